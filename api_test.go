@@ -40,12 +40,12 @@ func TestExportedAPI(t *testing.T) {
 	want := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for _, line := range got {
 		if _, found := slices.BinarySearch(want, line); !found {
-			t.Errorf("new: %s", line)
+			t.Errorf("exported, but not in testdata/api.txt: %s", line)
 		}
 	}
 	for _, line := range want {
 		if _, found := slices.BinarySearch(got, line); !found {
-			t.Errorf("gone: %s", line)
+			t.Errorf("in testdata/api.txt, but not exported: %s", line)
 		}
 	}
 	if len(got) < 1000 {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019; package dpgm says
-// where this differs from the papers).
+// DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019; package dpgm
+// lists the differences from the papers).
 //
 // The schema is public: bounds and sizes in it are declared, never read from the records. Labels
 // are not modelled: synthetic records have none. The chain is a plain value: a method only sets a
@@ -51,8 +51,9 @@ func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	return c
 }
 
-// Marginals also releases the frequency of every coordinate and initialises the networks with
-// it; see dpgm.Marginals. The networks must implement models.MarginalSetter, as models.VAE's do.
+// Marginals also releases the frequency of every coordinate and initialises the networks with these
+// frequencies; see dpgm.Marginals. The networks must implement models.MarginalSetter, as
+// models.VAE's do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -64,14 +65,14 @@ func (c DPGMChain) Model(a models.DensityArchitecture) DPGMChain {
 	return c
 }
 
-// Train sets how the networks are trained. A zero NoiseMultiplier is found from the budget.
+// Train sets how the networks are trained. A NoiseMultiplier of 0 is calibrated to the budget.
 func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 	c.config.Train = s
 	return c
 }
 
-// Average releases a moving average of the training's parameters with the given decay, such as 0.9,
-// instead of the last ones. Averaging reduces the noise and costs no privacy.
+// Average releases a moving average of the parameters during training, with the given decay such as
+// 0.9, instead of the last parameters. Averaging reduces the noise and costs no privacy.
 func (c DPGMChain) Average(decay float64) DPGMChain {
 	c.config.Average = decay
 	return c

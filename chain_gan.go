@@ -10,12 +10,12 @@ import (
 )
 
 // GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan
-// says where this differs from the paper).
+// lists the differences from the paper).
 //
 // The schema is public. Labels are part of the record: the generator makes records of each class,
-// in public proportions or, with Marginals, in released ones. The chain is a plain value: a method
-// only sets a field of a copy, so chains can be forked freely, the order of calls does not matter,
-// and Plan reports all mistakes together.
+// in public proportions or, with Marginals, in released proportions. The chain is a plain value: a
+// method only sets a field of a copy, so chains can be forked freely, the order of calls does not
+// matter, and Plan reports all mistakes together.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }
@@ -39,22 +39,22 @@ func (c GANChain) Nominal(records int) GANChain {
 	return c
 }
 
-// Critic sets the network that distinguishes records from generated ones, overriding that of
-// Train. It is the only network that sees records.
+// Critic sets the network that distinguishes records from generated records. It overrides the
+// critic in the argument of Train. The critic is the only network that sees records.
 func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 	c.critic = a
 	return c
 }
 
-// Generator sets the network that makes records from codes of latent coordinates, overriding that
-// of Train.
+// Generator sets the network that makes records from random codes with the given number of latent
+// coordinates. It overrides the generator in the argument of Train.
 func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
 	return c
 }
 
-// Train sets how both are trained. Schema and budget are the chain's. A zero noise multiplier is
-// found from the budget.
+// Train sets how both networks are trained. Schema and budget are the chain's. A noise multiplier
+// of 0 is calibrated to the budget.
 func (c GANChain) Train(g gan.Config) GANChain {
 	c.config = g
 	return c

@@ -9,9 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Labelled chooses among the synthetic records by a private classifier, on the same ledger: of the
-// records that MERF's generator draws, those are kept that the classifier gives their own label.
-// The chain's budget is that of both; MERF gets what the classifier leaves.
+// Labelled adds a private classifier that chooses among the synthetic records. By default it keeps
+// the records of MERF's generator to which the classifier gives their own label. Both are paid for
+// on the same ledger. The chain's budget is that of both together; MERF gets the part that the
+// classifier leaves.
 //
 //	gen, err := privgen.MERF(schema, budget).Nominal(60_000).
 //		Labelled(labelling.Config{}).
@@ -29,8 +30,9 @@ func (c MERFChain) Labelled(s labelling.Config) LabellingChain {
 	}}
 }
 
-// Labelled chooses among the synthetic records by a private classifier, as [MERFChain.Labelled]
-// does. The chain's budget is that of both; the GAN gets what the classifier leaves.
+// Labelled adds a private classifier that chooses among the synthetic records, as
+// [MERFChain.Labelled] does. The chain's budget is that of both together; the GAN gets the part
+// that the classifier leaves.
 func (c GANChain) Labelled(s labelling.Config) LabellingChain {
 	s.Budget = c.budget
 	if s.Nominal == 0 {
@@ -67,7 +69,7 @@ func (c LabellingChain) Plan() (*labelling.Plan, error) {
 	config := c.config
 	c.set(&config.Seed)
 	if c.of == nil {
-		return config.Plan() // an error that says what is missing
+		return config.Plan() // an error that names the missing part
 	}
 	config, err := config.Within(c.of)
 	if err != nil {

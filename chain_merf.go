@@ -10,7 +10,7 @@ import (
 )
 
 // MERF begins a chain for labelled synthetic records from one private release of mean features
-// (Harder et al. 2021; package merf says where this differs from the paper).
+// (Harder et al. 2021; package merf lists the differences from the paper).
 //
 // The schema is public: bounds and levels in it are declared, never read from the records. Classes
 // are modelled: OfClass draws records of one class. The chain is a plain value: a method only sets
@@ -46,7 +46,7 @@ func (c MERFChain) Embed(e merf.Config) MERFChain {
 }
 
 // Generator sets the architecture that is trained against the release, for example models.MLP or
-// models.ConvDecoder, overriding that of Train.
+// models.ConvDecoder. It overrides the architecture in the argument of Train.
 func (c MERFChain) Generator(a models.GeneratorArchitecture) MERFChain {
 	c.architecture = a
 	return c

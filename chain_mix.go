@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix says where this
-// differs from the paper).
+// Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix lists the
+// differences from the paper).
 //
 // The schema is public. The chain is a plain value: a method only sets a field of a copy, so
 // chains can be forked freely, the order of calls does not matter, and Plan reports all mistakes
@@ -42,8 +42,8 @@ func (c MixChain) Mixtures(m mix.Config) MixChain {
 	return c
 }
 
-// Seed sets the seed of public randomness: that of the projection, if there is one. It does not
-// affect the noise, which cannot be seeded.
+// Seed sets the seed of the projection, if there is one. It does not affect the noise, which cannot
+// be seeded.
 func (c MixChain) Seed(seed uint64) MixChain {
 	c.seed = &seed
 	return c

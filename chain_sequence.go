@@ -56,8 +56,8 @@ type SequenceChain struct {
 	seeds
 }
 
-// Records sets the number of synthetic records of the first system from which the second starts.
-// The default is 10,000.
+// Records sets the number of synthetic records that the second system gets from the first. The
+// default is 10,000.
 func (c SequenceChain) Records(n int) SequenceChain {
 	c.config.Records = n
 	return c
@@ -72,13 +72,13 @@ func (c SequenceChain) Seed(seed uint64) SequenceChain {
 // Plan validates both chains, finds the second one's budget and prices all stages together. It
 // reads no records.
 //
-// Errors: those of both chains; *param.Error if they do not fit together;
+// Errors: those of both chains; *param.Error if the two systems do not fit together;
 // accountant.ErrBudgetExceeded if the first system leaves too little.
 func (c SequenceChain) Plan() (*sequence.Plan, error) {
 	config := c.config
 	c.set(&config.Seed)
 	if c.before == nil || c.then == nil {
-		return config.Plan() // an error that says what is missing
+		return config.Plan() // an error that names the missing part
 	}
 	var err error
 	if config.First, err = c.before.first(); err != nil {

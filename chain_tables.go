@@ -60,8 +60,8 @@ func (c TableChain) Cells(n int) TableChain {
 	return c
 }
 
-// ClassWeight sets the factor by which a marginal with the class counts more in a choice than one
-// without.
+// ClassWeight sets the weight in choices of a marginal with the class relative to a marginal
+// without it.
 func (c TableChain) ClassWeight(weight float64) TableChain {
 	c.tables.ClassWeight = weight
 	return c

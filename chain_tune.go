@@ -30,8 +30,8 @@ type TuneChain struct {
 	candidates func(accountant.Budget) ([]Plan, error)
 }
 
-// Candidates sets the function that makes the candidate plans for the budget of one trial,
-// which is the largest that keeps the whole search within its budget.
+// Candidates sets the function that makes the candidate plans for the budget of one trial. This is
+// the largest budget with which the whole search stays within its own budget.
 func (c TuneChain) Candidates(make func(trial accountant.Budget) ([]Plan, error)) TuneChain {
 	c.candidates, c.config.Candidates = make, nil
 	return c

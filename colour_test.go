@@ -52,8 +52,8 @@ func redAndBlue(t *testing.T) *records.Table {
 	return read
 }
 
-// colourPlans are plans of every system that takes images. Of MERF and mix everything but the
-// number of steps follows from the schema.
+// colourPlans returns a plan of every system that supports images. The settings of MERF and mix
+// follow from the schema, except for the number of steps.
 func colourPlans(t *testing.T, s records.Schema) map[string]privgen.Plan {
 	t.Helper()
 	b := accountant.Budget{Epsilon: 30, Delta: 1e-5}
@@ -84,10 +84,10 @@ func colourPlans(t *testing.T, s records.Schema) map[string]privgen.Plan {
 	return list
 }
 
-// TestColourImages: from a folder of files to generated colour images, in every system, by way of
-// plans and generators that are written and read. MERF's images have their class's colour: the
-// means of the colours of 50 images are apart by more than a tenth of their range, of which the
-// noise at this ε is a thousandth.
+// TestColourImages checks that every system generates colour images from a folder of image files,
+// and that its plan and its generator can be written and read back. MERF's images must have the
+// colour of their class: over 50 images, the means of red and blue must differ by more than a tenth
+// of their range. The noise at this ε is a thousandth of the range.
 func TestColourImages(t *testing.T) {
 	data, ctx := redAndBlue(t), t.Context()
 	for system, plan := range colourPlans(t, data.Schema()) {
@@ -97,7 +97,7 @@ func TestColourImages(t *testing.T) {
 		}
 		read, err := privgen.ReadPlan(text)
 		if err != nil || read.String() != plan.String() {
-			t.Fatalf("%s: a plan does not come back: %v", system, err)
+			t.Fatalf("%s: the plan read back differs, or was not read: %v", system, err)
 		}
 		gen, err := read.Fit(ctx, data)
 		if err != nil {
@@ -117,7 +117,8 @@ func TestColourImages(t *testing.T) {
 		}
 		if s := made.Schema(); s.Channels() != 3 || s.Height() != 8 || made.Len() != 40 ||
 			records.Check(made) != nil {
-			t.Errorf("%s: %d records of %v: %v", system, made.Len(), s, records.Check(made))
+			t.Errorf("%s: got %d records of %v, want 40 valid images of 8×8 pixels in colour: %v", system,
+				made.Len(), s, records.Check(made))
 		}
 		if table, ok := made.(*records.Table); !ok || images.WriteFolder(t.TempDir(), table) != nil {
 			t.Errorf("%s: %T is not written as images", system, made)
@@ -129,14 +130,14 @@ func TestColourImages(t *testing.T) {
 					t.Fatal(err)
 				}
 				if apart := redder(some) * float64(1-2*class); !(apart > 0.1) {
-					t.Errorf("class %d is apart by %v", class, apart)
+					t.Errorf("class %d: red and blue differ by %v, want more than 0.1", class, apart)
 				}
 			}
 		}
 	}
 }
 
-// redder returns the mean of red less that of blue.
+// redder returns the mean of red minus the mean of blue.
 func redder(d records.Data) (sum float64) {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)
@@ -148,7 +149,7 @@ func redder(d records.Data) (sum float64) {
 	return sum
 }
 
-// TestColoursAreTold: a convolutional classifier distinguishes colours.
+// TestColoursAreTold checks that a convolutional classifier distinguishes colours.
 func TestColoursAreTold(t *testing.T) {
 	data := redAndBlue(t)
 	by, err := classify.Convolutional{}.Fit(data)
@@ -166,12 +167,12 @@ func TestColoursAreTold(t *testing.T) {
 		}
 	}
 	if wrong > 10 {
-		t.Errorf("%d of %d images are named wrongly", wrong, data.Len())
+		t.Errorf("%d of %d images are classified wrongly, want at most 10", wrong, data.Len())
 	}
 }
 
-// TestNetworksOfLargerImages: plans for images of 32, 48 and 64 pixels, of which nothing is
-// trained.
+// TestNetworksOfLargerImages checks that images of 32, 48 and 64 pixels can be planned. It trains
+// nothing.
 func TestNetworksOfLargerImages(t *testing.T) {
 	b := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 5, Optimizer: sgd.Adam(1e-3)}

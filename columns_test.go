@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables returns generated data as businesses and machines store them: line items like those of
-// TPC-H, and sensor readings with their times.
+// tables returns generated tables of the kind that businesses and machines store: line items like
+// those of TPC-H, and sensor readings with their times.
 func tables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -113,10 +113,10 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []pr
 	return list
 }
 
-// rejects draws rows given an interval of one column and a level of another, and wants rows that
-// meet both, and the acceptance that is stated of each and of both together to be that of rows that
-// are drawn without regard to them: within six standard deviations of the difference, so that a
-// false alarm comes in 10⁷ runs.
+// rejects draws rows given an interval of one column and a level of another. It checks that the
+// rows meet both conditions. It also checks that the stated acceptance of each condition, and of
+// both together, agrees with rows drawn without conditions. The bound is six standard deviations of
+// the difference, which gives about one false alarm in 10⁷ runs.
 func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level string, j int) {
 	t.Helper()
 	const pool = 1500
@@ -156,7 +156,7 @@ func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level s
 	for k, got := range [3]float64{each[0].Rate(), each[1].Rate(), done.Rate()} {
 		p, tried := (want[k]+got)/2, float64(done.Tried)
 		if far := 6 * math.Sqrt(p*(1-p)*(1./pool+1/tried)); math.Abs(got-want[k]) > far {
-			t.Errorf("acceptance %d of %v is stated as %.3f, and is %.3f ± %.3f", k, done.Each, got,
+			t.Errorf("acceptance %d of %v is stated as %.3f, want %.3f ± %.3f", k, done.Each, got,
 				want[k], far)
 		}
 	}
@@ -165,8 +165,9 @@ func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level s
 	}
 }
 
-// TestTablesOfTime: every system fits tables of moments, lengths of time, hashed texts and
-// identifiers; what it draws obeys their constraints before and after a file, and given values.
+// TestTablesOfTime checks that every system fits tables with times, durations, hashed texts and
+// identifiers. Its rows must obey the constraints of the table and given values, before and after
+// the generator is saved and loaded.
 func TestTablesOfTime(t *testing.T) {
 	const n = 300
 	for name, data := range tables(t, n) {
@@ -187,7 +188,7 @@ func TestTablesOfTime(t *testing.T) {
 				}
 				draw := []privgen.DrawOption{privgen.Seed(3)}
 				classes, dates := gen.Schema().Classes() > 0, s.ColumnIndex("shipdate") > 0
-				if classes { // which dpgm does not draw
+				if classes { // dpgm draws no classes
 					draw = append(draw, privgen.Given(records.Only("late", "yes")))
 				}
 				var text [2]string

@@ -23,7 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// kinds are schemas of every kind of record, with and without classes.
+// kinds returns schemas of every kind of record, with and without classes.
 func kinds(t testing.TB) []records.Schema {
 	t.Helper()
 	table, err := demo.TableSource{Numbers: 5, Choices: 3, Levels: 6, Flags: 1, Classes: 3}.Schema()
@@ -38,7 +38,7 @@ func kinds(t testing.TB) []records.Schema {
 	return list
 }
 
-// oneLiners returns the chains of every system with nothing but schema, budget and nominal size.
+// oneLiners returns the chains of every system with only schema, budget and nominal size set.
 func oneLiners(s records.Schema, b accountant.Budget,
 	n int) map[string]func() (privgen.Plan, error) {
 	list := map[string]func() (privgen.Plan, error){
@@ -60,8 +60,9 @@ func oneLiners(s records.Schema, b accountant.Budget,
 	return list
 }
 
-// TestOneLinersPlan: every system plans every kind of record from schema, budget and size, under
-// both relations; the plan fits the budget, is the same after JSON, and predicts seconds.
+// TestOneLinersPlan checks that every system plans every kind of record from schema, budget and
+// nominal size alone, under both relations. The plan must keep its budget, be the same after JSON,
+// and state its chosen settings or its predicted cost.
 func TestOneLinersPlan(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		b := accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r}
@@ -86,11 +87,11 @@ func TestOneLinersPlan(t *testing.T) {
 func checkDefaultPlan(t *testing.T, name string, p privgen.Plan) {
 	t.Helper()
 	if p.Total().Upper > p.Budget().Epsilon {
-		t.Errorf("%s: costs %v", name, p.Total())
+		t.Errorf("%s: the plan costs %v, more than its budget", name, p.Total())
 	}
 	text := p.String()
 	if !strings.Contains(text, "chosen: ") && !strings.Contains(text, "predicted: ") {
-		t.Errorf("%s: says nothing of what was chosen:\n%s", name, text)
+		t.Errorf("%s: the plan's text states neither choices nor predictions:\n%s", name, text)
 	}
 	written, err := json.Marshal(p)
 	if err != nil {
@@ -103,11 +104,12 @@ func checkDefaultPlan(t *testing.T, name string, p privgen.Plan) {
 		return
 	}
 	if again.String() != text {
-		t.Errorf("%s: the plan read back is\n%s\nand not\n%s", name, again, text)
+		t.Errorf("%s: the plan read back is\n%s\nwant\n%s", name, again, text)
 	}
 }
 
-// TestEachChoiceIsOverriddenAlone: what is set stays, and the rest is still chosen.
+// TestEachChoiceIsOverriddenAlone checks that a setting that is given is kept, and that the other
+// settings still get defaults.
 func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	table := kinds(t)[0]
@@ -157,8 +159,7 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	}
 }
 
-// TestDefaultsFollowTheNoise: smaller budgets and fewer records never get more steps, or more
-// features.
+// TestDefaultsFollowTheNoise checks that a smaller budget never gets more steps or more features.
 func TestDefaultsFollowTheNoise(t *testing.T) {
 	table := kinds(t)[0]
 	lastSteps, lastFeatures := math.MaxInt, math.MaxInt
@@ -183,7 +184,8 @@ func TestDefaultsFollowTheNoise(t *testing.T) {
 	}
 }
 
-// TestFewBitsNeedFewFeatures: 10,000 features of 20 bits took more than a minute.
+// TestFewBitsNeedFewFeatures checks that records of 20 bits get at most 1000 features. With 10,000
+// features it took more than a minute.
 func TestFewBitsNeedFewFeatures(t *testing.T) {
 	for _, n := range []int{0, 60_000} {
 		p, err := privgen.MERF(records.Binary(20),
@@ -207,8 +209,8 @@ func TestWrongNominalSizes(t *testing.T) {
 	}
 }
 
-// TestRecommend: the plans are those of systems that fit, each with a sentence, and none has read
-// or spent anything.
+// TestRecommend checks that Recommend returns plans within the budget, each with a reason in one
+// sentence, and that the expected system comes first.
 func TestRecommend(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	first := map[string]string{}
@@ -239,8 +241,8 @@ func TestRecommend(t *testing.T) {
 	}
 }
 
-// TestNothingToLearn: where noise drowns every mean the recommendation says so, and the plans are
-// there all the same.
+// TestNothingToLearn checks that Recommend returns ErrNoise together with plans if the noise is too
+// large for every mean.
 func TestNothingToLearn(t *testing.T) {
 	names := make([]string, 26)
 	for i := range names {
@@ -262,7 +264,7 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestOneLinersFit: every system fits and samples small data with nothing set.
+// TestOneLinersFit checks that every system fits and samples small data with its defaults.
 func TestOneLinersFit(t *testing.T) {
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	source := demo.TableSource{Records: 400, Numbers: 3, Choices: 2, Levels: 4, Flags: 1, Classes: 2}
@@ -276,7 +278,7 @@ func TestOneLinersFit(t *testing.T) {
 	}
 	for _, data := range []records.Data{table, sets} {
 		for name, plan := range oneLiners(data.Schema(), b, 400) {
-			if name == "merf" { // seconds: merf's own tests fit its defaults
+			if name == "merf" { // it takes seconds, and merf's own tests fit its defaults
 				continue
 			}
 			p, err := plan()

@@ -20,30 +20,30 @@
 //
 // # The packages
 //
-// Each may be used alone. From the top down, and imports only point down:
+// Each package can be used alone. The list goes from the top down, and imports point down only:
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
-//	sequence             two systems on one ledger, the second from the first one's records
+//	sequence             two systems on one ledger; the second starts from the first one's records
 //	labelling            a system's records with the labels of a private classifier
-//	tune                 the best of many runs, its price included
-//	synth                the frame of every system: plan, run, checkpoint, generator, file
-//	baselines            simple systems to compare them with, each with its own bill
-//	kmeans sgd draft     private algorithms: they touch records, add noise, write the ledger
+//	tune                 the best of many runs, including the price of the choice
+//	synth                what all systems share: plan, run, checkpoint, generator, file
+//	baselines            simple systems for comparison, and AIM and MST for tables
+//	kmeans sgd draft     private algorithms: they read records, add noise, write the ledger
 //	models  rff          pure functions on matrices
-//	mechanism            noise, clipping, noisy sums: the only door to randomness that protects
+//	mechanism            noise, clipping, noisy sums: the only source of private randomness
 //	accountant           events, ledger, calibration: arithmetic only
 //	records              public schema, encoded rows, readers and writers
-//	device               where matrices live and multiply
-//	privacytest          for tests: is a claim of privacy true?
-//	evaluate             how good synthetic records are; its numbers are not private and say so
+//	device               memory and arithmetic of matrices
+//	privacytest          for tests: checks whether privacy claims are true
+//	evaluate             quality of synthetic records; its results are marked as not private
 //
 // # The systems
 //
-// [DPGM] clusters records privately and trains one network a cluster (Acs et al. 2017/2019). [MERF]
-// releases mean features once and can train any number of generators against them (Harder et
+// [DPGM] clusters records privately and trains one network per cluster (Acs et al. 2017/2019).
+// [MERF] releases mean features once and can train any number of generators against them (Harder et
 // al. 2021). [GAN] trains a critic privately and a generator against it (Zhang et al. 2018). [Mix]
-// publishes noisy mixtures of records (Lee et al. 2019). Package documentation says where each
-// differs from its paper, and why.
+// publishes noisy mixtures of records (Lee et al. 2019). The documentation of each package lists
+// and explains the differences from its paper.
 //
 // # Which system, and with what
 //
@@ -59,15 +59,15 @@
 //	tables of more classes   MERF; AIM; GAN
 //	tables without a class   AIM; MERF; GAN; DPGM
 //	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
-//	images with a class      MERF; Mix to learn from, not to look at; GAN from ε of about 10 on
+//	images with a class      MERF; Mix (for classifiers, not for viewing); GAN if ε is 10 or more
 //	images without one       DPGM; MERF; GAN
 //	vectors with a class     MERF; GAN; Mix
 //	vectors without one      MERF; DPGM; GAN
 //
 // The mean of m columns in each of k classes is known to within σ₁·k·√m/n at best, where σ₁ is the
-// noise of one Gaussian release that costs the whole budget (3.7 at ε = 1, δ = 1e-5). Where that
-// is above a quarter of a column's range, as for 2,000 records of 600 columns in 26 classes, no
-// system learns anything, and Recommend returns [ErrNoise] before the budget is spent.
+// noise of one Gaussian release that costs the whole budget (3.7 at ε = 1, δ = 1e-5). If this
+// error is above a quarter of a column's range, as for 2,000 records of 600 columns in 26 classes,
+// no system learns anything, and Recommend returns [ErrNoise] before the budget is spent.
 //
 // # What is promised
 //
@@ -77,5 +77,5 @@
 //
 // The default relation is add-or-remove-one: what a generator reveals changes
 // little if one person's record is added or removed. It is a weaker promise
-// than replace-one at the same ε; say so when comparing.
+// than replace-one at the same ε, so comparisons should name the relation.
 package privgen

@@ -20,8 +20,9 @@ import (
 var updateDocs = flag.Bool("update-docs", false,
 	"write docs/studies/*.csv from the tables of the pages, and docs/reference/*.json")
 
-// TestTablesAsCSV: the numbers of every page of docs/studies are in a CSV file beside it, a line
-// for each cell: section, table, row, column and value. The pages are the source; the command
+// TestTablesAsCSV checks that every page of docs/studies has a CSV file beside it with the cells of
+// its tables. Each line has the section, table, row, column and value of one cell. The pages are
+// the source; the command
 //
 //	go test -run TestTablesAsCSV -update-docs .
 //
@@ -48,7 +49,7 @@ func TestTablesAsCSV(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the tables of %s say (%v): "+
+			t.Errorf("%s differs from the tables of %s (%v): run "+
 				"go test -run TestTablesAsCSV -update-docs .", file, name, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestTablesAsCSVReadsCells(t *testing.T) {
 	}
 }
 
-// tablesAsCSV writes the cells of a page's tables: tables and rows are numbered from 1.
+// tablesAsCSV returns the cells of a page's tables as CSV. Tables and rows are numbered from 1.
 func tablesAsCSV(t *testing.T, page string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -116,8 +117,8 @@ func cellsOf(line string) (cells []string) {
 	return cells
 }
 
-// TestFilesOfTheReference: the plan and the ledger that docs/reference/files.md quotes are those
-// that the library writes today.
+// TestFilesOfTheReference checks that the plan and the ledger that docs/reference/files.md quotes
+// are the files that the library writes today.
 func TestFilesOfTheReference(t *testing.T) {
 	schema, err := records.NewSchema(records.Integer("age", 0, 100),
 		records.Categorical("ward", "north", "south").WithMissing(),
@@ -152,7 +153,7 @@ func TestFilesOfTheReference(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the library writes (%v): "+
+			t.Errorf("%s differs from what the library writes (%v): run "+
 				"go test -run TestFilesOfTheReference -update-docs .", file, err)
 		}
 	}

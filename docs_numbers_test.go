@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestNumbersInSummaries: every number of a table row of README.md and docs/results.md that links a
-// page is on that page, possibly with more digits. The pages name the commands.
+// TestNumbersInSummaries checks the rows of tables in README.md and docs/results.md that link to a
+// page. Every number in such a row must be on that page, possibly with more digits. The pages name
+// the commands that produced the numbers.
 func TestNumbersInSummaries(t *testing.T) {
 	checked := 0
 	for _, path := range []string{"README.md", filepath.Join("docs", "results.md")} {
@@ -33,7 +34,7 @@ func TestNumbersInSummaries(t *testing.T) {
 		t.Errorf("only %d numbers: the search is broken", checked)
 	}
 	if onPage(t, filepath.Join("docs", "studies", "gan.md"), ".9999") {
-		t.Error("a number is found where it is not")
+		t.Error("a number that is not on the page is found")
 	}
 }
 
@@ -42,7 +43,7 @@ var anyNumber = regexp.MustCompile(`\d{1,3}(?:,\d{3})+|\d*\.\d+`)
 var measured = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d*\.\d+)`)
 
 // rowNumbers returns the measured numbers that cells of a row begin with: decimal fractions, and
-// whole numbers of four digits and more. A row without a link has none.
+// whole numbers with at least four digits. A row without a link has none.
 func rowNumbers(row string) (out []string) {
 	if !strings.HasPrefix(row, "|") || !link.MatchString(row) {
 		return nil
@@ -59,7 +60,8 @@ func linkedPage(from, row string) string {
 	return filepath.Join(filepath.Dir(from), link.FindStringSubmatch(row)[1])
 }
 
-// onPage reports whether a page has a number that is n when it is rounded to as many digits.
+// onPage reports whether a page has a number that equals n when rounded to the same number of
+// digits.
 func onPage(t *testing.T, page, n string) bool {
 	t.Helper()
 	text, err := os.ReadFile(page)

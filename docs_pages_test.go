@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// page is a document with the lines of its code blocks.
+// page is a document with its code blocks.
 type page struct {
 	path   string
 	text   string
@@ -80,9 +80,9 @@ func parsePage(path, text string) page {
 	return p
 }
 
-// fault returns what is wrong with a code block, or "". A block that names a file must be a part of
-// it, word for word. Whole programs, examples and tests must name a file, which go test compiles.
-// Other Go blocks are fragments, and must parse.
+// fault describes the mistake in a code block, or returns "" if there is none. A block that names a
+// file must be a verbatim part of that file. Whole programs, examples and tests must name a file,
+// so that go test compiles them. Other Go blocks are fragments, and must parse.
 func (b codeBlock) fault() string {
 	if b.from != "" {
 		source, err := os.ReadFile(b.from)
@@ -108,8 +108,8 @@ func (b codeBlock) fault() string {
 
 var whole = regexp.MustCompile(`(?m)^package |^func (main|Example|Test)`)
 
-// fragment reports whether text is a list of declarations or of statements. An ellipsis stands for
-// what a page leaves out.
+// fragment reports whether text is a list of declarations or of statements. An ellipsis marks code
+// that a page leaves out.
 func fragment(text string) bool {
 	text = strings.NewReplacer("{…}", "{}", "{ … }", "{}", "(…)", "()", "…", "").Replace(text)
 	for _, frame := range []string{"package p\n" + text, "package p\nfunc f() {\n" + text + "\n}"} {
@@ -221,13 +221,13 @@ func anchor(heading string) string {
 var goRun = regexp.MustCompile(`go (?:run|build -o \S+) (?:-\S+ \S+ )?(\./[a-z0-9/_-]+)`)
 var goTest = regexp.MustCompile(`go test (\./[a-z0-9/_-]+)`)
 
-// TestCommandsInPages finds the package of every go run, go build and go test in the documents, and
-// every function that -run or -bench names by a plain word.
+// TestCommandsInPages checks that the package of every go run, go build and go test command in the
+// documents exists.
 func TestCommandsInPages(t *testing.T) {
 	commands := 0
 	for _, p := range pages(t) {
 		if p.path == filepath.Join("docs", "command.md") {
-			continue // its commands run in a folder of the reader's; cmd/privgen tests them
+			continue // its commands run in the reader's own folder; cmd/privgen tests them
 		}
 		for _, re := range []*regexp.Regexp{goRun, goTest} {
 			for _, m := range re.FindAllStringSubmatch(p.text, -1) {
@@ -249,8 +249,8 @@ func TestCommandsInPages(t *testing.T) {
 
 const longestExample = 120 // lines of a file
 
-// TestExamplesAreShort: an example is one file of at most longestExample lines, and README.md lists
-// it. Studies are listed by their own README.
+// TestExamplesAreShort checks that an example is one file of at most longestExample lines, and that
+// README.md lists it. Studies must be listed in the README of their own folder.
 func TestExamplesAreShort(t *testing.T) {
 	for folder, page := range map[string]string{"examples": "README.md",
 		filepath.Join("benchmarks", "studies"): filepath.Join("benchmarks", "studies", "README.md")} {
@@ -275,7 +275,8 @@ func TestExamplesAreShort(t *testing.T) {
 	}
 }
 
-// checkShort checks one example. That of images has the settings of a study in files of their own.
+// checkShort checks one example. The example merf-images has the settings of a study in additional
+// files.
 func checkShort(t *testing.T, folder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -293,7 +294,8 @@ func checkShort(t *testing.T, folder string) {
 		}
 		lines := strings.Count(string(text), "\n")
 		if filepath.Base(folder) != "merf-images" && (lines > longestExample || count > 1) {
-			t.Errorf("%s is file %d of its example and has %d lines: want one of %d at most", file, count,
+			t.Errorf("%s is file %d of its example and has %d lines: want one file of at most %d lines",
+				file, count,
 				lines, longestExample)
 		}
 	}

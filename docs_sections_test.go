@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestDocsStateWhatApplies looks for exported names whose documentation lacks what applies to them:
+// TestDocsStateWhatApplies looks for exported names whose documentation lacks a required section:
 //
 //   - Errors, for functions and methods whose last result is an error;
-//   - Guarantee, for those that take a ledger and for draws of a mechanism.Grant;
+//   - Guarantee, for functions that take a ledger and for draws of a mechanism.Grant;
 //   - Units, as a comment, for fields that are noise multipliers, clip norms or standard
 //     deviations.
 func TestDocsStateWhatApplies(t *testing.T) {
@@ -37,7 +37,7 @@ func TestDocsStateWhatApplies(t *testing.T) {
 	}
 }
 
-// TestLackingDocsAreFound proves that the search finds what is missing, and only that.
+// TestLackingDocsAreFound proves that the search finds all missing sections and no others.
 func TestLackingDocsAreFound(t *testing.T) {
 	const source = `package p
 
@@ -80,7 +80,7 @@ type Grant struct {
 	}
 }
 
-// lacking lists "name: section" for everything exported in a package.
+// lacking lists the missing sections of a package's exported names, in the form "name: section".
 func lacking(pkg string, d *doc.Package) (out []string) {
 	look := func(name, text string, decl *ast.FuncDecl, grant bool) {
 		if returnsError(decl) && !states(text, "Errors:", "Err", "error", "implements", "calls") {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryExportedNameIsDocumented, fields of structs and methods of interfaces excepted: they are
-// read together with their type.
+// TestEveryExportedNameIsDocumented checks all exported names except fields of structs and methods
+// of interfaces, which are read together with their type.
 func TestEveryExportedNameIsDocumented(t *testing.T) {
 	names := 0
 	all, fset := parsed(t)
@@ -62,7 +62,8 @@ func specDocs(d *ast.GenDecl) string {
 	return b.String()
 }
 
-// obvious methods implement an interface of the standard library that says what they do.
+// obvious reports whether a method implements an interface of the standard library, whose
+// documentation describes it.
 func obvious(name string) bool {
 	switch name {
 	case "Error", "String", "Unwrap", "MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText",

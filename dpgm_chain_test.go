@@ -38,13 +38,13 @@ func TestDPGMOfTables(t *testing.T) {
 		}
 		a, b := draws(t, gen, 100, privgen.Seed(3)), draws(t, back, 100, privgen.Seed(3))
 		if a != b {
-			t.Error("saved and loaded, the generator draws other records")
+			t.Error("the saved and loaded generator draws other records")
 		}
 		if !strings.HasPrefix(a, "age,work\n") {
-			t.Errorf("columns %q", strings.SplitN(a, "\n", 2)[0])
+			t.Errorf("got the columns %q, want age and work", strings.SplitN(a, "\n", 2)[0])
 		}
 		if !gen.Schema().Equal(schema.WithoutLabels()) {
-			t.Errorf("records of %v", gen.Schema())
+			t.Errorf("the records have the schema %v, want the table's without its label", gen.Schema())
 		}
 	}
 }

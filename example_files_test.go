@@ -36,7 +36,8 @@ func smallPlan(data records.Data) (*merf.Plan, error) {
 		Train(merf.GeneratorConfig{Steps: 10}).Plan()
 }
 
-// Noisy mixtures of records: the plan chooses how many records a mixture holds.
+// This example releases 100 noisy mixtures, each of 4 records on average, and draws records from
+// them.
 func ExampleMix() {
 	data, err := wardTable()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Plan decides everything and reads no record, so the bill can be approved before any record is
+// Plan makes all decisions and reads no records, so the price can be approved before any record is
 // read.
 func ExampleDPGM_plan() {
 	plan, err := privgen.DPGM(records.BinaryImage(28, 28), accountant.Budget{Epsilon: 4, Delta: 1e-5}).

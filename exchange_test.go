@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// everyPlan returns one of each system for records that all of them know: sets.
+// everyPlan returns one plan of each system for sets, which all of these systems support.
 func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, Optimizer: sgd.Adam(1e-2)}
@@ -54,8 +54,8 @@ func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Pl
 	return list
 }
 
-// TestSystemsAreExchangeable: seven systems in one loop, on one ledger, by way of JSON and of
-// files.
+// TestSystemsAreExchangeable checks that the same code runs seven systems on one ledger. Each plan
+// is read back from JSON and each generator from a file.
 func TestSystemsAreExchangeable(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32
@@ -95,7 +95,7 @@ func TestSystemsAreExchangeable(t *testing.T) {
 	}
 }
 
-// TestZeroValuesPrint: zero values can be printed, and running them is an error.
+// TestZeroValuesPrint checks that zero values can be printed, and that running them is an error.
 func TestZeroValuesPrint(t *testing.T) {
 	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
 		&mix.Plan{}, &gan.Plan{},
@@ -106,10 +106,10 @@ func TestZeroValuesPrint(t *testing.T) {
 		}
 		if p, ok := zero.(privgen.Plan); ok {
 			if _, err := p.Fit(t.Context(), nil); err == nil || len(p.Stages()) != 0 {
-				t.Errorf("%T runs", zero)
+				t.Errorf("%T: the zero value runs or has stages", zero)
 			}
 			if _, err := json.Marshal(p); err == nil {
-				t.Errorf("%T is written", zero)
+				t.Errorf("%T: the zero value is encoded in JSON", zero)
 			}
 		}
 	}

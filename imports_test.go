@@ -16,12 +16,11 @@ import (
 
 const module = "github.com/seed7ba64551/privgen"
 
-// policy says which of our packages each package may import. A package that is
-// not listed may import nothing of ours, so a new one has to be placed here first.
+// policy lists the packages of this module that each package may import. A package that is not
+// listed may import none of them, so a new package must be added here first.
 //
-// The table is the architecture: privacy knowledge flows down from the systems,
-// arithmetic and matrices know nothing of it, and nothing below the systems
-// knows which system uses it.
+// The table is the architecture. Packages of arithmetic and matrices do not depend on packages that
+// deal with privacy, and no package below the systems depends on the system that uses it.
 var policy = map[string][]string{
 	"param":              {},
 	"accountant":         {"accountant/internal/pld", "accountant/internal/renyi"},
@@ -94,7 +93,7 @@ var policy = map[string][]string{
 		"sequence", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
-	"internal/tabletest":         {"records"}, // for tests alone
+	"internal/tabletest":         {"records"}, // for tests only
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",
 		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
@@ -113,8 +112,8 @@ var policy = map[string][]string{
 	"evaluate/internal/made":       {"records"}, // for tests alone
 }
 
-// confined names foreign imports that only one package may reach, because linking them costs every
-// importer something: tensor 15 MB, cu a driver. The core is pure Go, so C is among them.
+// confined maps external packages to the one package that may import them, because linking them has
+// a cost: tensor adds 15 MB, and cu needs a driver. C is among them, since the core is pure Go.
 var confined = map[string]string{
 	"gorgonia.org/tensor":                "records/tensors",
 	"gorgonia.org/cu":                    "device/cuda",
@@ -125,11 +124,11 @@ var confined = map[string]string{
 	"golang.org/x/image":                 "examples",
 }
 
-// banned may be imported by no library package.
+// banned lists packages that no library package may import, with the reason.
 var banned = map[string]string{
 	"math/rand":             "use math/rand/v2; noise comes from mechanism",
 	"golang.org/x/exp/rand": "use math/rand/v2; noise comes from mechanism",
-	"log":                   "a library does not log on its own account",
+	"log":                   "a library does not write logs of its own",
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -141,7 +140,7 @@ func TestImportsPointDown(t *testing.T) {
 		}
 	}
 	if files < 20 {
-		t.Fatalf("only %d files seen: the walk is broken, not the architecture sound", files)
+		t.Fatalf("only %d files seen: the walk is broken", files)
 	}
 }
 
@@ -166,7 +165,7 @@ func TestPolicyCatchesWrongImports(t *testing.T) {
 		{"gan", module + "/benchmarks/studies/gan"},
 	} {
 		if reason := refuse(c.pkg, c.target); reason == "" {
-			t.Errorf("package %q importing %q passes", c.pkg, c.target)
+			t.Errorf("package %q may import %q, want a refusal", c.pkg, c.target)
 		}
 	}
 	if reason := refuse("sgd", module+"/accountant"); reason != "" {
@@ -179,15 +178,15 @@ type source struct {
 	ast  *ast.File
 }
 
-// sources parses the library's own non-test files, by package folder; nested
-// modules, test data and hidden folders are no part of it.
+// sources returns the library's own non-test files, parsed, by package folder. It leaves out nested
+// modules, test data and hidden folders.
 func sources(t *testing.T) map[string][]source {
 	t.Helper()
 	out, _ := parsed(t)
 	return out
 }
 
-// parsed is sources with the positions of what was parsed.
+// parsed returns the same files as sources, with their positions.
 func parsed(t *testing.T) (map[string][]source, *token.FileSet) {
 	t.Helper()
 	out := map[string][]source{}
@@ -242,7 +241,7 @@ func checkFile(t *testing.T, pkg string, f source) {
 	}
 	for _, decl := range f.ast.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-			t.Errorf("%s has an init function: effects belong to calls", f.name)
+			t.Errorf("%s has an init function: a library acts only when it is called", f.name)
 		}
 	}
 	if testHelpers[pkg] { // they start and end child processes
@@ -260,18 +259,18 @@ func checkFile(t *testing.T, pkg string, f source) {
 	})
 }
 
-// testHelpers are imported by tests alone.
+// testHelpers are imported by tests only.
 var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
 	"device/devicetest": true, "store/storetest": true}
 
-// isExample reports whether a package is an example, a study, or a help for them: programs that
-// nothing of the library imports.
+// isExample reports whether a package is an example, a study, or a helper of these. No library
+// package imports them.
 func isExample(pkg string) bool {
 	return strings.HasPrefix(pkg+"/", "examples/") || strings.HasPrefix(pkg, "internal/examples/") ||
 		strings.HasPrefix(pkg, "benchmarks/studies/")
 }
 
-// refuse says why pkg may not import target, or "".
+// refuse returns the reason why pkg may not import target, or "" if it may.
 func refuse(pkg, target string) string {
 	if isExample(pkg) {
 		if target == module+"/privacytest" {

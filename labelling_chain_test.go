@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestLabelledChain: a chain with a classifier spends its budget, is read back from its plan and
-// its generator, and may come first in a sequence.
+// TestLabelledChain checks that a chain with a classifier spends its budget, that its plan and its
+// generator can be read back, and that it can be the first system of a sequence.
 func TestLabelledChain(t *testing.T) {
 	s := records.Interval(4, 0, 1).WithLabels("dark", "bright")
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
@@ -41,7 +41,7 @@ func TestLabelledChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := plan.Total().Upper; got > 4 || got < 3.9 || len(plan.Stages()) != 2 {
-		t.Errorf("ε = %v in %d stages", got, len(plan.Stages()))
+		t.Errorf("the plan costs ε = %v in %d stages, want 3.9 to 4 in 2", got, len(plan.Stages()))
 	}
 	text, err := json.Marshal(plan)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestLabelledChain(t *testing.T) {
 	}
 	read, err := privgen.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
-		t.Fatalf("read back: %v\n%v", err, read)
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
 	}
 	gen, err := read.Fit(t.Context(), data)
 	if err != nil {
@@ -88,10 +88,10 @@ func TestLabelledChain(t *testing.T) {
 	alone := privgen.GAN(s, b).Train(small).
 		Labelled(labelling.Config{Features: rff.RBF{Dim: 10, Bandwidth: 1}, Nominal: 60})
 	if p, err := alone.Plan(); err != nil || p.Total().Upper > 4 {
-		t.Errorf("a GAN's: %v", err)
+		t.Errorf("a GAN with a classifier: error %v, or over the budget", err)
 	}
 	var wrong *param.Error
 	if _, err := (privgen.LabellingChain{}).Plan(); !errors.As(err, &wrong) {
-		t.Errorf("the zero value: %v", err)
+		t.Errorf("the zero value: got error %v, want a *param.Error", err)
 	}
 }

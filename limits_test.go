@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestPlansThatNameHugeNetworks: a plan of a kilobyte is refused by a limit before anything is
-// allocated for what it names, and read by a caller who raises the limit.
+// TestPlansThatNameHugeNetworks checks that a plan file of a kilobyte with a huge network is
+// refused before memory is allocated for the network, and that callers can change the limit.
 func TestPlansThatNameHugeNetworks(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	refused := 0
@@ -42,10 +42,10 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			var limit *records.LimitError
 			if !errors.As(err, &limit) || limit.Limit != "Parameters" || !errors.Is(err, privgen.ErrFormat) {
-				t.Fatalf("%s, %s units: %v", p.System(), width, err) // wider ones take hours
+				t.Fatalf("%s, %s units: %v", p.System(), width, err) // wider networks would take hours
 			}
 			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-				t.Errorf("%s, %s units: %d bytes are allocated", p.System(), width, got)
+				t.Errorf("%s, %s units: %d bytes are allocated, want at most 1 MB", p.System(), width, got)
 			}
 		}
 		few, many := records.Limits{Parameters: 10}, records.Limits{Parameters: 1 << 40}
@@ -65,12 +65,12 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 		}
 	}
 	if refused < 9 {
-		t.Errorf("only %d plans name networks", refused)
+		t.Errorf("only %d plans have networks", refused)
 	}
 }
 
-// TestPlansWithoutTheirNoise: a plan file in which a noise multiplier is missing or 0 is refused
-// before any price is computed, which would take a search.
+// TestPlansWithoutTheirNoise checks that a plan file in which a noise multiplier is missing or 0 is
+// refused before the noise is calibrated, which would take a search.
 func TestPlansWithoutTheirNoise(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)

@@ -12,9 +12,9 @@ import (
 
 const longestLine = 100 // characters; a tab counts as one
 
-// TestLinesFitTheScreen: code, comments and documents stay within longestLine. A line may be longer
-// for the sake of one literal, link or command, which cannot be broken; so may generated code,
-// tables and listings.
+// TestLinesFitTheScreen checks that lines of code, comments and documents have at most longestLine
+// characters. A line may be longer if it has one literal, link or command that cannot be broken.
+// Lines of generated code, tables and listings may also be longer.
 func TestLinesFitTheScreen(t *testing.T) {
 	unbreakable := regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`?|https?://[^ )]+|\\$ .*")
 	read := 0
@@ -62,7 +62,7 @@ func TestLinesFitTheScreen(t *testing.T) {
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// longestOut returns the line without the longest thing in it that cannot be broken.
+// longestOut returns the line without its longest unbreakable part.
 func longestOut(unbreakable *regexp.Regexp, line string) string {
 	longest := ""
 	for _, s := range unbreakable.FindAllString(line, -1) {

@@ -56,7 +56,7 @@ func TestMERFChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := plan.String(); !strings.Contains(s, "mean embedding") || plan.Total().Upper > 2 {
-		t.Errorf("the bill: %s", s)
+		t.Errorf("the plan does not name the mean embedding or exceeds ε = 2:\n%s", s)
 	}
 	steps := map[string]int{}
 	gen, err := plan.Fit(context.Background(), data, privgen.OnProgress(func(p privgen.Progress) {
@@ -79,7 +79,7 @@ func TestMERFChain(t *testing.T) {
 	if a, b := draws(t, gen, 100, privgen.Seed(3), privgen.OfClass(1)),
 		draws(t, back, 100, privgen.Seed(3), privgen.OfClass(1)); a != b ||
 		!strings.Contains(a, ">50K") || strings.Contains(a, "<=50K") {
-		t.Errorf("saved and loaded, the generator draws other records, or those of another "+
+		t.Errorf("the saved and loaded generator draws other records, or those of another "+
 			"class:\n%s\n%s", a, b)
 	}
 	if back.Guarantee().Epsilon != plan.Total().Upper || back.Clusters() != 1 {
@@ -87,7 +87,7 @@ func TestMERFChain(t *testing.T) {
 	}
 }
 
-// draws are synthetic records as text.
+// draws returns synthetic records as text.
 func draws(t *testing.T, g *privgen.Generator, n int, opts ...privgen.DrawOption) string {
 	t.Helper()
 	d, err := g.Sample(context.Background(), n, opts...)
@@ -104,8 +104,8 @@ func draws(t *testing.T, g *privgen.Generator, n int, opts ...privgen.DrawOption
 	return text.String()
 }
 
-// The plan does not know the options that a fit was given, survives JSON, and says what is wrong
-// with it.
+// TestMERFPlanJSON checks that a plan is unchanged after JSON, that plan files with a lowered
+// budget or missing parts are refused, and that a chain's mistakes are all reported.
 func TestMERFPlanJSON(t *testing.T) {
 	schema, _ := earners(t)
 	plan, err := merfChain(schema).Plan()
@@ -130,7 +130,7 @@ func TestMERFPlanJSON(t *testing.T) {
 	for _, bad := range []string{`{}`, `{"version":2}`, `{"version":2,"system":"merf"}`,
 		`{"version":9,"system":"merf"}`} {
 		if _, err := privgen.ReadPlan([]byte(bad)); err == nil {
-			t.Errorf("%s is read", bad)
+			t.Errorf("%s is accepted as a plan", bad)
 		}
 	}
 	_, err = privgen.MERF(records.Schema{},
@@ -144,7 +144,7 @@ func TestMERFPlanJSON(t *testing.T) {
 	}
 }
 
-// TestOrderOfStepsMeansNothing: the same steps in another order make the same plan.
+// TestOrderOfStepsMeansNothing checks that the same calls in another order result in the same plan.
 func TestOrderOfStepsMeansNothing(t *testing.T) {
 	schema, _ := earners(t)
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
@@ -168,11 +168,12 @@ func TestOrderOfStepsMeansNothing(t *testing.T) {
 		texts = append(texts, string(text))
 	}
 	if texts[0] != texts[1] || texts[0] != texts[2] || strings.Contains(texts[0], `"seed":"3"`) {
-		t.Errorf("three orders, three plans:\n%s", strings.Join(texts, "\n"))
+		t.Errorf("the plan depends on the order of the calls:\n%s", strings.Join(texts, "\n"))
 	}
 }
 
-// A stream is embedded like the records it consists of, and an embedding can be refitted.
+// TestMERFStreamAndRefit checks that a stream of records can be embedded, and that another
+// generator can be trained on an embedding.
 func TestMERFStreamAndRefit(t *testing.T) {
 	schema, data := earners(t)
 	plan, err := merfChain(schema).Plan()

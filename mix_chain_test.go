@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// mixChain returns a release that takes milliseconds.
+// mixChain returns a chain whose release takes milliseconds.
 func mixChain() privgen.MixChain {
 	s := records.Image(2, 2).WithLabels("dark", "bright")
 	return privgen.Mix(s, accountant.Budget{Epsilon: 4, Delta: 1e-5}).
@@ -42,7 +42,7 @@ func pixels(t *testing.T, n int) *records.Table {
 	return table
 }
 
-// TestMixChain: from a plan to rows that survive a file.
+// TestMixChain fits a plan and checks that a saved and loaded generator returns the same rows.
 func TestMixChain(t *testing.T) {
 	plan, err := mixChain().Plan()
 	if err != nil {
@@ -68,7 +68,7 @@ func TestMixChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{0, 20, 120} { // more rows than were released come around again
+	for _, n := range []int{0, 20, 120} { // if more rows are requested than were released, rows repeat
 		a, err := gen.Sample(ctx, n, privgen.Seed(3))
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,8 @@ func firstRow(d records.Data) [4]float32 {
 	return [4]float32(b.Dense.Row(0))
 }
 
-// TestMixDrawsTables: rows of a table come back as rows of that table, through a file too.
+// TestMixDrawsTables checks that mixtures of a table's rows are drawn as rows of that table, also
+// after the generator is saved and loaded.
 func TestMixDrawsTables(t *testing.T) {
 	schema, data := earners(t)
 	gen, err := privgen.Mix(schema, accountant.Budget{Epsilon: 4, Delta: 1e-5}).Mixtures(mix.Config{
@@ -134,7 +135,8 @@ func TestMixDrawsTables(t *testing.T) {
 	}
 }
 
-// TestWhatMixCannotDrawHasATaker: the systems that a refusal names plan for what was refused.
+// TestWhatMixCannotDrawHasATaker checks that the system that a refusal names can plan for the
+// refused schema.
 func TestWhatMixCannotDrawHasATaker(t *testing.T) {
 	var columns []records.Column
 	for j := range 2100 {
@@ -182,7 +184,7 @@ func TestWhatMixCannotDrawHasATaker(t *testing.T) {
 	}
 }
 
-// TestMixPlanIsAValue: chains fork, plans survive JSON, and options cannot change them.
+// TestMixPlanIsAValue checks that chains can be forked, and that plans are unchanged after JSON.
 func TestMixPlanIsAValue(t *testing.T) {
 	chain := mixChain()
 	other := chain.Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 60, Degree: 6}, Mixtures: 500,
@@ -193,7 +195,7 @@ func TestMixPlanIsAValue(t *testing.T) {
 		t.Fatal(errA, errB)
 	}
 	if a.Stages()[0].Count != 50 || b.Stages()[0].Count != 500 {
-		t.Error("forks of a chain see each other")
+		t.Error("forks of a chain affect each other")
 	}
 	text, err := json.Marshal(a)
 	if err != nil {

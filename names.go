@@ -35,7 +35,7 @@ type (
 	Accepted = synth.Accepted
 	// Rejected is the error of a draw whose constraints accepted too few records.
 	Rejected = synth.Rejected
-	// LoadOption supplies what a file cannot hold.
+	// LoadOption supplies a value that a file cannot hold.
 	LoadOption = synth.LoadOption
 	// Interrupted is the error of a run that stopped early and left a checkpoint.
 	Interrupted = synth.Interrupted
@@ -70,7 +70,7 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // interruption; see synth.Checkpoint.
 func Checkpoint(path string) Option { return synth.Checkpoint(path) }
 
-// CheckpointEvery is Checkpoint with a fixed number of draws between writes.
+// CheckpointEvery is like Checkpoint, with a fixed number of draws between writes.
 func CheckpointEvery(path string, uses int) Option { return synth.CheckpointEvery(path, uses) }
 
 // FromCluster draws from one cluster of a mixture only.
@@ -89,11 +89,11 @@ func Means() DrawOption { return synth.Means() }
 // synth.Given.
 func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
 
-// Unconstrained draws records without regard to the constraints of their schema.
+// Unconstrained draws records and ignores the constraints of their schema.
 func Unconstrained() DrawOption { return synth.Unconstrained() }
 
-// Effort bounds the number of records that are generated for each one that the constraints accept;
-// see synth.Effort.
+// Effort bounds the number of records that are generated for each record that the constraints
+// accept; see synth.Effort.
 func Effort(n int) DrawOption { return synth.Effort(n) }
 
 // OnAccepted calls f at the end of a draw with the number of records that the constraints accepted;
@@ -106,7 +106,7 @@ func LoadOn(b device.Backend) LoadOption { return synth.LoadOn(b) }
 // WithArchitecture lets Load rebuild networks of a user-defined architecture.
 func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.WithArchitecture(a) }
 
-// WithDecoding is WithArchitecture for generators that are trained on public codes.
+// WithDecoding is like WithArchitecture, for generators that are trained on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
 // WithLimits bounds the size of what is read from a generator or plan file; see synth.WithLimits.
@@ -136,7 +136,7 @@ func LoadFile(path string, opts ...LoadOption) (*Generator, error) {
 
 // ReadPlan reads the JSON of any system's plan and prices it again.
 //
-// Errors: ErrFormat; those of the system's Plan.
+// Errors: ErrFormat; *param.Error for another version; those of the system's Plan.
 func ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
 	return Systems().ReadPlan(text, opts...)
 }

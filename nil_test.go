@@ -20,7 +20,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// unmade are zero values and nil pointers of plans and of what is released.
+// unmade returns zero values and nil pointers of plans and released types.
 func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
 		draft.Plan{}, fidelity.Plan{}, report.Report{},
@@ -32,15 +32,15 @@ func unmade() (list []any) {
 	return list
 }
 
-// TestNothingUnmadePanics: every method of a nil pointer or a zero value answers, with an error
-// where it has one, and every verb prints.
+// TestNothingUnmadePanics checks that no method of a nil pointer or a zero value panics, and that
+// every verb prints such values.
 func TestNothingUnmadePanics(t *testing.T) {
 	called := 0
 	for _, v := range unmade() {
 		value := reflect.ValueOf(v)
 		for i := range value.NumMethod() {
 			if m := value.Type().Method(i).Name; m == "Format" || m == "Assigner" {
-				continue // they take what only package fmt, or a feature map, gives
+				continue // their arguments come from package fmt or a feature map
 			}
 			name := fmt.Sprintf("%T(nil: %v).%s", v, value.IsNil(), value.Type().Method(i).Name)
 			called++
@@ -60,7 +60,7 @@ func TestNothingUnmadePanics(t *testing.T) {
 	}
 }
 
-// call calls a function with empty arguments of its types.
+// call calls a function with zero values of its argument types.
 func call(f reflect.Value) {
 	var args []reflect.Value
 	for i := range f.Type().NumIn() {
@@ -89,7 +89,7 @@ func argument(t reflect.Type) reflect.Value {
 	return reflect.Zero(t)
 }
 
-// drain takes what an iterator yields first.
+// drain runs an iterator up to its first value.
 func drain(f reflect.Value) {
 	yield := reflect.MakeFunc(f.Type().In(0), func([]reflect.Value) []reflect.Value {
 		return []reflect.Value{reflect.ValueOf(false)}

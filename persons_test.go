@@ -13,9 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// TestSystemsTakePersons: every system's plan for persons states both units, by way of JSON too,
-// refuses rows and ledgers of records before it spends, and makes rows whose generator is saved and
-// read back. A search, which knows rows only, says which systems know persons.
+// TestSystemsTakePersons checks the plans of all systems for persons with several rows. Each plan
+// must state both units, also after JSON, refuse single rows and ledgers that protect records
+// before it spends anything, and make a generator of single rows that can be saved and loaded. A
+// search supports single rows only; its error must name a system that supports persons.
 func TestSystemsTakePersons(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32
@@ -55,7 +56,8 @@ func TestSystemsTakePersons(t *testing.T) {
 			t.Helper()
 			_, err := p.FitOn(t.Context(), l, d)
 			if wrong := new(param.Error); !errors.As(err, &wrong) || len(l.Guarantee().Entries) > 0 {
-				t.Errorf("%s: %v, %d entries", p.System(), err, len(l.Guarantee().Entries))
+				t.Errorf("%s: got error %v and %d entries, want a *param.Error and none", p.System(), err,
+					len(l.Guarantee().Entries))
 			}
 		}
 		refused(read, plain, persons)
@@ -66,7 +68,8 @@ func TestSystemsTakePersons(t *testing.T) {
 			t.Fatalf("%s: %v", p.System(), err)
 		}
 		if g := gen.Guarantee(); g.Unit != records.UnitUser || g.RowsPerUnit != 3 {
-			t.Errorf("%s: one %s of %d rows", p.System(), g.Unit, g.RowsPerUnit)
+			t.Errorf("%s: the guarantee protects one %s of %d rows, want one user of 3", p.System(), g.Unit,
+				g.RowsPerUnit)
 		}
 		path := t.TempDir() + "/generator"
 		if err := gen.SaveFile(path); err != nil {
@@ -85,6 +88,6 @@ func TestSystemsTakePersons(t *testing.T) {
 	_, err = privgen.Tune(accountant.Budget{Epsilon: 9, Delta: 1e-5}).Plans(all...).
 		Trials(tune.Trials{Mean: 2}).Score(tune.Queries{Count: 20, Records: 50}, 10).Plan()
 	if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "merf") {
-		t.Errorf("a search takes persons: %v", err)
+		t.Errorf("a search for persons: got error %v, want a *param.Error that names merf", err)
 	}
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// workers returns the types outside package records that hold records, or numbers that come of them
-// without noise. All records are 77123.
+// workers returns values of the types outside package records that hold records, or numbers
+// computed from records without noise. All numbers in the records are 77123.
 func workers(t *testing.T) map[string]any {
 	t.Helper()
 	made := func(err error) {
@@ -92,8 +92,8 @@ func workers(t *testing.T) map[string]any {
 type concealed struct{ value any }
 type embedded struct{ any }
 
-// secret matches 77123 in all bases that a program prints numbers in, and address matches addresses
-// in the same bases, which may contain any digits.
+// secret matches 77123 in all bases in which a program prints numbers. address matches addresses in
+// the same bases, since these may contain any digits.
 var (
 	secret  = regexp.MustCompile(`77123|7\.7123|12d43|12D43|226503|4796a18|40f2d43`)
 	address = regexp.MustCompile(`(?i)(^|[^.\w])(0x|0o?)?[0-9a-f]{9,16}\b`)
@@ -107,8 +107,8 @@ var untimed = &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Att
 	return a
 }}
 
-// TestWorkersPrintNoRecord: under no verb, in no nesting, and in no encoding. A planted leak is
-// found in each.
+// TestWorkersPrintNoRecord checks that no verb and no encoding prints a record, in any nesting. It
+// also checks that a planted leak is found.
 func TestWorkersPrintNoRecord(t *testing.T) {
 	all := workers(t)
 	for name, v := range all {
@@ -146,7 +146,7 @@ func TestWorkersPrintNoRecord(t *testing.T) {
 			see("gob", packed.String())
 		}
 		if name == "planted" && found < 60 {
-			t.Errorf("a planted leak is found %d times", found)
+			t.Errorf("a planted leak is found %d times, want at least 60", found)
 		}
 	}
 }

@@ -29,7 +29,7 @@ import (
 
 const width = 16
 
-// chain returns a run of milliseconds.
+// chain returns a chain that runs in milliseconds.
 func chain() privgen.DPGMChain {
 	return privgen.DPGM(records.Binary(width), accountant.Budget{Epsilon: 8, Delta: 1e-5}).
 		Features(rff.RBF{Dim: 8, Bandwidth: 2}).
@@ -101,7 +101,7 @@ func TestGeneratorStatesItsGuarantee(t *testing.T) {
 	}
 }
 
-// TestForksDoNotSeeEachOther: a chain is a value.
+// TestForksDoNotSeeEachOther checks that a fork does not change the chain it was made from.
 func TestForksDoNotSeeEachOther(t *testing.T) {
 	base := chain()
 	before, err := base.Plan()
@@ -122,7 +122,8 @@ func TestForksDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestEveryMistakeIsReportedAtOnce, as *param.Error with a path.
+// TestEveryMistakeIsReportedAtOnce checks that Plan reports all mistakes together, with their
+// paths.
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	_, err := privgen.DPGM(records.Binary(0), accountant.Budget{Epsilon: -1, Delta: 2}).
 		Features(rff.RBF{Dim: 3, Bandwidth: 0}).
@@ -191,7 +192,7 @@ func TestPlanSurvivesJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read.String() != plan.String() {
-		t.Errorf("read back:\n%v\nwritten:\n%v", read, plan)
+		t.Errorf("the plan read back is\n%v\nwant\n%v", read, plan)
 	}
 	cheaper := strings.Replace(string(text), `"epsilon":8`, `"epsilon":0.5`, 1)
 	if _, err := privgen.ReadPlan([]byte(cheaper)); !errors.Is(err, accountant.ErrBudgetExceeded) {
@@ -203,7 +204,7 @@ func TestSamplesAreRepeatableAndOfAnyNumber(t *testing.T) {
 	g := fitted(t, chain())
 	if a, b := sample(t, g, 3000, privgen.Seed(4)),
 		sample(t, g, 3000, privgen.Seed(4)); !reflect.DeepEqual(a, b) {
-		t.Error("the same seed gives other records")
+		t.Error("two draws with the same seed differ")
 	}
 	if a, b := sample(t, g, 100), sample(t, g, 100); reflect.DeepEqual(a, b) {
 		t.Error("two draws without a seed are the same")
@@ -309,8 +310,8 @@ func TestAFreshProcessLoads(t *testing.T) {
 	}
 }
 
-// TestASavedFileHoldsReleasedStateOnly: two runs that differ in nothing but how many
-// records there were write files of the same size and sections.
+// TestASavedFileHoldsNoTraceOfTheNumberOfRecords checks that no JSON value in a saved file is the
+// number of training records.
 func TestASavedFileHoldsNoTraceOfTheNumberOfRecords(t *testing.T) {
 	for _, n := range []int{37, 61} {
 		g, err := chain().Fit(context.Background(), people(t, n))
@@ -323,7 +324,7 @@ func TestASavedFileHoldsNoTraceOfTheNumberOfRecords(t *testing.T) {
 		}
 		for _, key := range []string{fmt.Sprintf(":%d,", n), fmt.Sprintf(":%d}", n)} {
 			if strings.Contains(b.String(), key) {
-				t.Errorf("the file says %q after a run on %d records", key, n)
+				t.Errorf("the file contains %q after a run on %d records", key, n)
 			}
 		}
 	}
@@ -343,11 +344,11 @@ func TestAFullDiskIsReportedAndLeavesTheOldFile(t *testing.T) {
 	}
 	defer full.Close()
 	if err := g.Save(full); err == nil {
-		t.Error("a full disk took the file")
+		t.Error("saving to a full disk returns no error")
 	}
 	missing := filepath.Join(t.TempDir(), "no", "such", "folder", "g")
 	if err := g.SaveFile(missing); err == nil {
-		t.Error("saved into a folder that does not exist")
+		t.Error("saving into a folder that does not exist returns no error")
 	}
 }
 

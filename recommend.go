@@ -32,19 +32,19 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 // schema, the budget and the approximate number of records only: it reads no records and spends
 // nothing.
 //
-// The order is that of measurements on generated and published data (docs/results.md):
+// The order follows measurements on generated and published data (docs/results.md):
 //
 //	tables of two classes  AIM, then MERF, then GAN
 //	tables of more         MERF, then AIM, then GAN
 //	tables without one     AIM, then MERF, then GAN, then DPGM
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
-//	images with a class    MERF, then Mix to learn from and not to look at, then GAN
+//	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
 //	vectors with a class   MERF, then GAN, then Mix
 //	vectors without one    MERF, then DPGM, then GAN
 //
-// Errors: *param.Error; accountant.ErrUnsupported. ErrNoise comes together with the plans: it says
-// why none of them would learn anything and about how many records would be enough.
+// Errors: *param.Error; accountant.ErrUnsupported. ErrNoise is returned together with the plans. It
+// states why none of them would learn anything, and approximately how many records would be enough.
 func Recommend(schema records.Schema, budget accountant.Budget,
 	nominal int) ([]Recommendation, error) {
 	var k param.Checker
@@ -132,17 +132,17 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			merf("a single release covers the columns and all pairs of columns; a network is then fitted " +
 				"to it."),
 			gan("columns are released, and a critic learns what pairs of columns do not show."),
-			dpgm("clusters with one network each follow groups of records, and nothing finer.")}
+			dpgm("clusters with one network each follow groups of records, but no finer structure.")}
 	case s.IsImage() && labelled:
 		return []candidate{
 			merf("a single release of features of images, by class, gives images of every class."),
 			mix("mixtures train the best classifiers at large ε, but they do not look like images."),
-			gan("images are sharper than MERF's from ε of about 10 on, and its training is far noisier below.")}
+			gan("images are sharper than MERF's if ε is 10 or more; below, training is far noisier.")}
 	case s.IsImage():
 		return []candidate{
 			dpgm("clusters with one network each give images of several kinds."),
 			merf("a single release covers features of images, without clusters."),
-			gan("images are sharper from ε of about 10 on.")}
+			gan("images are sharper if ε is about 10 or more.")}
 	case labelled:
 		return []candidate{
 			merf("a single release of random features, by class, suits vectors of every kind."),
@@ -165,9 +165,10 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 			planned(MWEM(s, b).Nominal(n).Plan)}}
 }
 
-// The largest noise that is usable: mostNoise on the mean of a column in a class, as a fraction of
-// the column's range, and mostItemNoise on the frequency of an item, as a multiple of the mean
-// frequency. usualItems is the largest number of items of a set that is assumed.
+// mostNoise is the largest usable noise on the mean of a column in a class, as a fraction of the
+// column's range. mostItemNoise is the largest usable noise on the frequency of an item, as a
+// multiple of the mean frequency. usualItems bounds the number of items that ceiling assumes in a
+// set.
 const (
 	mostNoise     = 0.25
 	mostItemNoise = 10
@@ -175,8 +176,8 @@ const (
 )
 
 // ceiling returns ErrNoise if no system can learn. No system can estimate a mean of the records
-// better than one Gaussian release of their sum alone: with m columns in [0,1] that has noise
-// σ₁·√m·k/n on every column's mean in each of k equal classes.
+// better than a single Gaussian release of their sum. With m columns in [0,1], this release has
+// noise σ₁·√m·k/n on every column's mean in each of k equal classes.
 func ceiling(s records.Schema, b accountant.Budget, n int) error {
 	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
 		return accountant.Gaussian{NoiseMultiplier: z}

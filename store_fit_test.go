@@ -23,7 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// patients returns a store with one ledger, for earners.
+// patients returns a store with one ledger, for the table of earners.
 func patients(t *testing.T) (folder string, s *store.Store, terms accountant.Terms) {
 	t.Helper()
 	folder = t.TempDir()
@@ -63,8 +63,8 @@ func clustered(t *testing.T, s records.Schema) privgen.Plan {
 	return plan
 }
 
-// TestFitOnAStore interrupts a run on a ledger in a store and goes on in what is another process to
-// the store; the ledger then names what came of it.
+// TestFitOnAStore interrupts a run on a ledger in a store and resumes it on the ledger opened anew,
+// as another process would. It checks that the ledger then names the resulting generator.
 func TestFitOnAStore(t *testing.T) {
 	schema, data := earners(t)
 	folder, s, _ := patients(t)
@@ -135,8 +135,8 @@ func TestFitOnAStore(t *testing.T) {
 	}
 }
 
-// TestCheckpointNamesItsLedger: a checkpoint is refused by another ledger, by one in memory, and by
-// an older copy of its own.
+// TestCheckpointNamesItsLedger checks that a checkpoint is refused with another ledger, with a
+// ledger in memory, and with an older copy of its own ledger.
 func TestCheckpointNamesItsLedger(t *testing.T) {
 	schema, data := earners(t)
 	folder, s, terms := patients(t)
@@ -214,7 +214,7 @@ func TestTrainOnAStore(t *testing.T) {
 			}
 		}
 	})
-	if len(lines) > 60 { // two uses a line, once many have been taken
-		t.Errorf("70 steps make %d lines", len(lines))
+	if len(lines) > 60 { // a line holds two uses once many have been taken
+		t.Errorf("70 steps make %d lines, want at most 60", len(lines))
 	}
 }

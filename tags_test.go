@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestNamesInJSONAreOfOneStyle: snake_case, in every struct of the library.
+// TestNamesInJSONAreOfOneStyle checks that names in JSON are in snake_case in every struct of the
+// library.
 func TestNamesInJSONAreOfOneStyle(t *testing.T) {
 	style := regexp.MustCompile(`^(-|[a-z][a-z0-9]*(_[a-z0-9]+)*)?(,[a-z]+)*$`)
 	tags := 0
@@ -28,7 +29,7 @@ func TestNamesInJSONAreOfOneStyle(t *testing.T) {
 				}
 				if name, ok := reflect.StructTag(text).Lookup("json"); ok {
 					if tags++; !style.MatchString(name) {
-						t.Errorf("%s: %s", f.name, name)
+						t.Errorf("%s: the JSON name %s is not in snake_case", f.name, name)
 					}
 				}
 				return true

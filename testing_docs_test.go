@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestStatisticalTestsAreListed: docs/testing.md adds up the false alarms of all tests that draw
-// fresh noise. It names tests that exist, and all that compare at 6.2 standard deviations.
+// TestStatisticalTestsAreListed checks docs/testing.md, which adds up the false alarms of all tests
+// that draw fresh noise. Every test that it names must exist, and it must name every test that
+// compares at 6.2 standard deviations.
 func TestStatisticalTestsAreListed(t *testing.T) {
 	page, err := os.ReadFile("docs/testing.md")
 	if err != nil {
@@ -26,19 +27,19 @@ func TestStatisticalTestsAreListed(t *testing.T) {
 	bodies := testBodies(t)
 	for name := range listed {
 		if _, ok := bodies[name]; !ok {
-			t.Errorf("%s is listed and does not exist", name)
+			t.Errorf("docs/testing.md lists %s, which does not exist", name)
 		}
 	}
 	found := 0
 	for name, body := range bodies {
 		if strings.Contains(body, "sixSigma"+"(") || strings.Contains(body, "> "+"6.2") {
 			if found++; !listed[name] {
-				t.Errorf("%s compares with a law and is not listed in docs/testing.md", name)
+				t.Errorf("%s compares with a distribution, but docs/testing.md does not list it", name)
 			}
 		}
 	}
 	if found < 10 {
-		t.Errorf("only %d tests compare with a law: the search is broken", found)
+		t.Errorf("only %d tests compare with a distribution: the search is broken", found)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// TestSearchesOverEverySystem: trials of each system come to an end within what was priced, and a
-// search over all of them releases one, which is saved, read back and drawn from.
+// TestSearchesOverEverySystem checks that a search over each single system completes, and that a
+// search over all systems releases one generator, which can be saved, loaded and sampled.
 func TestSearchesOverEverySystem(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32
@@ -43,7 +43,7 @@ func TestSearchesOverEverySystem(t *testing.T) {
 	}
 	read, err := privgen.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
-		t.Fatalf("read back: %v\n%v", err, read)
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
 	}
 	path := t.TempDir() + "/search"
 	gen, err := read.Fit(t.Context(), data, privgen.Checkpoint(path))
@@ -52,7 +52,7 @@ func TestSearchesOverEverySystem(t *testing.T) {
 	}
 	again, err := read.Fit(t.Context(), data, privgen.Checkpoint(path)) // from the file
 	if err != nil || again.Model().(*tune.Model).Score() != gen.Model().(*tune.Model).Score() {
-		t.Errorf("a complete search asked for again: %v", err)
+		t.Errorf("the same call after a complete search: other score, or error %v", err)
 	}
 	if err := gen.SaveFile(path + ".gen"); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestSearchesOverEverySystem(t *testing.T) {
 	t.Log(plan)
 }
 
-// TestSearchChain: a chain finds the budget of a trial, and refuses what makes no sense.
+// TestSearchChain checks that a chain finds the budget of a trial and refuses invalid settings.
 func TestSearchChain(t *testing.T) {
 	s := records.Binary(4)
 	chain := privgen.Tune(accountant.Budget{Epsilon: 2, Delta: 1e-5}).
@@ -87,17 +87,19 @@ func TestSearchChain(t *testing.T) {
 	}
 	one := p.Config().Candidates[0].Budget().Epsilon
 	if total := p.Total().Upper; total > 2 || total < 1.95 || one < 0.8 || one > 1.5 {
-		t.Errorf("ε = %g in all, %g a trial", total, one)
+		t.Errorf("the search costs ε = %g in total and %g per trial, want 1.95 to 2 and 0.8 to 1.5",
+			total, one)
 	}
 	t.Log(p)
 	if _, err := chain.Trials(tune.Trials{}).Plan(); err == nil {
-		t.Error("a search of no trials")
+		t.Error("a search without trials is planned")
 	}
 	if _, err := chain.Score(nil, 0).Plan(); err == nil {
-		t.Error("a search without a score")
+		t.Error("a search without a score is planned")
 	}
 	poor, refused := chain.Score(tune.Likelihood{}, 0.1).Plan()
 	if !errors.Is(refused, accountant.ErrBudgetExceeded) {
-		t.Errorf("a score without noise: %v, %v", poor, refused)
+		t.Errorf("a score with too little noise: got plan %v and error %v, want ErrBudgetExceeded", poor,
+			refused)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Affords reports whether one use of e would fit in the budget besides everything reserved. It
-// reserves nothing. A caller that will make several reservations and must not start without all
-// of them passes their composition first. The ledger prices e as it prices reservations. Another
-// process may reserve before the caller does, and the policy is not consulted.
+// Affords reports whether one use of e would fit in the budget together with everything reserved.
+// It reserves nothing. The ledger prices e in the same way as a reservation. A caller that needs
+// several reservations, and must not start without all of them, first asks with their composition.
+// Another process may still reserve before the caller does. The policy is not consulted.
 //
 // Errors: nil if it fits; ErrBudgetExceeded, ErrUnsupported, *param.Error.
 func (l *Ledger) Affords(e Event) error {

@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// TestAffordsAnswersAsReserveWould: Affords agrees with Reserve and reserves nothing, on a plain
-// ledger, on a filter, whose price is higher, and on a child, which shares its parent's budget.
+// TestAffordsAnswersAsReserveWould: Affords gives the same answer as Reserve and reserves nothing.
+// The ledgers are a plain ledger, a ledger with a filter, a child ledger and a ledger with an
+// invalid budget.
 func TestAffordsAnswersAsReserveWould(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	child := func() *accountant.Ledger {
@@ -39,13 +40,13 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 			before := len(ledger.Entries())
 			asked := ledger.Affords(e)
 			if len(ledger.Entries()) != before {
-				t.Fatalf("%s: asking has set something aside", name)
+				t.Fatalf("%s: Affords has reserved something", name)
 			}
 			_, reserved := ledger.Reserve("all", e, 1)
 			if (asked == nil) != (reserved == nil) ||
 				errors.Is(asked, accountant.ErrBudgetExceeded) !=
 					errors.Is(reserved, accountant.ErrBudgetExceeded) {
-				t.Errorf("%s: noise %.3g: asked: %v; reserved: %v", name, z, asked, reserved)
+				t.Errorf("%s: noise %.3g: Affords returns %v, Reserve returns %v", name, z, asked, reserved)
 			}
 			if asked == nil {
 				yes++
@@ -54,13 +55,13 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 			}
 		}
 		if no == 0 || yes == 0 && name != "fault" {
-			t.Errorf("%s: %d yes and %d no show nothing", name, yes, no)
+			t.Errorf("%s: %d events fit and %d do not, want some of each", name, yes, no)
 		}
 	}
 	var wrong *param.Error
 	for _, e := range []accountant.Event{nil, accountant.Gaussian{}} {
 		if err := accountant.NewLedger(budget).Affords(e); !errors.As(err, &wrong) {
-			t.Errorf("%v: %v", e, err)
+			t.Errorf("Affords(%v): got %v, want a *param.Error", e, err)
 		}
 	}
 }

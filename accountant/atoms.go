@@ -10,7 +10,7 @@ import (
 
 const ulp = 0x1p-52
 
-// leafAtom gives the atom of an event that contains no other.
+// leafAtom returns the atom of an event that the collector does not divide further.
 func leafAtom(e Event, r Relation) (atom, error) {
 	switch v := e.(type) {
 	case Laplace:
@@ -52,7 +52,6 @@ type zcdpAtom struct{ rho float64 }
 func (a zcdpAtom) key() string                       { return fmt.Sprintf("zcdp %b", a.rho) }
 func (a zcdpAtom) rdp(order float64) (float64, bool) { return order * a.rho * (1 + 4e-16), true }
 func (a zcdpAtom) pairs() *pld.Pairs                 { return nil }
-func (a approximateAtom) slack() float64             { return a.delta }
 func (a sampledAtom) key() string {
 	return fmt.Sprintf("sampled %b of %s", a.q, a.within.key())
 }
@@ -113,13 +112,13 @@ func (a exponentialAtom) rdp(order float64) (float64, bool) {
 
 type approximateAtom struct{ eps, delta float64 }
 
-// rdp returns the divergence of the part that is not lost to δ: that of binary randomised
-// response, the logarithm of (e^{αε} + e^{(1−α)ε})/(1+e^ε), divided by α−1.
+// rdp returns the divergence of the mass that is not lost to δ. It is the divergence of binary
+// randomised response, log((e^{αε} + e^{(1−α)ε})/(1+e^ε))/(α−1).
 func (a approximateAtom) rdp(order float64) (float64, bool) {
 	if a.eps == 0 {
 		return 0, true
 	}
-	// The moment minus one is (e^{αε}−e^ε)(1−e^{−αε})/(1+e^ε), where nothing cancels.
+	// The moment minus one is (e^{αε}−e^ε)(1−e^{−αε})/(1+e^ε), in which nothing cancels.
 	x := (order - 1) * a.eps
 	s := renyi.LogExpm1(x) + a.eps + math.Log(-math.Expm1(-order*a.eps)) -
 		math.Log1p(math.Exp(-math.Abs(a.eps))) - a.eps
@@ -167,7 +166,7 @@ type discreteLaplaceAtom struct {
 const maxAtoms = 1 << 17
 
 // pairs returns the pair in which every integer x at or below 0 has loss aΔ, every integer at or
-// above Δ has loss −aΔ, and those between have a(Δ−2x).
+// above Δ has loss −aΔ, and every integer x between 0 and Δ has loss a(Δ−2x).
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
@@ -214,8 +213,8 @@ func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
 	return order * mu * mu / 2 * (1 + 8*ulp), true
 }
 
-// pairs returns the losses of the discrete Gaussian, one for each integer: it is not
-// post-processing of the continuous one.
+// pairs returns the pair of the discrete Gaussian, with one loss for each integer. The discrete
+// Gaussian is no post-processing of the continuous Gaussian, so it needs its own pair.
 func (a discreteGaussianAtom) pairs() *pld.Pairs {
 	if a.made.Remove != nil {
 		return a.made

@@ -62,9 +62,9 @@ func checkTarget(path string, delta float64) error {
 	return nil
 }
 
-// Bound brackets a privacy parameter. Upper is sound and is the published value; Lower is a
-// proven lower bound of the cost of the event's worst case as modelled; Estimate lies between
-// them.
+// Bound brackets a privacy parameter. Upper is sound and is the published value. Lower is a proven
+// lower bound of the cost of the worst case that the accountant models. Estimate lies between the
+// two.
 type Bound struct {
 	Lower    float64 `json:"lower"`
 	Estimate float64 `json:"estimate"`

@@ -8,7 +8,7 @@ import (
 )
 
 // CalibrateNoise returns the smallest tested noise multiplier σ whose event meets the target, and
-// the cost achieved. The event may contain fixed parts besides the calibrated one.
+// the cost achieved. The event may contain fixed parts besides the calibrated part.
 //
 // Guarantee: achieved.Upper ≤ target.Epsilon, always.
 // Errors: ErrBudgetExceeded if no noise is enough, for example because fixed parts alone exceed
@@ -43,12 +43,12 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
-// CalibrateShare returns the noise multiplier of a first stage that may use the given share of the
-// target's ε alone: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
-// Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
-// joint composition costs less than the sum of the shares.
+// CalibrateShare returns the noise multiplier of a first stage that may spend the given share of
+// the target's ε: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ. To
+// calibrate the next stage, put both stages into the event of CalibrateNoise: joint composition
+// costs less than the sum of the shares.
 //
-// Errors: those of CalibrateNoise; *param.Error for a share outside (0, 1).
+// Errors: the errors of CalibrateNoise; *param.Error for a share outside (0, 1).
 func CalibrateShare(target Budget, share float64,
 	event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {
@@ -62,14 +62,14 @@ func CalibrateShare(target Budget, share float64,
 }
 
 // search finds the parameter x at which ε meets the target. y is log x for parameters that
-// increase ε and −log x for those that decrease it, so ε increases in y.
+// increase ε and −log x for parameters that decrease ε, so ε increases in y.
 type search struct {
 	target Budget
 	event  func(y float64) Event
 	err    error
 }
 
-// upper returns log(ε/target) for the sound ε at y. The parameter is feasible if it is not
+// upper returns log(ε/target) for the sound ε at y. The parameter is feasible if the result is not
 // positive.
 func (s *search) upper(y float64) float64 {
 	alts, err := reduce(s.event(y), s.target.Relation)
@@ -124,7 +124,7 @@ const (
 	maxBracket   = 40
 )
 
-// calibrate searches a positive real parameter, at most cap.
+// calibrate searches for a positive real parameter, at most cap.
 func calibrate(target Budget, path string, event func(float64) Event, costs bool,
 	cap float64) (float64, Bound, error) {
 	if err := target.Validate(); err != nil {
@@ -154,9 +154,8 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 	return param(y), b, err
 }
 
-// settle moves y to the private side until the full bracket, which has its own grid, agrees
-// with the search: any later pricing of the event, such as a ledger's, must find that it
-// fits.
+// settle lowers y until Epsilon, which uses a different grid from the search, meets the target too.
+// Any later pricing of the event, for example by a ledger, must find that the event fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
 	for step := 1e-5; step < 0.5; step *= 2 {
 		b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
@@ -209,7 +208,7 @@ func (s *search) solve(ceiling float64) (float64, bool) {
 	return lo, !math.IsInf(lo, -1)
 }
 
-// start returns where the cheap estimate meets the target, and its slope there.
+// start returns a y at which the cheap estimate is close to the target, and the slope there.
 func (s *search) start(ceiling float64) (y, slope float64) {
 	y, slope = min(0, ceiling), 1
 	f := s.sketch(y)
@@ -247,7 +246,7 @@ func (s *search) start(ceiling float64) (y, slope float64) {
 	return y, slope
 }
 
-// calibrateCount searches a whole number between 1 and limit.
+// calibrateCount searches for a whole number between 1 and limit.
 func calibrateCount(target Budget, path string, limit int, event func(int) Event) (int,
 	Bound, error) {
 	if err := target.Validate(); err != nil {
@@ -266,7 +265,7 @@ func calibrateCount(target Budget, path string, limit int, event func(int) Event
 	if err != nil {
 		return 0, Bound{}, err
 	}
-	for off := 0; off < most; off = 2*off + 1 { // to where the full bracket agrees; see settle
+	for off := 0; off < most; off = 2*off + 1 { // until Epsilon meets the target; see settle
 		b, err := Epsilon(event(most-off), target.Delta, target.Relation)
 		if err != nil || b.Upper <= target.Epsilon {
 			return most - off, b, err
@@ -290,8 +289,8 @@ func (s *search) largest(limit, guess int) (int, error) {
 
 func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 
-// gallop searches outwards from a guess until one count fits and another does not: 0 always fits,
-// limit+1 never.
+// gallop searches outwards from the guess n for a count lo that fits and a larger count hi that
+// does not fit. 0 counts as fitting, and limit+1 as not fitting.
 func (s *search) gallop(limit, n int) (lo, hi int) {
 	lo, hi = 0, limit+1
 	for step := max(1, n/1000); hi-lo > 1 && s.err == nil; step *= 4 {

@@ -32,11 +32,11 @@ type change struct {
 
 // partOf is one step from a ledger to a child.
 type partOf struct {
-	Group int `json:"group"` // among the ledger's
+	Group int `json:"group"` // index among the ledger's groups
 	Part  int `json:"part"`
 }
 
-// opening is the first line.
+// opening is the content of the first line.
 type opening struct {
 	Version int    `json:"version"` // of the lines
 	ID      string `json:"id"`      // random: no two journals start with the same line
@@ -74,8 +74,8 @@ type changeDisjoint struct {
 	N       int    `json:"n"`
 }
 
-// changeSpend counts uses as taken. If ID is set they are uses of that transaction's line,
-// otherwise uses of an entry that belong to no such line.
+// changeSpend counts uses as taken. If ID is set, the uses belong to a line of that transaction.
+// Otherwise they are uses of an entry that belong to no transaction with an ID.
 type changeSpend struct {
 	ID    string `json:"id,omitempty"`
 	Index int    `json:"index"` // of the transaction's line, or of the entry
@@ -87,8 +87,8 @@ type changeNote struct {
 	Class NoiseClass `json:"class"`
 }
 
-// maxParts bounds the children that one line opens, since a short line could otherwise allocate
-// much memory.
+// maxParts bounds the number of children that one line opens. Without a bound, a short line could
+// allocate much memory.
 const maxParts = 1 << 16
 
 // decodeChange reads a line whose place in the chain has been checked.
@@ -116,8 +116,8 @@ func decodeChange(line JournalLine) (*change, error) {
 	return &c, nil
 }
 
-// apply applies a line to the ledger. A ledger follows other processes, and is restored, by
-// applying lines. The caller holds the state lock or is the only owner.
+// apply applies a line to the ledger. A ledger applies lines to follow other processes and to
+// restore its state. The caller holds the state lock or is the only owner.
 func (l *Ledger) apply(c *change) error {
 	at, err := l.descendant(c.At)
 	if err != nil {
@@ -279,12 +279,12 @@ func (en *entry) take(l *Ledger, n int) {
 
 func checkRelation(got, want Relation) error {
 	if got != want {
-		return param.New("accountant.Journal.relation", got, "the ledger's, "+want.String())
+		return param.New("accountant.Journal.relation", got, "the ledger's relation, "+want.String())
 	}
 	return nil
 }
 
-// maxPurpose bounds the text that every line for a purpose carries.
+// maxPurpose bounds the bytes of a purpose, because every line for a purpose contains it.
 const maxPurpose = 1 << 12
 
 // checkPurpose returns an error for text that JSON cannot hold unchanged.

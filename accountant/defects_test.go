@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Defects that other accountants have had.
+// The tests in this file check for defects that other accountants have had.
 
 func TestIntegerNoiseTakesNoOtherPath(t *testing.T) {
 	for _, sigma := range []float64{1, 2, 3, 8} {
 		a := upper(t, poissonSteps(0.01, sigma, 1000), 1e-5, AddOrRemoveOne)
 		b := upper(t, poissonSteps(0.01, sigma*(1+1e-9), 1000), 1e-5, AddOrRemoveOne)
 		if math.Abs(a-b) > 1e-5*a {
-			t.Errorf("σ=%g costs %g, a billionth more %g", sigma, a, b)
+			t.Errorf("σ=%g costs ε = %g, a σ larger by a billionth costs ε = %g", sigma, a, b)
 		}
 	}
 }
@@ -66,12 +66,12 @@ func TestEveryRepeatCounts(t *testing.T) {
 		three := upper(t, Repeated{x.e, 3}, 1e-5, x.r)
 		listed := upper(t, Composed{[]Event{x.e, x.e, x.e}}, 1e-5, x.r)
 		if three <= one*1.01 {
-			t.Errorf("%s: three cost %g, one %g", kind, three, one)
+			t.Errorf("%s: three uses cost %g, one use costs %g", kind, three, one)
 		}
-		// A record's part may change between repetitions but not within a list of uses of one kind, which
-		// is then priced as fixed or as changing.
+		// The two prices of disjoint parts differ: Repeated pays for the worst part at each use, and a
+		// list pays for the worst combination of parts.
 		if math.Abs(three-listed) > 2e-3*three && kind != "disjoint" {
-			t.Errorf("%s: repeated thrice costs %g, listed thrice %g", kind, three, listed)
+			t.Errorf("%s: Repeated with count 3 costs %g, a list of three costs %g", kind, three, listed)
 		}
 	}
 }
@@ -81,21 +81,21 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 	add := upper(t, Repeated{SampledSum{0.01, 1.5}, 500}, 1e-5, AddOrRemoveOne)
 	replace := upper(t, Repeated{SampledSum{0.01, 1.5}, 500}, 1e-5, ReplaceOne)
 	if replace < 1.5*add {
-		t.Errorf("replace-one costs %g, add-or-remove %g", replace, add)
+		t.Errorf("replace-one costs %g, want at least 1.5 times %g of add-or-remove-one", replace, add)
 	}
 	if g := upper(t, SampledSum{1, 2}, 1e-5,
 		ReplaceOne); math.Abs(g-upper(t, Gaussian{1}, 1e-5, ReplaceOne)) > 1e-9 {
-		t.Errorf("unsampled: %g", g)
+		t.Errorf("at rate 1: got ε = %g, want that of Gaussian{1}", g)
 	}
 	// One direction of the sampled pair alone does not bound the glued curve.
 	if one, glued := upper(t, poissonSteps(0.01, 1, 500), 1e-5, AddOrRemoveOne),
 		upper(t, poissonSteps(0.01, 1, 500), 1e-5, ReplaceOne); glued <= one {
-		t.Errorf("glued %g, one direction %g", glued, one)
+		t.Errorf("the glued curve costs %g, want more than %g of one direction", glued, one)
 	}
 }
 
-// TestNoProbabilityIsNaN calls only Validate: pricing an event with a probability of NaN would
-// not end.
+// TestNoProbabilityIsNaN calls only Validate, because pricing an event with a probability of NaN
+// would not terminate.
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
@@ -130,29 +130,29 @@ func TestBadNumbersAreErrors(t *testing.T) {
 	} {
 		var p *param.Error
 		if b, err := Epsilon(bad, 1e-5, AddOrRemoveOne); !errors.As(err, &p) {
-			t.Errorf("%#v: %v, %v", bad, b, err)
+			t.Errorf("%#v: got %v, %v, want a *param.Error", bad, b, err)
 		}
 		if _, err := MarshalEvent(bad); err == nil && bad.Validate() != nil {
-			t.Errorf("%#v was written", bad)
+			t.Errorf("MarshalEvent writes the invalid event %#v", bad)
 		}
 	}
 	for _, delta := range []float64{nan, -1, 1, 1e-13, inf} {
 		if _, err := Epsilon(Gaussian{1}, delta, AddOrRemoveOne); err == nil {
-			t.Errorf("δ=%g accepted", delta)
+			t.Errorf("Epsilon accepts δ=%g", delta)
 		}
 	}
 	for _, eps := range []float64{nan, -1, inf} {
 		if _, err := Delta(Gaussian{1}, eps, AddOrRemoveOne); err == nil {
-			t.Errorf("ε=%g accepted", eps)
+			t.Errorf("Delta accepts ε=%g", eps)
 		}
 	}
 	for _, b := range []Budget{{}, {nan, 1e-5, 0}, {1, nan, 0}, {1, 1e-5, 7}, {inf, 1e-5, 0},
 		{-1, 1e-5, 0}} {
 		if b.Validate() == nil {
-			t.Errorf("%+v accepted", b)
+			t.Errorf("the budget %+v is accepted", b)
 		}
 		if NewLedger(b).Spend("x", Gaussian{100}) == nil {
-			t.Errorf("ledger with %+v spends", b)
+			t.Errorf("a ledger with the invalid budget %+v spends", b)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestRefusals(t *testing.T) {
 		{RepeatAndSelect{Approximate{1, 1e-6}, 3, 1, false}, AddOrRemoveOne},
 	} {
 		if b, err := Epsilon(x.e, 1e-5, x.r); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%s under %s: %v, %v", Describe(x.e), x.r, b, err)
+			t.Errorf("%s under %s: got %v, %v, want ErrUnsupported", Describe(x.e), x.r, b, err)
 		}
 	}
 }
@@ -184,10 +184,11 @@ func TestSameBatchIsNotTwoBatches(t *testing.T) {
 	effective := upper(t, poissonSteps(0.01, EffectiveMultiplier(0.5, 0.5), 100), 1e-5, AddOrRemoveOne)
 	apart := upper(t, poissonSteps(0.01, 0.5, 200), 1e-5, AddOrRemoveOne)
 	if joint != effective || joint <= apart {
-		t.Errorf("joint %g, effective %g, as if resampled %g", joint, effective, apart)
+		t.Errorf("two releases of one batch cost %g, want %g, above %g of separate batches", joint,
+			effective, apart)
 	}
-	// A counterexample to splitting the moment by Hölder's inequality: order 2, both σ = .5, q = .01:
-	// .26082, not .16439.
+	// At order 2, with σ = 0.5 twice and q = 0.01, the divergence is 0.26082. Splitting the moment by
+	// Hölder's inequality would give only 0.16439.
 	v := must[float64](t)(RDP(PoissonSampled{0.01, SameBatch{[]float64{0.5, 0.5}}}, 2, AddOrRemoveOne))
 	within(t, "joint moment", v, 0.260815, 0.260825)
 }
@@ -198,32 +199,32 @@ func TestDisjointParts(t *testing.T) {
 		upper(t, Repeated{b, 50}, 1e-5, AddOrRemoveOne)
 	fixed := upper(t, Disjoint{Parts: []Event{Repeated{a, 50}, Repeated{b, 50}}}, 1e-5, AddOrRemoveOne)
 	if fixed != max(ua, ub) {
-		t.Errorf("a record in one part pays %g, parts cost %g and %g", fixed, ua, ub)
+		t.Errorf("fixed parts cost %g, want the larger of %g and %g", fixed, ua, ub)
 	}
 	changing := upper(t, Repeated{Disjoint{Parts: []Event{a, b}}, 50}, 1e-5, AddOrRemoveOne)
 	if changing < fixed || changing > ua+ub {
-		t.Errorf("changing parts cost %g, fixed %g", changing, fixed)
+		t.Errorf("changing parts cost %g, fixed parts cost %g", changing, fixed)
 	}
 	if same := upper(t, Repeated{Disjoint{Parts: []Event{a, a, a}}, 50}, 1e-5, AddOrRemoveOne); same !=
 		ua {
-		t.Errorf("equal parts cost %g, one of them %g", same, ua)
+		t.Errorf("three equal parts cost %g, want %g of one part", same, ua)
 	}
-	// Under replace-one a moving record is seen by two parts, each with the effect of one record that
-	// comes or goes.
+	// Under replace-one a moving record affects two parts: one part loses a record, and the other
+	// part gains one.
 	parts := Disjoint{Parts: []Event{Gaussian{1}, Gaussian{1}},
 		Moving: []Event{Gaussian{2}, Gaussian{2}}}
 	if v := upper(t, parts, 1e-5, ReplaceOne); math.Abs(v-upper(t, Gaussian{1}, 1e-5, ReplaceOne)) >
 		1e-9 {
-		t.Errorf("staying is worst: %g", v)
+		t.Errorf("with smaller effects of moving: got ε = %g, want that of Gaussian{1}", v)
 	}
 	parts.Moving = nil
 	if v, w := upper(t, parts, 1e-5, ReplaceOne),
 		upper(t, Gaussian{math.Sqrt(0.5)}, 1e-5, ReplaceOne); math.Abs(v-w) > 1e-9 {
-		t.Errorf("without knowledge moving costs %g, should be %g", v, w)
+		t.Errorf("without Moving: got ε = %g, want %g", v, w)
 	}
 }
 
-// TestKnownConstants compares with constants of the literature and of closed forms.
+// TestKnownConstants compares prices with constants from the literature and from closed forms.
 func TestKnownConstants(t *testing.T) {
 	for sigma, eps := range map[float64]float64{1: 4.3772, 2: 1.9931, 4: 0.9263, 5: 0.7255,
 		25: 0.1254} {
@@ -246,11 +247,11 @@ func TestKnownConstants(t *testing.T) {
 		within(t, "replace-one", v, eps*0.99, eps*1.01)
 	}
 	// Stopping early must not lower the published ε: a reservation of a thousand small Gaussians
-	// costs a thousand.
+	// costs all thousand, used or not.
 	l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
 	r := must[*Reservation](t)(l.Reserve("adaptive", Gaussian{10}, 1000))
 	before := l.Epsilon()
 	if err := r.Spend(); err != nil || l.Epsilon() != before {
-		t.Error("published ε follows the stop")
+		t.Error("the published ε changes when a use is taken")
 	}
 }

@@ -77,7 +77,7 @@ func describeAll(events []Event, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// samplers collects descriptions of how records are sampled.
+// samplers adds descriptions of how the event samples records to into.
 func samplers(e Event, into map[string]bool) {
 	switch v := e.(type) {
 	case PoissonSampled:
@@ -111,8 +111,7 @@ func samplers(e Event, into map[string]bool) {
 	}
 }
 
-// chosen describes how an event samples records that were already sampled. Taking all of them is
-// not mentioned.
+// chosen adds the samplers of an event that runs on a sample, but not samplerNone.
 func chosen(e Event, into map[string]bool) {
 	all := into[samplerNone]
 	samplers(e, into)

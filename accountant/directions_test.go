@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestMovingBothWays: a record that moves between two parts leaves either one and joins the
-// other. The two orders cost differently, and the more expensive one counts.
+// TestMovingBothWays: a record can move from the first part to the second, or from the second to
+// the first. The two moves have different costs, and the larger cost counts.
 func TestMovingBothWays(t *testing.T) {
 	still := Gaussian{50}
 	a, b := PoissonSampled{0.01, Gaussian{0.4}}, PoissonSampled{0.3, Gaussian{2.5}}
@@ -25,18 +25,18 @@ func TestMovingBothWays(t *testing.T) {
 	}
 	ab, ba := order(a, b), order(b, a)
 	if !ab.OK || !ba.OK || math.Abs(ab.Lower-ba.Lower) < 0.1*ab.Upper {
-		t.Fatalf("the orders cost %v and %v: the test shows nothing", ab, ba)
+		t.Fatalf("the two moves cost %v and %v, want clearly different costs", ab, ba)
 	}
 	most := max(ab.Lower, ba.Lower)
 	for _, moving := range [][]Event{{a, b}, {b, a}} {
 		e := Disjoint{Parts: []Event{still, still},
 			Moving: []Event{Repeated{moving[0], n}, Repeated{moving[1], n}}}
 		if v := upper(t, e, 1e-5, ReplaceOne); v < most || v > most*1.02 {
-			t.Errorf("%v: %g, the more expensive order costs at least %g", moving, v, most)
+			t.Errorf("%v: got ε = %g, want at least %g and little more", moving, v, most)
 		}
 		each := Repeated{Disjoint{Parts: []Event{still, still}, Moving: moving}, n}
 		if v := upper(t, each, 1e-5, ReplaceOne); v < most {
-			t.Errorf("%v, moving at each use: %g, the more expensive order costs at least "+
+			t.Errorf("%v, moving at each use: got ε = %g, want at least "+
 				"%g", moving, v, most)
 		}
 	}
@@ -58,7 +58,7 @@ func TestMovingInPaysForAdding(t *testing.T) {
 		e := Disjoint{Parts: []Event{still, still}, Moving: moving}
 		least := must[Bound](t)(Epsilon(Gaussian{1}, 1e-5, AddOrRemoveOne)).Lower
 		if v := upper(t, e, 1e-5, ReplaceOne); v < least*0.999 || v > least*1.02 {
-			t.Errorf("%v: %g, adding a record alone costs %g", moving, v, least)
+			t.Errorf("%v: got ε = %g, want about %g, the cost of adding a record", moving, v, least)
 		}
 	}
 }
@@ -81,27 +81,27 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 		less := must[Bound](t)(Epsilon(Repeated{curve(small, nil), n}, 1e-5, AddOrRemoveOne))
 		more := must[Bound](t)(Epsilon(Repeated{curve(large, nil), n}, 1e-5, AddOrRemoveOne))
 		if more.Lower <= less.Upper {
-			t.Fatalf("%d uses: %v and %v cannot be told apart", n, less, more)
+			t.Fatalf("%d uses: the brackets %v and %v overlap", n, less, more)
 		}
 		for _, e := range []Curve{curve(small, large), curve(large, small)} {
 			b := must[Bound](t)(Epsilon(Repeated{e, n}, 1e-5, AddOrRemoveOne))
 			if b.Upper < more.Lower || b.Lower > more.Upper {
-				t.Errorf("%d uses: %v, the worse direction alone %v", n, b, more)
+				t.Errorf("%d uses: got %v, the worse direction alone costs %v", n, b, more)
 			}
 			if v := upper(t, Repeated{e, n}, 1e-5, AddOrRemoveOne); v < more.Lower {
-				t.Errorf("%d uses: %g, the worse direction alone %v", n, v, more)
+				t.Errorf("%d uses: got %g, the worse direction alone costs %v", n, v, more)
 			}
 			one, both := must[Bound](t)(Delta(Repeated{curve(large, nil), n}, 2, AddOrRemoveOne)),
 				must[Bound](t)(Delta(Repeated{e, n}, 2, AddOrRemoveOne))
 			if both.Upper < one.Lower {
-				t.Errorf("%d uses: δ(2) = %v, the worse direction alone %v", n, both, one)
+				t.Errorf("%d uses: got δ(2) = %v, the worse direction alone has %v", n, both, one)
 			}
 		}
 	}
 }
 
-// TestDivergenceOfTheAddDirection tests the same for divergences, which only curves that end at δ
-// = 0 have.
+// TestDivergenceOfTheAddDirection: the Rényi divergence of a curve is that of the worse direction.
+// Only curves that end at δ = 0 have finite divergences.
 func TestDivergenceOfTheAddDirection(t *testing.T) {
 	response := func(eps float64) func(float64) float64 {
 		return func(x float64) float64 {
@@ -116,13 +116,14 @@ func TestDivergenceOfTheAddDirection(t *testing.T) {
 			v, w := must[float64](t)(RDP(both, order, AddOrRemoveOne)),
 				must[float64](t)(RDP(worse, order, AddOrRemoveOne))
 			if v < w || math.IsInf(w, 1) {
-				t.Errorf("order %g: %g, the worse direction alone %g", order, v, w)
+				t.Errorf("order %g: got divergence %g, the worse direction alone has %g", order, v, w)
 			}
 		}
 	}
 }
 
-// outcomes is a mechanism with a few outcomes, in increasing order of preference, on two data sets.
+// outcomes holds the probabilities of a mechanism's outcomes on two data sets. The outcomes are in
+// increasing order of preference.
 type outcomes struct{ p, q []float64 }
 
 // selected returns the distribution of the best of a random number of outcomes drawn from v.
@@ -130,7 +131,7 @@ type outcomes struct{ p, q []float64 }
 // probability that the best is at most the k-th.
 func selected(v []float64, generating func(float64) float64) []float64 {
 	sum, last := 0.0, generating(0)
-	out := []float64{last} // no run at all
+	out := []float64{last} // the probability of no run
 	for _, x := range v {
 		sum = min(1, sum+x)
 		g := generating(sum)
@@ -140,7 +141,7 @@ func selected(v []float64, generating func(float64) float64) []float64 {
 	return out
 }
 
-// resolved reports whether no outcome is so rare that its probability is mostly rounding error.
+// resolved reports whether every probability is either zero or much larger than rounding errors.
 func resolved(v []float64) bool {
 	for _, x := range v {
 		if x != 0 && x < 1e-8 {
@@ -164,8 +165,8 @@ func runs(e RepeatAndSelect) func(float64) float64 {
 	}
 }
 
-// responses returns an ε-differentially private mechanism whose outcomes have losses of ε and −ε
-// in turn, so that the outcomes that are most often the best alternate between the data sets.
+// responses returns an ε-differentially private mechanism whose outcomes have the losses ε and −ε
+// alternately.
 func responses(eps float64, weights []float64) outcomes {
 	var o outcomes
 	up, down := 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
@@ -183,13 +184,13 @@ func responses(eps float64, weights []float64) outcomes {
 	return o
 }
 
-// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly.
-// They are never above the claim, and they refute each smaller claim: the one without the term of
-// the (1+η) other runs, and the one without the factor η in it.
+// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. No
+// divergence is above the claimed bound. Some are above each of two smaller bounds: the bound
+// without the term of Theorem 2 that has the factor 1+η, and the bound with the factor 1 instead.
 func TestSelectionBruteForce(t *testing.T) {
 	d := newDraws(77)
 	checked := 0
-	without := map[string]int{} // how often the claim without a part is refuted
+	without := map[string]int{} // how often a divergence is above the bound without a part
 	for range 3000 {
 		eps := d.between(0.05, 2)
 		e := RepeatAndSelect{Event: Pure{eps}, Mean: d.between(1.05, 3000),
@@ -219,7 +220,7 @@ func TestSelectionBruteForce(t *testing.T) {
 			}
 			truth := moment.Value() / (order - 1)
 			if checked++; truth > claim+1e-7*(1+claim) {
-				t.Fatalf("%+v order %g: %g, claimed %g", e, order, truth, claim)
+				t.Fatalf("%+v order %g: the divergence %g is above the bound %g", e, order, truth, claim)
 			}
 			if a := must[[]term](t)(reduceOne(e, AddOrRemoveOne))[0].atom.(selectAtom); !a.poisson {
 				if truth > claim-(1+a.shape)*a.second {
@@ -230,21 +231,21 @@ func TestSelectionBruteForce(t *testing.T) {
 				}
 			}
 		}
-		// And the pure bound.
+		// Check the bound at δ = 0 too.
 		if !e.Poisson {
 			claim := must[Bound](t)(Epsilon(e, 0, AddOrRemoveOne)).Upper
 			for i := range p {
 				if l := math.Abs(math.Log(p[i] / q[i])); p[i] > 0 && l > claim+1e-6 {
-					t.Fatalf("%+v: loss %g, claimed %g", e, l, claim)
+					t.Fatalf("%+v: the loss %g is above the bound %g", e, l, claim)
 				}
 			}
 		}
 	}
 	for _, part := range []string{"the other runs", "η of the other runs"} {
 		if without[part] == 0 {
-			t.Errorf("%d checks, none of which misses %s: the test shows nothing (%v)", checked,
+			t.Errorf("%d checks: no divergence is above the bound without %s (%v)", checked,
 				part, without)
 		}
 	}
-	t.Logf("%d checked, refuted without: %v", checked, without)
+	t.Logf("%d checks; divergences above the bound without a part: %v", checked, without)
 }

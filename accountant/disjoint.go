@@ -10,12 +10,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// disjoint lowers disjoint parts. In a single use a record is in one part, so the event is one
-// list of terms for each part. In repeated uses the part may change from use to use, so every use
-// pays for the worst part.
+// disjoint reduces disjoint parts to terms. In a single use a record is in one part, so there is
+// one alternative list of terms for each part. In repeated uses the part may change from use to
+// use, so every use pays for the worst part.
 //
-// Under ReplaceOne the record may also move from part i to part j: part i loses it and part j gains
-// it.
+// Under ReplaceOne the record may also move from part i to part j: part i loses the record and part
+// j gains it.
 func (c *collector) disjoint(v Disjoint, n int) error {
 	for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
 		if usesPopulation(p) {
@@ -48,8 +48,8 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.push(worstAtom{choice}, n)
 }
 
-// oneOf lowers a choice. The choice may depend on earlier releases, in this use and in all others,
-// so the worst event is taken for every use, not for the whole.
+// oneOf reduces a choice to terms. Each use may choose another event, also by earlier releases, so
+// every use pays for the worst event.
 func (c *collector) oneOf(v OneOf, n int) error {
 	var list [][]term
 	for _, p := range v.Events {
@@ -65,7 +65,7 @@ func (c *collector) oneOf(v OneOf, n int) error {
 	return c.push(worstAtom{list}, n)
 }
 
-// pushAll adds n uses of a list.
+// pushAll adds n uses of a list of terms.
 func (c *collector) pushAll(terms []term, n int) error {
 	for _, t := range terms {
 		if n > maxCount/t.n {
@@ -78,7 +78,7 @@ func (c *collector) pushAll(terms []term, n int) error {
 	return nil
 }
 
-// usesPopulation reports whether an event is stated in terms of a number of records.
+// usesPopulation reports whether the parameters of an event include a number of records.
 func usesPopulation(e Event) bool {
 	switch v := e.(type) {
 	case SampledWithoutReplacement, TruncatedPoisson:
@@ -144,7 +144,7 @@ func oneWayTerms(terms []term, add bool) []term {
 	out := make([]term, len(terms))
 	for i, t := range terms {
 		if _, ok := t.atom.(gaussianAtom); ok {
-			out[i] = t // the same both ways
+			out[i] = t // both directions are the same
 			continue
 		}
 		out[i] = term{oneWayAtom{t.atom, add}, t.n}
@@ -193,7 +193,7 @@ func (a oneWayAtom) pairs() *pld.Pairs {
 	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
-// worstAtom is one use of the worst of several lists, chosen again at each use.
+// worstAtom is one use of the worst of several lists of terms. Each use may choose another list.
 type worstAtom struct{ choice [][]term }
 
 func (a worstAtom) key() string {

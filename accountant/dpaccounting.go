@@ -13,9 +13,10 @@ import (
 // library's module dp_event, so that an auditor can price it with an independent accountant. The
 // names are stable.
 //
-// Under ReplaceOne that library's PLD accountant takes noise relative to one record's clip norm and
-// doubles the sensitivity itself, so multipliers of Gaussians are written twice as large; its RDP
-// accountant does not double and must then not be used.
+// Under ReplaceOne the PLD accountant of dp_accounting expects noise relative to one record's clip
+// norm, and doubles the sensitivity itself. DPAccounting therefore writes twice the multiplier of a
+// Gaussian. The RDP accountant of dp_accounting does not double the sensitivity, so do not use it
+// under ReplaceOne.
 //
 // Errors: ErrUnsupported for events that the library does not have.
 func DPAccounting(e Event, r Relation) (string, error) {
@@ -145,7 +146,7 @@ func pyList(v []float64) string {
 // DPAccountingScript returns a Python program that prices everything reserved on the ledger with
 // dp_accounting.
 //
-// Errors: ErrUnsupported for events that the library does not have, since a script without them
+// Errors: ErrUnsupported for events that the library does not have, because a script without them
 // would understate the cost.
 func (l *Ledger) DPAccountingScript() (string, error) {
 	l.shared.state.Lock()

@@ -6,14 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Epsilon returns the smallest ε the package can prove for e at the given δ under r.
+// Epsilon returns the smallest ε that the package can prove for e at the given δ under r.
 //
 // At δ = 0 it is the sum of the ε's of all uses, for events whose parts are all pure: Laplace,
 // DiscreteLaplace, RandomizedResponse, ExponentialMechanism, Pure, a Curve that ends at δ = 0,
 // Poisson samples and selections (not of a Poisson number of runs) of these, repeated, composed or
 // on disjoint parts.
 //
-// Guarantee: Bound.Upper is never below the true ε of the event's worst case.
+// Guarantee: Bound.Upper is never below the true ε of the worst mechanism that e describes.
 // Errors: *param.Error for parameters out of range, ErrUnsupported if no sound analysis is
 // known, and at δ = 0 for an event that is not pure.
 func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
@@ -28,7 +28,7 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	return p.Bound, err
 }
 
-// Delta returns the smallest δ the package can prove for e at the given ε ≥ 0 under r.
+// Delta returns the smallest δ that the package can prove for e at the given ε ≥ 0 under r.
 //
 // Errors: *param.Error for parameters out of range; ErrUnsupported.
 func Delta(e Event, epsilon float64, r Relation) (Bound, error) {

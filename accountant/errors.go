@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// ErrBudgetExceeded means that the request does not fit in the budget besides everything
-	// already reserved. Nothing was reserved.
+	// ErrBudgetExceeded means that the request, together with everything already reserved, does not
+	// fit in the budget. Nothing was reserved.
 	ErrBudgetExceeded = errors.New("accountant: privacy budget exceeded")
 	// ErrUnsupported means that the package knows no sound analysis of the event under the
 	// relation.

@@ -8,12 +8,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Event describes one use of private records, completely enough to price it. Events are plain
-// values: build them as literals, compare them with [EqualEvents], write them with [MarshalEvent].
+// Event describes one use of private records in enough detail to price it. Events are plain values:
+// build them as literals, compare them with [EqualEvents], write them with [MarshalEvent].
 //
 // Every noise multiplier is a noise standard deviation divided by the L2 sensitivity (L1 for
-// Laplace and discrete Laplace scales) under the relation the event is priced for. A sum of records
-// clipped to norm C has sensitivity C under AddOrRemoveOne and 2C under ReplaceOne: the caller
+// Laplace and discrete Laplace scales). The sensitivity depends on the relation: a sum of records
+// clipped to norm C has sensitivity C under AddOrRemoveOne and 2C under ReplaceOne. The caller
 // states the multiplier for the relation in use.
 type Event interface {
 	// Validate reports every out-of-range parameter as a *param.Error.
@@ -81,9 +81,9 @@ type ZCDP struct {
 // probability.
 //
 // Under ReplaceOne the multipliers of Event must also cover a record that is in the sample of one
-// data set and not of the other: this must move the result by no more than replacing a record. Sums
-// of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are non-negative),
-// do; a sum of values in [10, 11] does not.
+// data set only. The presence of a record must move the result by no more than replacing a record
+// does. A sum of vectors clipped to norm C meets this condition: replacing a record moves the sum
+// by up to 2C, or √2·C if all vectors are non-negative. A sum of values in [10, 11] does not.
 type PoissonSampled struct {
 	Probability float64 `json:"probability"`
 	Event       Event   `json:"event"`
@@ -100,9 +100,11 @@ type SampledWithoutReplacement struct {
 
 // SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector
 // of norm at most C and an absent record adds nothing. NoiseMultiplier is standard deviation ÷ C
-// under either relation. Under AddOrRemoveOne it is PoissonSampled{Gaussian}; under ReplaceOne it
-// costs far less than PoissonSampled with the same noise, which uses the replace-one sensitivity
-// only and must allow for a sum that moves as far when a record appears as when it is replaced.
+// under either relation.
+//
+// Under AddOrRemoveOne the event is PoissonSampled{Gaussian}. Under ReplaceOne it costs far less
+// than PoissonSampled with the same noise. PoissonSampled knows only the replace-one sensitivity,
+// so it must assume that a record that appears moves the sum by that full amount.
 type SampledSum struct {
 	Probability     float64 `json:"probability"`
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
@@ -111,6 +113,10 @@ type SampledSum struct {
 // TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by
 // a Gaussian release of a sum. NoiseMultiplier is standard deviation ÷ clip norm of one record
 // under either relation, because both a leaving and an entering record occur. Source: Ganesh 2025.
+//
+// The price holds for data of exactly Population records and, under AddOrRemoveOne, for the data
+// without one of them: with fewer records the batch is cut down less often. State the event only if
+// the number of records is public.
 type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`
@@ -119,9 +125,9 @@ type TruncatedPoisson struct {
 }
 
 // SameBatch is several Gaussian releases computed from one batch, with multipliers fixed
-// beforehand. They cost one Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that
-// is one subsampled Gaussian. Adding separately subsampled costs would under-report, because a
-// first release changes the probability that a record was in the batch.
+// beforehand. Together they cost one Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2), and inside
+// PoissonSampled one subsampled Gaussian. A sum of separately subsampled costs would be too low,
+// because the first release changes the probability that a record was in the batch.
 type SameBatch struct {
 	NoiseMultipliers []float64 `json:"noise_multipliers"`
 }
@@ -146,12 +152,13 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
-// OneOf is one of Events. The choice may depend on chance and on earlier releases, but not
-// otherwise on records. It is priced as the worst of the events in every respect.
+// OneOf is one of Events. The choice may depend on chance and on earlier releases, but on the
+// records in no other way. Each divergence and each δ of a OneOf is priced as the largest among
+// Events.
 //
-// The choice may be released. For an independent choice the divergences of every order and the
-// hockey-stick curve are means over Events, and for one by earlier releases they are those of the
-// chosen event, so the pointwise maximum bounds them.
+// The choice may be released. For a choice by chance, the hockey-stick curve is a mean over Events,
+// and so is exp((λ−1)·D) of the divergence D of each order λ. For a choice by earlier releases, all
+// of them are those of the chosen event. The pointwise maximum over Events bounds both cases.
 type OneOf struct {
 	Events []Event `json:"events"`
 }
@@ -161,9 +168,10 @@ type OneOf struct {
 // write Repeated{Disjoint{…}}, so that each step pays for its most expensive part;
 // Disjoint{Repeated…} is for parts that never change.
 //
-// Under ReplaceOne a record may also move. Moving[i] is part i's event with multipliers relative to
-// the sensitivity to one record joining or leaving it; when Moving is empty Parts is used, which is
-// sound where joining or leaving changes no release by more than replacing does.
+// Under ReplaceOne a record may also move from one part to another. Moving[i] is the event of part
+// i, with multipliers relative to the change that one record causes by joining or leaving the part.
+// If Moving is empty, Parts is used instead. This is sound if joining or leaving changes no release
+// by more than replacing does.
 type Disjoint struct {
 	Parts  []Event `json:"parts"`
 	Moving []Event `json:"moving,omitempty"`
@@ -174,17 +182,20 @@ type Disjoint struct {
 // truncated negative binomial of the given Mean and Shape η > −1: η=1 is geometric, η=0
 // logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
 //
-// Runs are independent given the records, and only the best of them is released: neither their
-// number nor any other run. Best may mean any order of the results, with ties broken by time.
+// The runs are independent given the records. Only the best result is released: the number of runs
+// and the other results stay secret. The results may be ranked by any order, with ties broken by
+// time.
 //
-// For truncated negative binomial numbers the price also covers numbers that are redrawn until they
-// are at most a public limit. Let f be the generating function of the number of runs and f_c that
-// of one so limited. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1) for q and q′ that are
-// probabilities of one event under two neighbours, by f′(q) ≤ f′(1) = Mean and by a bound of
-// f′(q)/f′(q′) that is 1 or more. Now f_c′(q) ≤ f_c′(1), a mean of limited numbers, is no more than
-// Mean; and the derivative of log f_c′ at x is the mean of (k−1)/x under weights k·p_k·x^(k−1),
-// which leaving out the largest k makes smaller, so that f_c′(q)/f_c′(q′) is at most f′(q)/f′(q′)
-// where q > q′, and at most 1 elsewhere.
+// A truncated negative binomial number of runs may also be redrawn until it is at most a public
+// limit; the price covers this. Let f be the generating function of the unlimited number and f_c
+// that of the limited number. Let q and q′ be the probabilities of one event under two neighbours.
+// The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1). It uses f′(q) ≤ f′(1) = Mean and an upper
+// bound of f′(q)/f′(q′) that is at least 1. Both bounds also hold for f_c:
+//
+//   - f_c′(q) ≤ f_c′(1), and f_c′(1) is the mean of the limited number, which is at most Mean.
+//   - The derivative of log f_c′ at x is the mean of (k−1)/x under the weights k·p_k·x^(k−1).
+//     Leaving out the largest k makes this mean smaller. So f_c′(q)/f_c′(q′) is at most
+//     f′(q)/f′(q′) if q > q′, and at most 1 otherwise.
 type RepeatAndSelect struct {
 	Event   Event   `json:"event"`
 	Mean    float64 `json:"mean"`
@@ -194,9 +205,9 @@ type RepeatAndSelect struct {
 
 // Curve is a mechanism whose hockey-stick curve is known at finitely many points: Deltas[i]
 // ≥ δ(Epsilons[i]). Between the points the curve is connected by chords in e^ε, which is sound
-// because the true curve is convex there; above the last point δ stays at its last value. AddDeltas
-// is the curve of adding a record where it differs from that of removing one. Build one with
-// [Tabulate].
+// because the true curve is convex there; above the last point δ stays at its last value. Deltas
+// holds for removing a record. AddDeltas holds for adding one, and is empty if both directions have
+// the same curve. [Tabulate] builds a Curve.
 type Curve struct {
 	Name      string    `json:"name"`
 	Epsilons  []float64 `json:"epsilons"`
@@ -359,8 +370,8 @@ func (e ZCDP) Validate() error { return positive("accountant.ZCDP.Rho", e.Rho) }
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for a probability out of range and a missing event; those of the
-// event.
+// Errors: *param.Error values for a probability out of range and a missing event; the errors of
+// the inner event.
 func (e PoissonSampled) Validate() error {
 	return errors.Join(probability("accountant.PoissonSampled.Probability", e.Probability),
 		inner("accountant.PoissonSampled.Event", e.Event))
@@ -368,7 +379,8 @@ func (e PoissonSampled) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for sizes out of range and a missing event; those of the event.
+// Errors: *param.Error values for sizes out of range and a missing event; the errors of the
+// inner event.
 func (e SampledWithoutReplacement) Validate() error {
 	var errs []error
 	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err !=
@@ -424,7 +436,7 @@ func (e GaussianMixture) Validate() error {
 		return errors.Join(
 			append(errs,
 				param.New("accountant.GaussianMixture.Sensitivities", len(e.Sensitivities),
-					"as many as probabilities, at least one"))...)
+					"one for each of Probabilities, and at least one"))...)
 	}
 	sum := 0.0
 	for i, s := range e.Sensitivities {
@@ -445,7 +457,8 @@ func (e GaussianMixture) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for a count below 1 and a missing event; those of the event.
+// Errors: *param.Error values for a count below 1 and a missing event; the errors of the
+// inner event.
 func (e Repeated) Validate() error {
 	return errors.Join(inner("accountant.Repeated.Event", e.Event),
 		positiveInt("accountant.Repeated.Count", e.Count))
@@ -453,7 +466,7 @@ func (e Repeated) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error for a missing event; those of the events.
+// Errors: *param.Error for a missing event; the errors of the inner events.
 func (e Composed) Validate() error {
 	var errs []error
 	for i, p := range e.Events {
@@ -464,7 +477,8 @@ func (e Composed) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error if there are no events or one is missing; those of the events.
+// Errors: *param.Error if there are no events or one is missing; the errors of the inner
+// events.
 func (e OneOf) Validate() error {
 	var errs []error
 	if len(e.Events) == 0 {
@@ -478,8 +492,8 @@ func (e OneOf) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for missing parts and for Moving of another length; those of the
-// events.
+// Errors: *param.Error values for missing parts and for Moving of another length; the errors of
+// the inner events.
 func (e Disjoint) Validate() error {
 	var errs []error
 	if len(e.Parts) == 0 {
@@ -500,8 +514,8 @@ func (e Disjoint) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for parameters out of range and a missing event; those of the
-// event.
+// Errors: *param.Error values for parameters out of range and a missing event; the errors of the
+// inner event.
 func (e RepeatAndSelect) Validate() error {
 	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
 		positive("accountant.RepeatAndSelect.Mean", e.Mean)}

@@ -27,11 +27,12 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return json.Marshal(eventJSON{e})
 }
 
-// UnmarshalEvent reads what MarshalEvent wrote and validates it. A missing field is an error
-// too, since a missing sampling probability must not be read as 0, which costs nothing.
+// UnmarshalEvent reads an event that MarshalEvent wrote, and validates it. A missing field is an
+// error. Otherwise a missing sampling probability, for example, would be read as 0, which costs
+// nothing.
 //
 // Errors: *param.Error for missing fields, parameters out of range and events nested too deep; an
-// error that names the kind or field if it is unknown; that of encoding/json for other text.
+// error that names an unknown kind or field; the error of encoding/json for other text.
 func UnmarshalEvent(data []byte) (Event, error) {
 	e, err := decodeEvent(data, 0)
 	if err != nil {
@@ -142,9 +143,9 @@ func strictUnmarshal(data []byte, into any) error {
 	return nil
 }
 
-// complete returns an error naming a field of whole, the canonical text of what was read from
-// given, that given lacks. A missing field reads as zero, and in a bill zero is the one value
-// that must not be obtained by leaving something out.
+// complete returns an error that names each field of whole that given lacks. whole is the canonical
+// text of the value that was read from given. A missing field is read as zero, and a file must not
+// lower its cost by leaving out a field.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {
@@ -181,7 +182,7 @@ func decodeLeaf[E Event](data []byte) (Event, error) {
 		Kind string `json:"kind"`
 		Body E      `json:"-"`
 	}
-	// Two passes: the body is decoded strictly once the kind has been removed.
+	// The body is decoded strictly, after the kind has been removed.
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, err

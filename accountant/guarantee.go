@@ -20,7 +20,7 @@ type Guarantee struct {
 	Delta    float64  `json:"delta"`
 	Relation Relation `json:"relation"`
 	Unit     string   `json:"unit"` // whose presence or content is protected
-	// RowsPerUnit is the largest number of rows of a unit that are read; 0 if a unit is a single row.
+	// RowsPerUnit is the largest number of rows read of one unit; 0 if a unit is a single row.
 	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
 	Lower       float64          `json:"lower"`
 	Budget      float64          `json:"budget_epsilon"`
@@ -44,9 +44,9 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	// Late says that the entry was reserved, at least in part, after a first release.
+	// Late says that some or all uses of the entry were reserved after a first release.
 	Late bool `json:"late,omitempty"`
-	// Lines are the lines of the ledger's journal that reserved it.
+	// Lines are the journal lines that reserved the entry.
 	Lines *LineSpan `json:"lines,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (l *Ledger) Guarantee() Guarantee {
 		g.Accountant = "none: " + err.Error()
 	}
 	if r.edge {
-		g.Accountant += "; the best order is at the edge of those tried"
+		g.Accountant += "; the best order is the smallest or the largest one tried"
 	}
 	found := map[string]bool{}
 	classes := map[NoiseClass]bool{}
@@ -139,7 +139,7 @@ func (g Guarantee) Margin() float64 {
 	return g.Epsilon/g.Lower - 1
 }
 
-// String returns the guarantee as an auditor reads it.
+// String returns the guarantee as text for an auditor.
 func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -149,11 +149,11 @@ func (g Guarantee) String() string {
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
-			"%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret "+
+			"%s\n!!! NOT PRIVATE: %s\n!!! The lines below WOULD hold for the same run with secret "+
 				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
-	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
+	line("promise", "ε = %s, δ = %s", roundUp(g.Epsilon, 6), roundUp(g.Delta, 3))
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
@@ -164,8 +164,8 @@ func (g Guarantee) String() string {
 	case math.IsInf(m, 1):
 		line("accountant", "%s; upper bound", g.Accountant)
 	default:
-		line("accountant", "%s; upper bound, at most %.2g%% above the smallest ε that holds",
-			g.Accountant, 100*m)
+		line("accountant", "%s; upper bound, at most %s%% above the smallest ε that holds",
+			g.Accountant, roundUp(100*m, 2))
 	}
 	for _, s := range g.Samplers {
 		line("sampler", "%s", s)
@@ -192,7 +192,8 @@ func (g Guarantee) String() string {
 	return b.String()
 }
 
-// alikeParts returns the number of leading entries that differ only in being consecutive parts.
+// alikeParts returns the number of leading entries that are consecutive parts of one group and
+// otherwise equal.
 func alikeParts(entries []GuaranteeEntry) int {
 	first, ok := partNameOf(entries[0].Purpose)
 	if !ok {
@@ -221,7 +222,7 @@ func oneLine(text string) string {
 	return strconv.Quote(text)
 }
 
-// lines describes the entry, together with the following parts that are alike.
+// lines describes the entry. If alike > 1, the text covers that many equal consecutive parts.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
 	mark, taken := "", "taken"
@@ -245,13 +246,14 @@ func (e GuaranteeEntry) lines(alike int) string {
 	return b.String()
 }
 
-// roundUp writes ε with six digits, rounded up.
-func roundUp(eps float64) string {
-	if math.IsInf(eps, 1) || eps == 0 {
-		return fmt.Sprintf("%g", eps)
+// roundUp writes x with up to the given number of digits. What it writes is not below x.
+func roundUp(x float64, digits int) string {
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || !(shown < x) {
+		return fmt.Sprintf("%.*g", digits, x)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(eps))-5)
-	return fmt.Sprintf("%.6g", math.Ceil(eps/unit*(1-1e-12))*unit)
+	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
+	return fmt.Sprintf("%.*g", digits, x+unit/2)
 }
 
 func percent(part, whole float64) string {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestGuaranteeFitsTheScreen: no line of a guarantee has more than 100 columns, and no word is lost
-// where lines are broken.
+// TestGuaranteeFitsTheScreen: no line of a guarantee has more than 100 columns, and line breaks
+// lose no word.
 func TestGuaranteeFitsTheScreen(t *testing.T) {
 	g := Guarantee{Epsilon: 1, Budget: 1, Lower: 0.9, Delta: 1e-5, Unit: "record",
 		Accountant: strings.Repeat("accountant ", 12)}
@@ -26,8 +26,8 @@ func TestGuaranteeFitsTheScreen(t *testing.T) {
 	}
 }
 
-// TestAlikePartsAreOneLine: entries of consecutive parts are one line if and only if they say the
-// same.
+// TestAlikePartsAreOneLine: entries of consecutive parts are printed as one entry if and only if
+// they differ in nothing but the number of the part.
 func TestAlikePartsAreOneLine(t *testing.T) {
 	parts := func(n int) (list []GuaranteeEntry) {
 		for i := range n {
@@ -41,7 +41,7 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 	if strings.Count(alike, "Gaussian release") != 1 ||
 		!strings.Contains(alike, "mixtures, parts 1 to 12 of 12: rows\n      7 × Gaussian release\n"+
 			"      in each part, taken: 5") {
-		t.Errorf("twelve parts alike are\n%s", alike)
+		t.Errorf("got for twelve equal parts, want one entry:\n%s", alike)
 	}
 	for name, change := range map[string]func(*GuaranteeEntry){
 		"other uses":    func(e *GuaranteeEntry) { e.Spent = 6 },
@@ -55,13 +55,13 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 		list := parts(4)
 		change(&list[2])
 		if got := text(list); strings.Count(got, "Gaussian release") != 3 {
-			t.Errorf("%s:\n%s", name, got)
+			t.Errorf("%s: got, want three entries:\n%s", name, got)
 		}
 	}
 	plain := parts(2)
 	plain[0].Purpose, plain[1].Purpose = "training", "training"
 	if got := text(plain); strings.Count(got, "training") != 2 {
-		t.Errorf("two entries of one name:\n%s", got)
+		t.Errorf("got for two entries with the same name, want both:\n%s", got)
 	}
 }
 

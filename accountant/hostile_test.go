@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// With very little noise the loss of the opposite pair exceeds the range of floating point. The
-// price must not be smaller because of that.
+// TestSampledSumWithLittleNoise: with very little noise the loss of the opposite pair exceeds the
+// range of floating point, and the price is still large enough.
 func TestSampledSumWithLittleNoise(t *testing.T) {
 	for _, sigma := range []float64{1e-6, 1e-3, 0.01, 0.02, 0.03, 0.04, 0.06} {
 		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {
@@ -27,8 +27,8 @@ func TestSampledSumWithLittleNoise(t *testing.T) {
 	}
 }
 
-// For the best of a Poisson number of Gaussian runs, which may be zero, the density of the
-// largest score is μ·φ(x)·e^{−μ(1−Φ(x))}.
+// TestPoissonSelectionOfFewRuns compares prices with quadrature. The number of Gaussian runs is
+// Poisson with mean μ and may be zero. The density of the largest score is μ·φ(x)·e^{−μ(1−Φ(x))}.
 func TestPoissonSelectionOfFewRuns(t *testing.T) {
 	for _, mean := range []float64{1e-4, 0.01, 0.1, 1, 5} {
 		e := RepeatAndSelect{Event: Gaussian{1}, Mean: mean, Poisson: true}
@@ -44,16 +44,17 @@ func TestPoissonSelectionOfFewRuns(t *testing.T) {
 			}
 			truth := math.Log(moment) / (order - 1)
 			if v := must[float64](t)(RDP(e, order, AddOrRemoveOne)); v < truth*(1-1e-6) {
-				t.Errorf("mean %g: order %g costs %g, not %g", mean, order, truth, v)
+				t.Errorf("mean %g: the divergence of order %g is %g, the bound only %g", mean, order, truth, v)
 			}
 			if b := must[Bound](t)(Epsilon(e, delta/3, AddOrRemoveOne)); b.Upper <= 0 && delta/3 > MinDelta {
-				t.Errorf("mean %g: δ(0) is %g, and ε = 0 is published at a third of it", mean, delta)
+				t.Errorf("mean %g: δ(0) = %g, but ε = 0 is published at a third of this δ", mean, delta)
 			}
 		}
 	}
 }
 
-// Losses that hardly vary give no width by which to choose the grid.
+// TestLossesThatHardlyVary: prices are right even if losses hardly vary and so give no scale for
+// the grid.
 func TestLossesThatHardlyVary(t *testing.T) {
 	for _, eps := range []float64{0, 1e-300, 1e-20, 1e-13, 1e-9} {
 		e := Repeated{Approximate{eps, 1e-6}, 9}
@@ -66,8 +67,8 @@ func TestLossesThatHardlyVary(t *testing.T) {
 	}
 }
 
-// For small effects δ is a difference of nearly equal numbers. The expected values are from
-// 50-digit arithmetic.
+// TestGaussianOfSmallAndHugeEffect compares prices with values from 50-digit arithmetic. For small
+// effects δ is a difference of nearly equal numbers.
 func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	for _, x := range []struct{ sigma, delta, want float64 }{
 		{1e6, 1e-12, 4.4248927590894822538e-6}, {1e8, 1e-12, 3.3630153302891917229e-8},
@@ -78,22 +79,23 @@ func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	} {
 		b := must[Bound](t)(Epsilon(Gaussian{x.sigma}, x.delta, AddOrRemoveOne))
 		if !(b.Lower <= x.want && x.want <= b.Upper) || b.Upper > x.want*1.01 {
-			t.Errorf("σ=%g δ=%g: %v, truth %g", x.sigma, x.delta, b, x.want)
+			t.Errorf("σ=%g δ=%g: got %v, want a narrow bracket of %g", x.sigma, x.delta, b, x.want)
 		}
 	}
 	if b := must[Bound](t)(Epsilon(Gaussian{1e-160}, 1e-5, AddOrRemoveOne)); !math.IsInf(b.Upper, 1) {
-		t.Errorf("σ=1e-160: %v", b)
+		t.Errorf("σ=1e-160: got %v, want an infinite ε", b)
 	}
 }
 
-// All other records are at −1; a batch of at most B of n records is cut from a Poisson sample.
+// TestTruncatedPoissonAgainstBruteForce compares the published δ with exact curves. All other
+// records are at −1. A Poisson sample of n records is cut to a batch of at most c.most records.
 func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 	const sd = 1.3
 	for _, c := range []struct {
 		n, most int
 		q       float64
 	}{{4, 1, 0.5}, {5, 2, 0.7}, {9, 3, 0.3}, {12, 11, 0.9}, {3, 3, 0.4}} {
-		curve := func(me, you, eps float64) float64 { // NaN stands for an absent record
+		curve := func(me, you, eps float64) float64 { // NaN means that the record is absent
 			sum := 0.0
 			for x := -14.0; x < 14; x += 0.005 {
 				p := truncatedDensity(c.n, c.most, c.q, me, sd, x)
@@ -110,7 +112,7 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 				{-1, 1, ReplaceOne}, {1, 0, ReplaceOne}} {
 				truth := curve(x.me, x.you, eps)
 				if b := must[Bound](t)(Delta(e, eps, x.r)); b.Upper < truth*(1-1e-6)-1e-9 {
-					t.Errorf("%+v ε=%g %v→%v: truth %g, published %g", c, eps, x.me, x.you, truth, b.Upper)
+					t.Errorf("%+v ε=%g %v→%v: δ is %g, published %g", c, eps, x.me, x.you, truth, b.Upper)
 				}
 			}
 		}
@@ -168,7 +170,7 @@ func TestLedgerPricesWhatWasReserved(t *testing.T) {
 	l.Entries()[0].Event.(SameBatch).NoiseMultipliers[1] = 1e9
 	l.Event().(Composed).Events[0].(Repeated).Event.(SameBatch).NoiseMultipliers[1] = 1e9
 	if got := l.Epsilon().Upper; math.Abs(got-want) > 1e-9*want {
-		t.Errorf("ε fell from %g to %g", want, got)
+		t.Errorf("changes of the caller's events changed ε from %g to %g", want, got)
 	}
 }
 
@@ -187,8 +189,8 @@ func TestLedgerCountsDoNotOverflow(t *testing.T) {
 	}
 }
 
-// The number of uses of an event may be decided by looking at its releases. The guarantee says
-// so.
+// TestSpendingOneByOneIsMarked: events reserved after a first release are marked as late, and the
+// guarantee states the condition on their number.
 func TestSpendingOneByOneIsMarked(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
 	for range 3 {
@@ -259,12 +261,13 @@ func TestReadersWantEveryField(t *testing.T) {
 		`{"epsilon":-1,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":1,"delta":1e-5}`} {
 		var g Guarantee
 		if json.Unmarshal([]byte(bad), &g) == nil {
-			t.Errorf("%s is a guarantee of ε = %g", bad, g.Epsilon)
+			t.Errorf("%s is read as a guarantee of ε = %g", bad, g.Epsilon)
 		}
 	}
 }
 
-// For a rare sample of a release with a large loss, δ of five uses is at least δ of one.
+// TestRareSampleOfLaplace: for a rare sample of a release with a large loss, δ of five uses is at
+// least δ of one use, and divergences agree with quadrature.
 func TestRareSampleOfLaplace(t *testing.T) {
 	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3},
 		{1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {
@@ -272,19 +275,19 @@ func TestRareSampleOfLaplace(t *testing.T) {
 		one := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne)).Lower
 		both := must[Bound](t)(Delta(Repeated{e, 5}, c.eps, AddOrRemoveOne))
 		if least := one * (1 - 1e-9); both.Upper < least {
-			t.Errorf("%+v: δ of five is %v, of one %g", c, both, least)
+			t.Errorf("%+v: δ of five uses is %v, want at least %g of one use", c, both, least)
 		}
 		for _, order := range []float64{1.05, 1.5, 2, 3, 9} {
 			v := must[float64](t)(RDP(e, order, AddOrRemoveOne))
 			if truth := rdpSampledLaplace(c.q, c.scale, order); v < truth*(1-1e-6) {
-				t.Errorf("%+v: order %g costs %g, not %g", c, order, truth, v)
+				t.Errorf("%+v: the divergence of order %g is %g, the bound only %g", c, order, truth, v)
 			}
 		}
 	}
 }
 
-// rdpSampledLaplace returns the divergence of the larger direction, from the moment minus one, by
-// quadrature between 0 and 1 and in closed form outside.
+// rdpSampledLaplace returns the larger divergence of the two directions. It computes the moment
+// minus one, by quadrature between 0 and 1 and in closed form outside.
 func rdpSampledLaplace(q, b, order float64) float64 {
 	gap := func(r float64) float64 {
 		u := r - 1
@@ -311,10 +314,10 @@ func rdpSampledLaplace(q, b, order float64) float64 {
 	return math.Log1p(max(x, y)) / (order - 1)
 }
 
-// TestACurveIsNeeded: a mechanism without a curve is an error.
+// TestACurveIsNeeded: Tabulate returns an error for a missing curve.
 func TestACurveIsNeeded(t *testing.T) {
 	var wrong *param.Error
 	if _, err := Tabulate("none", []float64{0, 1}, nil, nil); !errors.As(err, &wrong) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want a *param.Error", err)
 	}
 }

@@ -16,33 +16,35 @@ import (
 // Guarantee of an implementation, under crashes, races and failures: Append is atomic and
 // compares the position; a line whose Append returned nil is returned by every later Read; Read
 // returns no line that a power failure could still undo. The ledger needs nothing more: it makes
-// the lines, checks them when they are read, and prices them.
+// the lines, checks them when it reads them, and prices them.
 //
-// A journal may also be a [Locker], a [Snapshotter] and a [Trimmer]. It is safe for concurrent use.
+// A journal may also be a [Locker], a [Snapshotter] and a [Trimmer]. A journal is safe for
+// concurrent use.
 type Journal interface {
-	// Append adds lines, directly after the one at the given position, and returns when they are
-	// durable. After a crash only the first few may be present; after an error, all or none.
+	// Append adds lines directly after the line at the given position, and returns when they are
+	// durable. After a crash only the first few lines may be present; after an error, all or none.
 	//
-	// Errors: ErrConflict if the journal's last line is another one; nothing was written then. After
-	// any other error the lines may be present, now or later; the ledger reads to find out, and
-	// counts them if they are.
+	// Errors: ErrConflict if the journal's last line is not at that position; nothing was written
+	// then. After any other error the lines may be present, now or later. The ledger reads to find
+	// out, and counts the lines that are present.
 	Append(ctx context.Context, after Position, lines []JournalLine) error
 	// Read yields the durable lines after a position, in order; the zero Position is before the first.
 	// If the lines directly after the position have been trimmed, it begins with the first
 	// remaining line, a snapshot. The caller owns the text of a line.
 	//
 	// Errors end the sequence: ErrRolledBack if the journal ends before the position or holds
-	// another line there; ErrDamaged if the content is not that of a journal.
+	// another line there; ErrDamaged if the content is not a journal.
 	Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error]
-	// Place returns where the journal is kept, in words for guarantees, which are published. It
-	// contains no password, and should not contain the path of a folder or the name of a host.
+	// Place describes in words where the journal is kept. Published guarantees contain this text, so
+	// it must not contain a password, and should not contain the path of a folder or the name of a
+	// host.
 	Place() string
 	// Close closes the handle. It does not change the lines.
 	Close() error
 }
 
-// A Locker is a journal that can keep other ledgers from appending while one decides. A ledger
-// holds the lock from its last Read to its Append. Locking only reduces conflicts.
+// A Locker is a journal that can keep other ledgers from appending while one ledger decides. A
+// ledger holds the lock from its last Read to its Append. Locking only reduces conflicts.
 type Locker interface {
 	Journal
 	// Lock waits for the lock, which is released if the process that holds it ends.
@@ -61,7 +63,7 @@ type Snapshotter interface {
 // A Trimmer is a journal that can remove lines replaced by a snapshot.
 type Trimmer interface {
 	Journal
-	// Trim removes the lines before the one with the given number, which is a snapshot. At every
+	// Trim removes the lines before the line with the given number, which is a snapshot. At every
 	// moment, and after a crash, Read begins with that line or with an earlier one.
 	Trim(ctx context.Context, before uint64) error
 }
@@ -70,7 +72,7 @@ var (
 	// ErrConflict means that another ledger has appended to the journal in the meantime.
 	ErrConflict = errors.New("accountant: another line was appended to the journal")
 	// ErrRolledBack means that a journal no longer holds a line that it held before, for example
-	// after restoring a backup. Later draws are missing from it, so nothing can be reserved.
+	// after a backup was restored. Reservations may be missing, so nothing can be reserved.
 	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before")
 	// ErrDamaged means that the content of a journal was changed from outside. Nothing can be
 	// reserved.
@@ -82,7 +84,7 @@ var (
 // A Position identifies a line of a journal. The zero Position is before the first line.
 type Position struct {
 	Line uint64 `json:"line"` // 1 for the first
-	Hash string `json:"hash"` // of the line and, through the lines before it, of all of them
+	Hash string `json:"hash"` // of the line and, through the chain, of all lines before it
 }
 
 // A JournalLine is one line of a journal. Lines are numbered from 1 without gaps.
@@ -97,7 +99,8 @@ type JournalLine struct {
 
 // ChainHash returns the hash of a line with this text after a line with the given hash, which is
 // "" for the first line: SHA-256, in hexadecimal, of the previous hash, a line feed and the text.
-// It has no key: it detects damage and lost lines, but not someone who writes a whole new chain.
+// The hash has no key. It detects damage and lost lines, but not a whole new chain written by an
+// attacker.
 func ChainHash(previous string, text []byte) string {
 	h := sha256.New()
 	_, _ = h.Write([]byte(previous)) // never fails

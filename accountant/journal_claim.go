@@ -4,8 +4,8 @@ package accountant
 const aheadShare = 32
 
 // spend takes one use of a reservation in a journal. The journal counts the use as taken before it
-// is handed out; after many uses it counts a few ahead, which only this process hands out, so
-// that a long run does not write a line for each.
+// is handed out. After many uses one line counts several uses ahead, so that a long run does not
+// write a line for each use. Only this process hands out the uses that it counted ahead.
 func (j *journaled) spend(r *Reservation) error {
 	s := r.ledger.shared
 	if taken, err := j.spendAhead(r, false); taken || err != nil {
@@ -17,7 +17,7 @@ func (j *journaled) spend(r *Reservation) error {
 		return err
 	}
 	if taken, err := j.spendAhead(r, true); taken || err != nil {
-		return err // another goroutine counted it in the meantime
+		return err // another goroutine has counted uses ahead in the meantime
 	}
 	n := 0
 	return s.commit(operation{
@@ -43,7 +43,7 @@ func (j *journaled) spend(r *Reservation) error {
 	})
 }
 
-// spendAhead takes a use that has been counted before.
+// spendAhead takes a use that was counted ahead, and reports whether there was one.
 func (j *journaled) spendAhead(r *Reservation, flushed bool) (bool, error) {
 	s := r.ledger.shared
 	s.state.Lock()
@@ -89,7 +89,7 @@ func (r *Reservation) claim() int {
 	return min(1+taken/aheadShare, left, r.remaining)
 }
 
-// claimed returns the line that counts n uses.
+// claimed returns the line that counts n uses as taken.
 func (r *Reservation) claimed(n int) *change {
 	if r.owned() {
 		return r.line.claimed(n)

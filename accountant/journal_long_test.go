@@ -48,7 +48,7 @@ func (j *listed) ReadLatest(context.Context) iter.Seq2[JournalLine, error] {
 func (j *listed) Place() string { return "a test" }
 func (j *listed) Close() error  { return nil }
 
-// long returns a journal of many lines, which it writes without computing prices.
+// long returns a journal of many lines. It writes the lines without computing prices.
 func long(t testing.TB, lines int, transactions bool) *listed {
 	j := &listed{}
 	l, err := CreateLedger(context.Background(), j,
@@ -132,13 +132,14 @@ func TestLongJournal(t *testing.T) {
 				"%d KiB for %d entries", len(j.lines), bytes/1024, snapshots, opened, e.Upper, first, cached,
 				(int64(after.HeapAlloc)-int64(before.HeapAlloc))/1024, len(l.Entries()))
 			if cached > 10*time.Millisecond {
-				t.Errorf("a cached ε took %v", cached)
+				t.Errorf("a cached ε took %v, want at most 10 ms", cached)
 			}
 		})
 	}
 }
 
-// TestSnapshotIsTheLines opens a journal from its last snapshot and from its first line.
+// TestSnapshotIsTheLines: a ledger opened from the last snapshot of a journal equals a ledger
+// opened from the first line.
 func TestSnapshotIsTheLines(t *testing.T) {
 	j := long(t, 4000, true)
 	if !slices.ContainsFunc(j.lines, func(l JournalLine) bool { return l.Snapshot }) {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// snapshot is the sum of all lines before it, so that a ledger can be opened without them. Its line
-// follows the others in the chain; Previous lets it be checked after they are trimmed.
+// snapshot summarises all lines before it, so that a ledger can be opened without them. Its line is
+// part of the chain. Previous allows a reader to check the line's hash after the earlier lines are
+// trimmed.
 type snapshot struct {
 	Version  int         `json:"version"`
 	Previous string      `json:"previous"` // hash of the line before
@@ -24,7 +25,7 @@ type snapshot struct {
 }
 
 // snapshotEvery is the least number of lines between snapshots. A ledger also waits until the lines
-// are four times as long as the last snapshot, so that snapshots are a small part of a journal.
+// take four times the bytes of the last snapshot, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
 // snapshotIfDue writes a snapshot if one is due. Errors are ignored: nothing depends on snapshots,
@@ -72,8 +73,8 @@ func (j *journaled) snapshot(root *Ledger) (*snapshot, error) {
 	return s, nil
 }
 
-// followSnapshot compares a snapshot with the ledger's state if both are equally old, and adopts it
-// if it is newer. The caller holds the state lock.
+// followSnapshot compares a snapshot with the ledger's state if both cover the same lines, and
+// adopts the snapshot if it covers more. The caller holds the state lock.
 func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) error {
 	if line.Line < 2 || ChainHash(s.Previous, line.Text) != line.Hash {
 		return errors.New("a snapshot that does not match its hash")
@@ -87,7 +88,7 @@ func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) 
 	return j.adopt(root, s)
 }
 
-// compare returns an error if a snapshot is not the sum of the lines before it.
+// compare returns an error if a snapshot does not equal the state after the lines before it.
 func (j *journaled) compare(root *Ledger, s *snapshot) error {
 	mine, err := j.snapshot(root)
 	if err != nil {
@@ -166,7 +167,7 @@ func unitOf(t Terms) string {
 }
 
 // graft updates the ledger to the state of fresh, which was read from a later saved form of the
-// same ledger. Entries, parts and transactions that reservations point to stay in place, and no
+// same ledger. Reservations point to entries, parts and transactions, so these stay in place. No
 // count can decrease.
 func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	shrunk := errors.New("a snapshot that holds less than the lines before it")
@@ -216,12 +217,12 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 // follow counts the uses of a transaction that were taken since its last state.
 func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	if t.id != fresh.id || len(t.lines) != len(fresh.lines) {
-		return fmt.Errorf("a snapshot without the transaction %q", t.id)
+		return fmt.Errorf("a snapshot that does not hold the transaction %q", t.id)
 	}
 	for i, p := range t.lines {
 		more := fresh.lines[i].spent - p.spent
 		if more < 0 {
-			return fmt.Errorf("a snapshot that holds less of the transaction %q", t.id)
+			return fmt.Errorf("a snapshot that counts fewer uses of the transaction %q", t.id)
 		}
 		p.spent += more
 		p.entry.ownedSpent += more
@@ -230,10 +231,11 @@ func (t *placedTransaction) follow(fresh *placedTransaction) error {
 }
 
 // Compact writes a snapshot and removes the lines before it, if the journal supports that.
-// Reservations are unchanged; their history is lost. Removing many lines takes time, during which
-// no reservation can be made.
+// Reservations are unchanged; their history is lost. Removing many lines takes time, and no
+// reservation can be made during that time.
 //
-// Errors: ErrReadOnly; those of the journal. A ledger without a journal has nothing to compact.
+// Errors: ErrReadOnly; the errors of the journal. A ledger without a journal has nothing to
+// compact.
 func (l *Ledger) Compact() error {
 	s := l.shared
 	s.reserve.Lock()

@@ -26,7 +26,7 @@ func created(t *testing.T, j Journal) *Ledger {
 	return l
 }
 
-// rechained returns the lines with changed texts and the hashes of these.
+// rechained returns the lines with changed texts and with the hashes of the changed texts.
 func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *listed {
 	out := &listed{}
 	at := Position{}
@@ -48,7 +48,7 @@ func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *lis
 func refuses(t *testing.T, j Journal, want error) {
 	t.Helper()
 	if _, err := OpenLedger(t.Context(), j); !errors.Is(err, want) {
-		t.Errorf("opened: %v, want %v", err, want)
+		t.Errorf("OpenLedger returns %v, want %v", err, want)
 	}
 }
 
@@ -66,14 +66,14 @@ func TestJournalChangedLine(t *testing.T) {
 	j.lines[1].Text = bytes.Replace(j.lines[1].Text, []byte(`"count":9`), []byte(`"count":1`), 1)
 	refuses(t, j, ErrDamaged)
 	if err := behind.Spend("count", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a reservation on a damaged journal: %v", err)
+		t.Errorf("a reservation on a damaged journal returns %v, want ErrDamaged", err)
 	}
 	if e := behind.Epsilon().Upper; !math.IsInf(e, 1) {
 		t.Errorf("ε = %v", e)
 	}
 	j.lines = good
 	if err := behind.Spend("count", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a second try: %v", err)
+		t.Errorf("a second try returns %v, want ErrDamaged", err)
 	}
 	if g := behind.Guarantee(); !math.IsInf(g.Epsilon, 1) {
 		t.Errorf("the guarantee says ε = %v", g.Epsilon)
@@ -124,7 +124,7 @@ func TestJournalHostileLines(t *testing.T) {
 			return text
 		})
 		if _, err := OpenLedger(t.Context(), bad); !errors.Is(err, ErrDamaged) {
-			t.Errorf("line %d with %s: %v", c.line+1, c.new, err)
+			t.Errorf("line %d with %s: got %v, want ErrDamaged", c.line+1, c.new, err)
 		}
 	}
 	twice := rechained(append(slices.Clone(j.lines), j.lines[3]), func(i int, text []byte) []byte {
@@ -165,17 +165,17 @@ func TestJournalSmallerSnapshot(t *testing.T) {
 	refuses(t, struct{ Journal }{forged}, ErrDamaged)
 	j.lines = forged.lines
 	if err := late.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a ledger that has read all lines: %v", err)
+		t.Errorf("a ledger that has read all lines: got %v, want ErrDamaged", err)
 	}
 	j.lines = forged.lines[last:] // trimmed
 	trimmed := &shortened{listed: &listed{j.lines}}
 	early.shared.journal.lines = trimmed
 	if err := early.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a ledger that has read some lines: %v", err)
+		t.Errorf("a ledger that has read some lines: got %v, want ErrDamaged", err)
 	}
 }
 
-// shortened is a journal of which the first lines were trimmed.
+// shortened is a journal whose first lines were trimmed.
 type shortened struct{ *listed }
 
 func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error] {
@@ -208,7 +208,8 @@ func TestJournalCheckpointAhead(t *testing.T) {
 		drawn++
 	}
 	if drawn != 200-run.Lines[0].Taken {
-		t.Errorf("%d uses are handed out besides the %d that were taken", drawn, run.Lines[0].Taken)
+		t.Errorf("%d uses are handed out after %d were taken, want 200 in all", drawn,
+			run.Lines[0].Taken)
 	}
 }
 
@@ -254,12 +255,12 @@ func TestJournalUnread(t *testing.T) {
 	for i, err := range []error{jsonErr, resumeErr, partsErr, l.Affords(journalEvent),
 		l.Spend("count", journalEvent), l.Compact(), l.Holds(*l.Kept())} {
 		if !errors.Is(err, errNetwork) {
-			t.Errorf("%d: %v", i, err)
+			t.Errorf("call %d returns %v, want the error of the network", i, err)
 		}
 	}
 	j.read = nil
 	if err := l.Spend("count", journalEvent); err != nil {
-		t.Errorf("when it is back: %v", err)
+		t.Errorf("when the journal can be read again: %v", err)
 	}
 }
 
@@ -283,7 +284,7 @@ func TestJournalUncertainAppend(t *testing.T) {
 		}
 		fail(nil)
 		if got := len(l.Entries()); got != map[bool]int{false: 0, true: 1}[there] {
-			t.Errorf("there: %t; %d entries", there, got)
+			t.Errorf("line in the journal: %t; got %d entries", there, got)
 		}
 		all, err := l.ReserveAll(run)
 		if err != nil {
@@ -299,7 +300,7 @@ func TestJournalUncertainAppend(t *testing.T) {
 			drawn++
 		}
 		if e := l.Entries()[0]; e.Reserved != 2 || e.Spent != 2 || drawn > 2 || there && drawn > 1 {
-			t.Errorf("there: %t; %d drawn of %+v", there, drawn, e)
+			t.Errorf("line in the journal: %t; %d uses drawn of %+v", there, drawn, e)
 		}
 	}
 }
@@ -340,7 +341,7 @@ func TestJournalEnds(t *testing.T) {
 
 // TestJournalNotesWait: notes and marks whose lines could not be written do not change the state
 // that the lines describe, and are written before any further use. A mark that a run is not
-// private holds at once.
+// private takes effect at once.
 func TestJournalNotesWait(t *testing.T) {
 	shared := &listed{}
 	j := &faulty{listed: shared}
@@ -370,7 +371,7 @@ func TestJournalNotesWait(t *testing.T) {
 	r.Note(ExactNoise)
 	l.MarkNotPrivate("bad \xff")
 	if l.NotPrivate() == "" || l.Guarantee().NotPrivate == "" {
-		t.Error("the ledger counts as private until the line is written")
+		t.Error("the mark takes effect only when its line is written")
 	}
 	if err := r.Spend(); !errors.Is(err, errNetwork) {
 		t.Errorf("a use before the note: %v", err)
@@ -400,8 +401,9 @@ func TestJournalNotesWait(t *testing.T) {
 	}
 }
 
-// TestJournalQuestionsWhileAsking: while a policy runs, queries are answered and include what
-// other processes have reserved since. A decision made without these reservations is made again.
+// TestJournalQuestionsWhileAsking: while a policy runs, queries are answered and include the
+// reservations that other processes have made since. A decision made without these reservations is
+// repeated.
 func TestJournalQuestionsWhileAsking(t *testing.T) {
 	j := &listed{}
 	other := created(t, j)
@@ -421,14 +423,14 @@ func TestJournalQuestionsWhileAsking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = l.Spend("big", Gaussian{NoiseMultiplier: 3}) // there was room for one
+	err = l.Spend("big", Gaussian{NoiseMultiplier: 3}) // there was room for one use only
 	if !errors.Is(err, ErrBudgetExceeded) || asked != 1 {
-		t.Errorf("asked %d times: %v", asked, err)
+		t.Errorf("got %d calls of the policy and %v, want 1 call and ErrBudgetExceeded", asked, err)
 	}
 }
 
-// TestJournalDecidesOnWhatItWrites: a decision made before the lines of others were read is made
-// again.
+// TestJournalDecidesOnWhatItWrites: if lines of another ledger are read after a decision, the
+// decision is repeated.
 func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 	j := &listed{}
 	other := created(t, j)
@@ -445,7 +447,7 @@ func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 				if err := other.Spend("count", journalEvent); err != nil {
 					t.Error(err)
 				}
-				l.Epsilon() // by another goroutine
+				l.Epsilon() // reads lines, as another goroutine could
 			}
 			return nil
 		},
@@ -453,7 +455,7 @@ func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 		do:    func() {},
 	})
 	if err != nil || decided != 2 {
-		t.Errorf("decided %d times: %v", decided, err)
+		t.Errorf("got %d decisions (%v), want 2", decided, err)
 	}
 }
 
@@ -464,6 +466,6 @@ func TestJournalStuck(t *testing.T) {
 	l := created(t, j)
 	j.write = ErrConflict
 	if err := l.Spend("count", journalEvent); !errors.Is(err, ErrConflict) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want ErrConflict", err)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Kept states where a ledger is stored, and the last of its lines that has been seen.
+// Kept states where a ledger is stored and which of its lines was seen last.
 type Kept struct {
-	Store    string   `json:"store"`    // what the journal calls its place, without a path
-	Ledger   string   `json:"ledger"`   // its name
+	Store    string   `json:"store"`    // the journal's Place
+	Ledger   string   `json:"ledger"`   // name of the ledger
 	ID       string   `json:"id"`       // ID of the journal, which no other journal has
 	Position Position `json:"position"` // of the last line
 }
@@ -22,7 +22,7 @@ func (k *Kept) String() string {
 		k.Position.Hash)
 }
 
-// LineSpan lists the lines of a journal that made a reservation.
+// LineSpan describes which lines of a journal reserved the uses of an entry.
 type LineSpan struct {
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
@@ -45,7 +45,7 @@ func (s *LineSpan) copied() *LineSpan {
 	return &c
 }
 
-// name records on an entry that the next line reserves more of it; the caller holds the state lock.
+// name records on an entry that the next line reserves uses of it; the caller holds the state lock.
 func (j *journaled) name(en *entry) {
 	if j == nil {
 		return
@@ -69,7 +69,7 @@ func (j *journaled) kept() *Kept {
 }
 
 // Kept returns where the ledger is kept and the last line seen; nil for a ledger in memory. A
-// caller that stores it, as checkpoints do, can call Holds later.
+// caller can store the result, for example in a checkpoint, and pass it to Holds later.
 func (l *Ledger) Kept() *Kept {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -79,10 +79,11 @@ func (l *Ledger) Kept() *Kept {
 // ErrOtherLedger means that the ledger is not the expected one.
 var ErrOtherLedger = errors.New("accountant: wrong ledger")
 
-// Holds checks that the ledger is the one that was stored, even if it has moved since, and still
-// holds the line: a ledger that was restored from an older copy does not.
+// Holds checks that the ledger is the one that k describes, and that it still holds the line at
+// k.Position. The ledger may have moved since. A ledger that was restored from an older copy does
+// not hold the line.
 //
-// Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; those of the journal.
+// Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; the errors of the journal.
 func (l *Ledger) Holds(k Kept) error {
 	s := l.shared
 	if s.journal == nil {
@@ -104,16 +105,16 @@ func (l *Ledger) Holds(k Kept) error {
 		if err == nil && !line.Snapshot {
 			err = line.Follows(k.Position)
 		}
-		return err // the first line identifies the journal
+		return err // one line is enough to check that the journal holds the position
 	}
 	return nil
 }
 
 // A Release records the artefact made from a reservation.
 type Release struct {
-	// Transaction is the ID under which its uses were reserved; empty without an ID.
+	// Transaction is the ID of the transaction that reserved the uses; empty without an ID.
 	Transaction string `json:"transaction,omitempty"`
-	// Lines are those that reserved its uses, if there is no transaction.
+	// Lines are the numbers of the lines that reserved the uses, if there is no transaction.
 	Lines []uint64 `json:"lines,omitempty"`
 	// Plan is the SHA-256 of the plan, in hexadecimal; empty if the plan cannot be written.
 	Plan string `json:"plan,omitempty"`
@@ -132,10 +133,10 @@ func (r Release) validate() error {
 	return k.Err()
 }
 
-// LedTo records which artefact a reservation led to. It costs nothing. A ledger in memory
-// keeps no releases, and LedTo does nothing.
+// LedTo records the artefact that was made from a reservation. It costs nothing. For a ledger in
+// memory, which keeps no releases, LedTo does nothing.
 //
-// Errors: *param.Error; those of the journal.
+// Errors: *param.Error; the errors of the journal.
 func (l *Ledger) LedTo(r Release) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (l *Ledger) LedTo(r Release) error {
 
 // Releases returns the releases recorded by LedTo, in all processes, in order.
 func (l *Ledger) Releases() []Release {
-	_ = l.shared.refresh() // on failure, answer from what is known
+	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if l.shared.journal == nil {

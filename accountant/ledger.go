@@ -12,7 +12,7 @@ import (
 
 // Ledger holds a budget and the list of everything reserved from it. It prices a request before
 // reserving it, and never refunds: the published cost counts every reservation in full, used or
-// not, so a run may stop early for any reason, including its own outputs, without changing the
+// not. So a run may stop early for any reason, including its own outputs, without changing the
 // guarantee.
 //
 // A Ledger is safe for concurrent use.
@@ -41,19 +41,18 @@ type Ledger struct {
 
 	version   uint64 // increases with every change of the reservations
 	published cachedBound
-	bracket   cachedBound // the same with its lower end
+	bracket   cachedBound // published, with its lower end
 	headroom  headroom
 	soFar     soFarCache
 }
 
-// ledgerShared serialises a family of ledgers: children of disjoint parts are checked through their
-// parent.
+// ledgerShared is the state shared by a family of ledgers: an outermost ledger and its children.
 type ledgerShared struct {
 	reserve sync.Mutex // one reservation at a time, held while the policy is asked
 	state   sync.Mutex // every field of every ledger of the family
 	root    *Ledger
-	journal *journaled // nil where the ledger lives in memory
-	events  eventMemo  // of lines that were read; under the state lock
+	journal *journaled // nil for a ledger in memory
+	events  eventMemo  // of lines that were read; guarded by state
 }
 
 type entry struct {
@@ -68,9 +67,11 @@ type entry struct {
 	late     bool
 	notes    []NoiseClass
 
-	owned, ownedSpent int // how many of reserved and spent belong to transactions with an ID
+	owned, ownedSpent int // the shares of reserved and spent that belong to transactions with an ID
 
-	ahead int       // how many of spent, outside transactions with an ID, are not handed out yet
+	// ahead is the number of uses in spent, outside transactions with an ID, that are not handed out
+	// yet.
+	ahead int
 	lines *LineSpan // of the journal; nil without one
 }
 
@@ -91,8 +92,8 @@ type cachedBound struct {
 type NoiseClass string
 
 const (
-	// ExactNoise means fixed-point sums and exactly sampled noise: the released bits have the
-	// accounted distribution.
+	// ExactNoise means fixed-point sums and exactly sampled noise: the released bits have exactly the
+	// distribution that the ledger priced.
 	ExactNoise NoiseClass = "exact"
 	// RealNoise means sums in floating point, or sums of numbers whose last bits may depend on
 	// other records, with grid-aligned noise.
@@ -106,8 +107,8 @@ func (c NoiseClass) Meaning() string {
 		return "exact: sums in fixed point, noise sampled exactly on a public grid"
 	case RealNoise:
 		return "real: float32 sums, or results on a device that does not promise independence from " +
-			"other records: one record may move a gradient sum over B records by up to 2^-23·B² of the " +
-			"sensitivity beyond it, and assignments and features without a bound"
+			"other records: one record may move a gradient sum over B records by the sensitivity and up " +
+			"to 2^-23·B² of the sensitivity more; for assignments and features there is no such bound"
 	}
 	return string(c)
 }
@@ -149,10 +150,9 @@ const defaultUnit = "record"
 
 // WithFilter makes the ledger a Rényi filter of one fixed order. Use it if parameters of later
 // events (noise, sampling, whether to continue) are chosen after seeing earlier releases.
-// Everything is then priced at that order only. Choose the order before the first release. A
-// filter promises its whole budget, which Epsilon publishes from the first reservation on, since
-// the amount reserved may itself depend on releases. Events with their own δ are not supported.
-// Source: Feldman and Zrnic 2021.
+// Everything is then priced at that order only. Choose the order before the first release. The
+// amount reserved may depend on releases, so Epsilon publishes the whole budget from the first
+// reservation on. Events with their own δ are not supported. Source: Feldman and Zrnic 2021.
 func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
@@ -169,8 +169,8 @@ func checkFilter(path string, order float64) error {
 	return nil
 }
 
-// NewLedger returns a ledger without reservations. With an invalid budget every Reserve and Spend
-// fails with its ParamErrors.
+// NewLedger returns a ledger without reservations. If the budget is invalid, every call of Reserve
+// and Spend returns the budget's ParamErrors.
 func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
 	l.shared.root = l
@@ -189,7 +189,8 @@ func (l *Ledger) Budget() Budget { return l.budget }
 // Relation returns the neighbouring relation of the budget.
 func (l *Ledger) Relation() Relation { return l.budget.Relation }
 
-// Reserve reserves count uses of e permanently, if they fit besides everything already reserved.
+// Reserve reserves count uses of e permanently, if they fit in the budget together with everything
+// already reserved.
 //
 // Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, or the policy's
 // error.
@@ -239,7 +240,7 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own returns the ledger's copy of the event with this key, which shares no slices with a caller.
+// own returns the ledger's own copy of the event with this key. It shares no slices with a caller.
 func (l *Ledger) own(id, key string, count int) (Event, error) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -293,7 +294,7 @@ func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *R
 
 // Spend reserves one use of e and takes it.
 //
-// Errors: those of Reserve.
+// Errors: the errors of Reserve.
 func (l *Ledger) Spend(purpose string, e Event) error {
 	if l.shared.journal == nil {
 		r, err := l.Reserve(purpose, e, 1)
@@ -313,9 +314,10 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 }
 
 // Resume returns the uses that a purpose has reserved and not taken, for a run that continues
-// after its ledger was saved and read back. They cost nothing, since they were counted when
-// reserved. A ledger cannot detect that a saved state is old: read back the state that was saved
-// together with the run's last output, or uses taken after it was saved are taken twice.
+// after its ledger was saved and read back. The uses cost nothing more, since the reservation
+// already counted them. A ledger cannot detect that a saved state is old. Read back the state that
+// was saved together with the run's last output; otherwise uses taken after the save are taken
+// twice.
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
@@ -376,7 +378,7 @@ func (r *Reservation) Spend() error {
 	return nil
 }
 
-// owned reports whether the uses are those of a transaction with an ID.
+// owned reports whether the uses belong to a transaction with an ID.
 func (r *Reservation) owned() bool { return r.line != nil && r.line.identified }
 
 // Event returns the event of one use.
@@ -429,7 +431,7 @@ type Entry struct {
 // Entries returns the reservations, in order of first reservation. Entries of child ledgers are not
 // included; see Children.
 func (l *Ledger) Entries() []Entry {
-	_ = l.shared.refresh() // on failure, answer from what is known
+	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))
@@ -440,10 +442,8 @@ func (l *Ledger) Entries() []Entry {
 	return out
 }
 
-// Epsilon returns the cost of everything set aside, at the budget's δ. Its Upper end is what is
-// published.
-//
-// It is infinite for a ledger in a journal that cannot be read.
+// Epsilon returns the cost of everything set aside, at the budget's δ. The Upper end is the
+// published value. The cost is infinite if the ledger is in a journal that cannot be read.
 func (l *Ledger) Epsilon() Bound {
 	if l.shared.refresh() != nil {
 		return Bound{0, math.Inf(1), math.Inf(1)}

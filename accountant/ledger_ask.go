@@ -10,7 +10,7 @@ type asking struct {
 	asked  int      // policy requests that were allowed
 }
 
-// ask asks about the requests, whose uses for the named purposes are u.
+// ask asks about the requests. u returns what they reserve for a purpose.
 func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 	l := a.ledger
 	for l.policy != nil && a.asked < len(requests) {
@@ -46,8 +46,8 @@ func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) e
 	return out
 }
 
-// room returns a lower bound, below count, of the number of uses of e that fit. It computes only
-// a few prices, since it serves error messages.
+// room returns a lower bound, below count, of the number of uses of e that fit. The bound is for
+// error messages, so room computes only a few prices.
 func (root *Ledger) room(at *Ledger, e Event, count int) int {
 	const prices = 24
 	low, high := 0, count // low fits, high does not

@@ -55,12 +55,12 @@ func TestLedgerFilesHaveNoUnknownFields(t *testing.T) {
 	} {
 		bad := changed(t, l, func(doc map[string]any) { object(doc, path...)["surplus"] = 1 })
 		if _, err := UnmarshalLedger(bad); err == nil {
-			t.Errorf("a field that is not known was accepted at %v", path)
+			t.Errorf("an unknown field is accepted at %v", path)
 		}
 	}
 }
 
-// TestLedgerFilesGivePartsNoBudget: a part must state the budget of its ledger.
+// TestLedgerFilesGivePartsNoBudget: a part must have the budget of its ledger.
 func TestLedgerFilesGivePartsNoBudget(t *testing.T) {
 	for name, change := range map[string]func(part map[string]any){
 		"ε":        func(p map[string]any) { object(p, "budget")["epsilon"] = 4 },
@@ -71,7 +71,7 @@ func TestLedgerFilesGivePartsNoBudget(t *testing.T) {
 			change(object(doc, "parts", 1, "ledgers", 1))
 		})
 		if _, err := UnmarshalLedger(bad); err == nil || !strings.Contains(err.Error(), "budget") {
-			t.Errorf("%s: a part with a budget of its own: %v", name, err)
+			t.Errorf("%s: a part with another budget: got %v, want an error about the budget", name, err)
 		}
 	}
 }
@@ -96,8 +96,8 @@ func TestLedgerFilesSayThatSpendingBegan(t *testing.T) {
 	}
 }
 
-// TestLedgerFilesHoldTransactionsUses: the entries of a file must hold all uses of its
-// transactions, counts must not overflow, and others must not have taken these uses.
+// TestLedgerFilesHoldTransactionsUses: a file is refused if its entries do not hold all uses of its
+// transactions, if counts overflow, or if uses of a transaction were taken outside it.
 func TestLedgerFilesHoldTransactionsUses(t *testing.T) {
 	for name, change := range map[string]func(doc map[string]any){
 		"wraps": func(doc map[string]any) {

@@ -27,7 +27,7 @@ func fillUp(t *testing.T, l *Ledger, reserve func(e Event) error) {
 			t.Fatal(err)
 		}
 	}
-	t.Fatalf("nothing fits any more: ε = %v", l.Epsilon())
+	t.Fatalf("no Gaussian fits: ε = %v", l.Epsilon())
 }
 
 // reserveUntilRefused reserves single uses of e until one is refused.
@@ -42,7 +42,7 @@ func reserveUntilRefused(t *testing.T, l *Ledger, e Event) {
 			t.Fatal(err)
 		}
 	}
-	t.Error("nothing is ever refused")
+	t.Error("10000 reservations were accepted, want a refusal")
 }
 
 func reserveOneByOne(t *testing.T, l *Ledger, e Event, n int) {
@@ -55,7 +55,7 @@ func reserveOneByOne(t *testing.T, l *Ledger, e Event, n int) {
 }
 
 // TestLedgerHeadroomAfterRefusals: the cached result of a check is used only for the state that
-// was checked, even if the policy refused or panicked and something else was reserved next.
+// was checked, even if the policy refuses or panics and another event is reserved next.
 func TestLedgerHeadroomAfterRefusals(t *testing.T) {
 	veto := errors.New("veto")
 	answers := map[string]func() error{
@@ -79,7 +79,7 @@ func refuseAndGoOn(t *testing.T, answer func() error, nested bool) {
 	}
 	reserveOneByOne(t, at, small, 200)
 	if room := root.headroom.fits; room < 10 {
-		t.Fatalf("room for %d is remembered, which shows nothing", room)
+		t.Fatalf("headroom for %d uses is cached, want at least 10", room)
 	}
 	if policy.answer = answer; answer != nil {
 		func() {
@@ -96,12 +96,12 @@ func refuseAndGoOn(t *testing.T, answer func() error, nested bool) {
 	})
 	reserveUntilRefused(t, at, small)
 	if e := root.Epsilon().Upper; e > 1 || e < .99 {
-		t.Errorf("ε = %v of 1", e)
+		t.Errorf("ε = %v, want slightly below 1", e)
 	}
 }
 
-// TestLedgerHeadroomForgetsOtherStates: another purpose, another ledger of the family and a
-// transaction of the same event use up room as well.
+// TestLedgerHeadroomForgetsOtherStates: the cached headroom is dropped when another event, a child
+// ledger or a transaction uses up budget.
 func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
 	small := Gaussian{100}
 	for name, fill := range map[string]func(root *Ledger, e Event) error{
@@ -124,18 +124,18 @@ func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
 			root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 			reserveOneByOne(t, root, small, 200)
 			if room := root.headroom.fits; room < 10 {
-				t.Fatalf("room for %d is remembered, which shows nothing", room)
+				t.Fatalf("headroom for %d uses is cached, want at least 10", room)
 			}
 			fillUp(t, root, func(e Event) error { return fill(root, e) })
 			reserveUntilRefused(t, root, small)
 			if e := root.Epsilon().Upper; e > 1 || e < .99 {
-				t.Errorf("ε = %v of 1", e)
+				t.Errorf("ε = %v, want slightly below 1", e)
 			}
 		})
 	}
 }
 
-// TestLedgerHeadroomIsOneParts: the cached room of one part is not used for another part, which
+// TestLedgerHeadroomIsOneParts: the cached headroom of one part is not used for another part, which
 // is full.
 func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	small := Gaussian{100}
@@ -148,17 +148,17 @@ func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	reserveUntilRefused(t, parts[1], small)
 	reserveOneByOne(t, parts[0], small, 200)
 	if room := root.headroom.fits; room < 10 {
-		t.Fatalf("room for %d is remembered, which shows nothing", room)
+		t.Fatalf("headroom for %d uses is cached, want at least 10", room)
 	}
 	if _, err := parts[1].Reserve("small", small, 1); !errors.Is(err, ErrBudgetExceeded) {
-		t.Errorf("a full part takes another use: %v", err)
+		t.Errorf("another use in a full part: got %v, want ErrBudgetExceeded", err)
 	}
 	if e := root.Epsilon().Upper; e > 1 {
-		t.Errorf("ε = %v of 1", e)
+		t.Errorf("ε = %v, want at most 1", e)
 	}
 }
 
-// TestLedgerHeadroomStaysBounded: counts near the largest do not overflow when room is computed.
+// TestLedgerHeadroomStaysBounded: counts near maxCount do not overflow when headroom is computed.
 func TestLedgerHeadroomStaysBounded(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 	e := Gaussian{1e15}
@@ -168,7 +168,7 @@ func TestLedgerHeadroomStaysBounded(t *testing.T) {
 		}
 	}
 	if n := l.used(must[string](t)(eventKey(e))); n != maxCount {
-		t.Errorf("%d uses", n)
+		t.Errorf("got %d uses, want maxCount", n)
 	}
 	if _, err := l.Reserve("f", e, 1); err != nil || l.headroom.fits < 0 {
 		t.Error(err, l.headroom.fits)

@@ -18,11 +18,11 @@ import (
 // ErrEmpty means that the journal holds no ledger yet.
 var ErrEmpty = errors.New("accountant: the journal holds no ledger")
 
-// journaled is the state of a family of ledgers that is kept in a journal. Fields that lines
-// change are written under both the lines' lock and the state lock, and read under either.
+// journaled is the state of a family of ledgers in a journal. Fields that a line can change are
+// written under both reading and the state lock, and read under either.
 type journaled struct {
-	// reading is held while lines are read and applied, so that the state in memory is always that
-	// of the lines up to head.
+	// reading is held while lines are read and applied, so that the state in memory always agrees
+	// with the lines up to head.
 	reading sync.Mutex
 
 	lines  Journal
@@ -43,8 +43,8 @@ type journaled struct {
 	sinceSnapshot, bytesSince, snapshotBytes int
 
 	pending []*change // notes and marks not yet written to a line; under the state lock
-	marked  string    // why the run is not private, as soon as that is known
-	waiting int       // number of lines before the one that is being applied
+	marked  string    // why the run is not private; set before its line is written
+	waiting int       // number of pending lines before the line that is being applied
 }
 
 // WithClock sets the clock for the lines of a ledger in a journal. The default is the system's
@@ -70,7 +70,7 @@ func journalOption(name string, set func(*journaled)) LedgerOption {
 
 // CreateLedger writes the first line of an empty journal and opens the ledger. See OpenLedger.
 //
-// Errors: ErrConflict if the journal is not empty; *param.Error; those of the journal.
+// Errors: ErrConflict if the journal is not empty; *param.Error; the errors of the journal.
 func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOption) (*Ledger,
 	error) {
 	if err := terms.Validate(); err != nil {
@@ -97,23 +97,23 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 	return l, l.opened()
 }
 
-// OpenLedger opens the ledger that a journal holds. It can be used like any other [Ledger]; what
-// all processes have reserved on the journal counts.
+// OpenLedger opens the ledger that a journal holds. It is used like any other [Ledger], and counts
+// the reservations of all processes on the journal.
 //
 // Guarantee: a reservation is a durable line before it is confirmed; a use is a durable line
 // before it is handed out; the reservations of all ledgers on the journal never cost more than
-// the budget. A failed call may leave a reservation in the journal, which counts and is handed
-// out only if Resume or the transaction's ID asks for it.
+// the budget. A failed call may leave a reservation in the journal. Such a reservation counts, and
+// its uses are handed out only through Resume or the transaction's ID.
 //
-// Uses are counted as taken a few ahead, at most one in 32 of those taken before, which are lost if
-// the process dies. A policy and an approval hook belong to the process and must be given at each
-// opening; everything else is in the ledger's [Terms].
+// The journal counts a few uses as taken before they are handed out: at most one for every 32 uses
+// taken before. These uses are lost if the process dies. A policy and an approval hook belong to
+// the process and must be given at each opening; everything else is in the ledger's [Terms].
 //
-// The context applies to all reading and writing of the journal while the ledger is used: when it
-// ends, nothing more can be reserved. Close closes the journal.
+// The context applies to all reading and writing of the journal while the ledger is used. After the
+// context ends, nothing more can be reserved. Close closes the journal.
 //
 // Errors: ErrEmpty, ErrDamaged, ErrRolledBack; *param.Error for options that contradict the terms;
-// those of the journal.
+// the errors of the journal.
 func OpenLedger(ctx context.Context, j Journal, opts ...LedgerOption) (*Ledger, error) {
 	l, err := newJournaled(ctx, j, opts)
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *Ledger) opened() error {
 	kept := l.shared.journal
 	if l.filter != 0 || l.unit != "" {
 		return param.New("accountant.OpenLedger.opts", "WithUnit or WithFilter",
-			"those of the ledger's terms")
+			"neither: the ledger's terms hold the unit and the filter")
 	}
 	head, err := kept.current(l)
 	if err != nil {
@@ -155,8 +155,8 @@ func (l *Ledger) opened() error {
 }
 
 // operation is one change of a ledger. decide checks it against all reservations and may return
-// an error; lines returns its lines, none if nothing changes; do applies it in memory. The first
-// two are called again if another process was faster.
+// an error; lines returns its lines, none if nothing changes; do applies it in memory. decide and
+// lines are called again if another process appended a line first.
 type operation struct {
 	decide func() error
 	lines  func() []*change
@@ -164,13 +164,14 @@ type operation struct {
 	uses   uses // what is set aside; nil for nothing
 }
 
-// uses returns what is reserved for one purpose, or for all if purpose is empty; nil for nothing.
+// uses returns what an operation reserves for one purpose, or for all purposes if purpose is empty.
+// It returns nil for nothing.
 type uses func(purpose string) Event
 
 // commit performs an operation. The caller holds the reserve lock.
 //
 // In a journal, the lines are durable before the operation takes effect. After an error of Append
-// they may still be in the journal: the next read counts them, so that the cost is never
+// the lines may still be in the journal. The next read then counts them, so that the cost is never
 // understated.
 func (s *ledgerShared) commit(c operation) error {
 	if s.journal != nil {
@@ -224,7 +225,7 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	}
 }
 
-// maxStuck bounds how often a journal may report a conflicting line without showing it.
+// maxStuck bounds how often a journal may report a conflict without returning the conflicting line.
 const maxStuck = 100
 
 func (j *journaled) writable(root *Ledger) error {
@@ -243,7 +244,7 @@ func (j *journaled) writable(root *Ledger) error {
 
 var errClosed = errors.New("accountant: the ledger is closed")
 
-// lock takes the journal's lock, where it has one.
+// lock takes the journal's lock, if it has one.
 func (j *journaled) lock() (unlock func(), err error) {
 	if locker, ok := j.lines.(Locker); ok {
 		return locker.Lock(j.ctx)
@@ -313,7 +314,7 @@ func (j *journaled) encode(changes []*change) ([]JournalLine, error) {
 			return nil, err
 		}
 		if len(text) > maxLine {
-			return nil, param.New("accountant.Journal", len(text), "less to write in one line")
+			return nil, param.New("accountant.Journal", len(text), "a line of at most 64 MiB")
 		}
 		at = Position{c.Line, ChainHash(at.Hash, text)}
 		lines[i] = JournalLine{at, text, c.Snapshot != nil}
@@ -321,11 +322,11 @@ func (j *journaled) encode(changes []*change) ([]JournalLine, error) {
 	return lines, nil
 }
 
-// maxLine bounds a line's text, for every reader.
+// maxLine bounds the bytes of a line's text, so that every reader can hold a line.
 const maxLine = 64 << 20
 
-// time returns the caller's time, but never one before that of a line: a clock that was set back,
-// or one of another machine, does not shorten a window.
+// time returns the time of the ledger's clock, but never a time before the latest line. So a clock
+// that was set back, or the clock of another machine, cannot shorten a window.
 func (j *journaled) time() time.Time {
 	now := j.now().UTC().Round(0)
 	if now.Before(j.latest) || now.Year() > 9999 { // a line cannot hold such a year
@@ -357,7 +358,7 @@ func (j *journaled) current(root *Ledger) (Position, error) {
 	return j.head, err
 }
 
-// catchUp is like current, for callers that hold the lines' lock.
+// catchUp is like current, for callers that hold reading.
 func (j *journaled) catchUp(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
@@ -368,7 +369,7 @@ func (j *journaled) catchUp(root *Ledger) error {
 		}
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrRolledBack) {
 			root.shared.state.Lock()
-			j.broken, root.fault = err, err // permanent: an unknown total is infinite
+			j.broken, root.fault = err, err // permanent: the total is unknown and counts as infinite
 			root.shared.state.Unlock()
 		}
 		if err != nil {
@@ -406,7 +407,7 @@ func (j *journaled) follow(root *Ledger, line JournalLine) error {
 	case c.Open != nil && line.Line == 1:
 		err = j.open(root, c.Open)
 	case line.Line == 1:
-		err = errors.New("no opening")
+		err = errors.New("the first line does not open a ledger")
 	default:
 		err = root.apply(c)
 	}
@@ -456,8 +457,8 @@ func (s *ledgerShared) refresh() error {
 	return j.catchUp(s.root)
 }
 
-// note writes a line for a note or a mark. If that fails, the change stays pending and is written
-// with the next line, without which nothing more can be taken.
+// note writes a line for a note or a mark. If writing fails, the change stays pending and is
+// written together with the next line. No further use can be taken before that.
 func (s *ledgerShared) note(c *change) {
 	s.state.Lock()
 	s.journal.pending = append(s.journal.pending, c)
@@ -491,11 +492,11 @@ func (l *Ledger) Name() string {
 	return ""
 }
 
-// Close writes pending lines and closes the ledger's journal: nothing more can be reserved or
-// taken, and queries answer from the state at closing. It does nothing for a ledger without a
-// journal.
+// Close writes pending lines and closes the ledger's journal. Afterwards nothing more can be
+// reserved or taken, and queries answer from the state at closing. Close does nothing for a ledger
+// without a journal.
 //
-// Errors: those of the journal.
+// Errors: the errors of the journal.
 func (l *Ledger) Close() error {
 	s := l.shared
 	s.reserve.Lock()

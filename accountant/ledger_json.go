@@ -87,11 +87,11 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalLedger reads a saved ledger. Its ε is recomputed from the entries. A ledger that exceeds
-// its budget is read, and accepts no further reservations. Its unit and its filter are those of the
-// file, whatever the options say; a policy is not saved and must be given again.
+// its budget is read, and accepts no further reservations. The unit and the filter come from the
+// file. A policy is not saved and must be given again.
 //
 // Errors: *param.Error or a JSON error; unknown versions, unknown fields and missing fields are
-// errors.
+// errors, and so is an option WithFilter with another order than the saved filter.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
 	if err := strictUnmarshal(data, &s); err != nil {
@@ -128,14 +128,15 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	return l, nil
 }
 
-// maxPartDepth bounds children of children in a file.
+// maxPartDepth bounds how deep parts may be nested in a file.
 const maxPartDepth = 8
 
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 //
-// A new ledger also learns which uses belong to which transaction. A ledger that others are merged
-// into does not: the remaining uses of a transaction were already counted as taken (see settle),
-// and a run that resumes there reserves its uses again, which only counts more.
+// If fresh is set, the ledger also learns which uses belong to which transaction. fresh is false
+// for a ledger that others are merged into: settle has already counted the remaining uses of their
+// transactions as taken. A run that resumes on a merged ledger reserves its uses again, which can
+// only raise the cost.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth,
@@ -177,7 +178,7 @@ func (l *Ledger) restoreEntry(s savedEntry) error {
 	}
 	e, key := d.event, d.key
 	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
-		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved")
+		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and Reserved, which is positive")
 	}
 	id := s.Purpose + "\x00" + key
 	en := l.index[id]

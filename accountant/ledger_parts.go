@@ -14,15 +14,15 @@ type partGroup struct {
 }
 
 // Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes,
-// shards). The part of a record must be a fixed function of the record and of values released or
-// public when the children are opened, and stay the same as long as they are used; if parts
-// change, reserve Repeated{Disjoint{…}} in the parent or open new children. Children share the
-// parent's budget: a record pays for its own part only, so the parent counts the most expensive
-// child, and every reservation of a child is checked against the whole.
+// shards). The part of a record must be a fixed function of the record and of values that are
+// released or public when the children are opened. If parts change later, open new children, or
+// reserve Repeated{Disjoint{…}} in the parent. Children share the parent's budget. A record pays
+// for its own part only, so the parent counts the most expensive child. Every reservation of a
+// child is checked against the whole budget.
 //
-// Under ReplaceOne a record may move between parts, which is counted too.
+// Under ReplaceOne a record may move between parts; the parent's cost covers this.
 //
-// Errors: *param.Error for n below 1; ErrReadOnly and those of the journal.
+// Errors: *param.Error for n below 1; ErrReadOnly and the errors of the journal.
 func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ type PartGroup struct {
 
 // Children lists the child ledgers, in order of opening.
 func (l *Ledger) Children() []PartGroup {
-	_ = l.shared.refresh() // on failure, answer from what is known
+	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	var out []PartGroup
@@ -83,14 +83,14 @@ func (l *Ledger) Children() []PartGroup {
 	return out
 }
 
-// Merge joins ledgers kept for the same records, for example on several machines, into a new one:
-// everything in any of them counts.
+// Merge joins ledgers kept for the same records, for example on several machines. The new ledger
+// counts every reservation of every given ledger.
 //
-// Untaken uses of transactions count as taken in the new ledger: their runs continue on the old
-// ledgers, and Resume does not hand them out.
+// Uses of transactions that have not been taken yet count as taken in the new ledger. Their runs
+// continue on the old ledgers, and Resume on the new ledger does not hand them out.
 //
 // Errors: *param.Error if relations or units differ (a guarantee for users implies less for one
-// of their rows, see Guarantee.OneRow), or if a ledger has a Rényi filter. A sum over the budget
+// of their rows, see Guarantee.OneRow), or if a ledger has a Rényi filter. A total above the budget
 // is not an error; Epsilon reports it.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
@@ -105,10 +105,10 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	return out, nil
 }
 
-// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a
-// record pays for its own part only. Transactions are treated as Merge treats them.
+// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each. A
+// record pays for its own part only. Transactions are treated as in Merge.
 //
-// Errors: those of Merge.
+// Errors: the errors of Merge.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -145,7 +145,7 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	saved.settle()
 	if saved.FilterOrder != l.filter { // l.filter is 0: the ledger was made here
 		return param.New(path, fmt.Sprintf("a Rényi filter of order %v", saved.FilterOrder),
-			"a ledger without a filter: merged ledgers have none")
+			"a ledger without a filter: a merged ledger has none")
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -158,9 +158,10 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	return l.restore(saved, 0, false)
 }
 
-// adoptUnit adopts the unit of the first ledger that is merged and returns an error for other
-// units. A guarantee for users does not imply one for records at the same ε: adding a row of a user
-// who has others replaces the user's contribution, which is two steps under add-or-remove-one.
+// adoptUnit adopts the unit of the first ledger that is merged and returns an error for any other
+// unit. A guarantee for users does not imply a guarantee for records at the same ε. Adding a row of
+// a user who has other rows replaces the user's contribution, and a replacement takes two steps
+// under add-or-remove-one.
 func (l *Ledger) adoptUnit(path, unit string) error {
 	if l.joined == 0 {
 		l.unit = unit
@@ -169,7 +170,7 @@ func (l *Ledger) adoptUnit(path, unit string) error {
 	if l.unit != unit {
 		other := Ledger{unit: unit}
 		return param.New(path, "a guarantee for one "+other.unitName(),
-			"one for one "+l.unitName()+", as of the first ledger")
+			"a guarantee for one "+l.unitName()+", the unit of the first ledger")
 	}
 	return nil
 }

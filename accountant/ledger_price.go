@@ -2,10 +2,10 @@ package accountant
 
 import "math"
 
-// Event returns everything set aside in this ledger and its children, as one event that any query
-// of the package accepts.
+// Event returns everything set aside in this ledger and its children, as one event. Every query of
+// the package accepts it.
 func (l *Ledger) Event() Event {
-	_ = l.shared.refresh() // on failure, answer from what is known
+	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return frozen(l.event(nil, nil, 0))
@@ -34,8 +34,8 @@ func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 	return l.eventFor("", at, more)
 }
 
-// eventFor returns what was reserved for one purpose, or for all if it is empty, in this ledger and
-// its children. If more is not nil, it is added in the ledger at.
+// eventFor returns the reservations for one purpose, or for all purposes if it is empty, in this
+// ledger and its children. If more is not nil, it is added in the ledger at.
 func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 	var all []Event
 	for _, en := range l.entries {
@@ -56,7 +56,7 @@ func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 	return Composed{all}
 }
 
-// bound prices an event the way this ledger prices: by the best engine, or by its filter.
+// bound prices an event with the ledger's filter, or with the best engine if there is no filter.
 func (l *Ledger) bound(e Event, lower bool) (priced, error) {
 	alts, err := reduce(e, l.budget.Relation)
 	if err != nil {
@@ -82,13 +82,14 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
 }
 
-// price returns the cached upper end of everything set aside. The caller holds the state lock.
+// price returns an upper bound of the cost of everything set aside, from the cache if possible. The
+// caller holds the state lock.
 func (l *Ledger) price() (priced, error) {
 	return l.cached(&l.published, false)
 }
 
-// priceFull adds the lower end. It never publishes more than the check that permitted the
-// reservations.
+// priceFull returns the cost of everything set aside with its lower end. The upper end is never
+// above the value that was checked against the budget.
 func (l *Ledger) priceFull() (priced, error) {
 	quick, err := l.price()
 	if err != nil {
@@ -105,11 +106,12 @@ func (l *Ledger) priceFull() (priced, error) {
 	return r, err
 }
 
-// filtered returns what a filter publishes. Its sum never exceeds the budget, and only this holds
-// if later events depend on earlier releases: the sum itself may depend on them too.
+// filtered returns the bound that a filter publishes: the whole budget. A filter guarantees only
+// that the sum stays within the budget. If later events depend on earlier releases, the sum itself
+// depends on them too and is no guarantee.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
-	case sum.Upper > l.budget.Epsilon: // the entries are those of a file without a filter
+	case sum.Upper > l.budget.Epsilon: // only for entries read from a file that no filter checked
 		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 	case sum.Upper > 0 || l.uses():
 		sum.Bound = Bound{0, l.budget.Epsilon, l.budget.Epsilon}
@@ -147,14 +149,14 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
 	return c.result, c.err
 }
 
-// headroom remembers, for the last event requested, how many uses are known to fit, so that a
-// service that spends the same event a million times needs only a few dozen evaluations.
+// headroom remembers how many uses of the last requested event are known to fit. With it, a service
+// that spends the same event a million times needs only a few dozen evaluations.
 type headroom struct {
 	at      *Ledger
 	key     string
-	version uint64 // of the family when the counts below were last true
-	fits    int    // this many more fit
-	fails   int    // this many more do not; 0 when unknown
+	version uint64 // of the family for which the counts below are true
+	fits    int    // this many more uses fit
+	fails   int    // this many more uses do not fit; 0 if unknown
 }
 
 func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
@@ -171,9 +173,9 @@ func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
 }
 
 // took updates the counts to the next version of the family, in which count more uses of the event
-// are reserved. It is called only when that happens: the policy may still refuse a request that
-// passed the check, and then nothing has changed. Counts for another event, ledger or version keep
-// their old version, and the next check drops them.
+// are reserved. It is called when the uses are reserved, and not after the check, because the
+// policy may still refuse them. Counts for another event, ledger or version keep their old version,
+// and the next check drops them.
 func (h *headroom) took(l *Ledger, key string, count int, version uint64) {
 	if h.at != l || h.key != key || h.version != version || count > h.fits {
 		return
@@ -202,8 +204,8 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	if l.used(h.key)/8 < count {
 		return nil // a first or a large reservation: do not look for more room
 	}
-	// Repeated small reservations: find room in one go, half of what has been used or half of what is
-	// left.
+	// For repeated small reservations, look for room for many uses at once: half of the uses reserved
+	// so far, or half of the uses that may be left.
 	more := l.used(h.key)/2 + count
 	if h.fails > 0 {
 		more = min(more, (count+h.fails)/2)
@@ -218,8 +220,7 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	return nil
 }
 
-// used returns how many uses of an event the ledger holds for all purposes, or maxCount if that
-// is less.
+// used returns how many uses of an event the ledger holds for all purposes, but at most maxCount.
 func (l *Ledger) used(key string) int {
 	n := 0
 	for _, en := range l.entries {

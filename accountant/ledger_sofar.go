@@ -2,9 +2,9 @@ package accountant
 
 import "math"
 
-// soFarCache computes the cost of what has been taken so far without composing again after
-// each step. The full accountant runs at a few dozen counts; between them the answer comes
-// from sums of Rényi divergences. Both are upper bounds and the smaller is returned.
+// soFarCache computes the cost of the uses taken so far without composing again after each step.
+// The full accountant runs at a few dozen counts only, the knots. The cost at the next knot is one
+// upper bound; a sum of Rényi divergences gives another. The smaller bound is returned.
 type soFarCache struct {
 	spent []int
 	value float64
@@ -12,7 +12,7 @@ type soFarCache struct {
 
 	orders []float64
 	offset []float64
-	rdp    [][]float64 // one row per entry, as far as it was needed
+	rdp    [][]float64 // one row per entry, with the orders that were needed so far
 	knots  []int
 	knot   float64
 }
@@ -51,8 +51,8 @@ func (c *soFarCache) epsilon(l *Ledger) float64 {
 	return c.value
 }
 
-// knotAbove returns the next count at which the full accountant runs: reserved·ratio^(−j),
-// rounded up.
+// knotAbove returns the smallest knot that is at least spent. The knots are the numbers
+// reserved·knotRatio^(−j), rounded up.
 func knotAbove(spent, reserved int) int {
 	if spent <= 0 {
 		return 0
@@ -99,7 +99,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 				24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
 		}
 	}
-	if c.offset == nil { // what the conversion adds to the divergence, rounded outward
+	if c.offset == nil { // the conversion adds an offset to the divergence, rounded up here
 		for _, a := range c.orders {
 			c.offset = append(c.offset, epsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
 		}
@@ -108,7 +108,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 		c.rdp = append(c.rdp, make([]float64, 0, len(c.orders)))
 	}
 	best, last, rises := math.Inf(1), math.Inf(1), 0
-	for j := 0; j < len(c.orders) && rises < 2; j++ { // beyond its minimum it rises; see orderSearch
+	for j := 0; j < len(c.orders) && rises < 2; j++ { // v rises beyond its minimum; see orderSearch
 		sum := 0.0
 		for i, s := range c.spent {
 			if s > 0 {

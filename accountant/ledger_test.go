@@ -25,7 +25,7 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	}
 	r := must[*Reservation](t)(l.Reserve("training", step, n))
 	if got := l.Epsilon().Upper; got > 1 || got < 0.99 {
-		t.Errorf("published %g", got)
+		t.Errorf("published ε = %g, want slightly below 1", got)
 	}
 	if err := l.Spend("more", Gaussian{10}); !errors.Is(err, ErrBudgetExceeded) {
 		t.Error(err)
@@ -67,13 +67,13 @@ func TestLedgerMillionSteps(t *testing.T) {
 			priced, knot = priced+1, k
 		}
 	}
-	// The full accountant runs at counts that grow by knotRatio, of which there are log(n)/log(1.25) <
-	// 62 below a million.
+	// The full accountant runs at counts that grow by the factor knotRatio = 1.25. There are
+	// log(n)/log(1.25) < 62 such counts below a million.
 	if priced > 64 {
-		t.Errorf("the full accountant ran %d times in %d steps", priced, n)
+		t.Errorf("the full accountant ran %d times in %d steps, want at most 64 times", priced, n)
 	}
 	if full := l.Epsilon(); last < full.Lower || last > full.Upper*1.001 {
-		t.Errorf("so far %g, published %+v", last, full)
+		t.Errorf("ε so far is %g after all steps, want about the published %+v", last, full)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	if b := l.Epsilon(); b.Upper > 1 || b.Upper < 0.9 {
-		t.Errorf("%+v after as many as fit", b)
+		t.Errorf("got %+v after all uses that fit, want slightly below 1", b)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 		t.Error("entries changed")
 	}
 	if a, b := l.Epsilon(), back.Epsilon(); a != b {
-		t.Errorf("%+v became %+v", a, b)
+		t.Errorf("reading the ledger back changed ε from %+v to %+v", a, b)
 	}
 	again := must[[]byte](t)(json.Marshal(back))
 	if string(again) != string(data) {
@@ -208,7 +208,7 @@ func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
 		t.Error(err)
 	}
 	if e := l.Epsilon().Upper; e > 1 || e < 0.99 {
-		t.Errorf("the family costs %g", e)
+		t.Errorf("parent and children cost %g, want slightly below 1", e)
 	}
 }
 
@@ -232,13 +232,13 @@ func TestLedgerPolicyAndFilter(t *testing.T) {
 	}
 	rdp := must[float64](t)(RDP(f.Event(), 20, AddOrRemoveOne))
 	if e := epsilonFromRDP(20, rdp, 1e-5); e > 1 || e < 0.9 {
-		t.Errorf("filter of order 20 stops at %g", e)
+		t.Errorf("a filter of order 20 stops at ε = %g, want slightly below 1", e)
 	}
 	if e := f.Epsilon().Upper; e != 1 {
-		t.Errorf("filter of order 20 publishes %g", e)
+		t.Errorf("a filter of order 20 publishes ε = %g, want 1", e)
 	}
 	if NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithFilter(1)).Spend("x", Gaussian{9}) == nil {
-		t.Error("filter of order 1 spends")
+		t.Error("a filter of order 1 spends")
 	}
 }
 
@@ -262,7 +262,7 @@ func TestGuaranteeSaysEverything(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "NOT PRIVATE") {
-		t.Error("says it is not private")
+		t.Error("the guarantee says that the run is not private")
 	}
 	var back Guarantee
 	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil ||

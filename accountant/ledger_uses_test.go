@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// takeAll spends until nothing is left, and counts.
+// takeAll takes all uses that are left and returns their number.
 func takeAll(t *testing.T, r *Reservation) (n int) {
 	t.Helper()
 	for {
@@ -33,8 +33,8 @@ func TestLedgerReservationsKeepToTheirOwnUses(t *testing.T) {
 	}
 }
 
-// TestLedgerKeepsTransactionsUses: uses handed out twice, by Reserve or a transaction without an
-// ID and again by Resume, are not taken from a transaction with an ID.
+// TestLedgerKeepsTransactionsUses: Resume may hand out uses that Reserve or a transaction without
+// an ID has handed out before. Taking such uses twice never uses up a transaction with an ID.
 func TestLedgerKeepsTransactionsUses(t *testing.T) {
 	lines := func(n int) []Line { return []Line{{Purpose: "steps", Event: step, Count: n}} }
 	for name, reserve := range map[string]func(l *Ledger) (*Reservation, error){
@@ -53,16 +53,16 @@ func TestLedgerKeepsTransactionsUses(t *testing.T) {
 			first := must[*Reservation](t)(reserve(l))
 			again := must[*Reservation](t)(l.Resume("steps", step))
 			if n := takeAll(t, again) + takeAll(t, first); n != 20 {
-				t.Errorf("20 uses were taken %d times", n)
+				t.Errorf("%d uses were taken, want 20", n)
 			}
 			if n := takeAll(t, run); n != 50 {
-				t.Errorf("the transaction has %d of its 50 uses", n)
+				t.Errorf("the transaction got %d uses, want 50", n)
 			}
 		})
 	}
 }
 
-// TestLedgerPolicySeesCopies: a policy can change neither what is priced nor the caller's event.
+// TestLedgerPolicySeesCopies: a policy can change neither the priced event nor the caller's event.
 func TestLedgerPolicySeesCopies(t *testing.T) {
 	for name, reserve := range map[string]func(l *Ledger, e Event) error{
 		"Reserve": func(l *Ledger, e Event) error {
@@ -87,7 +87,7 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 		}
 		want := upper(t, SameBatch{[]float64{6}}, 1e-5, AddOrRemoveOne)
 		if got := l.Epsilon().Upper; got != want {
-			t.Errorf("%s: priced %v, costs %v", name, got, want)
+			t.Errorf("%s: got ε = %v, want %v", name, got, want)
 		}
 		if e.NoiseMultipliers[0] != 6 {
 			t.Errorf("%s: the caller's event is %v", name, e)
@@ -136,10 +136,10 @@ func TestLedgerMergeLeavesTransactionsTheirUses(t *testing.T) {
 		checkJoined(t, shard, shard.Children()[1].Parts[1], 5, 4)
 	}
 	if a, b := apart.Epsilon().Upper, one.Epsilon().Upper; a != b {
-		t.Errorf("ε = %v apart, %v of each", a, b)
+		t.Errorf("got ε = %v for disjoint shards, want %v of one shard", a, b)
 	}
 	if e := one.Entries()[0]; e.Reserved != 65 || e.Spent != 14 {
-		t.Errorf("joining changed the ledger that was joined: %+v", e)
+		t.Errorf("merging changed an original ledger: %+v", e)
 	}
 }
 
@@ -154,11 +154,11 @@ func checkJoined(t *testing.T, l, child *Ledger, left, leftOfChild int) {
 		if err != nil {
 			t.Errorf("%s: %v", x.purpose, err)
 		} else if r.Remaining() != x.left {
-			t.Errorf("%s: %d handed out, not %d", x.purpose, r.Remaining(), x.left)
+			t.Errorf("%s: got %d uses, want %d", x.purpose, r.Remaining(), x.left)
 		}
 	}
 	if _, err := child.Resume("inner", step); !errors.Is(err, ErrReservationExhausted) {
-		t.Errorf("uses of a part's transaction are handed out: %v", err)
+		t.Errorf("uses of a transaction of a part: got %v, want ErrReservationExhausted", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 			Lines: x.lines})
 		var bad *ParamError
 		if x.ok && err != nil || !x.ok && !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *ParamError", name, err)
 		}
 		if !x.ok && len(l.Entries()) != 1 {
 			t.Errorf("%s: something was set aside", name)
@@ -204,8 +204,8 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 	}
 }
 
-// TestReduceDoesNotWrap: counts that are too large are refused however they are nested.
-// Gaussians, which are summed in floating point, have the right price.
+// TestReduceDoesNotWrap: counts that are too large are refused in every form of nesting. Gaussians
+// are summed in floating point and have the right price.
 func TestReduceDoesNotWrap(t *testing.T) {
 	most := Repeated{Laplace{1e18}, maxCount}
 	const root = math.MaxInt >> (bits.UintSize / 2) // about the square root of the largest int
@@ -218,7 +218,7 @@ func TestReduceDoesNotWrap(t *testing.T) {
 	} {
 		var bad *ParamError
 		if _, err := reduce(e, AddOrRemoveOne); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *ParamError", name, err)
 		}
 	}
 	many := Repeated{Gaussian{1e10}, maxCount}

@@ -7,20 +7,20 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Limit is a policy stored as data: it restricts reservations further than the budget. It is
-// part of a ledger's [Terms], so that every process applies it. Every ε is priced as by the
-// ledger, at the budget's δ.
+// A Limit is a policy stored as data: it restricts reservations more than the budget does. It is
+// part of a ledger's [Terms], so that every process applies it. A limit prices events in the same
+// way as its ledger, at the budget's δ.
 //
-// The ε of everything to which the limit applies stays at or below Epsilon; if PerRelease is set,
-// the ε of each reservation or transaction does.
+// The total ε of all reservations to which the limit applies stays at or below Epsilon. If
+// PerRelease is set, the ε of each reservation or transaction stays at or below Epsilon instead.
 type Limit struct {
 	// Purpose restricts the limit to reservations for this purpose; empty for all.
 	Purpose string `json:"purpose,omitempty"`
 	// PerRelease applies the limit to each reservation or transaction by itself.
 	PerRelease bool `json:"per_release,omitempty"`
-	// Window restricts the limit to what was reserved within this duration, by the times of the
-	// lines; 0 means without end. Times never go back: if one clock is ahead, the windows of all
-	// processes keep their content until the other clocks have caught up.
+	// Window restricts the limit to reservations made within this duration before the present, by the
+	// times of the lines; 0 means that all reservations count. Times never go back: if one clock is
+	// ahead, the windows of all processes keep their content until the other clocks have caught up.
 	Window time.Duration `json:"window,omitempty"`
 	// Epsilon is the largest permitted ε.
 	Epsilon float64 `json:"epsilon"`

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// A Refusal is an ErrBudgetExceeded that states why a reservation was refused, what was left and
-// what would have fitted.
+// A Refusal is an ErrBudgetExceeded that states why a reservation was refused, how much budget was
+// left and how many uses would have fitted.
 type Refusal struct {
 	Limit   string  // what was exceeded: the budget, or a limit in words
 	Purpose string  // of the request
 	Spent   float64 // ε of everything that the limit counts, without the request
-	Asked   float64 // the same with it
-	Allowed float64 // the most that the limit allows
-	// Fits is a lower bound of the uses of the requested event that would have fitted; -1 if it was
-	// not computed, as for transactions.
+	Asked   float64 // ε with the request
+	Allowed float64 // largest ε that the limit allows
+	// Fits is a lower bound of the number of uses of the requested event that would have fitted. It
+	// is -1 if it was not computed, as for transactions.
 	Fits int
 }
 
@@ -39,8 +39,8 @@ func (r *Refusal) Error() string {
 // Unwrap makes the refusal an ErrBudgetExceeded.
 func (r *Refusal) Unwrap() error { return ErrBudgetExceeded }
 
-// An Approval returns the names of the people who approve a request. It may ask people and block;
-// it must not reserve on the ledger.
+// An Approval returns the names of the people who approve a request. It may ask people and wait for
+// their answers. It must not reserve on the ledger.
 type Approval func(Request) ([]string, error)
 
 // WithApproval installs the hook for limits with Approvals. The ledger's lines name the
@@ -163,8 +163,9 @@ func (t Transaction) uses(lines []*placedLine) uses {
 	}
 }
 
-// window is what a limit with a window counts: every line's event with the time of the line, in
-// steps of a part of the window, so that its size follows the distinct events and not the lines.
+// window holds the uses that a limit with a window counts. Times are rounded to steps of 1/64 of
+// the window, and equal events in one step share an entry. So the size grows with the number of
+// distinct events, and not with the number of lines.
 type window struct {
 	limit Limit
 	uses  []windowUse
@@ -189,7 +190,7 @@ func (w *window) step(t time.Time) int64 {
 	return (seconds*int64(time.Second) + nanos) / length
 }
 
-// remember adds a reservation at a time; the caller holds the state lock.
+// remember adds a reservation made at the time at to all windows; the caller holds the state lock.
 func (j *journaled) remember(at time.Time, u uses) {
 	for _, w := range j.windows {
 		if e := u(w.limit.Purpose); e != nil {
@@ -217,7 +218,7 @@ func (w *window) add(at time.Time, e Event) {
 // gone reports whether the whole step has left a window that ends in the step now.
 func (u windowUse) gone(now int64) bool { return now-u.Step > windowSteps }
 
-// event returns everything that counts at a time.
+// event returns all uses that count at the time at.
 func (w *window) event(at time.Time) Event {
 	now, all := w.step(at), Composed{}
 	for _, u := range w.uses {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// limited returns the generating function of a number of runs that is drawn again until it is at
+// limited returns the generating function of the number of runs of e, drawn again until it is at
 // most limit.
 func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
@@ -26,8 +26,8 @@ func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	}
 }
 
-// interleaved returns a mechanism that runs one of several, chosen at random, and reveals which,
-// with all outcomes in a random order of preference.
+// interleaved returns a mechanism that runs one of several mechanisms, chosen at random, and
+// reveals the choice. All outcomes together are in a random order of preference.
 func interleaved(d *draws, of []outcomes) outcomes {
 	var o outcomes
 	for _, m := range of {
@@ -42,10 +42,11 @@ func interleaved(d *draws, of []outcomes) outcomes {
 	return o
 }
 
-// TestSelectionAmongCandidatesBruteForce computes divergences and hockey-stick curves of searches
-// among a few small mechanisms exactly: every run chooses one of them at random, the best run is
-// released, and the number of runs is drawn once, or again until it is at most a limit. None is
-// above the claim, and some are above the claim for the first candidate alone.
+// TestSelectionAmongCandidatesBruteForce computes divergences and hockey-stick curves of selections
+// among a few small mechanisms exactly. Every run chooses one of the mechanisms at random, and the
+// best run is released. The number of runs is drawn once, or again until it is at most a limit. No
+// exact value is above the claimed bound, and some are above the bound for the first candidate
+// alone.
 func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 	d := newDraws(78)
 	checked, cheapest := 0, 0
@@ -87,7 +88,7 @@ func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 			}
 			truth := moment.Value() / (order - 1)
 			if checked++; truth > claim+1e-7*(1+claim) {
-				t.Fatalf("%+v order %g: %g, claimed %g", e, order, truth, claim)
+				t.Fatalf("%+v order %g: the divergence %g is above the bound %g", e, order, truth, claim)
 			}
 			if truth > must[float64](t)(RDP(first, order, AddOrRemoveOne)) {
 				cheapest++
@@ -99,36 +100,37 @@ func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 				truth += max(0, p[i]-math.Exp(eps)*q[i])
 			}
 			if b := must[Bound](t)(Delta(e, eps, AddOrRemoveOne)); truth > b.Upper+1e-9 {
-				t.Fatalf("%+v: δ(%g) = %g, claimed %v", e, eps, truth, b)
+				t.Fatalf("%+v: δ(%g) = %g is above the bound %v", e, eps, truth, b)
 			}
 		}
 	}
 	if checked < 2000 || cheapest == 0 {
-		t.Errorf("%d checks, of which the first candidate's price misses %d", checked, cheapest)
+		t.Errorf("%d checks and %d values above the first bound, want at least 2000 and 1",
+			checked, cheapest)
 	}
 }
 
-// TestOneOf: each use of a choice costs as much as its worst event.
+// TestOneOf: each use of a choice costs no less than its worst event.
 func TestOneOf(t *testing.T) {
 	small, large := PoissonSampled{0.01, Gaussian{1}}, PoissonSampled{0.02, Gaussian{1.4}}
 	b := upper(t, Repeated{OneOf{[]Event{small, large}}, 50}, 1e-5, AddOrRemoveOne)
 	for _, e := range []Event{small, large} {
 		if v := upper(t, Repeated{e, 50}, 1e-5, AddOrRemoveOne); v > b {
-			t.Errorf("one of two costs %g, %s alone %g", b, Describe(e), v)
+			t.Errorf("one of two events costs %g, but %s alone costs %g", b, Describe(e), v)
 		}
 	}
 	same := upper(t, Repeated{OneOf{[]Event{small, small}}, 50}, 1e-5, AddOrRemoveOne)
 	if v := upper(t, Repeated{small, 50}, 1e-5, AddOrRemoveOne); v != same {
-		t.Errorf("one of two equal events costs %g, the event %g", same, v)
+		t.Errorf("one of two equal events costs %g, want %g of the event", same, v)
 	}
 	two := upper(t, Composed{[]Event{OneOf{[]Event{Pure{1}, Pure{0.1}}},
 		OneOf{[]Event{Pure{0.1}, Pure{1}}}}}, 0, AddOrRemoveOne)
 	if two < 2 {
-		t.Errorf("two choices of which either may cost 1 cost %g", two)
+		t.Errorf("two choices that may each cost ε = 1 cost %g together, want at least 2", two)
 	}
 	for _, e := range []Event{OneOf{}, OneOf{[]Event{nil}}, OneOf{[]Event{Gaussian{-1}}}} {
 		if e.Validate() == nil {
-			t.Errorf("%+v is an event", e)
+			t.Errorf("the invalid event %+v is accepted", e)
 		}
 	}
 	e := OneOf{[]Event{Repeated{small, 3}, Disjoint{Parts: []Event{large, small}}}}
@@ -144,6 +146,6 @@ func TestOneOf(t *testing.T) {
 	apart := RepeatAndSelect{Event: Disjoint{Parts: []Event{large, small}}, Mean: 5}
 	whole := RepeatAndSelect{Event: OneOf{[]Event{large, small}}, Mean: 5}
 	if a, b := upper(t, apart, 1e-5, AddOrRemoveOne), upper(t, whole, 1e-5, AddOrRemoveOne); a != b {
-		t.Errorf("runs in disjoint parts cost %g, the worst of them %g", a, b)
+		t.Errorf("a selection among runs in disjoint parts costs %g, want %g", a, b)
 	}
 }

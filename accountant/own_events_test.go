@@ -26,6 +26,6 @@ func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 		return l.Epsilon().Upper
 	}
 	if kept, changed := epsilon(false), epsilon(true); kept != changed {
-		t.Errorf("ε is %v, and %v once the event is changed from outside", kept, changed)
+		t.Errorf("ε = %v, and %v after the caller changes the event", kept, changed)
 	}
 }

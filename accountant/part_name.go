@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// partName is a purpose that collect wrote, divided at the number of the part: "training, part 3
-// of 10: steps" is "training, part ", 3 and " of 10: steps".
+// partName is a purpose written by collect, split at the number of the part: "training, part 3
+// of 10: steps" is split into "training, part ", 3 and " of 10: steps".
 type partName struct {
 	before string // to the number
 	number int
@@ -15,7 +15,7 @@ type partName struct {
 
 const partMark = ", part "
 
-// partNameOf divides the purpose of a part. It returns false for any other purpose, and for a
+// partNameOf splits the purpose of a part. It returns false for any other purpose, and for a
 // number that does not fit in an int.
 func partNameOf(purpose string) (p partName, ok bool) {
 	for at := strings.LastIndex(purpose, partMark); at >= 0; {
@@ -29,7 +29,7 @@ func partNameOf(purpose string) (p partName, ok bool) {
 	return partName{}, false
 }
 
-// numbered divides "3 of 10: steps" after its first number.
+// numbered splits "3 of 10: steps" after its first number.
 func numbered(text string) (number, after string, ok bool) {
 	number, after = leadingDigits(text)
 	of, found := strings.CutPrefix(after, " of ")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzPartName compares partNameOf with a regular expression. Package regexp is not imported
-// outside tests: it would be a quarter of a small program.
+// FuzzPartName compares partNameOf with a regular expression. Only tests import package regexp: it
+// would make up a quarter of a small program.
 func FuzzPartName(f *testing.F) {
 	for _, s := range []string{"training, part 3 of 10: steps", "a, part 1 of 2: b, part 3 of 4: c",
 		", part 1 of 2: ", "a, part 1 of 2:", "a, part  of 2: b", "a, part 1 of : b",
@@ -23,7 +23,7 @@ func FuzzPartName(f *testing.F) {
 		m := shape.FindStringSubmatch(purpose)
 		if m == nil {
 			if ok {
-				t.Fatalf("%q has part %+v", purpose, got)
+				t.Fatalf("%q: got part %+v, want none", purpose, got)
 			}
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// The names of the engines in guarantees.
+// These names of the engines appear in guarantees.
 const (
 	engineNone     = "nothing released"
 	engineRDP      = "Rényi divergences (RDP)"
@@ -50,9 +50,9 @@ func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, err
 	return worst, nil
 }
 
-// priceWith takes the smallest upper end that any engine proves, and the largest lower end. Without
-// lower it skips the work that only the lower end needs. An infinite ε is found before any grid is
-// made.
+// priceWith returns the smallest upper end and the largest lower end that the engines prove. If
+// lower is false, it skips the work that only the lower end needs. An infinite ε is found before
+// any grid is made.
 func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, error) {
 	if len(terms) == 0 {
 		return priced{engine: engineNone}, nil
@@ -98,7 +98,7 @@ func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced
 	return best, nil
 }
 
-// improve keeps the smaller upper end and the larger lower one.
+// improve keeps the smaller upper end and the larger lower end.
 func (p *priced) improve(b Bound, engine string) {
 	p.Lower = max(p.Lower, b.Lower)
 	if b.Upper < p.Upper {
@@ -106,7 +106,7 @@ func (p *priced) improve(b Bound, engine string) {
 	}
 }
 
-// byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact
+// byDistribution improves p with the loss distributions and the Rényi divergences of terms. exact
 // means that no smaller value is possible.
 func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool,
 	err error) {
@@ -121,7 +121,7 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 		}
 	}
 	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
-		// Total variation alone gives ε = 0: no grid is needed, which may be too coarse for such losses.
+		// Total variation alone gives ε = 0. A grid could be too coarse for such small losses.
 		*p = priced{engine: engineRDP}
 		return true, nil
 	}
@@ -146,8 +146,8 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 	return false, nil
 }
 
-// estimate returns a point a third of the way down from upper to lower, because connecting the
-// dots adds about half as much variance as merging removes.
+// estimate returns the point one third of the way from upper to lower. The true value is about
+// there, because merging removes about twice the variance that connecting the dots adds.
 func estimate(lower, upper float64) float64 {
 	if math.IsInf(upper, 1) {
 		return upper

@@ -7,7 +7,7 @@ import (
 
 // priceMemo caches the prices of compositions. A plan is priced when it is made, when it is
 // reserved and when its guarantee is requested, and a service makes the same plan many times. A
-// price depends only on the arguments in its key, so a cached price equals the one that would be
+// price depends only on the arguments in its key, so a cached price equals the price that would be
 // computed.
 type priceMemo struct {
 	mu            sync.Mutex
@@ -22,8 +22,8 @@ const (
 	memoKey     = 1 << 10
 )
 
-// priceKey returns a key that differs for all arguments of priceWith that differ. It returns
-// false if the key is too long to keep.
+// priceKey returns different keys for different arguments of priceWith. It returns false if the key
+// is too long to keep.
 func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool) {
 	if len(terms) > 64 {
 		return "", false

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRememberedPricesAreThoseOfTheQuestion requests prices twice, with each argument changed by
-// itself: cached prices equal computed ones.
+// TestRememberedPricesAreThoseOfTheQuestion requests prices twice, with one argument changed at a
+// time. Cached prices equal computed prices.
 func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	type question struct {
 		steps int
@@ -39,13 +39,13 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	for range 2 {
 		for _, q := range list {
 			if got := ask(q); got != fresh[q] {
-				t.Errorf("%+v costs %s after other questions, %s at first", q, got, fresh[q])
+				t.Errorf("%+v costs %s after other prices were cached, want %s", q, got, fresh[q])
 			}
 		}
 	}
-	for _, i := range []int{1, 3, 4, 5} { // σ may change less than is seen
+	for _, i := range []int{1, 3, 4, 5} { // the change of σ may be too small to be seen
 		if fresh[first] == fresh[list[i]] {
-			t.Errorf("%+v costs as much as %+v", list[i], first)
+			t.Errorf("%+v has the same price as %+v", list[i], first)
 		}
 	}
 }
@@ -56,23 +56,23 @@ func TestFewPricesAreRemembered(t *testing.T) {
 	for i := range 10 * memoAnswers {
 		m.keep(fmt.Sprint(i), priced{})
 		if _, ok := m.find("0"); !ok {
-			t.Fatalf("a price that is requested all the time is forgotten after %d others", i)
+			t.Fatalf("a price that is requested repeatedly is dropped after %d other prices", i)
 		}
 	}
 	if n := len(m.recent) + len(m.older); n > 2*memoAnswers {
-		t.Errorf("%d answers are kept", n)
+		t.Errorf("%d prices are kept, want at most twice memoAnswers", n)
 	}
 	long := make([]term, 65)
 	for i := range long {
 		long[i] = term{gaussianAtom{1}, 1}
 	}
 	if _, short := priceKey(long, 1e-5, AddOrRemoveOne, true); short {
-		t.Error("a question of 65 terms is kept")
+		t.Error("a price of 65 terms is kept")
 	}
 }
 
-// TestPartsWithForgedNames: neither of two parts is left out if the name of the first one's curve
-// is such that, without quoting, both parts would have the same key.
+// TestPartsWithForgedNames: the name of a curve in the first part is chosen such that both parts
+// would have the same key if names were not quoted. Both parts are still priced.
 func TestPartsWithForgedNames(t *testing.T) {
 	curve := func(name string, d float64) Curve {
 		return Curve{name, []float64{0, 1, 2}, []float64{d, d / 2, 0}, nil}
@@ -93,13 +93,13 @@ func TestPartsWithForgedNames(t *testing.T) {
 		prices.forget()
 		got := must[Bound](t)(Epsilon(Disjoint{Parts: []Event{forged, both}}, 1e-5, AddOrRemoveOne))
 		if got.Upper < want.Upper {
-			t.Errorf("two parts cost %v, the second of them %v", got, want)
+			t.Errorf("two parts cost %v, but the second part alone costs %v", got, want)
 		}
 	}
 }
 
-// TestNamesForgeNoPrice: a curve whose name contains the key of two other curves does not have
-// the key of these curves.
+// TestNamesForgeNoPrice: a curve whose name contains the key of two other curves has another key
+// than these curves.
 func TestNamesForgeNoPrice(t *testing.T) {
 	weak := Curve{"b", []float64{0, 1}, []float64{0.01, 0}, nil}
 	strong := Curve{"a", []float64{0, 1, 2}, []float64{0.5, 0.4, 0}, nil}
@@ -117,7 +117,7 @@ func TestNamesForgeNoPrice(t *testing.T) {
 			}
 			for from := range len(name) {
 				if key(Curve{name[from:], weak.Epsilons, weak.Deltas, nil}) == both {
-					t.Fatalf("a curve named %q costs what two do", name[from:])
+					t.Fatalf("a curve named %q has the key of two other curves", name[from:])
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// draws returns random parameters from a fixed seed, since the tests are about arithmetic and not
+// draws returns random parameters from a fixed seed, because the tests are about arithmetic and not
 // about randomness.
 type draws struct{ *rand.Rand }
 
@@ -62,7 +62,8 @@ func TestRDPProperties(t *testing.T) {
 		w := must[float64](t)(RDP(e, order*1.2, AddOrRemoveOne))
 		plain := must[float64](t)(RDP(Gaussian{sigma}, order, AddOrRemoveOne))
 		if !(v <= w*(1+1e-9)) || !(v <= plain*(1+1e-9)) || !(v >= 0) {
-			t.Fatalf("q=%g σ=%g α=%g: %g, at a larger order %g, unsampled %g", q, sigma, order, v, w, plain)
+			t.Fatalf("q=%g σ=%g α=%g: RDP is %g, at a larger order %g, without sampling %g", q, sigma,
+				order, v, w, plain)
 		}
 	}
 }
@@ -75,7 +76,8 @@ func TestFullSampleIsGaussianAndNoSampleIsFree(t *testing.T) {
 			full := upper(t, poissonSteps(1, sigma, steps), delta, r)
 			plain := upper(t, Gaussian{sigma / math.Sqrt(float64(steps))}, delta, r)
 			if math.Abs(full-plain) > 1e-9*plain {
-				t.Errorf("σ=%g T=%d: q=1 costs %g, %d Gaussians %g", sigma, steps, full, steps, plain)
+				t.Errorf("σ=%g T=%d: q=1 costs %g, but %d Gaussians cost %g", sigma, steps, full, steps,
+					plain)
 			}
 			if free := upper(t, poissonSteps(0, sigma, steps), delta, r); free != 0 {
 				t.Errorf("q=0 costs %g", free)
@@ -119,12 +121,13 @@ func TestBracketsAndRDP(t *testing.T) {
 			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper,
 				rep.Epsilon)
 		}
-		// δ at the published ε is at most δ; at the lower end at least.
+		// The lower end of δ at the published ε is at most the given δ.
 		if b.Upper == 0 {
 			continue
 		}
 		if back := must[Bound](t)(Delta(e, b.Upper, AddOrRemoveOne)); back.Lower > delta*(1+1e-9) {
-			t.Errorf("q=%g σ=%g T=%d: δ(ε(%g)) ≥ %g", q, sigma, steps, delta, back.Lower)
+			t.Errorf("q=%g σ=%g T=%d: at δ=%g, δ of the published ε is at least %g", q, sigma, steps,
+				delta, back.Lower)
 		}
 	}
 }
@@ -144,10 +147,11 @@ func TestCalibrationNeverOvershoots(t *testing.T) {
 			upper(t, Repeated{SampledSum{q, sigma}, steps}, target.Delta, target.Relation) > target.Epsilon {
 			t.Errorf("%v q=%g T=%d: σ=%g gives %+v", target, q, steps, sigma, b)
 		}
-		// A little less noise must not fit, or the answer was not the smallest.
+		// Slightly less noise must not fit, because σ is the smallest value that fits.
 		if v := upper(t, Repeated{SampledSum{q, sigma * 0.995}, steps}, target.Delta,
 			target.Relation); v <= target.Epsilon {
-			t.Errorf("%v q=%g T=%d: σ=%g was not needed, 0.5%% less gives %g", target, q, steps, sigma, v)
+			t.Errorf("%v q=%g T=%d: σ=%g is too large, 0.5%% less costs only ε = %g", target, q, steps,
+				sigma, v)
 		}
 	}
 }
@@ -189,8 +193,8 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	}
 }
 
-// TestWithoutReplacementAgainstBruteForce enumerates every subset of a small population of
-// records in {−1, 0, 1}.
+// TestWithoutReplacementAgainstBruteForce compares published δ with exact curves. It enumerates
+// every subset of a small population of records in {−1, 0, 1}.
 func TestWithoutReplacementAgainstBruteForce(t *testing.T) {
 	const n, m, sd = 4, 2, 1.5
 	e := SampledWithoutReplacement{n, m, Gaussian{sd / 2}} // replace-one sensitivity 2
@@ -201,13 +205,14 @@ func TestWithoutReplacementAgainstBruteForce(t *testing.T) {
 			delta := bruteForceHockey(others, 1, -1, m, sd, eps)
 			b := must[Bound](t)(Delta(e, eps, ReplaceOne))
 			if delta > b.Upper+1e-7 {
-				t.Errorf("others %v ε=%g: true δ %g above %g", others, eps, delta, b.Upper)
+				t.Errorf("others %v ε=%g: the true δ = %g is above the bound %g", others, eps, delta,
+					b.Upper)
 			}
 			worst = max(worst, delta/b.Upper)
 		}
 	}
 	if worst < 0.5 {
-		t.Errorf("brute force reaches only %g of the bound: the test has no power", worst)
+		t.Errorf("the true δ reaches only %g of the bound, want at least half", worst)
 	}
 }
 
@@ -237,15 +242,15 @@ func bruteForceHockey(others []float64, x, y float64, m int, sd, eps float64) fl
 		}
 		return s / float64(len(c)) / sd / math.Sqrt(2*math.Pi)
 	}
-	sum, step := 0.0, 0.002 // good to 1e−7
+	sum, step := 0.0, 0.002 // the error is below 1e−7
 	for z := -12.0; z < 12; z += step {
 		sum += max(0, density(p, z)-math.Exp(eps)*density(q, z)) * step
 	}
 	return sum
 }
 
-// TestOppositePairIsWorst: the pair of opposite vectors is the worst of all pairs of vectors in
-// the ball, here in two dimensions.
+// TestOppositePairIsWorst: in two dimensions, no pair of vectors in the unit ball has a larger δ
+// than a pair of opposite unit vectors.
 func TestOppositePairIsWorst(t *testing.T) {
 	d := newDraws(9)
 	const sd = 1.2
@@ -256,18 +261,20 @@ func TestOppositePairIsWorst(t *testing.T) {
 		for _, eps := range []float64{0.05, 0.3, 0.8} {
 			b := must[Bound](t)(Delta(SampledSum{q, sd}, eps, ReplaceOne))
 			if delta := planeHockey(q, u, v, sd, eps, 0.06); delta > b.Upper+2e-5 {
-				t.Errorf("q=%g u=%v v=%v ε=%g: %g above %g", q, u, v, eps, delta, b.Upper)
+				t.Errorf("q=%g u=%v v=%v ε=%g: δ = %g is above the bound %g", q, u, v, eps, delta,
+					b.Upper)
 			}
 		}
 	}
 	b := must[Bound](t)(Delta(SampledSum{0.3, sd}, 0.3, ReplaceOne))
 	if delta := planeHockey(0.3, [2]float64{1, 0}, [2]float64{-1, 0}, sd, 0.3,
 		0.01); math.Abs(delta-b.Upper) > 1e-6 {
-		t.Errorf("opposite vectors give %g, the bound is %g", delta, b.Upper)
+		t.Errorf("opposite vectors have δ = %g, want the bound %g", delta, b.Upper)
 	}
 }
 
-// planeHockey integrates by cells of the given size; its error is about step²/200.
+// planeHockey returns δ(ε) of the two mixtures, by quadrature with cells of size step. The error is
+// about step²/200.
 func planeHockey(q float64, u, v [2]float64, sd, eps, step float64) float64 {
 	gauss := func(x, y float64, c [2]float64) float64 {
 		return math.Exp(-((x-c[0])*(x-c[0])+(y-c[1])*(y-c[1]))/(2*sd*sd)) / (2 * math.Pi * sd * sd)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestPublishedIsTheLeastBound: the published ε is never above the ε that Rényi divergences prove
-// at any order, nor above the sum of the events' own ε.
+// TestPublishedIsTheLeastBound: the published ε is at most the ε that Rényi divergences prove at
+// any order, and at most the sum of the events' own ε.
 func TestPublishedIsTheLeastBound(t *testing.T) {
 	d := newDraws(31)
 	orders := renyi.Orders()
@@ -39,25 +39,25 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 		e := Repeated{leaf, n}
 		got := upper(t, e, delta, relation)
 		all := must[RDPReport](t)(RDPEpsilon(e, delta, relation, orders...))
-		// The grid may be a ten-thousandth above where the two nearly meet.
+		// If the two bounds nearly agree, the grid may give a value that is larger by about 1e-4 of it.
 		if got > all.Epsilon*(1+2e-4) || got > own*float64(n)*(1+1e-9) {
-			t.Errorf("%s δ=%g: %g is published, order %g proves %g, the sum is %g", Describe(e), delta,
+			t.Errorf("%s δ=%g: published ε = %g, order %g proves %g, the sum is %g", Describe(e), delta,
 				got, all.Order,
 				all.Epsilon, own*float64(n))
 		}
 		if both := must[Bound](t)(Epsilon(e, delta, relation)); both.Lower > got*(1+1e-9) {
-			t.Errorf("%s δ=%g: lower end %g above %g", Describe(e), delta, both.Lower, got)
+			t.Errorf("%s δ=%g: the lower end %g is above %g", Describe(e), delta, both.Lower, got)
 		}
 		searched := must[RDPReport](t)(RDPEpsilon(e, delta, relation))
 		if searched.Epsilon > all.Epsilon*(1+1e-12)+1e-15 {
-			t.Errorf("%s δ=%g: the search finds %g, all orders %g", Describe(e), delta, searched.Epsilon,
+			t.Errorf("%s δ=%g: the search finds %g, want %g", Describe(e), delta, searched.Epsilon,
 				all.Epsilon)
 		}
 	}
 }
 
 // TestOwnDeltaIsSettledFirst: if the probability of an infinite loss is above the target δ, ε is
-// infinite, and no grid is made to find that out.
+// infinite, and the package makes no grid to compute it.
 func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	curve := Curve{"flat", []float64{0, 1}, []float64{0.1, 0.01}, nil}
 	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3},
@@ -71,24 +71,24 @@ func TestOwnDeltaIsSettledFirst(t *testing.T) {
 		b, err := Epsilon(e, 1e-5, AddOrRemoveOne)
 		runtime.ReadMemStats(&after)
 		if err != nil || !math.IsInf(b.Upper, 1) {
-			t.Errorf("%s: %v, %v", Describe(e), b, err)
+			t.Errorf("%s: got %v, %v, want an infinite ε", Describe(e), b, err)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<16 {
-			t.Errorf("%s: %d bytes for an infinite price", Describe(e), used)
+			t.Errorf("%s: %d bytes for an infinite price, want at most 64 KiB", Describe(e), used)
 		}
 		l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
 		if _, err := l.Reserve("x", e, 1); !errors.Is(err, ErrBudgetExceeded) {
-			t.Errorf("%s: %v", Describe(e), err)
+			t.Errorf("%s: Reserve returns %v, want ErrBudgetExceeded", Describe(e), err)
 		}
 	}
-	// If the event's own δ equals the target, the price is finite. For many uses the product of 1−δ
-	// counts, not the sum of δ.
+	// If the event's own δ equals the target, the price is finite. For many uses 1 minus the product
+	// of 1−δ counts, not the sum of δ.
 	if b := must[Bound](t)(Epsilon(Approximate{1, 1e-5}, 1e-5, AddOrRemoveOne)); b.Upper > 1+1e-12 {
-		t.Errorf("at its own δ: %v", b)
+		t.Errorf("at the event's own δ: got %v, want 1", b)
 	}
 	if b := must[Bound](t)(Epsilon(Repeated{Approximate{1, 1e-7}, 100}, 1e-5,
 		AddOrRemoveOne)); math.IsInf(b.Upper, 1) {
-		t.Errorf("a hundred of a hundredth: %v", b)
+		t.Errorf("100 uses with 1/100 of the target δ: got %v, want a finite ε", b)
 	}
 }
 
@@ -114,14 +114,14 @@ func TestApproximateKeepsItsBracket(t *testing.T) {
 			truth = math.Exp(none)*truth - math.Expm1(none)
 			b := must[Bound](t)(Delta(e, target, ReplaceOne))
 			if b.Upper < truth*(1-1e-9) || b.Lower > truth*(1+1e-9) || b.Upper > truth*1.01+1e-15 {
-				t.Errorf("%+v: δ(%g) = %v, truth %g", c, target, b, truth)
+				t.Errorf("%+v: got δ(%g) = %v, want a narrow bracket of %g", c, target, b, truth)
 			}
 		}
 	}
 }
 
-// TestHugeCountsCostMore: counts at which the rounding errors of a grid exceed the answer are
-// priced by divergences, not as zero.
+// TestHugeCountsCostMore: for huge counts the rounding errors of a grid exceed the answer. Such
+// counts are priced by divergences, and not as zero.
 func TestHugeCountsCostMore(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("counts are small")
@@ -132,13 +132,14 @@ func TestHugeCountsCostMore(t *testing.T) {
 		for shift := 30; shift <= 60; shift += 5 {
 			b := must[Bound](t)(Epsilon(Repeated{e, 1 << shift}, 1e-5, AddOrRemoveOne))
 			if b.Upper < last {
-				t.Errorf("%s: 2^%d uses cost %g, fewer at least %g", Describe(e), shift, b.Upper, last)
+				t.Errorf("%s: 2^%d uses cost %g, but fewer uses cost at least %g", Describe(e), shift,
+					b.Upper, last)
 			}
 			last = max(last, b.Lower)
 		}
 		if b := must[Bound](t)(Epsilon(Repeated{e, math.MaxInt >> 3}, 1e-5, AddOrRemoveOne)); b.Upper <
 			0.5 {
-			t.Errorf("%s: 2^60 uses cost %v", Describe(e), b)
+			t.Errorf("%s: 2^60 uses cost %v, want at least 0.5", Describe(e), b)
 		}
 	}
 }
@@ -173,7 +174,7 @@ func TestCostIsBoundedBeforeItIsPaid(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%.60s: %d MB", text, used>>20)
+			t.Errorf("%.60s: pricing used %d MiB, want at most 64", text, used>>20)
 		}
 	}
 }
@@ -201,7 +202,7 @@ func TestPureBudgets(t *testing.T) {
 	} {
 		b, err := Epsilon(c.e, 0, c.r)
 		if err != nil || b.Upper < c.want*(1-1e-15) || b.Upper > c.want*(1+1e-12) || b.Lower > b.Upper {
-			t.Errorf("%s: %v, %v, want %g", Describe(c.e), b, err, c.want)
+			t.Errorf("%s: got %v, %v, want %g", Describe(c.e), b, err, c.want)
 		}
 		if c.want == 0 {
 			continue
@@ -217,7 +218,7 @@ func TestPureBudgets(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 		if d := must[Bound](t)(Delta(Repeated{c.e, 3}, 3*c.want*(1+1e-9), c.r)); d.Upper != 0 {
-			t.Errorf("%s: δ beyond the sum of ε is %v", Describe(c.e), d)
+			t.Errorf("%s: δ at the sum of the ε's is %v, want 0", Describe(c.e), d)
 		}
 	}
 	for _, e := range []Event{Gaussian{5}, Approximate{1, 1e-9}, ZCDP{0.1}, DiscreteGaussian{3, 1},
@@ -227,10 +228,10 @@ func TestPureBudgets(t *testing.T) {
 		Curve{"x", []float64{0, 1}, []float64{0.5, 1e-9}, nil},
 		Disjoint{Parts: []Event{Laplace{4}, Gaussian{2}}}} {
 		if b, err := Epsilon(e, 0, AddOrRemoveOne); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%s: %v, %v", Describe(e), b, err)
+			t.Errorf("%s: got %v, %v, want ErrUnsupported", Describe(e), b, err)
 		}
 		if err := NewLedger(Budget{Epsilon: 100}).Spend("x", e); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%s: %v", Describe(e), err)
+			t.Errorf("%s: Spend returns %v, want ErrUnsupported", Describe(e), err)
 		}
 	}
 	scale, b, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event {
@@ -246,7 +247,7 @@ func TestPureBudgets(t *testing.T) {
 	}
 	for _, delta := range []float64{-1e-300, 1e-300, 1e-13} {
 		if (Budget{Epsilon: 1, Delta: delta}).Validate() == nil {
-			t.Errorf("δ = %g is a budget", delta)
+			t.Errorf("a budget with δ = %g is accepted", delta)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // approximable is an atom that is (ε, δ)-differentially private for one pair (ε, δ), where δ is
-// the probability of an infinite loss; if δ is zero, the atom is ε-differentially private. Both
+// the probability of an infinite loss. If δ is zero, the atom is ε-differentially private. ε and δ
 // are rounded up.
 type approximable interface {
 	own() (eps, delta float64)
@@ -20,8 +20,9 @@ func ownOf(a atom) (eps, delta float64) {
 	return math.Inf(1), 0
 }
 
-// basicComposition returns the sum of the ε's of all uses, and the probability that any of them
-// loses everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private.
+// basicComposition returns the sum of the ε's of all uses, and the probability that any use has an
+// infinite loss. Both are rounded up. Together the uses are (Σ ε, 1 − Π(1−δ))-differentially
+// private.
 // Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
 // Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
@@ -75,13 +76,14 @@ func (a discreteLaplaceAtom) own() (float64, float64) {
 	return a.a * float64(a.sensitivity) * (1 + ulp), 0
 }
 
-// own returns the largest loss, the logarithm of the ratio of the true answer's probability to
-// another's.
+// own returns the largest loss: the logarithm of the ratio between the probability of the true
+// answer and that of another answer.
 func (a responseAtom) own() (float64, float64) {
 	return math.Log1p((1-a.noise)/a.noise*float64(a.categories)) * (1 + 8*ulp), 0
 }
 
-// own returns the last loss of the curve and the δ at which it ends. Larger losses are infinite.
+// own returns the last loss of the curve and the δ at which the curve ends. Larger losses are
+// infinite.
 func (a curveAtom) own() (eps, delta float64) {
 	eps, delta = a.remove.Largest()
 	if a.add != nil {
@@ -91,8 +93,8 @@ func (a curveAtom) own() (eps, delta float64) {
 	return max(0, eps) * (1 + 8*ulp), delta
 }
 
-// own uses that a mechanism on a Poisson sample is (log(1 + q(e^ε − 1)), qδ)-differentially
-// private. Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
+// own returns (log(1 + q(e^ε − 1)), qδ) for a Poisson sample of an (ε, δ)-differentially private
+// mechanism. Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
 func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
 	return math.Log1p(a.q*math.Expm1(e)) * (1 + 8*ulp), a.q * d * (1 + ulp)
@@ -109,7 +111,7 @@ func (a oneWayAtom) own() (eps, delta float64) {
 	return ownOf(a.within)
 }
 
-// own returns the largest ε and the largest δ of the lists, which hold for each of them.
+// own returns the largest ε and the largest δ of the lists. Every list satisfies this pair.
 func (a worstAtom) own() (eps, delta float64) {
 	for _, c := range a.choice {
 		e, d := basicComposition(c)
@@ -118,13 +120,12 @@ func (a worstAtom) own() (eps, delta float64) {
 	return eps, delta
 }
 
-// own uses that the best of a truncated negative binomial number of runs of an ε-differentially
-// private mechanism is (2+η)ε-differentially private. The best of a Poisson number of runs is not
-// ε-differentially private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both
-// orders infinite.
+// own returns (2+η)ε for the best of a truncated negative binomial number of runs of an
+// ε-differentially private mechanism. The best of a Poisson number of runs is not ε-differentially
+// private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
-	e, _ := basicComposition(a.within) // whose δ is zero
-	if a.poisson || math.IsInf(e, 1) {
+	e, lost := basicComposition(a.within)
+	if a.poisson || math.IsInf(e, 1) || lost > 0 { // a curve may end above δ = 0
 		return math.Inf(1), 0
 	}
 	return (2 + a.shape) * e * (1 + 4*ulp), 0

@@ -5,16 +5,17 @@ import (
 	"math"
 )
 
-// TradeOffPoint bounds tests that distinguish two neighbouring data sets: at this false-positive
-// rate no test, even with full knowledge of all other records, has a higher true-positive rate.
+// TradeOffPoint bounds tests that distinguish two neighbouring data sets. No test with this
+// false-positive rate has a higher true-positive rate, even with full knowledge of all other
+// records.
 type TradeOffPoint struct {
 	FalsePositive, TruePositive float64
 }
 
-// profile holds upper bounds of δ(ε) at a range of ε.
+// profile holds upper bounds of δ(ε) at several values of ε.
 type profile struct{ eps, delta []float64 }
 
-// profileOf samples the curve densely enough for tests at the given rates.
+// profileOf evaluates δ(ε) from 0 to the ε at δ = 1e-10, or to 500 if that ε is larger.
 func profileOf(e Event, r Relation) (profile, error) {
 	var p profile
 	far, err := Epsilon(e, 1e-10, r)
@@ -39,8 +40,8 @@ func profileOf(e Event, r Relation) (profile, error) {
 	return p, nil
 }
 
-// truePositive returns the least, over all ε, of the two bounds that (ε, δ) gives for a test's
-// true-positive rate.
+// truePositive returns the smallest of the bounds of a test's true-positive rate. Every (ε, δ) of
+// the profile gives two bounds.
 func (p profile) truePositive(falsePositive float64) float64 {
 	best := 1.0
 	for i, eps := range p.eps {
@@ -50,10 +51,10 @@ func (p profile) truePositive(falsePositive float64) float64 {
 	return min(1, max(best, falsePositive))
 }
 
-// TradeOff returns the trade-off curve at the given false-positive rates, or at a standard list
-// when none is given.
+// TradeOff returns the trade-off curve at the given false-positive rates, or at a standard list of
+// rates if there are none.
 //
-// Errors: those of [Delta].
+// Errors: the errors of [Delta].
 func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
 	for _, f := range falsePositives {
 		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {
@@ -75,15 +76,15 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 	return out, nil
 }
 
-// Attack bounds what an attacker can achieve who knows every record but one and the whole
-// algorithm.
+// Attack bounds the success of an attacker who knows the whole algorithm and every record but one.
 type Attack struct {
 	// TruePositiveAt1Percent is the fraction of members recognised while accusing 1 % of non-members.
 	TruePositiveAt1Percent float64
-	// BestAccuracy is that of guessing membership from a 50 % prior; 0.5 is no better than a coin.
+	// BestAccuracy is the highest probability of a correct guess of membership, from a 50 % prior; 0.5
+	// is no better than a coin.
 	BestAccuracy float64
-	// Posterior is the highest belief in membership after seeing the output, from a 50 % prior. It may
-	// be exceeded with probability PosteriorExcept over the output.
+	// Posterior is the highest belief in membership after seeing the output, from a 50 % prior. The
+	// belief is higher with probability at most PosteriorExcept over the output.
 	Posterior       float64
 	PosteriorExcept float64
 }
@@ -91,7 +92,7 @@ type Attack struct {
 // AttackBounds returns bounds on membership attacks. delta is the probability excluded
 // from Posterior.
 //
-// Errors: those of [Delta].
+// Errors: the errors of [Delta].
 func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	eps, err := Epsilon(e, delta, r)
 	if err != nil {
@@ -101,8 +102,8 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	if err != nil {
 		return Attack{}, err
 	}
-	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}) for ε < ε′;
-	// one step beyond ε(δ) is enough.
+	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. For every ε < ε′,
+	// P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}).
 	above := lossQuantile(p, eps.Upper, delta)
 	return Attack{
 		TruePositiveAt1Percent: p.truePositive(0.01),

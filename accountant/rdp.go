@@ -7,9 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// RDP returns an upper bound, tight to the last few digits where the package knows the exact
-// value, of the Rényi divergence of the given order between the outputs of e on neighbouring data
-// sets. Units: nats. Order: above 1. Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
+// RDP returns an upper bound of the Rényi divergence of the given order between the outputs of e on
+// neighbouring data sets. If the package knows the exact value, the bound exceeds it only in the
+// last few digits. Units: nats. Order: above 1. Source: Mironov 2017; Mironov, Talwar and Zhang
+// 2019.
 //
 // Errors: *param.Error; ErrUnsupported.
 func RDP(e Event, order float64, r Relation) (float64, error) {
@@ -46,26 +47,15 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
-// slackOf returns the δ that atoms lose outside their Rényi divergences.
-func slackOf(terms []term) float64 {
-	sum := 0.0
-	for _, t := range terms {
-		if s, ok := t.atom.(interface{ slack() float64 }); ok {
-			sum += float64(t.n) * s.slack()
-		}
-	}
-	return sum
-}
-
 // RDPReport is an ε obtained from Rényi divergences.
 type RDPReport struct {
-	Epsilon float64 // sound
-	Order   float64 // the order that gave it
-	AtEdge  bool    // the best order is the smallest or largest tried: other orders could do better
+	Epsilon float64 // a sound upper bound
+	Order   float64 // the order that gave Epsilon
+	AtEdge  bool    // the best order is the smallest or largest tried: other orders could be better
 }
 
-// RDPEpsilon returns the smallest ε over the orders the package tries, by the conversion of
-// Canonne, Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
+// RDPEpsilon returns the smallest ε over the orders that the package tries, by the conversion of
+// Canonne, Kamath and Steinke 2020, Proposition 12. If orders are given, only these are tried.
 //
 // Errors: *param.Error; ErrUnsupported.
 func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPReport, error) {
@@ -94,8 +84,8 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 	return worst, nil
 }
 
-// rdpEpsilon tries the given orders, or those of the package if none are given. It returns false
-// if an atom has no divergence.
+// rdpEpsilon tries the given orders, or renyi.Orders if none are given. It returns false if an atom
+// has no known divergence.
 func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
 	if len(terms) == 0 {
 		return RDPReport{}, true
@@ -154,12 +144,13 @@ func (s *orderSearch) at(i int) (v float64, ok bool) {
 // stride is the step of the first pass over the orders.
 const stride = 18
 
-// search tries every 18th order until the value has risen twice, and then searches by halves
-// between the neighbours of the best of these. (α−1)·ε(α) and log δ(α) are sums of a log moment,
-// which is convex in α, of λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a
-// linear part; so both fall up to their least value and rise from there. A divergence that is
-// only a bound of another form may mislead the search, which makes the answer larger but keeps it
-// sound.
+// search tries every 18th order until the value has risen twice. It then bisects between the
+// neighbours of the best of these orders.
+//
+// (α−1)·ε(α) and log δ(α) are sums of three parts: a log moment, which is convex in α;
+// λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too; and a linear part. So both ε(α) and
+// log δ(α) fall up to their least value and rise after it. If a divergence is only an upper bound,
+// it may lack this form and mislead the search. The answer is then larger but still sound.
 func (s *orderSearch) search() bool {
 	last, rises := math.Inf(1), 0
 	for i := 0; i < len(s.orders) && rises < 2; i += stride {
@@ -202,9 +193,9 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 }
 
 // RDPWithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019
-// for a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer
-// order (others are rounded up). It is looser than the value that RDP returns, and serves for
-// comparison with other accountants.
+// for a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order;
+// other orders are rounded up. The bound is looser than the value that RDP returns. Use it to
+// compare with other accountants.
 //
 // Errors: *param.Error.
 func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {

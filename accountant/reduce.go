@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// An atom is one indivisible mechanism under one relation, with what is needed to price any number
-// of uses.
+// An atom is one indivisible mechanism under one relation. Its methods give the data that prices
+// any number of uses.
 type atom interface {
 	// rdp returns an upper bound of the Rényi divergence of one use, over both directions. It
 	// returns false if none is known.
@@ -18,6 +18,8 @@ type atom interface {
 	// pairs returns dominating pairs of one use, one for removing and one for adding a record. It
 	// returns nil if none is known.
 	pairs() *pld.Pairs
+	// slack returns the δ that one use loses outside its Rényi divergences.
+	slack() float64
 	// key identifies an atom: equal atoms have equal keys.
 	key() string
 }
@@ -33,7 +35,7 @@ const maxCount = math.MaxInt / 4
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted
 // together and all plain Gaussians become one, so the price does not depend on how a composition is
 // written. For disjoint parts there is one such list for each part that a record may be in, and the
-// price is the largest.
+// price is that of the most expensive list.
 func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
 		return nil, param.New("accountant.Event", nil, "an event")
@@ -137,7 +139,7 @@ func (c *collector) gaussian(sigma float64, n int) {
 	c.plain++
 }
 
-// finish appends the joint Gaussian, its effect rounded outward past the error of the sum.
+// finish appends the joint Gaussian. Its effect is rounded up by more than the error of the sum.
 func (c *collector) finish() []term {
 	if math.IsInf(c.square, 1) || math.IsNaN(c.square) {
 		return append(c.terms, term{gaussianAtom{math.Inf(1)}, 1})
@@ -149,7 +151,7 @@ func (c *collector) finish() []term {
 		}
 		c.terms = append(c.terms, term{gaussianAtom{mu}, 1})
 	} else if c.plain > 0 {
-		// If the effects are so small that their squares vanish, use one release of the smallest effect
+		// The effects are so small that their squares underflow to zero. Use one release of an effect
 		// whose square does not.
 		c.terms = append(c.terms, term{gaussianAtom{1e-150}, 1})
 	}
@@ -195,8 +197,8 @@ func (c *collector) add(e Event, n int) error {
 	return c.push(a, n)
 }
 
-// sampledEffect rounds (q, μ) up to numbers that differ from zero and one in floating point: a
-// larger rate or effect only costs more.
+// sampledEffect rounds (q, μ) up if q or μ is too close to 0, or q too close to 1, for floating
+// point. A larger rate or effect only costs more.
 func sampledEffect(q, mu float64) (float64, float64) {
 	if q > 1-1e-12 {
 		q = 1
@@ -220,6 +222,9 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 		return err
 	case 1:
 		return c.add(v.Event, n)
+	}
+	if usesPopulation(v.Event) {
+		return unsupported("sampling that depends on the private size of a sample", c.relation)
 	}
 	within, err := reduceOne(v.Event, c.relation)
 	if err != nil || len(within) == 0 {
@@ -291,9 +296,9 @@ type sampledGaussian struct{ q, mu float64 }
 
 func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q, a.mu) }
 
-// gluedAtom is the Gaussian on a sample under ReplaceOne. Its curve for ε ≥ 0 is that of
-// ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)) and for ε < 0 the mirror image, 1 − e^ε + e^ε·δ(−ε). Source: Zhu,
-// Dong and Wang 2022, Theorem 11; for Poisson samples under replace-one the same curve holds.
+// gluedAtom is the Gaussian on a sample under ReplaceOne. For ε ≥ 0 its curve is that of the pair
+// ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)). For ε < 0 it is the mirror image, 1 − e^ε + e^ε·δ(−ε). Source:
+// Zhu, Dong and Wang 2022, Theorem 11; the same curve holds for Poisson samples under replace-one.
 type gluedAtom struct {
 	q, mu float64
 	// fixedSize says that the sample is a subset of public size.

@@ -103,14 +103,14 @@ func within(t *testing.T, what string, v, lo, hi float64) {
 	}
 }
 
-// brackets checks that b contains a true value known to ±tol, and that the upper end is within
-// rel of it.
+// brackets checks that b contains the true value, which is known to ±tol, and that the upper end is
+// above it by at most the relative amount rel.
 func brackets(t *testing.T, b Bound, truth, tol, rel float64) {
 	t.Helper()
 	within(t, "upper", b.Upper, truth-tol, truth*(1+rel)+tol)
 	within(t, "lower", b.Lower, 0, truth+tol)
 	if !(b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
-		t.Errorf("not in order: %+v", b)
+		t.Errorf("got %+v, want Lower ≤ Estimate ≤ Upper", b)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestReference(t *testing.T) {
 				v := must[float64](t)(RDP(PoissonSampled{p.Q, Gaussian{p.Sigma}}, p.Order, r.relation()))
 				within(t, "rdp", v, *r.RdpExact*(1-1e-15), *r.RdpExact*(1+1e-9))
 			case "delta_poisson_gaussian_one_step":
-				// One direction: the event's δ is the larger of two rows.
+				// The row is for one direction. δ of the event is the larger value of two rows.
 				pair := sampledGaussian{p.Q, 1 / p.Sigma}.pairs()
 				side := pair.Remove
 				if p.Direction == "add" {
@@ -219,7 +219,7 @@ func TestReference(t *testing.T) {
 				b := must[Bound](t)(Epsilon(Repeated{SampledSum{p.Q, p.SigmaClip}, steps}, p.Delta, ReplaceOne))
 				within(t, "upper", b.Upper, r.PldEps*(1-2e-3), r.PldEps*1.001)
 				within(t, "lower", b.Lower, 0, r.PldEps)
-				// Without knowing that an absent record adds nothing, more must be charged.
+				// PoissonSampled does not know that an absent record adds nothing, so it must cost more.
 				b = must[Bound](t)(Epsilon(poissonSteps(p.Q, p.SigmaClip/2, steps), p.Delta, ReplaceOne))
 				within(t, "upper", b.Upper, r.PldEps, 3*r.PldEps)
 			case "eps_gaussian_replace_one":

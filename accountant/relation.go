@@ -5,7 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Relation is the set of pairs of data sets that a guarantee compares.
+// Relation says which pairs of data sets a guarantee compares.
 //
 // An ε under one relation is a different guarantee from the same ε under the other: replacing a
 // record is the same as removing one and adding another.
@@ -15,7 +15,7 @@ const (
 	// AddOrRemoveOne compares data sets that differ by the presence of one record. The number of
 	// records is private.
 	AddOrRemoveOne Relation = iota
-	// ReplaceOne compares data sets of one public size that differ in the content of one record.
+	// ReplaceOne compares data sets of equal, public size that differ in the content of one record.
 	ReplaceOne
 )
 

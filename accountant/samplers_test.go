@@ -24,7 +24,7 @@ func TestSamplers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := l.Guarantee().Samplers; !slices.Equal(got, c.want) {
-			t.Errorf("%s: samplers %q, want %q", Describe(c.event), got, c.want)
+			t.Errorf("%s: got samplers %q, want %q", Describe(c.event), got, c.want)
 		}
 	}
 }

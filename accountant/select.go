@@ -9,7 +9,7 @@ import (
 )
 
 // selectAtom releases the best of a random number of runs. It has Rényi divergences and, if it is
-// the only use of an event, a curve.
+// the only use in an event, a hockey-stick curve.
 type selectAtom struct {
 	relation Relation
 	within   []term
@@ -19,7 +19,7 @@ type selectAtom struct {
 	gamma    float64 // parameter γ of the truncated negative binomial
 	second   float64 // Theorem 2's second term, minimised
 	curve    []float64
-	// known caches divergences by order, because nested selections request the same ones many times.
+	// known caches divergences by order, because nested selections request the same order many times.
 	known map[float64]float64
 }
 
@@ -30,8 +30,8 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	}
 	within := alts[0]
 	if len(alts) > 1 {
-		// Two neighbours differ by a record in one part or another, the same in every run: a run's
-		// divergence is that of one of the alternatives, and no more than the largest.
+		// Two neighbours differ by a record in one part, which is the same part in every run. So a run
+		// has the divergence of one of the alternatives, which is at most the largest.
 		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
@@ -90,7 +90,7 @@ func selectGamma(shape, mean float64) float64 {
 }
 
 // Gamma returns the parameter γ of the truncated negative binomial number of runs for which the
-// event is priced, or NaN for a Poisson number. A larger γ has a smaller mean and costs less.
+// event is priced, or NaN for a Poisson number. A larger γ means fewer runs and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
 	if e.Poisson || e.Validate() != nil {
 		return math.NaN()
@@ -127,21 +127,21 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 // selected returns the divergence of the best of all runs, where one run has the divergence run.
 func (a selectAtom) selected(run, order float64) float64 {
 	if a.poisson {
-		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
+		// Theorem 6, with ε̂ = log(1 + 1/(λ−1)) and δ̂ = δ(ε̂) of one run.
 		eps := math.Log1p(1 / (order - 1))
 		delta := 1.0
 		for i, o := range renyi.Orders() {
 			delta = min(delta, renyi.Delta(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
-		// This covers outcomes of one run or more. No run at all, which has probability e^{−mean}, is
-		// an outcome too, and equally likely on both sides.
+		// v covers the outcomes of one run or more. The outcome without any run has probability
+		// e^{−mean} under both neighbours.
 		var s renyi.LogSum
 		s.Add(-a.mean)
 		s.Add((order - 1) * v)
 		return max(0, s.Value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1))))
 	}
-	// Theorem 2, for every second order; the third term is its price.
+	// Theorem 2; a.second is the smallest value over the second orders.
 	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)
 	return max(0, v+1e-13*(math.Abs(v)+1))
 }

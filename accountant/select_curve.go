@@ -2,15 +2,16 @@ package accountant
 
 import "math"
 
-// The hockey-stick curve of a selection among a truncated negative binomial number of runs follows
-// from that of one run, δ(ε), more closely than from its Rényi divergences.
+// For a selection among a truncated negative binomial number of runs, the curve δ(ε) of one run
+// gives a tighter bound of the hockey-stick curve than the Rényi divergences of one run.
 //
-// Let Q and Q′ be a run under two neighbours, each result with a uniform number beside it that
-// breaks ties, F and F′ the probabilities that a run ranks no higher than a given result, and f the
-// generating function of the number of runs, of mean m. The best of all runs has densities f′(F)dQ
-// and f′(F′)dQ′, with f′(x) = m·(γ/(γ+(1−γ)(1−x)))^(1+η).
+// Let Q and Q′ be the distributions of one run under two neighbours. Each result comes with a
+// uniform random number that breaks ties. Let F and F′ be the probabilities, under Q and Q′, that a
+// run ranks no higher than a given result. Let f be the generating function of the number of runs,
+// which has mean m. The best of all runs has the densities f′(F)dQ and f′(F′)dQ′, with
+// f′(x) = m·(γ/(γ+(1−γ)(1−x)))^(1+η).
 //
-// (1) Take s with (1−γ)·δ(s) ≤ γ·(e^s−1). As 1−F and 1−F′ are the probabilities of one event,
+// (1) Take s with (1−γ)·δ(s) ≤ γ·(e^s−1). Since 1−F and 1−F′ are the probabilities of one event,
 //
 //	γ+(1−γ)(1−F′) ≤ γ+(1−γ)(e^s·(1−F)+δ(s)) ≤ e^s·(γ+(1−γ)(1−F)),
 //
@@ -19,13 +20,14 @@ import "math"
 // (2) Therefore ∫(f′(F)dQ − e^ε·f′(F′)dQ′)₊ ≤ ∫f′(F)·(dQ − e^(ε−(1+η)s)dQ′)₊ ≤ m·δ(ε−(1+η)s),
 // since f′ is at most f′(1) = m.
 //
-// Numbers of runs that are limited have a smaller m and smaller quotients f′(F)/f′(F′); see
-// RepeatAndSelect. Poisson numbers do not: their quotients are not bounded by (1).
-// Compare Koskela, Redberg and Wang 2024, "Privacy profiles for private selection".
+// A limited number of runs has a smaller m and smaller quotients f′(F)/f′(F′); see RepeatAndSelect.
+// For a Poisson number of runs, (1) does not bound the quotients. Compare Koskela, Redberg and Wang
+// 2024, "Privacy profiles for private selection".
 
 const engineSelect = "hockey-stick curve of the best of many runs"
 
-// onlySelection returns the selection if the event is a single use of one that has such a curve.
+// onlySelection returns the selection if the terms are a single use of a selection that has such a
+// curve.
 func onlySelection(terms []term) (a selectAtom, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return a, false
@@ -63,8 +65,7 @@ const mostShift = 300
 // shift returns (1+η)s for an s that satisfies (1) and is at most two per cent, or 1e-4, above
 // the smallest such s. It returns +Inf if there is none.
 func (a selectAtom) shift() float64 {
-	// The distance of s from satisfying (1), which holds at 0 and below. Both sides of (1) are rounded
-	// outward.
+	// far(s) is at most 0 if s satisfies (1). Both sides of (1) are rounded outward.
 	far := func(s float64) float64 {
 		d := a.run(s) * (1 - a.gamma*(1-1e-12)) * (1 + 1e-12)
 		return math.Log(d) - math.Log(a.gamma*math.Expm1(s)*(1-1e-12))
@@ -79,7 +80,7 @@ func (a selectAtom) shift() float64 {
 	}
 	for hi-lo > 0.02*hi && hi > 1e-4 {
 		mid := lo + (hi-lo)/2
-		if w := below / (below - at); w > 0.05 && w < 0.95 { // where a line through both ends falls to 0
+		if w := below / (below - at); w > 0.05 && w < 0.95 { // the line through both ends is 0 at w
 			mid = lo + (hi-lo)*min(w+0.02, 0.95)
 		}
 		if v := far(mid); v > 0 {
@@ -91,7 +92,7 @@ func (a selectAtom) shift() float64 {
 	return (1 + a.shape) * hi * (1 + 8*ulp)
 }
 
-// bySelection improves p by the curve of one selection.
+// bySelection improves p with the hockey-stick curve of the selection.
 func (p *priced) bySelection(a selectAtom, delta float64, r Relation) {
 	shift := a.shift()
 	if math.IsInf(shift, 1) {

@@ -29,10 +29,11 @@ func slopeOf(e RepeatAndSelect, limit int) func(y float64) float64 {
 	}
 }
 
-// TestCurveOfASelection: scores are normal, one unit apart under neighbours, and the best of many
-// is released. Its density is f′(Φ(x))·φ(x), so δ(ε) is an integral. The claim is never below the
-// integral, in either direction, with a limited number of runs or not, and it is much nearer than
-// the bound by Rényi divergences.
+// TestCurveOfASelection compares the claimed δ with an integral. Scores are normal with means one
+// unit apart under neighbours, and the best of many scores is released. Its density is
+// f′(Φ(x))·φ(x). The claimed δ is never below the integral, in either direction, with and without a
+// limit on the number of runs. It is much closer to the integral than the bound by Rényi
+// divergences.
 func TestCurveOfASelection(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	density := func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
@@ -58,18 +59,18 @@ func TestCurveOfASelection(t *testing.T) {
 					truth := max(up, down)
 					claim := must[Bound](t)(Delta(e, eps, AddOrRemoveOne)).Upper
 					if truth > claim*(1+1e-5) {
-						t.Errorf("%+v limit %d: δ(%g) = %g, claimed %g", e, limit, eps, truth, claim)
+						t.Errorf("%+v limit %d: δ(%g) = %g is above the bound %g", e, limit, eps, truth, claim)
 					}
 					if truth > 1e-9 {
 						b := must[Bound](t)(Epsilon(e, truth, AddOrRemoveOne)).Upper
 						if b < eps*(1-1e-5) {
-							t.Errorf("%+v limit %d: ε(%g) = %g, claimed %g", e, limit, truth, eps, b)
+							t.Errorf("%+v limit %d: ε(%g) = %g is above the bound %g", e, limit, truth, eps, b)
 						}
 						best = max(best, eps/b)
 					}
 				}
 				if limit == 0 && e.Mean >= 5 && e.Mean <= 20 && e.Shape > -0.9 && best < 0.4 {
-					t.Errorf("%+v: the claim is %g times the truth at least", e, 1/best)
+					t.Errorf("%+v: the bound of ε is at least %g times ε, want at most 2.5 times", e, 1/best)
 				}
 			}
 		}
@@ -78,7 +79,7 @@ func TestCurveOfASelection(t *testing.T) {
 	curve := must[Bound](t)(Epsilon(e, 1e-5, AddOrRemoveOne)).Upper
 	renyi := must[RDPReport](t)(RDPEpsilon(e, 1e-5, AddOrRemoveOne)).Epsilon
 	if curve > 0.9*renyi {
-		t.Errorf("ε = %g by the curve, %g by Rényi divergences", curve, renyi)
+		t.Errorf("ε = %g by the curve, want less than 0.9 of %g by Rényi divergences", curve, renyi)
 	}
 	l := NewLedger(Budget{Epsilon: 10, Delta: 1e-5})
 	if err := l.Spend("search", e); err != nil || l.Guarantee().Accountant != engineSelect {
@@ -87,8 +88,9 @@ func TestCurveOfASelection(t *testing.T) {
 	t.Logf("ε = %g by the curve, %g by Rényi divergences", curve, renyi)
 }
 
-// TestRareOutcomesComeMoreOften: a run has one of two outcomes, and the better one is rare. With
-// many runs it is selected nearly that many times as often, and δ grows accordingly.
+// TestRareOutcomesComeMoreOften: a run has one of two outcomes, and the better outcome is rare.
+// Among n runs the probability of the rare outcome is almost n times larger, and so is δ. The bound
+// covers this.
 func TestRareOutcomesComeMoreOften(t *testing.T) {
 	for _, e := range []RepeatAndSelect{{Mean: 20}, {Mean: 8, Shape: 1}, {Mean: 6, Shape: -0.5}} {
 		const rare, loss = 1e-4, 2.0
@@ -110,12 +112,12 @@ func TestRareOutcomesComeMoreOften(t *testing.T) {
 			claim := must[Bound](t)(Delta(e, eps, AddOrRemoveOne)).Upper
 			b := must[Bound](t)(Epsilon(e, truth, AddOrRemoveOne)).Upper
 			if truth > claim*(1+1e-9)+1e-12 || b < eps*(1-1e-6) {
-				t.Errorf("%+v: δ(%g) = %g, claimed %g; ε = %g", e.Mean, eps, truth, claim, b)
+				t.Errorf("mean %+v: δ(%g) = %g, the bounds are δ = %g and ε = %g", e.Mean, eps, truth, claim, b)
 			}
 			most = max(most, truth/claim)
 		}
 		if most < 0.5 {
-			t.Errorf("%g runs: the claim is %g times the truth at least", e.Mean, 1/most)
+			t.Errorf("%g runs: the bound of δ is at least %g times δ, want at most twice", e.Mean, 1/most)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSelectionIsThatOfTheTheorem: the Rényi divergence of a selection among Gaussian runs is that
-// of Papernot and Steinke 2022, Theorem 2, whose second order has a closed form for Gaussians.
+// TestSelectionIsThatOfTheTheorem: the Rényi divergence of a selection among Gaussian runs is the
+// bound of Papernot and Steinke 2022, Theorem 2. For Gaussians the best second order has a closed
+// form.
 func TestSelectionIsThatOfTheTheorem(t *testing.T) {
 	const z = 3
 	for _, shape := range []float64{-0.5, 0, 1} {
@@ -17,7 +18,7 @@ func TestSelectionIsThatOfTheTheorem(t *testing.T) {
 				Shape: shape}
 			spread := -math.Log(e.Gamma())
 			if math.Sqrt(2*spread)*z < 1 {
-				t.Fatal("the least is not at an order above one")
+				t.Fatal("the best second order is not above 1")
 			}
 			second := math.Sqrt(2*spread)/z - 1.0/(2*z*z)
 			for _, order := range []float64{1.5, 4, 32} {
@@ -27,7 +28,7 @@ func TestSelectionIsThatOfTheTheorem(t *testing.T) {
 				}
 				want := order/(2*z*z) + (1+shape)*second + math.Log(mean)/(order-1)
 				if got < want*(1-1e-6) || got > want*1.02 {
-					t.Errorf("shape %v, mean %v, order %v: %v, want %v", shape, mean, order, got, want)
+					t.Errorf("shape %v, mean %v, order %v: got %v, want %v", shape, mean, order, got, want)
 				}
 			}
 		}

@@ -2,8 +2,8 @@ package accountant
 
 import "testing"
 
-// TestCalibratedCountsFit: a count whose quick price is just within the target and whose full
-// bracket is just above it is not returned. The targets lie between the two prices.
+// TestCalibratedCountsFit: CalibrateSteps does not return a count whose quick price fits the target
+// but whose full bracket does not. The targets lie between the two prices.
 func TestCalibratedCountsFit(t *testing.T) {
 	d, between := newDraws(3), 0
 	for range 40 {
@@ -26,16 +26,16 @@ func TestCalibratedCountsFit(t *testing.T) {
 		}
 		if v := upper(t, event(got), 1e-5, AddOrRemoveOne); v > target.Epsilon ||
 			achieved.Upper > target.Epsilon {
-			t.Errorf("%d steps for ε = %g cost %g (stated: %g)", got, target.Epsilon, v, achieved.Upper)
+			t.Errorf("%d steps for ε = %g cost %g (returned: %g)", got, target.Epsilon, v, achieved.Upper)
 		}
 	}
 	if between == 0 {
-		t.Error("no target lay between the two prices: the test shows nothing")
+		t.Error("no target lies between the two prices, want at least one")
 	}
 }
 
-// TestCalibratedEventsFit: a calibrated event is within the target at every later pricing, on the
-// grid that the full bracket chooses and in a ledger.
+// TestCalibratedEventsFit: a calibrated event meets the target at every later pricing, by Epsilon
+// and by a ledger.
 func TestCalibratedEventsFit(t *testing.T) {
 	relations := []Relation{ReplaceOne, AddOrRemoveOne}
 	if testing.Short() {

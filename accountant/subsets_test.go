@@ -15,13 +15,14 @@ type plane [2]float64
 func (a plane) minus(b plane) plane { return plane{a[0] - b[0], a[1] - b[1]} }
 func (a plane) norm() float64       { return math.Hypot(a[0], a[1]) }
 
-// blend is a mixture of unit normals about points.
+// blend is a mixture of unit normals with the given centres and weights.
 type blend struct {
 	at     []plane
 	weight []float64
 }
 
-// drawn enumerates every sample of the records and returns their sums, weighted.
+// drawn enumerates every sample of the records. It returns the mixture about the sums of the
+// samples.
 func drawn(records []plane, weight func(size int) float64) blend {
 	var out blend
 	for set := range 1 << len(records) {
@@ -48,8 +49,8 @@ func (b blend) density(x, y float64) float64 {
 }
 
 // hockeySticks returns ∫(p − e^ε·q)₊ for several ε, by the midpoint rule on a grid that holds all
-// but 1e-10 of the mass. The error of the rule, from where the integrand bends at zero, is at
-// most quadrature.
+// but 1e-10 of the mass. The error of the rule comes from the bend of the integrand at zero, and is
+// at most quadrature.
 func hockeySticks(p, q blend, epsilons []float64) []float64 {
 	const reach, step = 6.6, 0.1
 	lo, hi := plane{math.Inf(1), math.Inf(1)}, plane{math.Inf(-1), math.Inf(-1)}
@@ -74,9 +75,9 @@ func hockeySticks(p, q blend, epsilons []float64) []float64 {
 
 const quadrature = 2e-4
 
-// neighbours returns two data sets of n vectors of norm at most 1, which have n−1 records in
-// common and differ in the last one. nonNegative says that no coordinate is negative. The first
-// turns are extreme cases, the others are random.
+// neighbours returns two data sets of n vectors of norm at most 1. They have n−1 records in common
+// and differ in the last record. If nonNegative is set, no coordinate is negative. The turns 0 and
+// 1 are extreme cases; the others are random.
 func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	draw := func() plane {
 		angle, length := rng.Float64()*2*math.Pi, math.Sqrt(rng.Float64())
@@ -91,7 +92,7 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	for range n - 1 {
 		d = append(d, draw())
 	}
-	if turn == 0 { // the common records are zero, and the two others as far apart as possible
+	if turn == 0 { // the common records are zero, and the two other records are farthest apart
 		clear(d)
 	}
 	u, v := plane{1, 0}, plane{-1, 0}
@@ -109,10 +110,10 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	return append(append([]plane(nil), d...), u), append(append([]plane(nil), d...), v)
 }
 
-// TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of
-// the two true mixtures, in both orders and at negative ε too, is never above the claimed curve,
-// for subsets of fixed size and, with both curves, for Poisson samples under replace-one. It
-// comes close to the curve for the worst neighbours.
+// TestSampledSumsBruteForce enumerates all samples of a few records under replace-one. It covers
+// subsets of fixed size, and Poisson samples priced by PoissonSampled and by SampledSum. The
+// hockey-stick divergence of the two true mixtures is never above the claimed curve, in both
+// directions and also at negative ε. For the worst neighbours it comes close to the curve.
 func TestSampledSumsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	epsilons := []float64{-0.5, 0, 0.1, 0.4, 1, 2}
@@ -165,23 +166,23 @@ func TestSampledSumsBruteForce(t *testing.T) {
 							}
 						}
 						if far := d[c.n-1].minus(neighbour[c.n-1]).norm() * c.std; far > swap+1e-12 {
-							t.Fatalf("records %v apart", far)
+							t.Fatalf("the two records are %v apart, want at most the sensitivity", far)
 						}
 						p, q := drawn(d, weight), drawn(neighbour, weight)
 						for _, pair := range [][2]blend{{p, q}, {q, p}} {
 							for i, got := range hockeySticks(pair[0], pair[1], epsilons) {
 								if got > claimed[i]+quadrature {
-									t.Errorf("neighbours %d: δ(%g) = %.7f, claimed %.7f", turn, epsilons[i],
+									t.Errorf("neighbours %d: δ(%g) = %.7f is above the bound %.7f", turn, epsilons[i],
 										got, claimed[i])
 								}
 								refuted = refuted || got > broken[i]+quadrature
 							}
 						}
 					}
-					// The worst neighbours are among those tried.
+					// The worst neighbours are among the tried neighbours.
 					tight := name == "subset" || name == "opposite" && !nonNegative
 					if tight && !refuted {
-						t.Error("the test would accept a claim of 1.3 times as much noise: it shows nothing")
+						t.Error("no δ is above the curve for 1.3 times the noise")
 					}
 				})
 			}
@@ -206,7 +207,7 @@ func curveOf(t *testing.T, e accountant.Event, epsilons []float64) []float64 {
 			t.Fatal(err)
 		}
 		d := b.Upper
-		if eps < 0 { // 1 − e^ε + e^ε·δ(−ε), the other direction's curve
+		if eps < 0 { // 1 − e^ε + e^ε·δ(−ε), with the curve of the other direction
 			d = 1 - math.Exp(eps) + math.Exp(eps)*d
 		}
 		out = append(out, d)

@@ -24,8 +24,8 @@ func (d draws) mixed() Event {
 	return Composed{all}
 }
 
-// TestDeltaOfMixedSums: δ of sums of discrete and sampled events is known within a factor of two
-// where it is at least 1e−12, the least that a budget may have.
+// TestDeltaOfMixedSums: δ of compositions of discrete and sampled events is bracketed within a
+// factor of two if it is at least 1e−12, the smallest δ of a budget.
 func TestDeltaOfMixedSums(t *testing.T) {
 	d := newDraws(99)
 	rounds := 30
@@ -46,17 +46,17 @@ func TestDeltaOfMixedSums(t *testing.T) {
 			}
 			checked++
 			if !(b.Lower <= b.Estimate && b.Estimate <= b.Upper) || b.Upper > 2*b.Lower {
-				t.Errorf("%s: δ(%g) = %v", Describe(e), near.Estimate*at, b)
+				t.Errorf("%s: δ(%g) = %v, want Upper at most twice Lower", Describe(e), near.Estimate*at, b)
 			}
 		}
 	}
 	if checked < 2*rounds {
-		t.Errorf("only %d answers were checked", checked)
+		t.Errorf("%d answers were checked, want at least two for each round", checked)
 	}
 }
 
-// TestDirectionsWithoutAWindow: if the losses of one direction hardly add up to ε, or not at all,
-// the other direction gives the answer.
+// TestDirectionsWithoutAWindow: if the losses of one direction can hardly add up to ε, or cannot at
+// all, the other direction gives the answer.
 func TestDirectionsWithoutAWindow(t *testing.T) {
 	for _, c := range []struct {
 		e   Event
@@ -70,12 +70,13 @@ func TestDirectionsWithoutAWindow(t *testing.T) {
 	} {
 		b := must[Bound](t)(Delta(c.e, c.eps, AddOrRemoveOne))
 		if !(b.Lower > 0 && b.Upper <= 1.1*b.Lower) {
-			t.Errorf("%s: δ(%g) = %v", Describe(c.e), c.eps, b)
+			t.Errorf("%s: δ(%g) = %v, want 0 < Lower and Upper at most 1.1 times Lower", Describe(c.e),
+				c.eps, b)
 		}
 	}
 }
 
-// TestHundredDifferentEvents: ε of a hundred events that all differ is known within one percent.
+// TestHundredDifferentEvents: ε of a hundred different events is bracketed within one percent.
 func TestHundredDifferentEvents(t *testing.T) {
 	d := newDraws(100)
 	sets := map[string][]Event{"the benchmark's": hundredEvents()}
@@ -105,7 +106,7 @@ func TestHundredDifferentEvents(t *testing.T) {
 		for _, delta := range []float64{1e-5, 1e-9} {
 			b := must[Bound](t)(Epsilon(Composed{events}, delta, relation))
 			if width := 1 - b.Lower/b.Upper; !(width < 0.01) || math.IsInf(b.Upper, 1) {
-				t.Errorf("%s, δ=%g: %v is %.2g %% wide", name, delta, b, 100*width)
+				t.Errorf("%s, δ=%g: %v is %.2g %% wide, want less than 1 %%", name, delta, b, 100*width)
 			}
 		}
 	}

@@ -23,8 +23,8 @@ type Terms struct {
 // tables.
 const maxName = 128
 
-// ValidateName returns an error for names that some store could not use: valid names are 1
-// to 128 bytes of lower-case letters, digits, '-', '_' and '.', and begin with a letter or a
+// ValidateName returns an error for a name that some store could not use. A valid name has 1
+// to 128 bytes of lower-case letters, digits, '-', '_' and '.', and begins with a letter or a
 // digit.
 //
 // Errors: *param.Error.

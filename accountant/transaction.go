@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Transaction is everything that one run reserves: all of it or nothing.
+// A Transaction is everything that one run reserves. A ledger reserves all of it or nothing.
 //
-// A transaction with an ID is reserved once on a ledger, however often it is requested: an
-// interrupted run requests it again and gets the remaining uses. Callers choose IDs at random.
+// A ledger reserves a transaction with an ID only once. An interrupted run requests its transaction
+// again and gets the remaining uses. Callers choose IDs at random.
 type Transaction struct {
 	ID     string
 	Groups []Parts
@@ -29,7 +29,7 @@ type Line struct {
 	Event   Event
 	Count   int
 	// Taken is the number of uses known to be taken, for example from a checkpoint. The ledger
-	// never counts fewer.
+	// counts at least this many uses as taken.
 	Taken int
 	// Group is 0 for the ledger itself; otherwise 1 plus the index of one of the transaction's
 	// groups, and Part is the number of the part.
@@ -40,7 +40,7 @@ type Line struct {
 type placedTransaction struct {
 	ledger *Ledger
 	id     string
-	groups []int // of the ledger, one for each of the transaction's
+	groups []int // indices of the ledger's groups, one for each group of the transaction
 	lines  []*placedLine
 }
 
@@ -51,19 +51,20 @@ type placedLine struct {
 	entry  *entry
 	ledger *Ledger
 	of     *placedTransaction
-	number int // among its lines
+	number int // index among the lines of its transaction
 	spent  int
 	ahead  int // how many of spent, in a journal, are not handed out yet
 
 	identified bool // the transaction has an ID
 }
 
-// ReserveAll reserves all lines of a transaction permanently, if together they fit besides
-// everything already reserved, and returns one reservation per line. Otherwise it reserves nothing.
-// For a transaction that the ledger already holds, by its ID, it returns the remaining uses.
+// ReserveAll reserves all lines of a transaction permanently, if they fit in the budget together
+// with everything already reserved, and returns one reservation per line. Otherwise it reserves
+// nothing. If the ledger already holds a transaction with this ID, ReserveAll returns the remaining
+// uses.
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
-// *param.Error for invalid lines, or lines that differ from those reserved under the same ID.
+// *param.Error for invalid lines, or lines that differ from the lines reserved under the same ID.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed()
 	if err != nil {
@@ -105,7 +106,7 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 		},
 		uses: func(purpose string) Event {
 			if held != nil {
-				return nil // its uses were counted when they were set aside
+				return nil // the uses of held were counted when they were set aside
 			}
 			return all(purpose)
 		},
@@ -182,8 +183,8 @@ func (t Transaction) checkLine(i int) error {
 	return k.Err()
 }
 
-// transaction finds what the ledger holds under an ID; "" finds nothing. The caller holds the state
-// lock.
+// transaction returns the transaction that the ledger holds under an ID, and nil for the ID "". The
+// caller holds the state lock.
 func (l *Ledger) transaction(id string) *placedTransaction {
 	if id == "" {
 		return nil
@@ -200,7 +201,7 @@ func (l *Ledger) hold(t *placedTransaction) {
 	l.named[t.id] = t
 }
 
-// resumable returns an error unless the transaction is the one that was reserved under its ID.
+// resumable returns an error unless the transaction equals the one reserved under its ID.
 func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*placedLine) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -299,8 +300,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	return nil
 }
 
-// countable returns an error for lines that would overflow an entry: the uses already held and all
-// lines that share the entry are added up.
+// countable returns an error for lines that would overflow an entry. It adds up the uses already
+// held and all lines that share the entry.
 func (l *Ledger) countable(lines []*placedLine) error {
 	type place struct {
 		group, part  int
@@ -329,8 +330,8 @@ func (l *Ledger) reservedOf(p *placedLine) int {
 	return 0
 }
 
-// event returns the whole transaction as one event, as Ledger.event returns it once it is set
-// aside.
+// event returns the whole transaction as one event, in the form that Ledger.event returns after the
+// transaction is set aside.
 func (t Transaction) event(lines []*placedLine) Event {
 	all := Composed{}
 	parts := make([][]Composed, len(t.Groups))
@@ -376,7 +377,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 		}
 		held.lines = append(held.lines, p)
 	}
-	for _, p := range held.lines { // after all are reserved, so that none is late because of another
+	for _, p := range held.lines { // after all are reserved, so that no line makes another one late
 		p.take(p.line.Taken)
 		out = append(out, p.reservation())
 	}

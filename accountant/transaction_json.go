@@ -9,7 +9,7 @@ import (
 
 type savedTransaction struct {
 	ID     string      `json:"id"`
-	Groups []int       `json:"groups,omitempty"` // among the ledger's parts
+	Groups []int       `json:"groups,omitempty"` // indices among the ledger's parts
 	Lines  []savedLine `json:"lines"`
 }
 
@@ -35,9 +35,9 @@ func (l *Ledger) saveTransactions() []savedTransaction {
 	return out
 }
 
-// settle counts the remaining uses of transactions as taken, in the ledger and in its parts. Call
-// it on a ledger that was just saved and is merged into another: the runs still take those uses
-// from their original ledger, so the merged one must not hand them out.
+// settle counts the remaining uses of transactions as taken, in the ledger and in its parts. Merge
+// and MergeDisjoint call it on the saved form of each ledger. The runs still take these uses from
+// their original ledger, so the merged ledger must not hand them out.
 func (s *savedLedger) settle() {
 	for _, t := range s.Transactions {
 		for _, line := range t.Lines {
@@ -66,7 +66,7 @@ func (s *savedLedger) take(line savedLine) {
 }
 
 // restoreTransactions reads the transactions of a ledger whose entries and parts have been read.
-// They assign uses to runs, and cannot add any.
+// Transactions only assign uses to runs; they cannot add uses.
 func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 	for i, s := range saved {
 		t, err := l.restoreTransaction(s)
@@ -107,8 +107,8 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 }
 
 // own assigns count uses of the entry, of which spent are taken, to a transaction with an ID. It
-// reports false if the entry does not hold them in addition to those of other transactions. No sum
-// overflows, whatever a file contains.
+// reports false if the entry does not hold them in addition to the uses of other transactions. No
+// sum overflows, even for the content of a hostile file.
 func (en *entry) own(count, spent int) bool {
 	if count > en.reserved-en.owned || spent > en.spent-en.ownedSpent {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// payFor returns a ledger whose budget twelve uses of gaussianEvent(12) use up.
+// payFor returns a ledger whose budget is the cost of twelve uses of gaussianEvent(12).
 func payFor(t *testing.T) *accountant.Ledger {
 	t.Helper()
 	cost, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
@@ -18,10 +18,11 @@ func payFor(t *testing.T) *accountant.Ledger {
 	return accountant.NewLedger(accountant.Budget{Epsilon: cost.Upper * (1 + 1e-9), Delta: 1e-5})
 }
 
-// All uses of a line are priced, and every part of a group, at any position of the worst one.
+// TestTransactionsPriceEveryUseAndPart: all uses of a line are priced, and so is every part of a
+// group, at any position of the most expensive part.
 func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 	for _, c := range []struct {
-		parts []int // uses in each part; one line on the ledger itself where there is one number
+		parts []int // uses in each part; a single number is for one line on the ledger itself
 		fits  bool
 	}{
 		{[]int{12}, true}, {[]int{13}, false},
@@ -39,12 +40,13 @@ func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 		}
 		_, err := payFor(t).ReserveAll(tx)
 		if (err == nil) != c.fits || err != nil && !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("%v uses: %v", c.parts, err)
+			t.Errorf("%v uses: got %v, want no error for at most 12 uses in a part", c.parts, err)
 		}
 	}
 }
 
-// A ledger that does not know the run counts the uses that the transaction says were taken.
+// TestNewTransactionsCountWhatIsGone: a ledger that does not know a run counts the uses that the
+// transaction states as taken.
 func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 	l := payFor(t)
 	got, err := l.ReserveAll(accountant.Transaction{ID: "a", Lines: []accountant.Line{
@@ -53,14 +55,15 @@ func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := got[0].Remaining(); n != 7 {
-		t.Errorf("%d of 12 uses are left, of which 5 were taken", n)
+		t.Errorf("%d uses are left, want 7 of 12", n)
 	}
 	if e := l.Entries()[0]; e.Spent != 5 {
-		t.Errorf("the ledger counts %d uses", e.Spent)
+		t.Errorf("the ledger counts %d taken uses, want 5", e.Spent)
 	}
 }
 
-// Uses that a transaction has taken are not subtracted again from those that Resume returns.
+// TestResumeCountsOwnedUsesOnce: uses that a transaction has taken are not subtracted from the uses
+// that Resume returns.
 func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 	l := payFor(t)
 	e := gaussianEvent(12)
@@ -78,7 +81,7 @@ func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 			t.Fatalf("after %d uses of the transaction: %v", taken, err)
 		}
 		if n := r.Remaining(); n != 3 {
-			t.Errorf("after %d uses of the transaction %d of the other 3 are left", taken, n)
+			t.Errorf("after %d uses of the transaction Resume returns %d uses, want 3", taken, n)
 		}
 		if taken < 5 {
 			spend(t, own[0], 1)

@@ -34,7 +34,8 @@ func run(id string, z float64) accountant.Transaction {
 	return t
 }
 
-// TestTransactionPricesWhatReserveWould: the same lines one by one cost the same.
+// TestTransactionPricesWhatReserveWould: a transaction costs the same as its lines reserved one by
+// one.
 func TestTransactionPricesWhatReserveWould(t *testing.T) {
 	whole, single := accountant.NewLedger(txBudget), accountant.NewLedger(txBudget)
 	if _, err := whole.ReserveAll(run("a", 10)); err != nil {
@@ -57,7 +58,7 @@ func TestTransactionPricesWhatReserveWould(t *testing.T) {
 		}
 	}
 	if a, b := whole.Epsilon(), single.Epsilon(); a != b || !(a.Upper > 0) {
-		t.Errorf("%v together, %v one by one", a, b)
+		t.Errorf("the lines cost %v together, but %v one by one", a, b)
 	}
 	a, b := whole.Guarantee(), single.Guarantee()
 	if !reflect.DeepEqual(a, b) {
@@ -65,13 +66,14 @@ func TestTransactionPricesWhatReserveWould(t *testing.T) {
 	}
 }
 
-// TestTransactionIsAllOrNothing: lines fit one by one, but not together.
+// TestTransactionIsAllOrNothing: if not all lines of a transaction fit, or the policy refuses a
+// line, nothing is reserved.
 func TestTransactionIsAllOrNothing(t *testing.T) {
 	l := accountant.NewLedger(txBudget)
 	tx := run("a", 10)
 	tx.Lines = append(tx.Lines, accountant.Line{Purpose: "more", Event: gaussianEvent(3.9), Count: 1})
 	if _, err := l.ReserveAll(tx); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want ErrBudgetExceeded", err)
 	}
 	if len(l.Entries())+len(l.Children()) != 0 || l.Epsilon().Upper != 0 {
 		t.Error("something was set aside")
@@ -88,7 +90,7 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 		return nil
 	}))
 	if _, err := strict.ReserveAll(run("a", 10)); !errors.Is(err, veto) || asked != 4 {
-		t.Errorf("after %d questions: %v", asked, err)
+		t.Errorf("got %d requests to the policy and %v, want 4 and the veto", asked, err)
 	}
 	if len(strict.Entries())+len(strict.Children()) != 0 {
 		t.Error("a vetoed transaction was set aside")
@@ -123,7 +125,7 @@ func TestConcurrentTransactionsNeverStrandEachOther(t *testing.T) {
 	}
 	group.Wait()
 	if paid.Load() != 6 || refused.Load() != 6 {
-		t.Errorf("%d paid, %d refused", paid.Load(), refused.Load())
+		t.Errorf("%d were reserved and %d refused, want 6 and 6", paid.Load(), refused.Load())
 	}
 }
 
@@ -136,9 +138,8 @@ func spend(t *testing.T, r *accountant.Reservation, n int) {
 	}
 }
 
-// TestTransactionIsSetAsideOnce: reserving the same ID again returns the remaining uses, from a
-// ledger in memory and from one that was saved and read back, without those that the caller says
-// were taken.
+// TestTransactionIsSetAsideOnce: reserving the same ID again returns the remaining uses, without
+// the uses that the caller states as taken. The ledger is in memory, or was saved and read back.
 func TestTransactionIsSetAsideOnce(t *testing.T) {
 	l := accountant.NewLedger(txBudget)
 	first, err := l.ReserveAll(run("a", 10))
@@ -170,24 +171,24 @@ func TestTransactionIsSetAsideOnce(t *testing.T) {
 			got = append(got, r.Remaining())
 		}
 		if want := []int{0, 41, 20, 4, 4, 2}; !reflect.DeepEqual(got, want) {
-			t.Errorf("left %v, want %v", got, want)
+			t.Errorf("got %v uses left, want %v", got, want)
 		}
 		if l.Epsilon() != cost {
-			t.Errorf("asking again costs: %v, was %v", l.Epsilon(), cost)
+			t.Errorf("reserving again changed ε to %v, want %v", l.Epsilon(), cost)
 		}
 		if err := left[0].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-			t.Errorf("a use is taken twice: %v", err)
+			t.Errorf("a use is taken twice: got %v, want ErrReservationExhausted", err)
 		}
 	}
-	// Two holders of one line cannot take more than it has.
+	// Two reservations of one line cannot take more uses than the line has.
 	spend(t, first[2], 20)
 	if err := first[2].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("line 2 has another use: %v", err)
+		t.Errorf("another use of line 2: got %v, want ErrReservationExhausted", err)
 	}
 	x, _ := l.ReserveAll(run("a", 10))
 	spend(t, x[1], 41)
 	if err := first[1].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("an old handle takes a use that a new one took: %v", err)
+		t.Errorf("a use that a new reservation took: got %v, want ErrReservationExhausted", err)
 	}
 }
 
@@ -208,7 +209,7 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 		change(&x)
 		var e *param.Error
 		if _, err := l.ReserveAll(x); !errors.As(err, &e) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
 	for name, x := range map[string]accountant.Transaction{
@@ -220,7 +221,7 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 	} {
 		var e *param.Error
 		if _, err := l.ReserveAll(x); !errors.As(err, &e) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
 }
@@ -233,13 +234,13 @@ func TestResumeLeavesTransactionsAlone(t *testing.T) {
 	}
 	e := run("", 10).Lines[1].Event
 	if _, err := l.Resume("steps", e); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want ErrReservationExhausted", err)
 	}
 	if _, err := l.Reserve("steps", e, 3); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := l.Resume("steps", e); err != nil || r.Remaining() != 3 {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("got %v, %v, want 3 uses", r, err)
 	}
 }
 

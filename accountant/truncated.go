@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// truncatedAtom returns the atom of a truncated Poisson sample. Whether the other records alone
-// fill the batch does not depend on the record. If they do not, the record is in the batch as in
-// a Poisson sample. If they do, it can only take the place of another one, at the rate P(Bin(n,q)
-// > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population counts the record. Source:
-// Ganesh 2025.
+// truncatedAtom returns the atom of a truncated Poisson sample. Consider the one record in which
+// two neighbours differ. The other records alone may or may not fill the batch, independently of
+// that record. If they do not, the record is in the batch as in a Poisson sample. If they do, the
+// record can only take the place of another record, with twice the effect, at the rate
+// P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)). Population counts the record. Source: Ganesh 2025.
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
 	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
 	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
@@ -40,8 +40,8 @@ func (a truncAtom) halves() (whole, cut atom) {
 	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
 }
 
-// rateAtom returns the plain Gaussian for an atom that samples every record. An atom of rate zero
-// is left as it is; its effect is never seen.
+// rateAtom returns the plain Gaussian for an atom that samples every record, and any other atom
+// unchanged.
 func rateAtom(a atom) atom {
 	switch v := a.(type) {
 	case oppositeAtom:
@@ -64,7 +64,7 @@ func (a truncAtom) rdp(order float64) (float64, bool) {
 	whole, cut := a.halves()
 	x, okX := whole.rdp(order)
 	y, okY := cut.rdp(order)
-	// Which case occurred is public, so the moments mix.
+	// The price treats it as public whether the other records fill the batch, so the moments mix.
 	var s renyi.LogSum
 	s.Add(math.Log1p(-a.full) + renyi.LogExpm1((order-1)*x))
 	s.Add(math.Log(a.full) + renyi.LogExpm1((order-1)*y))
@@ -91,8 +91,8 @@ func (a truncAtom) pairs() *pld.Pairs {
 	return out
 }
 
-// binomialTerm returns P(Bin(n, q) = j), by the saddle point expansion of Loader 2000. The
-// difference of logarithms of large factorials would lose the digits of the quotient.
+// binomialTerm returns P(Bin(n, q) = j), by the saddle point expansion of Loader 2000. A
+// difference of logarithms of large factorials would lose too many digits.
 func binomialTerm(j, n int, q float64) float64 {
 	if j == 0 {
 		return math.Exp(float64(n) * math.Log1p(-q))

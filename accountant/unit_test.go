@@ -11,14 +11,14 @@ import (
 )
 
 // TestUnit: the guarantee names the protected unit, the unit is saved, and ledgers of different
-// units are not merged: a guarantee for users is weaker for each of their rows.
+// units are not merged, because a guarantee for users is weaker for one of their rows.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
 		accountant.NewLedger(budget)
 	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "one user") ||
 		rows.Guarantee().Unit != "record" {
-		t.Errorf("units %q and %q", g.Unit, rows.Guarantee().Unit)
+		t.Errorf("got units %q and %q, want user and record", g.Unit, rows.Guarantee().Unit)
 	}
 	if err := users.Spend("x", accountant.Gaussian{NoiseMultiplier: 20}); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestUnit(t *testing.T) {
 	}
 	back, err := accountant.UnmarshalLedger(text)
 	if err != nil || back.Unit() != "user" {
-		t.Errorf("read back %v, unit %q", err, back.Unit())
+		t.Errorf("read back: %v, unit %q, want user", err, back.Unit())
 	}
 	if m, err := accountant.Merge(budget, users, back); err != nil || m.Unit() != "user" {
 		t.Errorf("merged: %v, unit %q", err, m.Unit())

@@ -13,38 +13,40 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// AIM measures, one after another, the tables of a few columns that differ most from its model of
-// the records, and draws rows from a graphical model fitted to all measurements.
+// AIM measures tables of a few columns, one after another, and each time chooses a table that
+// differs much from its model of the records. It draws rows from a graphical model fitted to all
+// measurements.
 //
 // It first releases the counts of each column's values, groups values by these counts, and fits a
 // model of independent columns. Each round chooses a table by the exponential mechanism. The score
 // of a table is the sum of its cells' distances from the model minus the expected noise of its
 // measurement. The table is measured with Gaussian noise, and the model is fitted to everything
-// measured so far. If a measurement changes the model by less than its noise, later ones use four
-// times the budget; the last round uses the rest. A plan with fewer rounds than the default begins
-// with more of the budget for each.
+// measured so far. If a measurement changes the model by less than its noise, later measurements
+// use four times the budget. The last round uses the rest of the budget. A plan with fewer rounds
+// than the default spends more of the budget on each of the first rounds.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
-// tables by their distances from public numbers, which change by at most 1 if a record is added or
-// removed, and by at most 2 if one is replaced, for which the choice allows. Each Gaussian release
-// is of one table, in which a record has one cell. Which tables are measured, and how often,
-// depends on earlier releases only. Rows of persons count with their weights.
+// tables by their distances from public numbers. A distance changes by at most 1 if a record is
+// added or removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
+// sensitivity. Each Gaussian release is of one table, in which a record has one cell. The choice of
+// tables and the number of releases of each depend on earlier releases only. Rows of persons count
+// with their weights.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. Here, unlike in the paper, values are grouped by
-// released counts; a table with the class can also be chosen with coarse groups, whose few cells
-// stand out of the noise where those of the fine table do not; a measurement is a number of equal
-// releases, so that the composed events are fixed in advance; and distances are from rows drawn
-// from the model instead of its exact tables.
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in four
+// ways. Values are grouped by released counts. A table with the class can also be chosen with
+// coarse groups, since its few cells can exceed the noise when the cells of the fine table do not.
+// A measurement is a number of equal releases, so that the composed events are fixed in advance.
+// Distances are computed from rows drawn from the model instead of from its exact tables.
 type AIM struct {
 	Tables
-	Rounds int // 0 means ten for each column, but not more than the larger of 150 and three for each
+	Rounds int // 0 means ten per column, but at most the larger of 150 and three per column
 	Order  int // largest number of columns of a table: 2 or 3; 0 means 3
 }
 
-// MST measures pairs of columns that form a tree over all columns. The pairs are chosen one after
-// another by the exponential mechanism, by their distance from independent columns.
+// MST measures pairs of columns that form a tree over all columns. The exponential mechanism
+// chooses the pairs one after another, by their distance from the model of independent columns.
 //
 // Guarantee: that of [AIM], where Rounds is the number of columns minus 1.
 //
@@ -82,13 +84,13 @@ func (c AIM) Plan() (*Plan, error) {
 
 const aimClassWeight = 2
 
-// roundsFor returns the default number of rounds: ten for each column, but not more than the larger
-// of 150 and three for each column.
+// roundsFor returns the default number of rounds: ten per column, but at most the larger of 150 and
+// three per column.
 func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
 
-// firstLevel is how many of the units of a round the first measurements have: one where there are
-// as many rounds as by default, since later ones are made with more. Of fewer rounds each has
-// more, up to its equal part, or most of the units would be left to the last one.
+// firstLevel returns the number of units of each of the first measurements. It is 1 for the default
+// number of rounds, since later measurements use more units. With fewer rounds it is larger, up to
+// an equal share of all units; otherwise most units would be left for the last round.
 func (m tableMethod) firstLevel() int {
 	return min(max(roundsFor(len(m.attributes))/max(m.rounds, 1), 1), unitsRound)
 }
@@ -128,15 +130,15 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 			return nil, err
 		}
 	}
-	f.model = f.independent() // what is released follows from the measurements, not from their history
+	f.model = f.independent() // the released model depends on no earlier fit
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
 	return newTableModel(w.Schema, w.attributes, groups, f.model), nil
 }
 
-// columns releases the counts of every attribute's codes and computes from them groups, the
-// measurements of the groups' totals, and the number of records.
+// columns releases the counts of every attribute's codes. From these counts it computes the groups,
+// the measurements of the groups' totals, and the number of records.
 func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping,
 	measured []graphical.Measurement, total float64, err error) {
 	std, classStd := w.columnStd(w.columnNoise(w.noise))
@@ -204,18 +206,18 @@ const (
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
 	farPasses   = 600 // passes if the model is still far from what the round has measured
-	farSquares  = 4.0 // mean square, in variances of the noise, from which that is far
+	farSquares  = 4.0 // mean squared error, in variances of the noise, above which a model is far
 	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
 	leastDrawn  = 1 << 13
-	mostCounted = 1 << 27 // largest product of the numbers of these rows and of candidates
+	mostCounted = 1 << 27 // largest product of the numbers of drawn rows and of candidates
 )
 
 // tableFit is a fit in progress. Everything in it except counts has been released.
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
-	coarse  graphical.Domain // that of columnsOf
+	coarse  graphical.Domain // with coarse groups: see columnsOf
 	groups  []grouping
 	list    []candidate
 	total   float64
@@ -283,8 +285,8 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	return nil
 }
 
-// guesses returns the tables of all candidates, in records, as counted in rows drawn from the
-// model.
+// guesses returns estimates of all candidates' tables, in records. It counts them in rows drawn
+// from the model.
 func (f *tableFit) guesses() [][]float64 {
 	records := f.Nominal
 	if records == 0 {
@@ -349,7 +351,8 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 	return nil
 }
 
-// merged returns candidate.merged of the i-th candidate, which every later fit needs again.
+// merged returns candidate.merged of the i-th candidate. It keeps the result, since every later fit
+// needs it again.
 func (f *tableFit) merged(i int) []int32 {
 	cells, ok := f.cellsOf[i]
 	if !ok {
@@ -359,7 +362,8 @@ func (f *tableFit) merged(i int) []int32 {
 	return cells
 }
 
-// law returns the model's probability of each cell of the i-th candidate, which the model holds.
+// law returns the model's probability of each cell of the i-th candidate. One of the model's tables
+// must contain the candidate's attributes.
 func (f *tableFit) law(i int) []float64 {
 	c := f.list[i]
 	cells := f.model.Marginal(c.attributes)
@@ -395,9 +399,9 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 }
 
 // open returns the candidates that may be measured next. For AIM these are the tables that the
-// model contains already and those that do not make its tables larger than the present limit, which
-// grows with the number of measurements. For MST they are the pairs that join two parts of the
-// tree.
+// model already contains, and the tables with which the model stays within the present limit. This
+// limit grows with the number of measurements. For MST they are the pairs of columns that join two
+// parts of the tree.
 func (f *tableFit) open() (open []int) {
 	groups, limit := f.measured(), float64(f.Cells)
 	var part []int
@@ -435,7 +439,8 @@ func (f *tableFit) measured() (groups [][]int) {
 	return groups
 }
 
-// parts returns, for each column, a number of the connected component of columns measured together.
+// parts returns, for each column, the number of its connected component of columns measured
+// together.
 func (f *tableFit) parts() []int {
 	part := make([]int, len(f.domain))
 	for a := range part {
@@ -474,9 +479,9 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	return mean, nil
 }
 
-// follow fits the model between two rounds. A model that misses a new measurement by far more than
-// its noise would have the same table chosen again, although it has been measured: then the fit
-// goes on. In a resumed run all measurements are new to the model.
+// follow fits the model between two rounds. If the model misses a new measurement by far more than
+// its noise, follow fits it further, because the next round would otherwise choose the same table
+// again. In a resumed run all measurements are new to the model.
 func (f *tableFit) follow(ctx context.Context, fresh []tableValues) error {
 	err := f.refit(ctx, roundPasses)
 	if err == nil && slices.ContainsFunc(fresh, f.far) {
@@ -530,8 +535,8 @@ func (f *tableFit) file() (*synth.File, error) {
 	return synth.NewFile(tableHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
 }
 
-// restore reads what file wrote. It checks that there are at most as many measurements as rounds,
-// and that they are of candidates.
+// restore reads the state that file returned. It checks that there is at most one measurement per
+// round, and that every measurement belongs to a candidate.
 func (f *tableFit) restore(from *synth.File) error {
 	if from == nil {
 		return nil

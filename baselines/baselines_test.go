@@ -57,7 +57,7 @@ func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger,
 	}
 }
 
-// TestNothingButReleasesDependsOnARecord replays whole fits on hostile neighbours.
+// TestNothingButReleasesDependsOnARecord replays whole fits on neighbouring data sets.
 func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 	for _, r := range relations {
 		budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
@@ -77,8 +77,8 @@ func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 	}
 }
 
-// userDefined returns sets that no table contains: repeated items, out of order, outside the
-// universe.
+// userDefined is a data set whose last set is one that no table contains: its items are repeated,
+// out of order or outside the universe.
 type userDefined struct {
 	records.Data
 	row []uint32
@@ -142,15 +142,15 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestWithHardlyAnyNoise: with very little noise, every method reproduces the frequencies of items,
-// and the tree also those of dependent pairs.
+// TestWithHardlyAnyNoise checks that with very little noise, every method reproduces the
+// frequencies of items, and the tree also those of dependent pairs.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)
 	rng := rand.New(rand.NewPCG(3, 9))
 	rows := make([][]uint32, n)
 	for i := range rows {
-		if rng.Float64() < 0.3 { // items 0 and 1 come together, and 2 never with them
+		if rng.Float64() < 0.3 { // items 0 and 1 occur together, and item 2 without them
 			rows[i] = []uint32{0, 1}
 		} else if rng.Float64() < 0.5 {
 			rows[i] = []uint32{2}
@@ -191,7 +191,7 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 }
 
-// frequencies returns the frequencies of 8 items, of the pair 0, 1 and of the pair 1, 2.
+// frequencies returns the frequencies of 8 items, of the pair (0, 1) and of the pair (1, 2).
 func frequencies(d records.Data) [10]float64 {
 	var out [10]float64
 	records.EachSet(d, func(_ int, items []uint32) error {

@@ -15,7 +15,7 @@ import (
 //
 // Each level, and each value of an integer with few values, has a code. The range of other numbers
 // is divided into cells of equal width, on the scale on which the schema encodes them. The two
-// bounds have codes of their own, so that a bound that many rows have stays frequent. A missing
+// bounds have their own codes, so that a bound that occurs in many rows stays frequent. A missing
 // value is the last code.
 type attribute struct {
 	block   rff.Block // with width 0 for the class
@@ -54,7 +54,7 @@ func attributesOf(s records.Schema) []attribute {
 func (a attribute) class() bool { return a.block.Width == 0 }
 
 // code returns the attribute's code for an encoded row, given the nonzero coordinates of the block.
-// It is a valid code whatever the row contains.
+// The code is valid for every content of the row.
 func (a attribute) code(places []int32, values []float32, label int32) int {
 	if a.class() {
 		return min(max(int(label), 0), a.codes-1)
@@ -116,8 +116,8 @@ func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, 
 	}
 }
 
-// ordered returns the number of codes that are ordered: 0 for levels, otherwise all but that of a
-// missing value.
+// ordered returns the number of codes that are ordered: 0 for levels, otherwise all codes except
+// that of a missing value.
 func (a attribute) ordered() int {
 	switch {
 	case a.class() || a.block.OneHot:
@@ -190,7 +190,8 @@ func (a attribute) grouped(part []float64, least float64, groups int) grouping {
 	return g
 }
 
-// members returns, for each group, its codes and a choice among them by their fractions.
+// members returns, for each group, its codes and a random choice among these codes by their
+// fractions.
 func (g grouping) members() ([][]int, []network.Choice) {
 	codes := make([][]int, g.size)
 	weights := make([][]float64, g.size)
@@ -225,7 +226,7 @@ func groupState(list []grouping) []byte {
 	return state
 }
 
-// readGroups decodes what groupState encoded.
+// readGroups decodes the groupings that groupState encoded.
 func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool) {
 	for _, a := range attributes {
 		if len(state) < 2*a.codes {
@@ -245,8 +246,7 @@ func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool)
 	return list, len(state) == 0
 }
 
-// simplex projects noisy counts to the nearest ones that are not negative and add up to total, and
-// divides them by total.
+// simplex returns the nearest counts that are not negative and add up to total, divided by total.
 func simplex(counts []float64, total float64) []float64 {
 	sorted := slices.Clone(counts)
 	slices.Sort(sorted)

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// coarsen merges groups into at most so many coarse groups, by their released counts. Of values
-// in an order it merges neighbours into groups with about the same number of records; of levels
-// it merges the least frequent. A missing number keeps its own group, and a missing level counts
-// as a level. An attribute with few groups gets no coarse ones.
+// coarsen merges groups into coarse groups by their released counts; coarse is the largest number
+// of coarse groups. Ordered values are merged with their neighbours into groups with about the same
+// number of records. Of unordered levels, the least frequent are merged. A missing number keeps its
+// own group in addition, and a missing level counts as a level. An attribute with few groups gets
+// no coarse groups.
 //
-// A coarse table has a fraction of the cells, and so of the noise. With few records to a cell it
-// shows how columns are related where the fine table shows noise alone.
+// A coarse table has fewer cells than the fine table, and so less noise in total. If there are few
+// records per cell, it can show how columns are related although the fine table shows noise only.
 func (a attribute) coarsen(g *grouping, coarse int) {
 	if !a.coarsens(g.size, coarse) {
 		return
@@ -60,7 +61,7 @@ func (a attribute) coarsen(g *grouping, coarse int) {
 	g.coarseSize = numbered(g.coarse)
 }
 
-// coarsens reports whether an attribute of so many groups gets coarse ones.
+// coarsens reports whether an attribute with this number of groups gets coarse groups.
 func (a attribute) coarsens(groups, coarse int) bool {
 	return coarse > 1 && !a.class() && 2*groups >= 3*coarse
 }
@@ -75,7 +76,7 @@ func (g grouping) inOrder(codes int) (list []int) {
 	return list
 }
 
-// numbered gives values successive numbers from 0, in their order, and returns how many there are.
+// numbered replaces the distinct values by 0, 1, 2, … in ascending order, and returns their number.
 func numbered(values []uint16) int {
 	kinds := slices.Clone(values)
 	slices.Sort(kinds)
@@ -87,7 +88,7 @@ func numbered(values []uint16) int {
 	return len(kinds)
 }
 
-// passState returns the groupings as a pass over records carries them, with the coarse groups.
+// passState encodes the groupings and their coarse groups as the state of a pass over records.
 func passState(list []grouping) []byte {
 	state := groupState(list)
 	for _, g := range list {
@@ -98,8 +99,8 @@ func passState(list []grouping) []byte {
 	return state
 }
 
-// readPassState reads what passState writes. An attribute has coarse groups where coarsen makes
-// them.
+// readPassState decodes the groupings that passState encoded. It expects coarse groups for the
+// attributes for which coarsens reports true.
 func readPassState(attributes []attribute, state []byte, coarse int) ([]grouping, bool) {
 	codes := 0
 	for _, a := range attributes {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCoarseGroups checks that coarse groups of numbers are neighbours of about equal weight, that
-// the least frequent levels are merged, and that a missing value stays apart.
+// the least frequent levels are merged, and that a missing value keeps its own group.
 func TestCoarseGroups(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
 		records.Categorical("c", "a", "b", "c", "d", "e", "f"), records.Label("class", "u", "v"))
@@ -26,7 +26,8 @@ func TestCoarseGroups(t *testing.T) {
 	list[0].coarsen(&x, 3)
 	missing := x.group[list[0].codes-1]
 	if x.coarseSize != 4 || slices.Index(x.coarse, x.coarse[missing]) != int(missing) {
-		t.Fatalf("%d coarse groups of numbers, %v", x.coarseSize, x.coarse)
+		t.Fatalf("got %d coarse groups of numbers, want 4 with missing values apart: %v", x.coarseSize,
+			x.coarse)
 	}
 	held := make([]float64, 4)
 	last := uint16(0)
@@ -42,7 +43,7 @@ func TestCoarseGroups(t *testing.T) {
 	}
 	for i, h := range held {
 		if i != int(x.coarse[missing]) && (h < 0.2 || h > 0.45) {
-			t.Errorf("coarse group %d holds %v of the records", i, h)
+			t.Errorf("coarse group %d holds a fraction %v of the records, want 0.2 to 0.45", i, h)
 		}
 	}
 	c := list[1].grouped([]float64{.05, .3, .05, .4, .1, .1}, 0, 12)
@@ -56,8 +57,8 @@ func TestCoarseGroups(t *testing.T) {
 	}
 }
 
-// TestPassStates reads what is written, and nothing that is cut, longer, or names a coarse group
-// beyond those of the plan.
+// TestPassStates checks that an encoded state is decoded, and that a state is refused if it is cut,
+// too long, or names a coarse group beyond those of the plan.
 func TestPassStates(t *testing.T) {
 	s, _ := smallTable(t)
 	attributes := attributesOf(s)
@@ -65,7 +66,7 @@ func TestPassStates(t *testing.T) {
 	state := passState(groups)
 	got, ok := readPassState(attributes, state, 2)
 	if !ok {
-		t.Fatal("a state is not read")
+		t.Fatal("an encoded state is refused")
 	}
 	for i := range got {
 		if got[i].size != groups[i].size || got[i].coarseSize != groups[i].coarseSize ||
@@ -75,15 +76,15 @@ func TestPassStates(t *testing.T) {
 	}
 	for cut := range state {
 		if _, ok := readPassState(attributes, state[:cut], 2); ok {
-			t.Errorf("a state of %d of %d bytes is read", cut, len(state))
+			t.Errorf("a state cut to %d of %d bytes is accepted", cut, len(state))
 		}
 	}
 	if _, ok := readPassState(attributes, append(slices.Clone(state), 0, 0), 2); ok {
-		t.Error("a longer state is read")
+		t.Error("a state with additional bytes is accepted")
 	}
 	state[len(state)-2] = 3
 	if _, ok := readPassState(attributes, state, 2); ok {
-		t.Error("a coarse group beyond those of the plan is read")
+		t.Error("a state with a coarse group beyond those of the plan is accepted")
 	}
 }
 
@@ -132,6 +133,6 @@ func TestCoarseCountsAreSumsOfFineOnes(t *testing.T) {
 		}
 	}
 	if tables != 7 {
-		t.Errorf("%d coarse tables, want 7", tables)
+		t.Errorf("got %d coarse tables, want 7", tables)
 	}
 }

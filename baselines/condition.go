@@ -53,7 +53,8 @@ func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 	return &model{schema: m.schema, sampler: given}, met, probability
 }
 
-// cuts reports whether sets longer than the schema allows can be drawn, which are then truncated.
+// cuts reports whether the sampler can draw sets longer than the schema allows. Such sets are
+// truncated.
 func (m *model) cuts() bool { return m.schema.MaxItems() < m.schema.Dim() }
 
 // given sets the probabilities of the items to 1 and 0.
@@ -73,9 +74,9 @@ func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 	return out, probability
 }
 
-// given computes the probability of the condition below each branch, from the leaves up: branches
-// come after their parents, so the order is reversed. By Bayes' rule the conditional distribution
-// is again a tree with the same branches.
+// given computes for each branch the probability that its subtree meets the condition. It starts at
+// the leaves: branches come after their parents, so it visits them in reverse order. By Bayes' rule
+// the conditional distribution is again a tree with the same branches.
 func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 	// below holds the probability of the condition if the item is in the set, and if it is not.
 	type below struct{ with, without float64 }
@@ -92,8 +93,8 @@ func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 		if lack[b.item] {
 			w.with = 0
 		}
-		// mix returns the probability of the condition from here on, and the probability that the item is
-		// in the set given the condition.
+		// mix returns the probability that the subtree meets the condition, and the probability that the
+		// item is in the set given the condition.
 		mix := func(p float64) (total, in float64) {
 			p = min(max(p, 0), 1)
 			total = p*w.with + (1-p)*w.without

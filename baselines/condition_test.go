@@ -36,8 +36,8 @@ func asItems(set int) map[uint32]bool {
 	return out
 }
 
-// TestConditionedTreesFollowBayesRule: the distribution of the conditioned tree is the conditional
-// distribution of the tree, and the returned probability is that of the condition.
+// TestConditionedTreesFollowBayesRule checks that the distribution of the conditioned tree is the
+// conditional distribution of the tree, and that the returned probability is that of the condition.
 func TestConditionedTreesFollowBayesRule(t *testing.T) {
 	const items = 6
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,7 @@ func TestConditionedTreesFollowBayesRule(t *testing.T) {
 				bayes = 0
 			}
 			if math.Abs(p-bayes) > 1e-9 {
-				t.Fatalf("%06b: %v, want %v", set, p, bayes)
+				t.Fatalf("set %06b has probability %v, want %v", set, p, bayes)
 			}
 		}
 	}

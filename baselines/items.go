@@ -14,8 +14,8 @@ import (
 )
 
 // eachCut calls each with every record, truncated to limit items, and its weight: 1, or the weight
-// of a person's row (see records.RowsOf). Items are ascending and distinct, whatever user-defined
-// data contain.
+// of a person's row (see records.RowsOf). Items are ascending and distinct, even if those of
+// user-defined data are not.
 func eachCut(ctx context.Context, data records.Data, limit int,
 	each func(items []uint32, share float64)) error {
 	data, shares := records.RowsOf(data)
@@ -46,9 +46,9 @@ const rowsPart = 0.05
 
 // std returns the standard deviations for which the joint release has an effect of 1/noise. One
 // record has at most limit items, so adding or removing it changes the counts by at most √limit.
-// Since counts of a record are not negative, replacing one changes them by at most √(2·limit),
-// which is attained if the two records have no item in common. The number of records then does not
-// change.
+// Replacing a record changes the counts by at most √(2·limit), since the counts of a record are not
+// negative. This bound is attained if the two records have no item in common. Replacing a record
+// does not change the number of records.
 func (c itemCounts) std(noise float64) (items, rows float64) {
 	sensitivity := math.Sqrt(float64(c.limit)) * mechanism.HistogramSensitivity(c.relation)
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
@@ -59,7 +59,7 @@ func (c itemCounts) drawable(noise float64) bool {
 	return releasable(c.schema, itemStd) && releasable(c.schema, rowStd)
 }
 
-// counter returns a counter of items and records, whose numbers are private.
+// counter returns a counter of items and records. Its numbers are private.
 func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)
 	persons := c.schema.RowsPerPerson() > 0

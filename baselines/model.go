@@ -48,7 +48,7 @@ func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
 		if len(ready) < n {
 			more := drawChunk
-			if n < synth.SampleChunk { // the last ones
+			if n < synth.SampleChunk { // the last records
 				more = n - len(ready)
 			}
 			ready = append(ready, m.draw(rng, more)...)
@@ -79,8 +79,8 @@ func (m *model) Encode() (*synth.File, error) {
 	return synth.NewFile(h, synth.Part64(sectionNumbers, &v, len(v)))
 }
 
-// readModel rebuilds a model. What it allocates is bounded by the section's size, or for MWEM by
-// the sizes that a configuration may have.
+// readModel rebuilds a model. Its memory is bounded by the section's size or, for MWEM, by the
+// sizes that a configuration may have.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := f.Decode(&h); err != nil {
@@ -153,8 +153,8 @@ func readBranches(h modelHeader, v []float64) (sampler, error) {
 	return t, nil
 }
 
-// domainWeights has MWEM's weights and the description of their domain, which is public and drawn
-// again when a model is read.
+// domainWeights has MWEM's weights and the description of their domain. The domain is public and is
+// drawn again when a model is read.
 type domainWeights struct {
 	mwem
 	*weights

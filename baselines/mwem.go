@@ -22,7 +22,7 @@ import (
 // is the same under both relations. MaxItems defaults to 12.
 //
 // Source: Hardt, Ligett and McSherry, "A Simple and Practical Algorithm for Differentially Private
-// Data Release", 2012, with measurements used repeatedly, as in its section on optimisations.
+// Data Release", 2012, with repeated use of measurements, as in its section on optimisations.
 type MWEM struct {
 	Common
 	Rounds  int // 0 means 50
@@ -208,8 +208,8 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 	return err
 }
 
-// whole rounds an answer to an integer. Since this does not depend on the true count, the distance
-// of the two changes by at most 1 if the count changes by 1.
+// whole rounds an answer to an integer. The rounding does not depend on the true count, so the
+// distance between the answer and the count changes by at most 1 if the count changes by 1.
 func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15), 1e15))) }
 
 // countGrid returns a grid that is fine compared with the noise, divides 1, and leaves room for
@@ -240,7 +240,7 @@ func (m mwem) counter(p synth.Pass, noise float64) (*cutCounter, error) {
 	return m.workload().counter(m.MaxItems, m.grid(noise)), nil
 }
 
-// domain returns the sets of the domain, which are public: all of them, or a sample.
+// domain returns the sets of the domain, which are public: all possible sets, or a sample of them.
 func (m mwem) domain() [][]uint32 {
 	universe := m.Schema.Dim()
 	if setsUpTo(universe, m.MaxItems) <= listedDomain {

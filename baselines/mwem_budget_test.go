@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestSetPlansThatCannotBeDrawnAreRefused: whatever the budget, a plan for sets, of records or of
-// persons, is refused or can be fitted. A fit that failed at its first draw would have spent the
-// budget.
+// TestSetPlansThatCannotBeDrawnAreRefused checks that a plan for sets is refused or can be fitted,
+// for every budget and for both records and persons. A fit that failed at its first draw would have
+// spent the budget.
 func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 	rows, err := records.FromItems(records.Sets(6, 3), [][]uint32{{1}, {2, 3}})
 	if err != nil {
@@ -37,19 +37,21 @@ func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 					var bad *param.Error
 					if !errors.Is(err, accountant.ErrBudgetExceeded) &&
 						!(errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".Budget")) {
-						t.Errorf("%s, ε = %v: %v", name, epsilon, err)
+						t.Errorf("%s, ε = %v: got error %v, want ErrBudgetExceeded or a *param.Error for Budget",
+							name, epsilon, err)
 					}
 					refused++
 					continue
 				}
 				if _, err := p.Fit(context.Background(), data); err != nil {
-					t.Errorf("%s of %d records, ε = %v: planned, then %v", name, data.Len(), epsilon, err)
+					t.Errorf("%s of %d records, ε = %v: the plan is accepted, but its fit fails: %v", name,
+						data.Len(), epsilon, err)
 				}
 				fitted++
 			}
 		}
 	}
 	if refused < 6 || fitted < 20 {
-		t.Errorf("%d refused and %d fitted", refused, fitted)
+		t.Errorf("%d plans were refused and %d fitted, want at least 6 and 20", refused, fitted)
 	}
 }

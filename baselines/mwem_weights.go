@@ -17,8 +17,8 @@ type workload struct {
 	masks [][]uint64 // for each 64 queries, a word for every item
 }
 
-// workload draws the queries, in five classes with uniform lengths up to a bound for each, and with
-// uniform items.
+// workload draws the queries in five classes. Each class has uniform lengths up to its own bound,
+// and items are uniform.
 func (m mwem) workload() workload {
 	universe := m.Schema.Dim()
 	rng := rand.New(rand.NewPCG(m.Seed, 0x776f726b))
@@ -53,7 +53,7 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 // Its numbers are private.
 //
 // Rows of persons count with their weights. The weights of a person add up to 1, so a person
-// changes a sum by at most 1, and also the sum rounded down.
+// changes a sum by at most 1, and the sum rounded down by at most 1.
 func (w workload) counter(limit int, grid float64) *cutCounter {
 	truth, rows := mechanism.NewFixedSum(w.count, grid), mechanism.NewFixedSum(1, grid)
 	return &cutCounter{limit: limit, sums: []*mechanism.FixedSum{truth, rows},
@@ -76,7 +76,7 @@ func (w workload) satisfied(items []uint32, f func(query int)) {
 	}
 }
 
-// weights is a distribution over the domain. It is public, since all its inputs are.
+// weights is a distribution over the domain. It is public, since all its inputs are public.
 type weights struct {
 	domain  [][]uint32
 	n       float64
@@ -114,7 +114,7 @@ func (s *weights) share(q int) float64 {
 // answer returns the weights' answer to a query, in records.
 func (s *weights) answer(q int) float64 { return s.n * s.share(q) }
 
-// learn adds a measurement and goes over all measurements, the new one first.
+// learn adds a measurement and updates the weights with all measurements, starting with the latest.
 func (s *weights) learn(q int, value float64) {
 	s.past = append(s.past, measurement{q, min(max(value/s.n, 0), 1)})
 	for range mwemSweeps {
@@ -125,8 +125,8 @@ func (s *weights) learn(q int, value float64) {
 	s.sum()
 }
 
-// update multiplies the weights of the sets that satisfy a query by a factor, and then all weights
-// so that they add up to 1.
+// update multiplies the weights of the sets that satisfy a query by a factor, and then scales all
+// weights so that they add up to 1.
 func (s *weights) update(m measurement) {
 	share := s.share(m.query)
 	factor := math.Exp((m.share - share) / 2)

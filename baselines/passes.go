@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// cutCounter counts over all records, truncated to limit items.
+// cutCounter counts records that are truncated to limit items.
 type cutCounter struct {
 	limit int
 	each  func(items []uint32, share float64)

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPassesOverShards: for every method, FitPasses on sums of shards gives the same generator and
-// the same ledger as FitOn on all records.
+// TestPassesOverShards checks, for every method, that FitPasses on sums of shards results in the
+// same generator and ledger as FitOn on all records.
 func TestPassesOverShards(t *testing.T) {
 	schema := records.Sets(12, 6)
 	var rows [][]uint32
@@ -67,7 +67,7 @@ func TestPassesOverShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
-			t.Errorf("%s: other records", name)
+			t.Errorf("%s: FitPasses and FitOn result in different records", name)
 		}
 		if !reflect.DeepEqual(one.Entries(), two.Entries()) {
 			t.Errorf("%s: the ledger has %v, want %v", name, two.Entries(), one.Entries())
@@ -94,8 +94,8 @@ func drawn(t *testing.T, g *synth.Generator) (rows [][]uint32) {
 	return rows
 }
 
-// TestPassesOfOthersAreRefused: refused are sums of another plan, of another pass, and of rows if
-// the ledger's unit is the user.
+// TestPassesOfOthersAreRefused checks that FitPasses refuses sums of another plan and, if the
+// ledger's unit is the user, sums of rows. Partial must refuse passes of another plan.
 func TestPassesOfOthersAreRefused(t *testing.T) {
 	schema := records.Sets(12, 6)
 	data, err := records.FromItems(schema, [][]uint32{{1, 2}, {3}})
@@ -125,19 +125,19 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 				return s, s.Add(ctx, data)
 			})
 			if c.ok != (err == nil) || !c.ok && !errors.As(err, &wrong) {
-				t.Errorf("%s, sums of %s: %v", name, why, err)
+				t.Errorf("%s, sums of %s: error %v", name, why, err)
 			}
 		}
 		for _, pass := range []synth.Pass{{}, {Purpose: "pair counts", State: []byte{1}},
 			{Purpose: "pair counts", State: make([]byte, 48)}, {Purpose: "choices", State: []byte{1}},
 			{Purpose: "item counts", State: []byte{1}}} {
 			if _, err := p.Partial(pass); !errors.As(err, &wrong) {
-				t.Errorf("%s: a pass of another plan, %+v: %v", name, pass, err)
+				t.Errorf("%s: a pass of another plan, %+v: got error %v, want a *param.Error", name, pass, err)
 			}
 		}
 		if _, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()), nil); !errors.As(err,
 			&wrong) {
-			t.Errorf("%s: no reader: %v", name, err)
+			t.Errorf("%s: no reader: got error %v, want a *param.Error", name, err)
 		}
 	}
 }

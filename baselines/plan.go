@@ -22,15 +22,16 @@ type Common struct {
 	// the record. 0 means the method's default.
 	MaxItems int
 	Seed     uint64 // of public randomness
-	// Nominal is the approximate number of records, which must be public. MaxItems gets a default
-	// derived from it if zero. The guarantee does not depend on it.
+	// Nominal is the approximate number of records, which must be public. If MaxItems is 0, its
+	// default is derived from Nominal. The guarantee does not depend on it.
 	Nominal int
 
 	choices defaults.Choices // made by the default rules
 }
 
-// chosen returns the settings with MaxItems set if Nominal is set: to fallback or, if that is 0, to
-// a number that few records exceed, since the noise of every count grows with MaxItems.
+// chosen returns the settings with MaxItems filled in if Nominal is set. The value is fallback or,
+// if fallback is 0, a number that few records exceed, since the noise of every count grows with
+// MaxItems.
 func (c Common) chosen(fallback int) Common {
 	if c.Nominal == 0 || c.MaxItems != 0 {
 		return c
@@ -44,7 +45,8 @@ func (c Common) chosen(fallback int) Common {
 	return c
 }
 
-// usualItems estimates a number of items that few records exceed, given one that no record exceeds.
+// usualItems estimates a number of items that few records exceed, given a number that no record
+// exceeds.
 func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
@@ -123,7 +125,7 @@ func newPlan(m method) (*Plan, error) {
 	}
 	if !m.drawable(noise) {
 		return nil, param.New("baselines."+configNames[m.name()]+".Budget", c.Budget.String(),
-			"an ε with which the noise of a count is from 2^-24 to 2^43 records, or to 2^22 persons")
+			"an ε for which the noise of a count is 2^-24 to 2^43 records, or 2^-24 to 2^22 persons")
 	}
 	p, err := synth.NewProgram(m.name(), c.Schema, c.Budget, m.stages(noise), work{m, noise})
 	if err != nil {
@@ -161,7 +163,7 @@ type setJSON struct {
 	Seed     uint64 `json:"seed,string"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise float64 `json:"noise_multiplier,omitempty"`
-	// Choices are those of the default rules, for readers of the plan.
+	// Choices lists the values that the default rules chose, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 

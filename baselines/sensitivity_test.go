@@ -14,7 +14,7 @@ import (
 // allSets returns all sets of at most most items of a small universe.
 func allSets(universe, most int) [][]uint32 { return listSets(universe, most) }
 
-// contribution returns what one record adds to the sums, in standard deviations.
+// contribution returns the sums over one record, in standard deviations.
 func contribution(t *testing.T, s records.Schema, set []uint32,
 	sums func(records.Data) []scaled) []float64 {
 	t.Helper()
@@ -34,7 +34,7 @@ type scaled struct {
 	std float64
 }
 
-// read returns the values of an exact sum, by a release with 1e-8 of the real noise.
+// read returns the values of an exact sum. It releases the sum with 1e-8 times the real noise.
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
@@ -81,9 +81,9 @@ func worstMove(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestSensitivities compares every record of a small universe with every other: no change exceeds
-// the declared effect, and the largest attains it, apart from the fraction for the number of
-// records.
+// TestSensitivities compares every record of a small universe with every other. No change may
+// exceed the declared effect. The largest change must attain it, apart from the fraction for the
+// number of records.
 func TestSensitivities(t *testing.T) {
 	const noise, universe = 2.5, 7
 	s := records.Sets(universe, 5)
@@ -112,12 +112,12 @@ func TestSensitivities(t *testing.T) {
 					}
 					worst := worstMove(r, all)
 					if worst > 1/noise+1e-6 {
-						t.Errorf("moves by %v of %v", worst, 1/noise)
+						t.Errorf("the sums change by %v, want at most %v", worst, 1/noise)
 					}
 					// Two records of five out of seven items have common items, and a pair needs two items.
 					if disjoint := r == accountant.AddOrRemoveOne || 2*limit <= universe; disjoint &&
 						!(name == "pairs" && limit == 1) && worst < 0.97/noise {
-						t.Errorf("moves by %v only, of %v", worst, 1/noise)
+						t.Errorf("the sums change by at most %v, want about %v", worst, 1/noise)
 					}
 				})
 			}
@@ -125,8 +125,8 @@ func TestSensitivities(t *testing.T) {
 	}
 }
 
-// TestQueriesMoveByOne: adding, removing or replacing a record changes a counting query, and the
-// score of a choice, by at most 1.
+// TestQueriesMoveByOne checks that adding, removing or replacing a record changes a counting query,
+// and the score of a choice, by at most 1.
 func TestQueriesMoveByOne(t *testing.T) {
 	const universe = 6
 	s := records.Sets(universe, 4)
@@ -177,10 +177,10 @@ func TestQueriesMoveByOne(t *testing.T) {
 	}
 }
 
-// TestDomains: domains are as the package documentation states.
+// TestDomains checks that domains are as the package documentation states.
 func TestDomains(t *testing.T) {
 	if got := len(listSets(17, 12)); got != setsUpTo(17, 12) || got != 1<<17-2380-680-136-17-1 {
-		t.Errorf("%d sets of at most 12 of 17 items", got)
+		t.Errorf("listed %d sets of at most 12 of 17 items", got)
 	}
 	if setsUpTo(18, 18) <= listedDomain {
 		t.Error("2^18 sets are listed")
@@ -200,8 +200,8 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// TestMeasuredCountsKeepTheirPlace: counts that are very large compared with the noise are not
-// clamped.
+// TestMeasuredCountsKeepTheirPlace checks that counts that are very large compared with the noise
+// are not clamped.
 func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	for _, scale := range []float64{0.5, 3, 40, 1e4} {

@@ -64,8 +64,8 @@ func system(name string) synth.System {
 	return all[slices.IndexFunc(all, func(s synth.System) bool { return s.Name == name })]
 }
 
-// TestMoreAnswersThanRounds: a checkpoint of MWEM with more answers than rounds is refused, since
-// learning from very many answers would take hours.
+// TestMoreAnswersThanRounds checks that a checkpoint of MWEM with more answers than rounds is
+// refused, since learning from very many answers would take hours.
 func TestMoreAnswersThanRounds(t *testing.T) {
 	data, err := records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2, 3}, {1, 4}})
 	if err != nil {

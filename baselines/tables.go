@@ -27,17 +27,18 @@ type Tables struct {
 	// it. The guarantee does not depend on it.
 	Nominal int
 	Seed    uint64 // of public randomness
-	// Bins is the number of ranges, with about equally many records, into which a column of numbers is
-	// divided by its released counts. 0 means the method's default.
+	// Bins is the number of ranges into which a column of numbers is divided. By the released counts,
+	// each range has about the same number of records. 0 means the method's default.
 	Bins int
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
 	// bytes, and 10 ns in each pass. 0 means 2^18.
 	Cells int
-	// ClassWeight is the factor, at least 1, by which a table with the class has more weight in a
-	// choice than one without. 0 means 2 for AIM and 1 for MST.
+	// ClassWeight is the weight in choices of a table with the class relative to a table without it.
+	// It must be at least 1. 0 means 2 for AIM and 1 for MST.
 	ClassWeight float64
 	// Coarse is the number of groups of a column's values in coarse tables. AIM may choose a coarse
-	// table with the class in place of the fine one. 0 means 5; 1 means no such tables. MST has none.
+	// table with the class in place of the fine one. 0 means 5; 1 means no coarse tables. MST has no
+	// coarse tables.
 	Coarse int
 
 	choices defaults.Choices
@@ -90,11 +91,11 @@ func (c Tables) validate(name string) *param.Checker {
 	return &k
 }
 
-// chosen returns the settings with defaults for those that are zero.
+// chosen returns the settings with defaults in place of zero values.
 //
 // Bins depends on the signal s (see package defaults): a table of b² cells that gets 1/k of the
-// budget has noise of norm b·√k/s. With b = √(s/30) this is small for the twenty or so tables of a
-// model.
+// budget has noise of norm b·√k/s. With b = √(s/30) this noise is small for the about twenty tables
+// of a model.
 func (c Tables) chosen(classWeight float64) (Tables, error) {
 	if c.Nominal > 0 && c.Bins == 0 {
 		t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
@@ -141,8 +142,8 @@ func (m tableMethod) units() int { return unitsRound * m.rounds }
 func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(columnsPart) }
 
 // choiceEpsilon returns the ε of one choice. An exponential mechanism of ε has zero-concentrated
-// privacy ε²/8, and a Gaussian of noise multiplier z has 1/(2z²). The stages divide their sum; the
-// accountant prices the events themselves.
+// privacy ε²/8, and a Gaussian of noise multiplier z has 1/(2z²). These formulas only divide the
+// budget among the stages; the accountant prices the events themselves.
 func (m tableMethod) choiceEpsilon(noise float64) float64 {
 	return 2 / noise * math.Sqrt(choicesPart/float64(m.rounds))
 }
@@ -166,11 +167,11 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 	return list
 }
 
-// columnStd returns the standard deviations, for the counts of the class and of the other columns,
-// for which the joint release of all columns' counts has an effect of 1/noise.
+// columnStd returns two standard deviations, for the counts of the class and for those of the other
+// columns. With them the joint release of all columns' counts has an effect of 1/noise.
 //
 // A record has one code in each attribute, so adding or removing it changes one count of each
-// attribute by 1, and replacing it changes two.
+// attribute by 1, and replacing it changes two counts.
 func (m tableMethod) columnStd(noise float64) (others, class float64) {
 	weights := 0.0
 	for _, a := range m.attributes {
@@ -190,7 +191,8 @@ func (m tableMethod) unitStd(noise float64) float64 {
 	return m.unitNoise(noise) * mechanism.HistogramSensitivity(m.Budget.Relation)
 }
 
-// change returns the largest sum of absolute changes of a table's cells between neighbours.
+// change returns the largest sum of absolute differences between a table's cells in neighbouring
+// data.
 func (m tableMethod) change() int {
 	if m.Budget.Relation == accountant.ReplaceOne {
 		return 2
@@ -247,7 +249,7 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	noise, _, err := accountant.CalibrateNoise(m.Budget, func(noise float64) accountant.Event {
 		return synth.Total(m.stages(noise)...)
 	})
-	if len(m.choices) == 0 || m.choices[len(m.choices)-1].Setting != "" { // none read from a file
+	if len(m.choices) == 0 || m.choices[len(m.choices)-1].Setting != "" { // not read from a file
 		m.predicted()
 	}
 	if err != nil {
@@ -263,9 +265,9 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// drawable returns an error for noise that cannot be drawn on the grids of the counts, because a
-// fit would fail after it has spent its budget. Releases with a checkpoint use up to three times
-// the noise.
+// drawable returns an error for noise that cannot be drawn on the grids of the counts. A fit with
+// such noise would fail after it has spent its budget. Releases with a checkpoint use up to three
+// times the noise.
 func (m tableMethod) drawable(noise float64) error {
 	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
 	others, class := m.columnStd(m.columnNoise(noise))
@@ -275,7 +277,7 @@ func (m tableMethod) drawable(noise float64) error {
 		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1), whole))
 	var k param.Checker
 	k.OK(ok, "baselines."+strings.ToUpper(m.system)+".Budget", m.Budget.String(),
-		"an ε with which the noise of a count is from 2^-20 to 2^23 records")
+		"an ε for which the noise of a count is 2^-20 to 2^23 records")
 	return k.Err()
 }
 
@@ -343,7 +345,7 @@ type tableJSON struct {
 // Config returns the configuration in JSON.
 func (w tableWork) Config() (json.RawMessage, error) {
 	coarse := w.Coarse
-	if coarse == 1 { // none, as in plans written before there were any
+	if coarse == 1 { // no coarse tables; older plans lack this field
 		coarse = 0
 	}
 	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,

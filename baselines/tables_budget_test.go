@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPlansThatCannotBeDrawnAreRefused: a plan is refused if its noise does not fit the grid of the
-// counts, in the first release or in a later one. Every other plan can be fitted, also with a
-// checkpoint.
+// TestPlansThatCannotBeDrawnAreRefused checks that a plan is refused if the noise of its first
+// release or of a later one does not fit the grid of the counts. Every other plan must fit, with
+// and without a checkpoint.
 func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 	s, err := records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y"))
 	if err != nil {
@@ -34,7 +34,8 @@ func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 			if err != nil {
 				var bad *param.Error
 				if !errors.As(err, &bad) || bad.Path != "baselines.AIM.Budget" {
-					t.Errorf("ε = %v, %d rounds: %v", epsilon, rounds, err)
+					t.Errorf("ε = %v, %d rounds: got error %v, want a *param.Error for Budget", epsilon, rounds,
+						err)
 				}
 				refused++
 				continue
@@ -43,13 +44,14 @@ func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 			for _, opts := range [][]synth.Option{nil, {synth.Checkpoint(kept)}} {
 				_, err := p.FitOn(context.Background(), accountant.NewLedger(b), data, opts...)
 				if err != nil {
-					t.Errorf("ε = %v, %d rounds: planned, then %v", epsilon, rounds, err)
+					t.Errorf("ε = %v, %d rounds: the plan is accepted, but its fit fails: %v", epsilon, rounds,
+						err)
 				}
 			}
 			fitted++
 		}
 	}
 	if refused < 4 || fitted < 4 {
-		t.Errorf("%d refused and %d fitted", refused, fitted)
+		t.Errorf("%d plans were refused and %d fitted, want at least 4 of each", refused, fitted)
 	}
 }

@@ -48,7 +48,7 @@ func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, f
 	return &out, met, probability
 }
 
-// attributeOf returns the index of a column's attribute; the last is that of the class.
+// attributeOf returns the index of a column's attribute. The class has the last index.
 func (t *tableModel) attributeOf(column int) int {
 	for j, b := range t.schema.Blocks() {
 		if b.Column == column {

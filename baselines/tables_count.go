@@ -75,14 +75,14 @@ func (m tableMethod) newHistogram(sums ...*mechanism.FixedSum) *histogram {
 		codes: make([][]uint16, len(m.attributes))}
 }
 
-// tableGrid returns a grid that is fine compared with the noise, divides ShareStep, and leaves room
-// for billions of records.
+// tableGrid returns a grid step that is small compared with the noise, divides ShareStep, and
+// leaves room for billions of records.
 func tableGrid(std float64) float64 {
 	return min(mechanism.GridFor(std)*(1<<18), records.ShareStep)
 }
 
-// columnSizes returns the numbers of counts in the release of columns: of the other columns and of
-// the class.
+// columnSizes returns the numbers of counts in the release of columns, for the class and for the
+// other columns.
 func (m tableMethod) columnSizes() (others, class int) {
 	for _, a := range m.attributes {
 		if a.class() {
@@ -124,15 +124,16 @@ func (m tableMethod) columnCounter() *histogram {
 // candidate is a table that may be measured, with one to three attributes.
 type candidate struct {
 	attributes []int
-	// columns are the attributes, where n+a stands for the coarse groups of attribute a of n.
+	// columns lists the attributes. With n attributes in the table, n+a means attribute a with its
+	// coarse groups.
 	columns []int
 	first   int // index of its first count
 	cells   int
 	weight  float64 // weight in choices
 }
 
-// merged returns the cell of the table that holds each cell of its attributes' fine groups, or nil
-// where these are the same.
+// merged returns, for each cell of the fine table of the same attributes, the cell of this table
+// that contains it. It returns nil if this table is itself the fine table.
 func (c candidate) merged(groups []grouping) []int32 {
 	if slices.Equal(c.attributes, c.columns) {
 		return nil
@@ -156,12 +157,12 @@ func (c candidate) merged(groups []grouping) []int32 {
 }
 
 // candidates returns the tables of up to order attributes, those with fewer attributes first. If
-// these are too many, it returns pairs with the class first and then pairs of columns that are
-// close in the schema, and only triples with the class, or none. Tables with the class come a
-// second time with the coarse groups of their other attributes. The list is public: it depends on
-// the plan and on released groups.
+// there are too many, it returns pairs with the class, then pairs of columns that are close in the
+// schema, and no triples or only triples with the class. It adds each table with the class a second
+// time, with the coarse groups of the other attributes. The list is public: it depends on the plan
+// and on released groups.
 //
-// The domain is that of columnsOf.
+// The domain must be a result of columnsOf.
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 	n := len(m.attributes)
 	label := -1
@@ -209,7 +210,7 @@ type candidateList struct {
 // add adds a table, unless the table or the list would become too large.
 func (l *candidateList) add(group ...int) { l.addColumns(group, group) }
 
-// addCoarse adds the table of a group's coarse groups, if there are any.
+// addCoarse adds the table of a list of attributes with their coarse groups, if there are any.
 func (l *candidateList) addCoarse(group ...int) {
 	n := len(l.method.attributes)
 	columns := slices.Clone(group)
@@ -275,8 +276,8 @@ func domainOf(groups []grouping) graphical.Domain {
 	return d
 }
 
-// columnsOf returns the number of groups of every attribute, and after them the numbers of coarse
-// groups, 0 for an attribute without any.
+// columnsOf returns the number of groups of every attribute, followed by the number of coarse
+// groups of every attribute, which may be 0.
 func columnsOf(groups []grouping) graphical.Domain {
 	d := domainOf(groups)
 	for _, g := range groups {

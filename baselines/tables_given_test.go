@@ -47,7 +47,8 @@ func linked(t testing.TB, n int) *records.Frame {
 	return d
 }
 
-// bits evaluates statements about a row: about each column, and two about pairs of columns.
+// bits evaluates statements about a row: statements about single columns, and two about pairs of
+// columns.
 func bits(f *records.Frame, i int) []bool {
 	amount, code := f.Number(i, 0), f.Number(i, 2)
 	age, there := f.Whole(i, 1)
@@ -57,10 +58,11 @@ func bits(f *records.Frame, i int) []bool {
 		f.Value(i, 6) == "v", yes && amount < 350, f.Value(i, 6) == "u" && f.Value(i, 4) == "none"}
 }
 
-// TestConditionsAreMetExactly: rows drawn under conditions have the distribution of the
-// unconditionally drawn rows that meet the conditions. No row is rejected except by rounding of a
-// coordinate, and the stated probability is the fraction of rows that meet the conditions. Six
-// standard deviations in 200 comparisons: a false alarm in 2·10⁶ runs.
+// TestConditionsAreMetExactly checks that rows drawn under conditions have the distribution of the
+// unconditionally drawn rows that meet the conditions. Rows may be rejected only because a
+// coordinate was rounded, and the stated probability must be the fraction of rows that meet the
+// conditions. With bounds of six standard deviations, the 280 comparisons give about one false
+// alarm in 2·10⁶ runs.
 func TestConditionsAreMetExactly(t *testing.T) {
 	data := linked(t, 4000)
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
@@ -122,14 +124,16 @@ func TestConditionsAreMetExactly(t *testing.T) {
 				}
 				got, _ := records.AsFrame(d)
 				if got.Len() != n || len(done.Exact) != len(list) || done.Rate() < 0.9999 {
-					t.Errorf("%d rows, %.5f accepted, exact: %q", got.Len(), done.Rate(), done.Exact)
+					t.Errorf("got %d rows, accepted %.5f of those tried, met exactly: %q", got.Len(), done.Rate(),
+						done.Exact)
 				}
 				rate := float64(want.Len()) / pool
 				if far := math.Abs(done.Probability - rate); far > 6*math.Sqrt(rate*(1-rate)/pool)+1e-9 {
-					t.Errorf("stated probability %v, %v of rows meet it", done.Probability, rate)
+					t.Errorf("stated probability %v, but a fraction %v of rows meets the conditions",
+						done.Probability, rate)
 				}
 				if want.Len() < 250 {
-					t.Fatalf("%d rows to compare with", want.Len())
+					t.Fatalf("only %d rows to compare with, want 250", want.Len())
 				}
 				a, b := shares(want), shares(got)
 				for j := range a {
@@ -145,15 +149,15 @@ func TestConditionsAreMetExactly(t *testing.T) {
 		_, err = g.Sample(t.Context(), 1, synth.Given(records.Only("f", "yes"),
 			records.Within("amount", 100, 110), records.Within("amount", 200, 210)))
 		if !errors.As(err, &rejected) || rejected.Tried != 0 {
-			t.Errorf("conditions that exclude each other: %v", err)
+			t.Errorf("conditions that exclude each other: got error %v, want *Rejected without tries", err)
 		}
 	}
 }
 
 // TestProbabilityIsThatWithinTheClass checks that the stated probability is the fraction of the
 // rows of the class that meet the conditions, and that rows of no other class are drawn. The bound
-// is six standard deviations and ten rows, for probabilities near 0: six numbers give a false alarm
-// in fewer than one of 10⁷ runs.
+// is six standard deviations plus ten rows, which allows for probabilities near 0. The six
+// comparisons give a false alarm in fewer than one of 10⁷ runs.
 func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	data := linked(t, 4000)
 	plan, err := baselines.MST{Tables: baselines.Tables{Schema: data.Schema(), Bins: 4,
@@ -170,7 +174,7 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 		{records.Combinations([]string{"class", "f"}, []string{"u", "yes"}, []string{"v", "no"},
 			[]string{"w", "no"})},
 	}
-	// The class may follow from another column, so that the model cannot be conditioned on both.
+	// Another column may determine the class, so the model cannot be conditioned on both.
 	unknown := []records.Constraint{records.Within("amount", 0, 300),
 		records.Determines([]string{"work", "class"})}
 	const n = 10_000
@@ -184,7 +188,7 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 		_, err = g.Sample(t.Context(), 10, synth.Seed(4), synth.OfClass(class),
 			synth.Given(unknown...), synth.OnAccepted(func(a synth.Accepted) { stated = a }))
 		if err != nil || stated.Probability != 0 {
-			t.Errorf("class %q: stated probability %v of what the model does not know (%v)", name,
+			t.Errorf("class %q: stated probability %v, want 0 for unknown; error %v", name,
 				stated.Probability, err)
 		}
 		for k, list := range conditions {
@@ -197,7 +201,7 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 			got, _ := records.AsFrame(d)
 			for i := range got.Len() {
 				if got.Value(i, 6) != name {
-					t.Fatalf("a row of class %q for %q", got.Value(i, 6), name)
+					t.Fatalf("a row has class %q, want %q", got.Value(i, 6), name)
 				}
 			}
 			e, err := records.NewEnforcer(all.Schema(), list...)
@@ -211,7 +215,8 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 			rate := float64(met.Len()) / n
 			p := min(done.Probability, 1)
 			if far := math.Abs(p - rate); done.Probability != p || far > 6*math.Sqrt(p*(1-p)/n)+10.0/n {
-				t.Errorf("class %q, condition %d: stated probability %v, %v of rows meet it", name, k,
+				t.Errorf("class %q, condition %d: stated probability %v, but a fraction %v of rows meets it",
+					name, k,
 					done.Probability, rate)
 			}
 		}
@@ -219,7 +224,7 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	var rejected *synth.Rejected
 	_, err = g.Sample(t.Context(), 1, synth.OfClass(0), synth.Given(records.Only("class", "v")))
 	if !errors.As(err, &rejected) || rejected.Tried != 0 {
-		t.Errorf("two classes at once: %v", err)
+		t.Errorf("two classes at once: got error %v, want *Rejected without tries", err)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// joint is a condition on the codes of several attributes together. Given the groups that a row's
-// values are in, they are drawn from the combinations that lie in these.
+// joint is a condition on the codes of several attributes together. Given the groups of a row's
+// values, the codes are drawn from the combinations in these groups.
 type joint struct {
 	attributes []int            // ascending
-	within     map[int]combined // by the cell of the groups, the last attribute fastest
+	within     map[int]combined // by the cell of the groups; the last attribute varies fastest
 }
 
 // combined are the combinations in one cell of groups.
@@ -22,12 +22,12 @@ type combined struct {
 	choice network.Choice
 }
 
-// combine conditions the model on combinations, and returns their probability. The factor of their
-// columns' groups is the probability of an allowed combination given the groups.
+// combine conditions the model on combinations, and returns their probability. For each cell of the
+// columns' groups, the factor is the probability of an allowed combination given these groups.
 //
-// It leaves what the tree of the model has no room for, levels that are modelled as cells of
-// several, and columns whose groups hold several codes where an earlier condition has already bound
-// them to others.
+// It leaves the model unchanged and reports false in three cases: if the model's tree has no room
+// for the columns, if a column's codes are cells of several values, and if an earlier joint
+// condition has a column in common whose groups hold several codes.
 func (t *tableModel) combine(c records.JointCondition) (probability float64, done bool) {
 	order := make([]int, len(c.Columns))
 	at := make([]int, len(c.Columns))
@@ -63,7 +63,7 @@ func (t *tableModel) combine(c records.JointCondition) (probability float64, don
 		codes, cell, part := make([]int, len(order)), 0, 1.0
 		for i, k := range order {
 			a := j.attributes[i]
-			codes[i] = row[k] // a level's code is its place, and the last one is a missing value
+			codes[i] = row[k] // a level's code is its index, and the last code is a missing value
 			group := int(t.groups[a].group[row[k]])
 			cell = cell*domain[a] + group
 			part *= t.partOf(a, group, row[k])
@@ -86,7 +86,7 @@ func (t *tableModel) combine(c records.JointCondition) (probability float64, don
 	return probability, true
 }
 
-// partOf is the part that a code has of its group.
+// partOf returns the fraction of its group that a code has.
 func (t *tableModel) partOf(attribute, group, code int) float64 {
 	choice := t.choices[attribute][group]
 	k := slices.Index(t.codes[attribute][group], code)
@@ -105,7 +105,7 @@ func (j joint) draw(d graphical.Domain, group func(attribute int) int, codes []i
 		cell = cell*d[a] + group(a)
 	}
 	in, there := j.within[cell]
-	if !there { // by rounding alone; the draw enforces the constraint
+	if !there { // can only result from rounding; the draw enforces the constraint
 		return
 	}
 	for i, code := range in.rows[in.choice.Pick(rng, -1)] {

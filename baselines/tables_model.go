@@ -124,7 +124,7 @@ func (t *tableModel) Encode() (*synth.File, error) {
 }
 
 // readTableModel reads a model. The memory for factors is bounded by the size of their section, and
-// that for their tree by the largest that a plan may have.
+// the memory for their tree by the largest tree that a plan may have.
 func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h tableModelHeader
 	if err := f.Decode(&h); err != nil {

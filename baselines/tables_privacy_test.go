@@ -46,8 +46,8 @@ func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMetho
 	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3, attributes: attributesOf(s)}
 }
 
-// someGroups returns a public grouping into at most five groups for each attribute, and these into
-// two coarse ones.
+// someGroups returns a public grouping of each attribute into at most five groups and two coarse
+// groups.
 func someGroups(attributes []attribute) (list []grouping) {
 	for _, a := range attributes {
 		g := grouping{group: make([]uint16, a.codes), part: make([]float64, a.codes)}
@@ -82,8 +82,8 @@ func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float
 
 // TestColumnAndTableSensitivities compares every row of a small table with every other. The release
 // of columns changes by at most the declared effect, and attains it. The absolute changes of a
-// candidate's counts add up to at most what a choice assumes, and their norm is at most that for
-// which a unit of measurement is priced; both are attained.
+// candidate's counts add up to at most the sensitivity that a choice assumes. Their Euclidean norm
+// is at most the sensitivity for which a unit of measurement is priced. Both bounds are attained.
 func TestColumnAndTableSensitivities(t *testing.T) {
 	const noise = 2.5
 	s, rows := smallTable(t)
@@ -109,11 +109,11 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 			}
 			if worst, want := worstMove(r, columns), 1/m.columnNoise(noise); worst > want*(1+1e-9) ||
 				worst < want*(1-1e-9) {
-				t.Errorf("columns move by %v, declared %v", worst, want)
+				t.Errorf("the columns' counts change by %v, want %v", worst, want)
 			}
 			list := m.candidates(columnsOf(groups))
 			if want := 5 + 10 + 10 + 2 + 5; len(list) != want { // two columns have coarse groups
-				t.Fatalf("%d candidates, want %d", len(list), want)
+				t.Fatalf("got %d candidates, want %d", len(list), want)
 			}
 			total, norm := 0.0, 0.0
 			for _, c := range list {
@@ -125,17 +125,17 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 				norm = max(norm, worstMove(r, own))
 			}
 			if want := float64(m.change()); total != want {
-				t.Errorf("a table moves by %v in total, declared %v", total, want)
+				t.Errorf("a table's counts change by %v in total, want %v", total, want)
 			}
 			if got, want := norm/m.unitStd(noise), 1/m.unitNoise(noise); got > want*(1+1e-9) ||
 				got < want*(1-1e-9) {
-				t.Errorf("a measurement moves by %v, declared %v", got, want)
+				t.Errorf("a measurement changes by %v, want %v", got, want)
 			}
 		})
 	}
 }
 
-// worstTotal is worstMove for the sum of absolute values.
+// worstTotal is like worstMove for the sum of absolute values.
 func worstTotal(r accountant.Relation, all [][]float64) float64 {
 	worst := 0.0
 	for _, a := range all {
@@ -153,8 +153,8 @@ func worstTotal(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestTableStagesArePriced: the fractions of the squared effect add up to 1, by the formulas of
-// concentrated privacy.
+// TestTableStagesArePriced checks that the fractions of the squared effect add up to 1, by the
+// formulas of zero-concentrated differential privacy.
 func TestTableStagesArePriced(t *testing.T) {
 	s, _ := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
@@ -163,11 +163,12 @@ func TestTableStagesArePriced(t *testing.T) {
 	rho += float64(m.rounds) * m.choiceEpsilon(noise) * m.choiceEpsilon(noise) / 8
 	rho += float64(m.units()) / (2 * m.unitNoise(noise) * m.unitNoise(noise))
 	if want := 1 / (2 * noise * noise); math.Abs(rho/want-1) > 1e-12 {
-		t.Errorf("stages together %v, want %v", rho, want)
+		t.Errorf("the stages together have ρ = %v, want %v", rho, want)
 	}
 }
 
-// TestRowsOfPersonsCountOnce: all rows of a person together add 1 to a table, like one record.
+// TestRowsOfPersonsCountOnce checks that all rows of a person together add 1 to a table, like one
+// record.
 func TestRowsOfPersonsCountOnce(t *testing.T) {
 	s, rows := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
@@ -202,7 +203,7 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 			for _, at := range tables {
 				total := totalOf(t, c.sums[0].Slice(at.first, at.first+at.cells))
 				if math.Abs(total-1) > 1e-2 {
-					t.Fatalf("a person of %d rows counts %v", n, total)
+					t.Fatalf("a person of %d rows counts %v in a table, want 1", n, total)
 				}
 			}
 		}

@@ -50,9 +50,9 @@ func tableSchema(t testing.TB) records.Schema {
 	return s
 }
 
-// TestNothingButReleasesOfTablesDependsOnARecord replays whole fits on hostile neighbours: on every
-// third pair, with a different offset for each plan and relation. The contract suite replays
-// others.
+// TestNothingButReleasesOfTablesDependsOnARecord replays whole fits on every third pair of
+// neighbouring data sets, with a different offset for each plan and relation. Package synthtest
+// replays other pairs.
 func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 	s := tableSchema(t)
 	for _, r := range relations {
@@ -133,11 +133,10 @@ func correlation(f *records.Frame, i, j int) float64 {
 	return (sxy/n - sx/n*sy/n) / math.Sqrt((sxx/n-sx/n*sx/n)*(syy/n-sy/n*sy/n))
 }
 
-// TestTablesWithHardlyAnyNoise: with very little noise, correlations, frequent values and the
-// fractions of classes are those of the records, and rows are valid. Little noise is not none: AIM
-// measures tables of 3,900 cells, five records in each, with noise of half a record. No cell of a
-// model is below zero, so that noise adds records where there are none, and correlations shrink by
-// .03.
+// TestTablesWithHardlyAnyNoise checks that, with very little noise, rows are valid and have the
+// records' correlations, frequent values and fractions of classes. The remaining noise matters: AIM
+// measures tables of 3,900 cells, with five records in each, and noise of half a record. No cell of
+// a model is below zero, so the noise adds records to empty cells, and correlations shrink by 0.03.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	data := correlated(t, 20_000, 1)
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
@@ -175,7 +174,7 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 		for class := range int32(3) {
 			if got, want := share(fake.Labels(), class), share(data.Labels(), class); math.Abs(got-
 				want) > 0.003 {
-				t.Errorf("%s: class %d has %.4f, want %.4f", name, class, got, want)
+				t.Errorf("%s: class %d has a fraction %.4f of the rows, want %.4f", name, class, got, want)
 			}
 		}
 	}
@@ -191,10 +190,10 @@ func share[T comparable](list []T, value T) float64 {
 	return float64(n) / float64(len(list))
 }
 
-// TestRareClassesStay: in each of ten fits at ε = 1, a class with one row in a hundred keeps
-// between a half and one and a half of its fraction. The class's noisy count, about 100, has a
-// standard deviation of about 12. Bounds at four or more standard deviations have a false alarm
-// below 1e-3 in all ten fits; the seeds are fixed.
+// TestRareClassesStay checks ten fits at ε = 1. In each fit, a class with one row in a hundred must
+// keep between 0.5 and 1.5 times its fraction. The class's noisy count, about 100, has a standard
+// deviation of about 12. The bounds are at least four standard deviations away, so the probability
+// of a false alarm in the ten fits is below 1e-3; the seeds are fixed.
 func TestRareClassesStay(t *testing.T) {
 	data := correlated(t, 10_000, 2)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
@@ -220,7 +219,8 @@ func TestRareClassesStay(t *testing.T) {
 	}
 }
 
-// TestTableModelsStayWithinTheirCells: a plan with a smaller limit fits a smaller model.
+// TestTableModelsStayWithinTheirCells checks that a model stays within the plan's limit, and that a
+// smaller limit results in a smaller model.
 func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	data := correlated(t, 2000, 3)
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
@@ -237,7 +237,7 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 		}
 		sizes[cells] = baselines.ModelCells(g.Model())
 		if sizes[cells] > cells {
-			t.Errorf("%d cells, allowed %d", sizes[cells], cells)
+			t.Errorf("the model has %d cells, want at most %d", sizes[cells], cells)
 		}
 	}
 	if sizes[800] >= sizes[1<<16] {
@@ -245,8 +245,8 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	}
 }
 
-// TestTablePassesOverShards: FitPasses on sums of shards gives the same generator and ledger as
-// FitOn.
+// TestTablePassesOverShards checks that FitPasses on sums of shards results in the same generator
+// and ledger as FitOn.
 func TestTablePassesOverShards(t *testing.T) {
 	data := correlated(t, 300, 4)
 	for name, p := range tablePlans(t, data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}) {
@@ -284,7 +284,7 @@ func TestTablePassesOverShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(tableRows(t, want), tableRows(t, got)) {
-			t.Errorf("%s: other records", name)
+			t.Errorf("%s: FitPasses and FitOn result in different records", name)
 		}
 		if !reflect.DeepEqual(one.Entries(), two.Entries()) {
 			t.Errorf("%s: the ledger has %v, want %v", name, two.Entries(), one.Entries())
@@ -294,7 +294,7 @@ func TestTablePassesOverShards(t *testing.T) {
 			{Purpose: "table choices", State: make([]byte, 7)}, {Purpose: "column counts", State: []byte{1}},
 			{Purpose: "table measurements"}} {
 			if _, err := p.Partial(pass); !errors.As(err, &wrong) {
-				t.Errorf("%s: a pass of another plan, %+v: %v", name, pass, err)
+				t.Errorf("%s: a pass of another plan, %+v: got error %v, want a *param.Error", name, pass, err)
 			}
 		}
 	}

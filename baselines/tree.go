@@ -13,8 +13,8 @@ import (
 )
 
 // Tree releases noisy counts of items and then, in one Gaussian release, counts of all pairs of the
-// most frequent items. It joins these by a tree of largest mutual information (Chow and Liu 1968),
-// and records are drawn from the tree. Other items are independent.
+// most frequent items. It joins these items by a tree of largest mutual information (Chow and Liu
+// 1968) and draws records from the tree. Other items are independent.
 //
 // Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m items and
 // m(m−1)/2 pairs, so adding or removing it changes the counts of pairs by at most √(m(m−1)/2), and
@@ -93,7 +93,7 @@ func (m tree) counter(p synth.Pass, noise float64) (*cutCounter, error) {
 	return nil, noPass(m, p)
 }
 
-// itemState is the state of the pass over pairs: the chosen items, four bytes each.
+// itemState returns the state of the pass over pairs: the chosen items, four bytes each.
 func itemState(chosen []uint32) []byte {
 	state := make([]byte, 0, 4*len(chosen))
 	for _, item := range chosen {
@@ -102,8 +102,8 @@ func itemState(chosen []uint32) []byte {
 	return state
 }
 
-// readItems decodes what itemState encoded. It checks that the items are distinct and as many as
-// the plan pairs.
+// readItems decodes the items that itemState encoded. It checks that they are distinct, and that
+// their number is that of the plan.
 func (m tree) readItems(state []byte) (chosen []uint32, ok bool) {
 	seen := map[uint32]bool{}
 	for b := range slices.Chunk(state, 4) {

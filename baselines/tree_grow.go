@@ -73,7 +73,7 @@ func (b builder) span() branches {
 
 func (b builder) count(rank int) float64 { return b.perItem[b.chosen[rank]] }
 
-// both returns the released count of a pair, clamped to what the items' counts allow.
+// both returns the released count of a pair, clamped to the range that the items' counts allow.
 func (b builder) both(i, j int) float64 {
 	x, y := b.count(i), b.count(j)
 	return min(max(b.perPair[pairAt(i, j)], x+y-b.n, 0), x, y)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestWideColumnsTakeMemoryByRow: a column of 60,000 buckets is counted and drawn without a dense
-// vector for each row, which would take 983 MB for each batch.
+// TestWideColumnsTakeMemoryByRow checks that a column of 60,000 buckets is counted and drawn
+// without a dense vector for each row. Such vectors would take 983 MB for each batch.
 func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	schema, err := records.NewSchema(records.Hashed("h", 60_000), records.Flag("f", "no", "yes"))
 	if err != nil {
@@ -43,9 +43,9 @@ func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	took := after.TotalAlloc - before.TotalAlloc
-	t.Logf("%d MB allocated in all", took>>20)
+	t.Logf("%d MB allocated in total", took>>20)
 	if took > 100<<20 {
-		t.Errorf("%d MB allocated", took>>20)
+		t.Errorf("%d MB allocated, want at most 100", took>>20)
 	}
 	f, _ := records.AsFrame(drawn)
 	same := 0
@@ -59,6 +59,6 @@ func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 		}
 	}
 	if same < n*9/10 {
-		t.Errorf("%d of %d drawn values are among the frequent ones", same, n)
+		t.Errorf("%d of %d drawn values are among the frequent values, want at least 90 %%", same, n)
 	}
 }

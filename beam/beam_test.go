@@ -53,7 +53,7 @@ var tableSchema = must(records.NewSchema(records.Numeric("age", 17, 90),
 
 var setSchema = records.Sets(12, 6)
 
-// values are the texts of row i of the table.
+// values returns row i of the table as texts.
 func values(i int) []string {
 	rng := rand.New(rand.NewPCG(uint64(i), 5))
 	children := strconv.Itoa(rng.IntN(9))
@@ -68,7 +68,7 @@ func items(i int) []uint32 {
 	return []uint32{uint32(i % 5), uint32(5 + i%4), uint32(9 + i*i%3)}
 }
 
-// some are rows lo … hi-1 of a data set of people.
+// some returns rows lo … hi-1 of a data set of people.
 func some(s records.Schema, lo, hi int) records.Data {
 	if s.Sparse() {
 		var rows [][]uint32
@@ -92,12 +92,13 @@ func some(s records.Schema, lo, hi int) records.Data {
 	return b.Frame()
 }
 
-// fails is how many shards are still to fail half way.
+// fails is the number of shards that will still fail half way, and opened the number of shards
+// opened.
 var fails, opened atomic.Int64
 
 var errBroken = errors.New("the source broke")
 
-// embedded reads "lo hi" of the data that the tests make.
+// embedded returns a source that reads the rows of a location "lo hi" of the tests' data.
 func embedded(s records.Schema) beam.Source {
 	return func(_ context.Context, location string) iter.Seq2[records.Data, error] {
 		return func(yield func(records.Data, error) bool) {
@@ -130,7 +131,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// job is over so many shards.
+// job returns a job with the given number of shards.
 func job(t testing.TB, source string, shards int) beam.Job {
 	t.Helper()
 	j := beam.Job{Source: source, Key: mechanism.NewKey(), Folder: t.TempDir()}
@@ -155,7 +156,7 @@ func merfPlan(t testing.TB) *merf.Plan {
 	return p
 }
 
-// passPlans are plans of all systems that read records in passes, and the data that suit them.
+// passPlans returns plans of all systems that read records in passes, by the name of their source.
 func passPlans(t testing.TB) map[string]synth.PassPlan {
 	common := baselines.Common{Schema: setSchema, Budget: budget}
 	return map[string]synth.PassPlan{"merf": merfPlan(t),
@@ -171,7 +172,7 @@ func sourceOf(s records.Schema) string {
 	return "table"
 }
 
-// drawn is what a generator draws from a seed, as numbers.
+// drawn returns the numbers of records that a generator draws from a fixed seed.
 func drawn(t testing.TB, g *synth.Generator) []any {
 	t.Helper()
 	data, err := g.Sample(context.Background(), 60, synth.Seed(3))
@@ -186,8 +187,8 @@ func drawn(t testing.TB, g *synth.Generator) []any {
 	return []any{b.Dense.Data, b.Labels}
 }
 
-// TestFitIsTheSameBits as in memory, for every plan and 1, 3 and 17 shards; and the ledger has the
-// same lines.
+// TestFitIsTheSameBits: for every plan and 1, 3 and 17 shards, the result has the same bits as in
+// memory, and the ledger has the same lines.
 func TestFitIsTheSameBits(t *testing.T) {
 	for name, p := range passPlans(t) {
 		one := accountant.NewLedger(budget)
@@ -202,7 +203,7 @@ func TestFitIsTheSameBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
-				t.Errorf("%s, %d shards: other records", name, shards)
+				t.Errorf("%s, %d shards: the records differ from those of a fit in memory", name, shards)
 			}
 			if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
 				t.Errorf("%s, %d shards: the ledger has %v, want %v", name, shards, ledger.Entries(),
@@ -212,7 +213,7 @@ func TestFitIsTheSameBits(t *testing.T) {
 	}
 }
 
-// bundleOf sends a shard to one of n bundles; the last bundle's number is n-1.
+// bundleOf returns the number of a shard's bundle, 0 … n-1.
 func bundleOf(s beam.Shard) int {
 	var i int
 	_, _ = fmt.Sscanf(s.Name, "shard %d", &i)
@@ -221,8 +222,8 @@ func bundleOf(s beam.Shard) int {
 
 var bundles int
 
-// TestBundlesAreTheSameBits: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares
-// a bundle with another.
+// TestBundlesAreTheSameBits: a release of 34 shards has the same bits in 1, 3 and 17 separate
+// bundles.
 func TestBundlesAreTheSameBits(t *testing.T) {
 	plan := merfPlan(t)
 	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
@@ -245,12 +246,13 @@ func TestBundlesAreTheSameBits(t *testing.T) {
 		}
 		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
 			!reflect.DeepEqual(want.Counts(), got.Counts()) {
-			t.Errorf("%d bundles: another release", bundles)
+			t.Errorf("%d bundles: the release differs from that in memory", bundles)
 		}
 	}
 }
 
-// TestReleasesAreTheSameBits as in memory: embeddings, marginals, clusters and drafts.
+// TestReleasesAreTheSameBits: embeddings, marginals, clusters and drafts have the same bits as in
+// memory.
 func TestReleasesAreTheSameBits(t *testing.T) {
 	data := some(tableSchema, 0, people)
 	plan := merfPlan(t)
@@ -288,16 +290,16 @@ func TestReleasesAreTheSameBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(e.Sum(0), e2.Sum(0)) || !reflect.DeepEqual(e.Counts(), e2.Counts()) {
-			t.Errorf("%d shards: another embedding", shards)
+			t.Errorf("%d shards: the embedding differs from that in memory", shards)
 		}
 		if !reflect.DeepEqual(d.Columns, d2.Columns) {
-			t.Errorf("%d shards: another draft", shards)
+			t.Errorf("%d shards: the draft differs from that in memory", shards)
 		}
 		if !reflect.DeepEqual(raw, raw2) || !reflect.DeepEqual(mapped, mapped2) {
-			t.Errorf("%d shards: other clusters", shards)
+			t.Errorf("%d shards: the clusters differ from those in memory", shards)
 		}
 		if m.Features() == 0 || m.Guarantee().Epsilon > budget.Epsilon {
-			t.Errorf("%d shards: marginals %v", shards, m)
+			t.Errorf("%d shards: got unexpected marginals %v", shards, m)
 		}
 	}
 }
@@ -309,7 +311,8 @@ func again(group int, sealed []byte, emit func(int, []byte)) {
 	}
 }
 
-// TestRepetitionsChangeNothing: shards that are computed twice and delivered three times each.
+// TestRepetitionsChangeNothing: the release is unchanged if each shard is computed twice and
+// delivered three times.
 func TestRepetitionsChangeNothing(t *testing.T) {
 	plan := merfPlan(t)
 	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
@@ -331,17 +334,17 @@ func TestRepetitionsChangeNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := opened.Load() - before; n < int64(2*shards) {
-			t.Errorf("%d shards were read %d times: the test has no power", shards, n)
+			t.Errorf("%d shards were read %d times, so the test proves nothing", shards, n)
 		}
 		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
 			!reflect.DeepEqual(want.Counts(), got.Counts()) {
-			t.Errorf("%d shards: another release", shards)
+			t.Errorf("%d shards: the release differs from that in memory", shards)
 		}
 	}
 }
 
-// TestFailures: a source that breaks half way through a shard ends an attempt, another one gives
-// the same bits, and one attempt too few draws no noise.
+// TestFailures: if a source fails half way through a shard, the attempt ends. A later attempt gives
+// the same bits. If all attempts fail, no noise is drawn.
 func TestFailures(t *testing.T) {
 	plan := merfPlan(t)
 	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
@@ -351,18 +354,18 @@ func TestFailures(t *testing.T) {
 	defer fails.Store(0)
 	for _, shards := range []int{1, 3, 17} {
 		j := job(t, "table", shards)
-		j.Attempts = 40 // more than can fail
+		j.Attempts = 40 // more than the number of failures
 		fails.Store(2)
 		got, err := beam.Embed(seeded(t), j, plan, accountant.NewLedger(budget))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if fails.Load() >= 0 {
-			t.Error("nothing has failed: the test has no power")
+			t.Error("no shard failed, so the test proves nothing")
 		}
 		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
 			!reflect.DeepEqual(want.Counts(), got.Counts()) {
-			t.Errorf("%d shards: another release", shards)
+			t.Errorf("%d shards: the release differs from that in memory", shards)
 		}
 	}
 	j := job(t, "table", 3)
@@ -370,7 +373,7 @@ func TestFailures(t *testing.T) {
 	ledger := accountant.NewLedger(budget)
 	e, err := beam.Embed(t.Context(), j, plan, ledger)
 	if err == nil || e != nil || !strings.Contains(err.Error(), errBroken.Error()) {
-		t.Errorf("a source that breaks always: %v", err)
+		t.Errorf("a source that always fails: got %v, want its error", err)
 	}
 	for _, line := range ledger.Entries() {
 		if line.Spent > 0 {
@@ -379,14 +382,14 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// twice is a row that comes twice.
+// twice emits a row twice.
 func twice(r beam.Row, emit func(beam.Row)) {
 	emit(r)
 	emit(r)
 }
 
-// rows are the table's, or the sets', as a PCollection, each of them twice; the persons have three
-// rows each.
+// rows returns a function that makes a PCollection of the rows of the table or of the sets, each
+// row twice. Each person has three rows.
 func rows(sets bool) func(s sdk.Scope) sdk.PCollection {
 	return func(s sdk.Scope) sdk.PCollection {
 		var list []beam.Row
@@ -405,7 +408,7 @@ func rows(sets bool) func(s sdk.Scope) sdk.PCollection {
 	}
 }
 
-// TestRowsOfACollection: rows count once, and those of a person as one record.
+// TestRowsOfACollection: each row counts once, and all rows of a person count as one record.
 func TestRowsOfACollection(t *testing.T) {
 	persons := (people + 2) / 3
 	first := must(records.NewFrameBuilder(tableSchema))
@@ -455,7 +458,7 @@ func TestRowsOfACollection(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
-				t.Errorf("%s by %s, %d parts: other records", c.plan, c.unit, parts)
+				t.Errorf("%s by %s, %d parts: the records differ from those in memory", c.plan, c.unit, parts)
 			}
 		}
 	}
@@ -464,12 +467,12 @@ func TestRowsOfACollection(t *testing.T) {
 	var wrong *param.Error
 	users := accountant.NewLedger(budget, accountant.WithUnit(records.UnitUser))
 	if _, err := beam.Fit(seeded(t), j, plans["merf"], users); !errors.As(err, &wrong) {
-		t.Errorf("rows on a ledger for users: %v", err)
+		t.Errorf("rows on a ledger for users: got %v, want an error about the unit", err)
 	}
 }
 
-// mixPlans are plans of mixtures of Poisson samples: of all records, of one class each, around
-// means, and under replace-one.
+// mixPlans returns plans of mixtures of Poisson samples: of all records, by class, around means,
+// and under replace-one.
 func mixPlans(t testing.TB) map[string]*mix.Plan {
 	t.Helper()
 	all := map[string]mix.Config{
@@ -487,14 +490,14 @@ func mixPlans(t testing.TB) map[string]*mix.Plan {
 	return plans
 }
 
-// mixed are released rows.
+// mixed returns the released rows of a generator of mix.
 func mixed(g *synth.Generator) []any {
 	x, y := g.Model().(*mix.Model).Rows().Matrices()
 	return []any{x.Data, y.Data}
 }
 
-// TestMixIsTheSameBits as in memory, for 1, 3 and 17 shards that fail, are computed twice and are
-// delivered three times; the ledger has the same lines.
+// TestMixIsTheSameBits: for 1, 3 and 17 shards that fail, are computed twice and are delivered
+// three times, the rows have the same bits as in memory, and the ledger has the same lines.
 func TestMixIsTheSameBits(t *testing.T) {
 	defer fails.Store(0)
 	for name, p := range mixPlans(t) {
@@ -505,10 +508,10 @@ func TestMixIsTheSameBits(t *testing.T) {
 		}
 		for _, shards := range []int{1, 3, 17} {
 			if shards == 17 && name != "by class around means" {
-				continue // for time
+				continue // to save time
 			}
 			j, ledger := job(t, "table", shards), accountant.NewLedger(p.Budget())
-			j.Attempts = 40 // more than can fail
+			j.Attempts = 40 // more than the number of failures
 			fails.Store(2)
 			before := opened.Load()
 			undo := beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
@@ -522,12 +525,12 @@ func TestMixIsTheSameBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := opened.Load() - before; n < int64(4*shards) || fails.Load() >= 0 {
-				t.Errorf("%d shards were read %d times, and failures are left: the test has no power",
+				t.Errorf("%d shards were read %d times, or failures are left, so the test proves nothing",
 					shards, n)
 			}
 			if !reflect.DeepEqual(mixed(want), mixed(got)) ||
 				!reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
-				t.Errorf("%s, %d shards: other rows", name, shards)
+				t.Errorf("%s, %d shards: the rows differ from those in memory", name, shards)
 			}
 			if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
 				t.Errorf("%s, %d shards: the ledger has %v, want %v", name, shards, ledger.Entries(),
@@ -537,8 +540,7 @@ func TestMixIsTheSameBits(t *testing.T) {
 	}
 }
 
-// TestMixOfBundles: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares a bundle
-// with another.
+// TestMixOfBundles: mixtures of 34 shards have the same bits in 1, 3 and 17 separate bundles.
 func TestMixOfBundles(t *testing.T) {
 	p := mixPlans(t)["by class around means"]
 	want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()), some(tableSchema, 0, people))
@@ -560,13 +562,13 @@ func TestMixOfBundles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(mixed(want), mixed(got)) {
-			t.Errorf("%d bundles: other rows", bundles)
+			t.Errorf("%d bundles: the rows differ from those in memory", bundles)
 		}
 	}
 }
 
-// TestMixOfACollection: rows that come in any order, each twice, have the positions of their parts
-// and IDs in every pass.
+// TestMixOfACollection: a row's position depends on its part and its ID only, and is the same in
+// every pass, although rows come twice and in any order.
 func TestMixOfACollection(t *testing.T) {
 	p := mixPlans(t)["plain"]
 	for _, parts := range []int{1, 3} {
@@ -591,13 +593,13 @@ func TestMixOfACollection(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(mixed(want), mixed(got)) {
-			t.Errorf("%d parts: other rows", parts)
+			t.Errorf("%d parts: the rows differ from those in memory", parts)
 		}
 	}
 }
 
-// TestMixFails without a draw: a source that always breaks, one whose shard grows after it was
-// counted, and samples of a fixed size.
+// TestMixFails: no noise is drawn if a source always fails, if a shard grows after it was counted,
+// or if samples have a fixed size.
 func TestMixFails(t *testing.T) {
 	defer fails.Store(0)
 	p := mixPlans(t)["plain"]
@@ -631,7 +633,7 @@ func TestMixFails(t *testing.T) {
 	} {
 		ledger, err := try()
 		if err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 		}
 		for _, line := range ledger.Entries() {
 			if line.Spent > 0 {
@@ -641,8 +643,8 @@ func TestMixFails(t *testing.T) {
 	}
 }
 
-// TestSecretsTravelSealed: which records a mixture holds is in no pass that the pipeline's graph
-// has, except under the key, and belongs to one pass.
+// TestSecretsTravelSealed: the secret of a pass decides which records a mixture includes. The pass
+// in the pipeline's graph contains it only encrypted, and it cannot be opened with another pass.
 func TestSecretsTravelSealed(t *testing.T) {
 	k := mechanism.NewKey()
 	beam.Hold(k)
@@ -651,19 +653,19 @@ func TestSecretsTravelSealed(t *testing.T) {
 	text := must(beam.SealPass(k, pass))
 	if strings.Contains(string(text), "who is where") ||
 		strings.Contains(string(text), "d2hvIGlzIHdoZXJl") { // in base 64
-		t.Errorf("in the clear: %s", text)
+		t.Errorf("the secret is not encrypted: %s", text)
 	}
 	if got, err := beam.OpenPass(k.ID(), text); err != nil || !reflect.DeepEqual(got, pass) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("opening the pass gives %v, error %v; want the sealed pass", got, err)
 	}
 	other := strings.Replace(string(text), "cHVibGlj", "cHVibGlx", 1)
 	if _, err := beam.OpenPass(k.ID(), []byte(other)); !errors.Is(err, mechanism.ErrSealed) {
-		t.Errorf("the secret of another pass: %v", err)
+		t.Errorf("opening the secret of another pass: got %v, want an error", err)
 	}
 }
 
-// TestRowsThatAreNot: no rows are records like any other number of them, and what is sealed names
-// the same parts whoever is there.
+// TestRowsThatAreNot: an empty PCollection is a valid data set. Sealed sums name the same parts for
+// any rows.
 func TestRowsThatAreNot(t *testing.T) {
 	p := passPlans(t)["independent"]
 	for _, n := range []int{0, 1} {
@@ -677,27 +679,28 @@ func TestRowsThatAreNot(t *testing.T) {
 		_, err := beam.Fit(seeded(t), j, p, accountant.NewLedger(budget))
 		undo()
 		if err != nil {
-			t.Errorf("%d rows: %v", n, err)
+			t.Errorf("a pipeline of %d rows: %v", n, err)
 		}
 		want := `["part 0 of 5","part 1 of 5","part 2 of 5","part 3 of 5","part 4 of 5"]`
 		if !slices.Equal(named, []string{want}) {
-			t.Errorf("%d rows: in the clear %v, want %s", n, named, want)
+			t.Errorf("%d rows: got the unencrypted names %v, want %s", n, named, want)
 		}
 	}
 }
 
-// shardsOf are the names that sealed sums have in the clear.
+// shardsOf returns the unencrypted shard names of sealed sums.
 func shardsOf(t *testing.T, sealed []byte) string {
 	t.Helper()
 	_, after, _ := strings.Cut(string(sealed), `"shards":`)
 	names, _, ok := strings.Cut(after, `]`)
 	if !ok {
-		t.Fatal("no names in the clear")
+		t.Fatal("the sealed sums have no unencrypted names")
 	}
 	return names + "]"
 }
 
-// TestDurableLedgers have the same lines, and a checkpoint's result is not drawn again.
+// TestDurableLedgers: a durable ledger gets the same lines as one in memory, and a complete
+// checkpoint is not drawn again.
 func TestDurableLedgers(t *testing.T) {
 	plan, folder := merfPlan(t), t.TempDir()
 	ledger := must(store.Dir(filepath.Join(folder, "ledgers")).Create(t.Context(), "table",
@@ -714,14 +717,15 @@ func TestDurableLedgers(t *testing.T) {
 	}
 	if !reflect.DeepEqual(drawn(t, one), drawn(t, two)) || opened.Load() != before ||
 		!reflect.DeepEqual(lines, ledger.Entries()) {
-		t.Error("a complete run was done again")
+		t.Error("a complete run was carried out again")
 	}
 	if len(lines) == 0 || lines[0].Purpose != merf.PurposeEmbed {
-		t.Errorf("the ledger has %v", lines)
+		t.Errorf("the ledger has the unexpected lines %v", lines)
 	}
 }
 
-// TestReplay: fed the same noise, a pipeline over neighbouring records shows nothing else.
+// TestReplay: with the same noise, pipelines over neighbouring records differ only as the declared
+// sensitivity allows.
 func TestReplay(t *testing.T) {
 	var now records.Data
 	beam.RegisterSource("replayed", func(_ context.Context, location string) iter.Seq2[records.Data,
@@ -758,7 +762,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayOfMixtures: as TestReplay, for a plan whose samples hold records by position.
+// TestReplayOfMixtures does the same as TestReplay for a plan that samples records by position.
 func TestReplayOfMixtures(t *testing.T) {
 	var now records.Data
 	beam.RegisterSource("replayed in order", func(_ context.Context,
@@ -780,7 +784,7 @@ func TestReplayOfMixtures(t *testing.T) {
 			Neighbour: pairs[i].Neighbour, Seeds: 1,
 			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 				now = d
-				g, err := beam.Mix(ctx, j, plan, l, synth.On(device.CPUWith(1))) // calls in one order
+				g, err := beam.Mix(ctx, j, plan, l, synth.On(device.CPUWith(1))) // a fixed order of calls
 				if err != nil {
 					return nil, err
 				}
@@ -789,7 +793,8 @@ func TestReplayOfMixtures(t *testing.T) {
 	}
 }
 
-// TestSample: the same seed and shards give the same files, whose rows are all that were asked for.
+// TestSample: the same seed and shards give the same files, with the requested number of rows in
+// all.
 func TestSample(t *testing.T) {
 	g, err := merfPlan(t).Fit(t.Context(), some(tableSchema, 0, people))
 	if err != nil {
@@ -819,15 +824,15 @@ func TestSample(t *testing.T) {
 	_, again, _ := draw(1)
 	_, other, _ := draw(2)
 	if len(files) != 7 || rows != 2503 || !slices.Equal(one, again) || slices.Equal(one, other) {
-		t.Errorf("%d files of %d rows; the same again: %v; of another seed: %v", len(files), rows,
+		t.Errorf("%d files of %d rows; equal for the same seed: %v, another seed: %v", len(files), rows,
 			slices.Equal(one, again), slices.Equal(one, other))
 	}
 	if one[0] == one[1] {
-		t.Error("two shards hold the same rows")
+		t.Error("two shards contain the same rows")
 	}
 }
 
-// TestJobsThatMakeNoSense are refused before anything is reserved.
+// TestJobsThatMakeNoSense: invalid jobs are refused before anything is reserved.
 func TestJobsThatMakeNoSense(t *testing.T) {
 	for name, change := range map[string]func(*beam.Job){
 		"no key":         func(j *beam.Job) { j.Key = mechanism.Key{} },
@@ -844,27 +849,27 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 		var wrong *param.Error
 		_, err := beam.MERF(t.Context(), j, merfPlan(t), ledger)
 		if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
-			t.Errorf("%s: %v, ledger %v", name, err, ledger.Entries())
+			t.Errorf("%s: got error %v, want a *param.Error; the ledger has %v", name, err, ledger.Entries())
 		}
 	}
 }
 
-// TestKeysDoNotTravel: nothing of the pipeline's graph, and nothing in the folder, holds the key,
-// and a process without it cannot take part.
+// TestKeysDoNotTravel: neither the pipeline's graph nor the folder contains the key, and a process
+// without the key cannot take part.
 func TestKeysDoNotTravel(t *testing.T) {
 	k := mechanism.NewKey()
 	set := beam.Settings{Key: k.ID()}
 	if text := fmt.Sprintf("%+v", set); strings.Contains(text, string(k.Secret())) {
-		t.Error("the settings hold the key")
+		t.Error("the settings contain the key")
 	}
 	var wrong *param.Error
 	beam.ProvideKeys(func(string) (mechanism.Key, error) { return mechanism.NewKey(), nil })
 	defer beam.ProvideKeys(nil)
 	if _, err := beam.KeyOf(k.ID()); !errors.As(err, &wrong) {
-		t.Errorf("another key than the one asked for: %v", err)
+		t.Errorf("a provided key that is not the requested one: got %v, want an error", err)
 	}
 	beam.ProvideKeys(func(string) (mechanism.Key, error) { return k, nil })
 	if got, err := beam.KeyOf(k.ID()); err != nil || got.ID() != k.ID() {
-		t.Errorf("the key asked for: %v", err)
+		t.Errorf("the requested key: got error %v", err)
 	}
 }

@@ -24,13 +24,14 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 	}
 }
 
-// Fit runs a plan. Every pass over the records is a pipeline; what follows a release, such as
+// Fit runs a plan. Every pass over the records is a pipeline. Work after a release, such as
 // training a generator, runs in this process.
 //
-// Guarantee: that of the plan for the records of all shards: see synth.FitPasses. The ledger, which
-// may be that of a store, has the same lines as for the same records in memory.
+// Guarantee: the plan's guarantee for the records of all shards; see synth.FitPasses. The ledger,
+// which may belong to a store, has the same lines as for the same records in memory.
+//
 // Errors: those of the plan's FitOn; *param.Error for an invalid job, before anything is reserved;
-// those of the runner, after which the reservation remains.
+// errors of the runner, after which the reservation remains.
 func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {
@@ -55,18 +56,18 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 
 // Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds
 // up the mean records if the plan releases these. Every later pass makes the sums of as many
-// mixtures as fit into 64 MiB. A record's position decides which of them it is in, under a key
-// that is drawn for the pass and travels sealed.
+// mixtures as fit into 64 MiB. A record's position decides which mixtures include it, under a key
+// that is drawn for the pass and sent encrypted.
 //
-// Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of
-// records changes between passes, before noise of the later pass is drawn.
+// Guarantee: as for [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of records
+// changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, it
-// is the noisy marginals of a table's columns or of their pairs.
+// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, the
+// embedding consists of the noisy marginals of a table's columns or of their pairs.
 //
 // Guarantee and Errors: those of [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
@@ -95,8 +96,8 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 	return Embed(ctx, j, p, ledger, opts...)
 }
 
-// KMeans clusters records in the space of a feature map, or of their own coordinates where that is
-// nil: one pipeline for each iteration, whose side input is the centres.
+// KMeans clusters records in the space of a feature map, or of their own coordinates if the map is
+// nil. Each iteration is one pipeline, whose side input is the centres.
 //
 // Guarantee and Errors: those of kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,
@@ -122,7 +123,7 @@ func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s re
 func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *accountant.Ledger) (*draft.Draft,
 	error) {
 	if p == nil {
-		return nil, param.New("beam.Draft.p", nil, "a plan, made by draft.Config.Plan")
+		return nil, param.New("beam.Draft.p", nil, "a plan made by draft.Config.Plan")
 	}
 	s := p.Config.Candidates
 	if err := j.check(s); err != nil {

@@ -23,28 +23,30 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Job says where the records are and how pipelines run. All of it but Key is public.
+// A Job describes where the records are and how pipelines run. All fields except Key are public.
 type Job struct {
-	// Shards are read by the source that RegisterSource knows by the name Source.
+	// Shards are read by the source that was registered by RegisterSource under the name Source.
 	Source string
 	Shards []Shard
-	// Rows makes a PCollection of Row in place of shards, which Parts groups.
+	// Rows makes a PCollection of Row, to be used instead of shards. Parts says how its rows are
+	// grouped.
 	Rows  func(s sdk.Scope) sdk.PCollection
 	Parts Parts
 
-	// Key seals sums; see ProvideKeys for processes other than this one.
+	// Key seals sums. Other processes get it by ProvideKeys.
 	Key mechanism.Key
 	// Folder is a path that workers write to and this process reads from, on any of Beam's file
-	// systems that the program imports. What is written there is sealed.
+	// systems that the program imports. The files in it are sealed.
 	Folder string
-	Runner string // one of Beam's; "" for Prism in this process
-	// Groups is the number of groups in which sums are merged first; 0 for the root of the number of
-	// shards.
+	Runner string // the name of a Beam runner; "" for Prism in this process
+	// Groups is the number of groups in which sums are merged first; 0 for the square root of the
+	// number of shards.
 	Groups int
-	// Workers is the number of goroutines that add up one shard; 0 for all cores of its machine.
+	// Workers is the number of goroutines that add up one shard; 0 for all cores of the machine.
 	Workers int
-	// Attempts is how many times a pipeline is started before its error is returned; 0 for 1. Another
-	// attempt costs nothing, since noise is drawn after the pipeline has ended.
+	// Attempts is the number of times that a failing pipeline is started before its error is
+	// returned; 0 for 1. Another attempt costs no privacy, since noise is drawn after the pipeline
+	// has ended.
 	Attempts int
 }
 
@@ -83,7 +85,7 @@ func (j Job) checkShards(k *param.Checker) {
 	}
 }
 
-// settings are those of a pass of the job.
+// settings returns the settings of a pass of the job.
 func (j Job) settings(w Work) Settings {
 	n := len(j.Shards)
 	if j.Rows != nil {
@@ -125,7 +127,7 @@ func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) 
 	return all, errors.Join(failed, ctx.Err())
 }
 
-// attempt runs the pipeline once and merges what it has written.
+// attempt runs the pipeline once and merges the sums that it has written.
 func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []byte,
 	all *partial.Partial) error {
 	file := join(j.Folder, "privgen-"+rand.Text()+".sealed")
@@ -153,7 +155,7 @@ var sawSealed = func([]byte) {}
 // sumShards is Sum; tests replace it by functions that repeat work, as runners may.
 var sumShards = Sum
 
-// build is the pipeline of one pass.
+// build adds the steps of one pass to a pipeline.
 func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file string) error {
 	set := j.settings(w)
 	pass := sdk.Create(s, text)
@@ -175,13 +177,13 @@ func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file
 func (j Job) complete(all *partial.Partial) error {
 	names := slices.Sorted(slices.Values(j.names()))
 	if got := all.Shards(); !slices.Equal(got, names) {
-		return fmt.Errorf("beam: the pipeline returned the sums of %d shards, not of all %d", len(got),
+		return fmt.Errorf("beam: the pipeline returned the sums of %d shards, want all %d", len(got),
 			len(names))
 	}
 	return nil
 }
 
-// names are those of all shards, or of all parts of rows.
+// names returns the names of all shards, or of all parts of rows.
 func (j Job) names() (names []string) {
 	for _, s := range j.Shards {
 		names = append(names, s.Name)
@@ -194,10 +196,10 @@ func (j Job) names() (names []string) {
 	return names
 }
 
-// writeFn writes the sealed sums where the driver reads them.
+// writeFn writes the sealed sums to the file that the driver reads.
 type writeFn struct{ File string }
 
-// ProcessElement writes one file, whole or not at all where the file system can rename.
+// ProcessElement writes one file, which appears whole or not at all if the file system can rename.
 func (f *writeFn) ProcessElement(ctx context.Context, sealed []byte, emit func(string)) error {
 	if err := writeFile(ctx, f.File, func(w io.Writer) error {
 		_, err := w.Write(sealed)
@@ -216,8 +218,8 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// writeFile writes beside the file and renames, so that an attempt that fails or another that runs
-// at once leaves no half a file.
+// writeFile writes a temporary file and renames it, so that neither a failed attempt nor a
+// concurrent one leaves an incomplete file.
 func writeFile(ctx context.Context, file string, write func(io.Writer) error) (err error) {
 	fs, err := filesystem.New(ctx, file)
 	if err != nil {
@@ -245,7 +247,7 @@ func writeFile(ctx context.Context, file string, write func(io.Writer) error) (e
 	return nil
 }
 
-// readFile reads a file and removes it where the file system can.
+// readFile reads a file and then removes it if the file system can.
 func readFile(ctx context.Context, file string) ([]byte, error) {
 	fs, err := filesystem.New(ctx, file)
 	if err != nil {

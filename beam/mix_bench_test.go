@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// BenchmarkMix releases 2,000 mixtures of 400,000 rows, in memory and by a pipeline of 8 shards.
+// BenchmarkMix measures the release of 2,000 mixtures of 400,000 rows, in memory and by a pipeline
+// with 8 shards.
 func BenchmarkMix(b *testing.B) {
 	const n = 400_000
 	base, _ := records.AsFrame(some(tableSchema, 0, 4000))
@@ -72,7 +73,7 @@ func BenchmarkMix(b *testing.B) {
 	})
 }
 
-// busy is the processor time of this process so far, in seconds.
+// busy returns the processor time of this process so far, in seconds.
 func busy() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -14,23 +14,24 @@ import (
 
 // A Row is a row of a PCollection.
 type Row struct {
-	// ID tells the rows of one person apart or, where a row is the unit, all rows. Of several rows
-	// with one ID, one counts.
+	// ID distinguishes the rows of one person or, if the unit is a row, all rows. Of several rows
+	// with the same ID, only one counts.
 	ID     string
-	Person string // who contributes it; ignored where a row is the unit
-	// Values are the row of a table as text, one for each column in the schema's order. "" is a
-	// missing value, and so is one that a short row lacks; extra values are ignored.
+	Person string // the person who contributes the row; ignored if the unit is a row
+	// Values are the cells of a table's row as text, one for each column in the schema's order. "" is
+	// a missing value. So are the cells at the end that a short row does not have. Extra values are
+	// ignored.
 	Values []string
-	Items  []uint32 // the row of a set
+	Items  []uint32 // the items of a set's row
 }
 
-// Parts says how rows of a PCollection are grouped before they are added up.
+// Parts describes how rows of a PCollection are grouped before they are added up.
 type Parts struct {
-	// Unit is records.UnitRecord (or empty), where every row counts, or records.UnitUser, where all
-	// rows of a person become one record: of a table the row with the least ID, of sets all items
-	// together, cut to the schema's number of them.
+	// Unit is records.UnitRecord (or empty) or records.UnitUser. With UnitRecord every row counts.
+	// With UnitUser all rows of a person become one record: for a table the row with the smallest ID,
+	// for sets the union of all items, cut to the schema's maximum number.
 	Unit string
-	N    int // number of parts; one worker holds one in memory. 0 for 64
+	N    int // number of parts, each of which must fit into one worker's memory; 0 for 64
 }
 
 const defaultParts = 64
@@ -39,8 +40,8 @@ func (p Parts) withDefaults() Parts {
 	return Parts{cmp.Or(p.Unit, records.UnitRecord), cmp.Or(p.N, defaultParts)}
 }
 
-// SumRows adds up a PCollection of [Row], grouped into parts by row or by person. Like [Sum] it
-// returns sealed sums.
+// SumRows adds up a PCollection of [Row], grouped into parts by row or by person. It returns sealed
+// sums, as [Sum] does.
 func SumRows(s sdk.Scope, set Settings, parts Parts, schema []byte, pass,
 	rows sdk.PCollection) sdk.PCollection {
 	s = s.Scope("privgen.SumRows")
@@ -51,8 +52,9 @@ func SumRows(s sdk.Scope, set Settings, parts Parts, schema []byte, pass,
 		sdk.CoGroupByKey(s, divided, all), sdk.SideInput{Input: pass})
 }
 
-// numbers are those of all parts. A part without rows has sums, too: otherwise the names in the
-// clear would show which parts have rows, and thereby that a person who is alone in one is there.
+// numbers returns the numbers of all parts. A part without rows has sums, too. Otherwise the
+// unencrypted names would reveal which parts have rows, and so reveal a person who is alone in a
+// part.
 func (p Parts) numbers() []int {
 	list := make([]int, p.N)
 	for i := range list {
@@ -61,10 +63,10 @@ func (p Parts) numbers() []int {
 	return list
 }
 
-// name is that of a part's sums.
+// name returns the name of a part's sums.
 func (p Parts) name(part int) string { return fmt.Sprintf("part %d of %d", part, p.N) }
 
-// marked is a mark that a part is there.
+// marked returns a mark for a part, so that parts without rows are processed too.
 func marked(part int) (int, bool) { return part, true }
 
 // divideFn sends a row to its part.
@@ -75,7 +77,7 @@ func (f *divideFn) ProcessElement(r Row, emit func(int, Row)) {
 	emit(groupOf(f.Parts.owner(r), f.Parts.N), r)
 }
 
-// owner is what a row belongs to: a unit of the guarantee.
+// owner returns the unit of the guarantee to which a row belongs.
 func (p Parts) owner(r Row) string {
 	if p.Unit == records.UnitRecord {
 		return r.ID
@@ -116,7 +118,7 @@ func (f *partFn) ProcessElement(ctx context.Context, part int, rows func(*Row) b
 	return f.step.emit(sums, f.Parts.name(part), emit)
 }
 
-// bound makes one record of every unit of a part.
+// bound returns one record for every unit of a part.
 func (p Parts) bound(s records.Schema, part int, rows func(*Row) bool) (records.Data, error) {
 	units := map[string]Row{}
 	for r := (Row{}); rows(&r); r = (Row{}) {
@@ -139,8 +141,8 @@ func (p Parts) bound(s records.Schema, part int, rows func(*Row) bool) (records.
 	return records.WithPart(records.WithUnit(d, p.Unit), part, p.N), nil
 }
 
-// before orders the rows of one owner: by ID, and rows of one ID by what they hold, so that what
-// counts does not depend on the order in which they come.
+// before orders the rows of one owner by ID, and rows with the same ID by their content, so that
+// the counted row does not depend on the order in which rows arrive.
 func before(a, b Row) bool {
 	if c := cmp.Compare(a.ID, b.ID); c != 0 {
 		return c < 0
@@ -148,8 +150,8 @@ func before(a, b Row) bool {
 	return slices.Compare(a.Values, b.Values) < 0
 }
 
-// recordsOf makes a data set of rows, one an owner, in the owners' order: every pass over them
-// numbers them alike.
+// recordsOf returns a data set with one row for each owner, in the order of owners, so that every
+// pass gives each row the same number.
 func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
 	owners := slices.Sorted(maps.Keys(units))
 	if s.Sparse() {
@@ -173,7 +175,7 @@ func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
 	row := make([]any, len(s.Columns()))
 	for _, owner := range owners {
 		r := units[owner]
-		clear(row) // missing, where there are fewer values than columns
+		clear(row) // cells without a value are missing
 		for j, v := range r.Values[:min(len(r.Values), len(row))] {
 			if v != "" {
 				row[j] = v

@@ -17,13 +17,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Drawing says which synthetic rows are wanted, and where.
+// Drawing describes the synthetic rows to draw and where to write them.
 type Drawing struct {
-	Rows   int64  // in all
-	Shards int    // files; 0 for one for each million rows
+	Rows   int64  // number of rows in all
+	Shards int    // number of files; 0 for one file for each million rows
 	Seed   uint64 // the same seed, rows and shards give the same files
 	Folder string // for the files, on any of Beam's file systems
-	Runner string // one of Beam's; "" for Prism in this process
+	Runner string // the name of a Beam runner; "" for Prism in this process
 }
 
 // mostRows is the largest number of rows of one file.
@@ -36,11 +36,11 @@ type rowRange struct {
 	Seed      uint64
 }
 
-// Sample draws synthetic rows of a table in parallel, each shard to a Parquet file of its own
-// (part-00000-of-00017.parquet), and returns the files' names. Sampling is post-processing and
+// Sample draws synthetic rows of a table in parallel. It writes each shard to a Parquet file of its
+// own (part-00000-of-00017.parquet) and returns the files' names. Sampling is post-processing and
 // costs no privacy.
 //
-// Errors: *param.Error for invalid numbers and for a generator of records other than tables; those
+// Errors: *param.Error for invalid numbers and for a generator of records other than tables; errors
 // of the generator's Save and of the runner.
 func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error) {
 	d.Shards = cmp.Or(d.Shards, int((d.Rows+999_999)/1_000_000))
@@ -74,7 +74,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	return files, nil
 }
 
-// ranges divide the rows, each with a seed of its own.
+// ranges divides the rows into files, each with its own seed.
 func (d Drawing) ranges() []rowRange {
 	list := make([]rowRange, d.Shards)
 	for i := range list {
@@ -98,7 +98,7 @@ type sampleFn struct {
 	g      *synth.Generator
 }
 
-// ProcessElement writes one file, whole or not at all where the file system can rename.
+// ProcessElement writes one file, which appears whole or not at all if the file system can rename.
 func (f *sampleFn) ProcessElement(ctx context.Context, r rowRange, saved []byte,
 	emit func(string)) error {
 	if f.g == nil {

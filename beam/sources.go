@@ -14,21 +14,21 @@ import (
 // A Shard is a set of records that is fixed before the pipeline starts, such as a file or a range
 // of one. Both fields are public.
 type Shard struct {
-	Name     string // one shard's alone
-	Location string // for the source that reads it
+	Name     string // unique among the job's shards
+	Location string // tells the source which records to read
 }
 
-// A Source opens a shard. It yields the same records in the same order each time, on any machine. A
-// record is in one shard only. If the ledger protects users, all records of a user must be in one
-// shard, and the pieces that the source yields must say so by records.WithUnit and
+// A Source opens a shard. It yields the same records in the same order each time, on any machine.
+// Each record is in one shard only. If the ledger protects users, all records of a user must be in
+// one shard, and the source must state this for the pieces that it yields by records.WithUnit and
 // records.WithPart.
 //
-// Its errors end the pipeline and are returned to the caller, so that they should not describe
-// records.
+// Its errors end the pipeline and are returned to the caller, so they should not describe records.
 type Source func(ctx context.Context, location string) iter.Seq2[records.Data, error]
 
-// registry holds the functions of this process by name. A pipeline carries names, because functions
-// cannot be sent: every process that may run part of a pipeline registers the same ones.
+// registry holds the functions of this process by name. A pipeline contains names, because
+// functions cannot be sent. Every process that may run part of a pipeline registers the same
+// functions.
 var registry struct {
 	sync.Mutex
 	sources map[string]Source
@@ -36,8 +36,8 @@ var registry struct {
 	provide func(id string) (mechanism.Key, error)
 }
 
-// RegisterSource makes a source known to pipelines of this process by a name. Programs that run on
-// workers call it before Beam's Init. A second source of the same name replaces the first.
+// RegisterSource registers a source under a name for the pipelines of this process. Programs that
+// run on workers call it before Beam's Init. A second source of the same name replaces the first.
 func RegisterSource(name string, s Source) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -57,9 +57,9 @@ func source(name string) (Source, error) {
 	return nil, param.New("beam.Job.Source", name, "the name of a source that was passed to RegisterSource")
 }
 
-// ProvideKeys sets the function by which this process gets a key, given its public name
-// (mechanism.Key.ID), for example from a store of secrets. Programs that run on workers call it
-// before Beam's Init. The process that starts a pipeline has its key already.
+// ProvideKeys sets the function by which this process gets a key by its public name
+// (mechanism.Key.ID), for example from a store of secrets. Programs that run on workers call
+// ProvideKeys before Beam's Init. The process that starts a pipeline already has its key.
 func ProvideKeys(f func(id string) (mechanism.Key, error)) {
 	registry.Lock()
 	defer registry.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/partial"
 )
 
-// A pipeline names the functions that it runs, because functions cannot be sent.
+// init registers the pipeline's functions, since a pipeline refers to functions by name.
 func init() {
 	for _, f := range []any{&sumFn{}, &partFn{}, &mergeFn{}, &divideFn{}, &writeFn{}, &sampleFn{}} {
 		sdk.RegisterType(reflect.TypeOf(f).Elem())
@@ -25,17 +25,17 @@ type Settings struct {
 	Work    Work
 	Source  string // name of the source that reads shards
 	Key     string // public name of the key that seals sums
-	Groups  int    // in which sums are merged before they are merged together
-	Workers int    // goroutines of a bundle; 0 for all cores
+	Groups  int    // number of groups in which sums are merged first
+	Workers int    // number of goroutines of a bundle; 0 for all cores
 }
 
-// step is what the functions of a pipeline have in common.
+// step has the common part of a pipeline's functions.
 type step struct {
 	Settings
 	counting counting
 }
 
-// empty makes sums of no records.
+// empty returns sums of no records.
 func (s *step) empty(pass []byte) (*partial.Partial, error) {
 	if s.counting == nil {
 		var err error
@@ -60,7 +60,8 @@ func (s *step) emit(p *partial.Partial, name string, emit func(int, []byte)) err
 	return nil
 }
 
-// groupOf depends on the name alone, so that all attempts at a shard are in one group.
+// groupOf returns a shard's group. It depends only on the name, so that all attempts at a shard are
+// in one group.
 func groupOf(name string, groups int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
@@ -125,9 +126,9 @@ func (f *mergeFn) ProcessElement(_ context.Context, _ int, sealed func(*[]byte) 
 	return f.step.emit(all, "", emit)
 }
 
-// Sum adds up every shard of shards, a PCollection of [Shard]. The PCollection pass holds one
-// []byte, the pass in JSON. Sum returns a PCollection of sealed sums, each with the number of its
-// group.
+// Sum adds up every shard of shards, a PCollection of [Shard]. The PCollection pass has one
+// element, the pass in JSON as a []byte. Sum returns a PCollection of sealed sums, each with the
+// number of its group.
 func Sum(s sdk.Scope, set Settings, pass, shards sdk.PCollection) sdk.PCollection {
 	s = s.Scope("privgen.Sum")
 	return sdk.ParDo(s, &sumFn{Settings: set}, shards, sdk.SideInput{Input: pass})
@@ -145,5 +146,5 @@ func Merge(s sdk.Scope, set Settings, pass, sums sdk.PCollection) sdk.PCollectio
 		sdk.SideInput{Input: pass}))
 }
 
-// keyed sends sums to the only group.
+// keyed assigns all sums to group 0.
 func keyed(_ int, sealed []byte) (int, []byte) { return 0, sealed }

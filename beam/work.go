@@ -17,11 +17,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Work describes what a pass over the records adds up. It is public and is sent to workers as
-// part of the pipeline. [PlanWork], [DraftWork] and [KMeansWork] make one.
+// A Work describes the sums of a pass over the records. It is public and is sent to workers as part
+// of the pipeline. [PlanWork], [DraftWork] and [KMeansWork] make one.
 type Work struct {
 	Kind string `json:"kind"`
-	Plan []byte `json:"plan,omitempty"` // in JSON
+	Plan []byte `json:"plan,omitempty"` // the plan in JSON
 }
 
 // The kinds of work.
@@ -47,8 +47,8 @@ func DraftWork(p *draft.Plan) (Work, error) {
 	return Work{kindDraft, text}, err
 }
 
-// KMeansWork describes the iterations of a clustering. Everything else about an iteration is in its
-// pass.
+// KMeansWork describes the iterations of a clustering. The rest of an iteration's description is in
+// its pass.
 func KMeansWork() Work { return Work{Kind: kindKMeans} }
 
 // A counting returns the sums of a pass before any record is added. The pass is given in JSON, and

@@ -14,13 +14,13 @@ import (
 )
 
 // SetSource describes generated item sets for benchmarks and examples: their number and sizes, the
-// popularity of items, and communities of items that occur together. It uses no real records. The
-// same value gives the same sets on every machine.
+// popularity of items, and communities of items that occur together. It uses no real records. Equal
+// values give the same sets on every machine.
 //
 // A record belongs to one community, or to two. Its size has a geometric tail (log-normal above the
-// mean, cut at MaxItems); each item comes from one of its communities with probability Affinity and
-// from all items otherwise. Popularity within each follows Zipf's law: the item of rank r has
-// weight 1/(r+Shift)^Skew.
+// mean, cut at MaxItems). Each item comes from one of the record's communities with probability
+// Affinity, and from all items otherwise. Popularity within a community, and among all items,
+// follows Zipf's law: the item of rank r has weight 1/(r+Shift)^Skew.
 type SetSource struct {
 	Records     int     // number of records
 	Universe    int     // number of items
@@ -154,7 +154,7 @@ type setMaker struct {
 	all     cumulative
 	groups  []cumulative
 	weights cumulative // of the communities
-	logMean float64    // of the sizes, beyond their first item
+	logMean float64    // mean logarithm of the sizes without their first item
 	stamp   []uint64   // for each item, the last row that contains it
 	row     []uint32
 	rows    uint64
@@ -169,7 +169,7 @@ func newSetMaker(g SetSource) *setMaker {
 	order := m.rng.Perm(g.Universe)
 	m.all = zipf(order, g.Skew, g.Shift)
 	for c := range g.Communities {
-		// Every community has a part of the items to itself and shares as many others, so that
+		// Every community has its own part of the items, and as many items drawn from all, so that
 		// communities overlap.
 		var own []int
 		for r := c; r < len(order); r += g.Communities {
@@ -194,8 +194,8 @@ func identity(n int) []int {
 // sizeSpread is the standard deviation of the logarithm of a record's size.
 const sizeSpread = 0.8
 
-// fitSizes returns the location at which sizes have the intended mean after they are cut, found by
-// bisection on a fixed sample of normal numbers.
+// fitSizes returns the mean logarithm with which sizes have the intended mean after they are cut.
+// It is found by bisection on a fixed sample of normal numbers.
 func (m *setMaker) fitSizes() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73697a65))
 	normals := make([]float64, 1<<14)

@@ -37,7 +37,7 @@ func TestSetSource(t *testing.T) {
 	slices.Sort(counts)
 	if mean := float64(total) / 20000; mean < 5.1 || mean > 5.4 || longest > 57 || longest < 30 ||
 		counts[199] < 5*counts[20] {
-		t.Errorf("mean %.2f, longest %d, counts from %d to %d", mean, longest, counts[0], counts[199])
+		t.Errorf("got mean %.2f, longest %d, counts from %d to %d", mean, longest, counts[0], counts[199])
 	}
 	if again := must(g.Make())(t); !slices.Equal(again.Items(777), table.Items(777)) {
 		t.Error("the same source makes other sets")
@@ -46,7 +46,7 @@ func TestSetSource(t *testing.T) {
 	bad := demo.SetSource{Records: -1, Universe: 5, MeanItems: 0.5, MaxItems: 4, Skew: -1, Shift: -1,
 		Communities: 9, Affinity: 2}
 	if _, err := bad.Make(); !errors.As(err, &shape) || strings.Count(err.Error(), "SetSource") != 6 {
-		t.Errorf("mistakes: %v", err)
+		t.Errorf("got error %v, want six mistakes", err)
 	}
 	for _, g := range []demo.SetSource{demo.CallRecords(), demo.TransitRecords()} {
 		if err := g.Validate(); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // TableSource describes generated tables with columns of different kinds and a class, for
-// benchmarks and examples. It uses no real records. The same value gives the same table on every
+// benchmarks and examples. It uses no real records. Equal values give the same table on every
 // machine.
 //
 // Every record has a few hidden Gaussian factors. A number is a mixture of them plus independent
@@ -157,8 +157,8 @@ func newRowMaker(g TableSource) *rowMaker {
 	return m
 }
 
-// fitShift returns the shift that gives the last class its intended share, found by bisection on a
-// fixed sample of factors.
+// fitShift returns the shift that gives the last class its intended share. It is found by bisection
+// on a fixed sample of factors.
 func (m *rowMaker) fitShift() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73686966))
 	sample := make([][]float64, 4000)

@@ -2,9 +2,9 @@ package device
 
 import "fmt"
 
-// Adam does one step of the Adam optimizer on parameters in host memory, for callers that process
-// the parameters piece by piece and do other work on each piece while it is in the cache. Disjoint
-// pieces may be updated concurrently.
+// Adam makes one step of the Adam optimizer on parameters in host memory. It is for callers that
+// process the parameters piece by piece, and do other work on each piece while the piece is in the
+// cache. Disjoint pieces may be updated concurrently.
 type Adam struct{ rates adamRates }
 
 // NewAdam computes the factors of a step. It panics if s.T is below 1.
@@ -16,7 +16,7 @@ func NewAdam(s AdamStep) Adam {
 }
 
 // Move moves the parameters p by one step for the gradient scale·g and updates the moments m and v.
-// The result has the same bits as the method Adam of the CPU backend with the gradient scale·g
+// The result has the same bits as that of the CPU backend's method Adam for the gradient scale·g
 // rounded to float32.
 //
 // Shapes: p, g, m and v have the same length.
@@ -34,6 +34,6 @@ func (a *Adam) MoveSum(p []float32, g []float64, m, v []float32, scale float64) 
 func checkMoments(p []float32, n int, m, v []float32) {
 	if len(p) != n || len(m) != n || len(v) != n {
 		panic(fmt.Sprintf("device: Adam: %d parameters, %d numbers of a gradient and %d and %d moments; "+
-			"want as many of each", len(p), n, len(m), len(v)))
+			"want equal numbers", len(p), n, len(m), len(v)))
 	}
 }

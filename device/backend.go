@@ -2,24 +2,24 @@ package device
 
 import "errors"
 
-// ErrUnavailable is returned if the build does not support a device or the machine does not have
-// it.
+// ErrUnavailable is returned if the build does not support a device, or if the machine does not
+// have the device.
 var ErrUnavailable = errors.New("device: unavailable")
 
 // Backend multiplies and transforms matrices that live on its device.
 //
 // Mismatched shapes are a programming error and panic. Sizes of zero are valid everywhere.
-// Destinations must not overlap operands unless a method says so. A backend is safe for concurrent
-// use by several goroutines as long as they write to different matrices.
+// Destinations must not overlap operands unless the documentation of a method allows it. A backend
+// is safe for concurrent use by several goroutines if they write to different matrices.
 //
-// Privacy guarantees need more: the results for a record must not depend on other records, and one
-// record must change a sum by its own share only. A backend states that this holds by implementing
-// Promising and FixedSummer, and package devicetest tests it. With other backends, guarantees are
-// weaker and say so.
+// Privacy guarantees need two more properties: the results for a record must not depend on other
+// records, and one record must change a sum by its own contribution only. A backend promises these
+// properties by implementing Promising and FixedSummer, and package devicetest tests them. With
+// other backends, guarantees are weaker and name the noise class "real".
 type Backend interface {
 	// Name returns the name of the hardware, for example "cpu (avx2)".
 	Name() string
-	// Workers returns the number of cores or queues that work at the same time.
+	// Workers returns the number of cores or queues that can work at the same time.
 	Workers() int
 
 	// New allocates a zeroed rows×cols matrix.
@@ -69,11 +69,11 @@ type Backend interface {
 	// applied at many places of a record, this is the squared norm of the record's gradient.
 	//
 	// Guarantee: dst[i] is an upper bound even if terms of the product cancel, because a bound on the
-	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖, a sum over
-	// the rows of the block, where k is the largest of block and the numbers of columns. Where the
-	// Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm by at most
-	// k·2⁻²²·(Σ‖a‖‖d‖)². dst[i] is not finite if the block holds a number that is not finite, or if
-	// squared norms of its rows overflow float32.
+	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖, where the
+	// sum is over the rows of the block, and k is the largest of block and the numbers of columns.
+	// Where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm
+	// by at most k·2⁻²²·(Σ‖a‖‖d‖)². If the block holds a number that is not finite, or if squared
+	// norms of its rows overflow float32, dst[i] is not finite.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
@@ -101,15 +101,15 @@ type Backend interface {
 	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, where mean and scale are
 	// the rows of stats that Moments wrote; dst may be src.
 	Normalize(dst, src, stats, gain, shift Matrix)
-	// NormalizeGradient replaces delta, the derivative by the result of Normalize, with the derivative
-	// by src, where stats holds the Moments of src. It sets dGain and dShift (1×cols) to the
-	// derivatives by gain and shift.
+	// NormalizeGradient replaces delta, the derivative with respect to the result of Normalize, with
+	// the derivative with respect to src, where stats holds the Moments of src. It sets dGain and
+	// dShift (1×cols) to the derivatives with respect to gain and shift.
 	NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix)
 
 	// CosSin sets dst, which has twice as many columns as src, to [scale·cos(src) | scale·sin(src)].
 	// src may be the left or the right half of dst.
 	CosSin(dst, src Matrix, scale float32)
-	// Softmax replaces each row by its softmax.
+	// Softmax replaces each row with its softmax.
 	Softmax(m Matrix)
 	// Adam moves the parameters p by one step of the Adam optimizer for the gradient g, with the first
 	// moments m and the second moments v.
@@ -121,5 +121,5 @@ type Backend interface {
 // Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
 type AdamStep struct {
 	LR, Beta1, Beta2, Eps float32
-	T                     int // number of this step, from 1
+	T                     int // number of this step, counted from 1
 }

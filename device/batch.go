@@ -2,7 +2,7 @@ package device
 
 // Batch holds the records that a model reads, in exactly one of Dense and Sparse.
 //
-// Dense may be in host memory whatever the backend; the code that multiplies it copies it to the
+// Dense may be in host memory for any backend. The code that multiplies Dense copies it to the
 // device if needed (see Colocate).
 //
 // Labels, Index and Keys are nil if they are not needed; otherwise they have one entry for each

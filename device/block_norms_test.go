@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Squares of numbers below 2⁻⁷⁵ are zero in float32. The products of such numbers with large ones
-// may still have norms that must be clipped.
+// TestBlockProductNormsOfTinyNumbers checks that norms are upper bounds for tiny numbers. The
+// square of a number below 2⁻⁷⁵ is zero in float32, but the products of such numbers with large
+// numbers may have norms that must be clipped.
 func TestBlockProductNormsOfTinyNumbers(t *testing.T) {
 	be := device.CPU()
 	// by Gram matrices, and by the product

@@ -2,18 +2,16 @@ package device
 
 import "sync"
 
-// onHost returns the best kernels of this machine, for operations on host memory without a
+// onHost returns the fastest kernels of this machine, for operations on host memory without a
 // backend.
 var onHost = sync.OnceValue(fastest)
 
-// Clamp sets every number of dst to that of src, clamped to [lo, hi]. NaN becomes lo, and −0
-// becomes 0.
+// Clamp sets dst[i] to src[i] clamped to [lo, hi], for every i. NaN becomes lo, and −0 becomes 0.
 //
-// Shapes: dst is at least as long as src. It is the same slice or does not overlap it.
+// Shapes: dst is at least as long as src. It must begin where src begins or not overlap src.
 func Clamp(dst, src []float32, lo, hi float32) { onHost().clamp(dst[:len(src)], src, lo, hi) }
 
-// Threshold sets every number of dst to 1 where that of src is at least t, and to 0 elsewhere, NaN
-// included.
+// Threshold sets dst[i] to 1 if src[i] is at least t, and to 0 otherwise, for every i. NaN gives 0.
 //
-// Shapes: as for Clamp.
+// Shapes: those of Clamp.
 func Threshold(dst, src []float32, t float32) { onHost().threshold(dst[:len(src)], src, t) }

@@ -52,7 +52,7 @@ func TestClampAndThresholdAreTotal(t *testing.T) {
 }
 
 // TestClampKeepsToItsNumbers checks slices of every length, operations in place, and destinations
-// that are longer than the source: numbers beyond the source must not change.
+// that are longer than the source: numbers beyond the length of the source must not change.
 func TestClampKeepsToItsNumbers(t *testing.T) {
 	for n := range 70 {
 		src, dst := make([]float32, n), make([]float32, n+9)
@@ -67,9 +67,9 @@ func TestClampKeepsToItsNumbers(t *testing.T) {
 		for i, v := range dst {
 			switch {
 			case i >= n && v != 77:
-				t.Fatalf("%d numbers: number %d, which is beyond them, was written", n, i)
+				t.Fatalf("%d numbers: number %d, beyond the end of the source, was written", n, i)
 			case i < n && v != max(min(float32(i)-30, 5), -5), i < n && (src[i] == 1) != (i >= 30):
-				t.Fatalf("%d numbers: number %d is %v and %v", n, i, v, src[i])
+				t.Fatalf("%d numbers: number %d is wrong: %v clamped or %v for the threshold", n, i, v, src[i])
 			}
 		}
 	}

@@ -1,7 +1,8 @@
 package device
 
-// Colocate returns m itself, or a copy of m in the memory of b if m is a host matrix and like is
-// not. Both m and like must be matrices of b or of the host.
+// Colocate returns m if m and like are in the same memory. If m is a host matrix and like is in the
+// memory of b, it returns a copy of m in the memory of b. Both m and like must be in the memory of
+// b or of the host.
 func Colocate(b Backend, m, like Matrix) Matrix {
 	if like.Mem == nil || m.Mem != nil || m.Empty() {
 		return m

@@ -2,8 +2,8 @@ package device
 
 // Convolver is a backend that multiplies the patches of images without storing all of them.
 //
-// Its methods do what Im2Col, Gemm and Col2Im do one after the other. They change nothing and
-// return false if they have no faster way for the given window and weights.
+// Its methods have the effect of Im2Col, Gemm and Col2Im in sequence. If a method has no faster
+// algorithm for the given window and weights, it changes nothing and returns false.
 //
 // Guarantee: the results for an image depend on that image only. Sums over images do not depend on
 // the number of workers.
@@ -29,8 +29,8 @@ type Convolver interface {
 // numbers, products read the images in place, surrounded by a frame of zeros. Images of one channel
 // are processed by lines of pixels instead (see convolve_grey.go).
 
-// convolves reports whether there is a fast algorithm for a window, and whether it is the one for
-// grey images, which have one channel.
+// convolves reports whether there is a fast algorithm for a window (ok), and whether that algorithm
+// is the one for grey images, which have one channel.
 func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
 	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
 		return false, false
@@ -57,8 +57,8 @@ func (w *Window) frame(dst, image []float32) {
 	}
 }
 
-// margins returns how many additional places before the first and after the last one, in a column
-// and in a line, would still see a pixel of the image.
+// margins returns the numbers of additional places that would still see a pixel of the image:
+// before the first place and after the last place, in a column and in a line.
 func (w *Window) margins() (before, left, after, right int) {
 	down, across := w.Grid()
 	before = max((w.Size-1-w.Pad)/w.Stride, 0)
@@ -154,7 +154,8 @@ func (p *product) panelOf(g *gemmKernels, i int) packedPanel {
 	return b
 }
 
-// Spread implements [Convolver]. It adds up the patches of an image as soon as they are computed.
+// Spread implements [Convolver]. It adds up the patches of an image immediately after computing
+// them.
 func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	w.check("Spread")
 	dst.checkShape("Spread", dst.Rows, w.Len())
@@ -190,10 +191,10 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 // second-level cache.
 const mostPatches = 1 << 19
 
-// patchRows describes how the patches of one image are stored: row by row of places, with margins
-// of zeros.
+// patchRows describes how the patches of one image are stored: in the order of places, row by row,
+// with margins of zeros.
 type patchRows struct {
-	rows, line, place int // number of rows, and how many numbers a row and a place have
+	rows, line, place int // number of rows; numbers in a row; numbers at a place
 	origin            int // index of the first number of the first place
 }
 
@@ -268,8 +269,8 @@ func ceilDiv(a, b int) int {
 	return (a + b - 1) / b
 }
 
-// AddConvolved implements [Convolver]. It adds the images up in a few parts, whose number and sizes
-// do not depend on the number of workers.
+// AddConvolved implements [Convolver]. It adds up the images in a few parts. The number and the
+// sizes of the parts do not depend on the number of workers.
 func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool {
 	w.check("AddConvolved")
 	images.checkShape("AddConvolved", images.Rows, w.Len())

@@ -1,10 +1,11 @@
 package device
 
-// This file convolves images of one channel. The vectors of its products run along a line of
-// pixels.
+// This file implements convolutions of images with one channel. The vectors of its products run
+// along a line of pixels.
 
-// greyLines describes how the patches of one line of places are stored: in panels of places, which
-// hold for each number of a patch its values at all places of the panel.
+// greyLines describes how the patches of one line of places are stored. The places are divided into
+// panels. For each number of a patch, a panel holds the values of that number at all places of the
+// panel.
 type greyLines struct {
 	lanes, width, panels int
 }
@@ -27,7 +28,7 @@ func (l greyLines) panel(i, across int) (n0, n1, vecs int, mask *int32) {
 	return n0, n1, vecs, mask
 }
 
-// lower fills a panel with the patches of the places of line y from n0 on.
+// lower fills a panel with the patches of line y, from place n0 on.
 func (w *Window) lower(g *gemmKernels, dst, framed []float32, y, n0, vecs int, mask *int32) {
 	_, line := w.framed()
 	for dy := range w.Size {
@@ -68,7 +69,7 @@ func turn(g *gemmKernels, src []float32, stride, rows, cols int, dst []float32, 
 	r := 0
 	for ; r+8 <= rows && cols >= 8; r += 8 {
 		g.packColumns(cols/8, &src[r*stride], 4*stride, &dst[r], 4*to)
-		if cols%8 != 0 { // the last eight columns, some of them a second time
+		if cols%8 != 0 { // transpose the last eight columns, some of them a second time
 			g.packColumns(1, &src[r*stride+cols-8], 4*stride, &dst[(cols-8)*to+r], 4*to)
 		}
 	}
@@ -151,7 +152,7 @@ func doAddConvolvedGrey(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// addLine adds to the sums what one panel of places of a line contributes.
+// addLine adds the contribution of one panel of places of a line to the sums.
 func addLine(g *gemmKernels, lowered []float32, wide, patch, places int, m []float32, stride,
 	maps int, values, sums []float32) {
 	rows := leftOperand{lowered, wide, 1}

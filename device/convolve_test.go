@@ -42,7 +42,7 @@ func convolveWith(t *testing.T, c *cpu, w Window, maps, images int,
 	return v
 }
 
-// lowerWith computes the same results as convolveWith with patches that are stored.
+// lowerWith computes the same results as convolveWith, but stores all patches.
 func lowerWith(c *cpu, w Window, maps, images int, turned bool) (v convolved) {
 	r := rand.New(rand.NewPCG(uint64(maps), 77))
 	src, m := randomMatrix(r, images, w.Len(), 0), randomMatrix(r, images*w.Places(), maps, 0)
@@ -62,8 +62,8 @@ func lowerWith(c *cpu, w Window, maps, images int, turned bool) (v convolved) {
 	return v
 }
 
-// TestConvolve compares with patches that are stored. Results must have the same bits, except for
-// sums over images, which are added up in parts.
+// TestConvolve compares the results of convolveWith and lowerWith. They must have the same bits,
+// except for sums over images, which are added up in parts.
 func TestConvolve(t *testing.T) {
 	for _, level := range available() {
 		if level.gemm.rows == 0 {
@@ -132,15 +132,15 @@ func TestConvolveSameBits(t *testing.T) {
 				if !slices.Equal(v.sum.Data, first.sum.Data) ||
 					!slices.Equal(v.forward.Data, first.forward.Data) ||
 					!slices.Equal(v.spread.Data, first.spread.Data) {
-					t.Errorf("%s with %d workers: %+v gives other bits", level.name, workers, k.w)
+					t.Errorf("%s with %d workers: %+v gives bits that differ from the first ones", level.name, workers, k.w)
 				}
 			}
 		}
 	}
 }
 
-// TestConvolveAlone checks that the results for an image do not depend on other images, whatever
-// these hold.
+// TestConvolveAlone checks that the results for an image do not depend on other images, even if
+// these hold NaN or infinities.
 func TestConvolveAlone(t *testing.T) {
 	c := newCPU(2, fastest())
 	if c.kernels.gemm.rows == 0 {
@@ -183,7 +183,7 @@ func TestConvolveNoAllocation(t *testing.T) {
 		step()
 	}
 	if n := testing.AllocsPerRun(20, step); n >= 1 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v allocations in a step, want 0", n)
 	}
 }
 
@@ -218,7 +218,7 @@ func BenchmarkConvolve(b *testing.B) {
 	}
 }
 
-// TestBilinearVectors checks that the vector kernels give the same bits as portable loops.
+// TestBilinearVectors checks that the vector kernels give the same bits as the portable loops.
 func TestBilinearVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, m := range []Image{{7, 7, 16}, {14, 14, 8}, {1, 1, 8}, {2, 3, 24}, {1, 5, 8}, {5, 2, 8}} {
@@ -257,7 +257,7 @@ func TestNormalizeSameBits(t *testing.T) {
 					first = got
 				}
 				if !slices.Equal(got, first) {
-					t.Errorf("%s with %d workers gives other bits for %v", level.name, workers, shape)
+					t.Errorf("%s with %d workers gives different bits for %v", level.name, workers, shape)
 				}
 			}
 		}

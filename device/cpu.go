@@ -17,11 +17,11 @@ type cpu struct {
 
 // CPU returns a backend that uses all cores that the Go scheduler may use.
 //
-// Guarantee: results have the same bits whatever the number of cores.
+// Guarantee: results have the same bits for every number of cores.
 func CPU() Backend { return CPUWith(0) }
 
-// CPUWith returns a backend like that of CPU which uses the given number of cores; 0 or less means
-// all.
+// CPUWith returns a backend like the one that CPU returns, but with the given number of cores; 0 or
+// less means all cores.
 func CPUWith(workers int) Backend { return newCPU(workers, fastest()) }
 
 func newCPU(workers int, k *kernels) *cpu {
@@ -51,7 +51,7 @@ func (c *cpu) New(rows, cols int) Matrix {
 func (c *cpu) Upload(dst Matrix, src []float32) {
 	dst.check("Upload")
 	if len(src) != dst.Rows*dst.Cols {
-		panic("device: Upload: want as many numbers as the matrix holds")
+		panic("device: Upload: the slice and the matrix have different sizes: want equal sizes")
 	}
 	for i := range dst.Rows {
 		copy(dst.Row(i), src[i*dst.Cols:])
@@ -62,7 +62,7 @@ func (c *cpu) Upload(dst Matrix, src []float32) {
 func (c *cpu) Download(dst []float32, src Matrix) {
 	src.check("Download")
 	if len(dst) != src.Rows*src.Cols {
-		panic("device: Download: want room for as many numbers as the matrix holds")
+		panic("device: Download: the slice and the matrix have different sizes: want equal sizes")
 	}
 	for i := range src.Rows {
 		copy(dst[i*src.Cols:(i+1)*src.Cols], src.Row(i))
@@ -78,7 +78,7 @@ func (c *cpu) job() *job {
 
 // done clears the job's operands, which may be large, and returns the job to the pool.
 func (c *cpu) done(j *job) {
-	j.owner = nil // the team refers to the pool, and the pool must not keep its owner alive
+	j.owner = nil // the team refers to the pool, and the pool must not keep the backend alive
 	j.do, j.op, j.w, j.sums, j.centre, j.sparse, j.piece = nil, nil, nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product, j.fixed = product{}, FixedBlock{}

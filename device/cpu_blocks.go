@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// checkBlocks panics unless the rows of m are that many blocks of block rows each.
+// checkBlocks panics unless the number of rows of m is blocks·block.
 func checkBlocks(what string, block, blocks int, m Matrix) {
 	m.check(what)
 	if block < 0 || block*blocks != m.Rows {
-		panic(fmt.Sprintf("device: %s: want %d rows for each block", what, block))
+		panic(fmt.Sprintf("device: %s: an operand without %d rows for each block", what, block))
 	}
 }
 
@@ -19,7 +19,8 @@ func checkBlocks(what string, block, blocks int, m Matrix) {
 // p²·(in+out). The cheaper of the two is computed, in scratch memory that all blocks share.
 //
 // Source for the Gram matrices: ‖AᵀD‖² = Σ (AAᵀ ∘ DDᵀ); Rochette, Manoel and Tramel, "Efficient
-// Per-Example Gradient Computations in Convolutional Neural Networks", 2019, who compare the two.
+// Per-Example Gradient Computations in Convolutional Neural Networks", 2019, who compare the two
+// methods.
 func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 	checkBlocks("BlockProductNorms", block, len(dst), a)
 	checkBlocks("BlockProductNorms", block, len(dst), d)
@@ -40,8 +41,8 @@ func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
-// underflow bounds the absolute error of the same sum where terms are too small for a normal
-// float32. Multiplied by a large number, this error can be a norm of any size.
+// underflow bounds the absolute error of a sum of k products in float32 if terms are too small for
+// a normal number. Multiplied by a large number, this error can become a norm of any size.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
 // blockSizes returns Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
@@ -82,8 +83,8 @@ func doMaterialisedNorms(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(true, false, 1, a, d, 0, g)
-		// The error of element (k, l) is at most roundoff·Σ|aₖ||dₗ| over the rows, plus underflow. So the
-		// error of the norm is at most roundoff·Σ‖a‖‖d‖ + underflow·√(in·out).
+		// The error of element (k, l) is at most roundoff·Σ|aₖ||dₗ| + underflow, with the sum over the
+		// rows. So the error of the norm is at most roundoff·Σ‖a‖‖d‖ + underflow·√(in·out).
 		_, _, sizes := blockSizes(j.kernels, a, d)
 		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes +
 			underflow(p)*math.Sqrt(float64(in)*float64(out))

@@ -2,7 +2,7 @@ package device
 
 import "fmt"
 
-// costOf returns the approximate cost of one value of a function, in additions.
+// costOf returns the approximate cost of computing one value of a function, in additions.
 func costOf(f Func) int {
 	switch f {
 	case Identity, ReLU, LeakyReLU:
@@ -58,10 +58,10 @@ func doBiasApply(j *job, lo, hi int) {
 	}
 }
 
-// narrow is the number of columns below which a call for each row is too expensive.
+// narrow is the number of columns below which one call for each row is too expensive.
 const narrow = 64
 
-// doBiasApplyNarrow applies f to many rows at a time, as many as fit into the first-level cache.
+// doBiasApplyNarrow applies f to several rows at a time, as many as the first-level cache can hold.
 func doBiasApplyNarrow(j *job, lo, hi int) {
 	bias, cols := j.b.Row(0), j.a.Cols
 	for lo < hi {
@@ -133,7 +133,7 @@ func (c *cpu) Fill(m Matrix, v float32) {
 
 func fillRow(j *job, m, _, _ []float32) {
 	if j.x == 0 {
-		clear(m) // for −0 too
+		clear(m) // also for −0
 		return
 	}
 	for i := range m {
@@ -183,7 +183,7 @@ func doCosSin(j *job, lo, hi int) {
 	}
 }
 
-// adamRates holds the factors of one step, computed once in float64.
+// adamRates holds the factors of one step of Adam, which are computed in float64 once per step.
 //
 // With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
 // 1/√(1−β₂ᵀ).

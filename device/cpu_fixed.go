@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Promises returns all promises.
+// Promises returns a value that makes all promises.
 func (c *cpu) Promises() Promises { return Promises{RowsAlone: true, SameBits: true} }
 
 // ScaleOdd sets row i of dst to w[i] times row i of m, with every number made odd.
@@ -14,7 +14,7 @@ func (c *cpu) ScaleOdd(dst, m Matrix, w []float32) {
 	m.check("ScaleOdd")
 	dst.checkShape("ScaleOdd", m.Rows, m.Cols)
 	if len(w) != m.Rows {
-		panic("device: ScaleOdd: want one weight for each row")
+		panic("device: ScaleOdd: the number of weights is wrong: want one for each row")
 	}
 	j := c.job()
 	j.a, j.b, j.w = m, dst, w
@@ -127,7 +127,7 @@ func (c *cpu) AddFixedRows(w []float32, m Matrix, sum FixedBlock) {
 	m.check("AddFixedRows")
 	sum.check("AddFixedRows", 1, m.Cols)
 	if len(w) != m.Rows {
-		panic("device: AddFixedRows: want one weight for each row")
+		panic("device: AddFixedRows: the number of weights is wrong: want one for each row")
 	}
 	if m.Empty() {
 		return
@@ -147,8 +147,8 @@ func doFixedRows(j *job, lo, hi int) {
 	}
 }
 
-// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. Each core computes some rows of the sum, with
-// complete products for each of them.
+// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. Each core computes some rows of the sum,
+// completely.
 func (c *cpu) AddFixedBlocks(w []float32, block int, a, d Matrix, sum FixedBlock) {
 	checkBlocks("AddFixedBlocks", block, len(w), a)
 	checkBlocks("AddFixedBlocks", block, len(w), d)
@@ -180,9 +180,9 @@ func doFixedBlocks(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// unitsGeneric is the portable twin of kernels.units. A product of two float32 numbers is exact in
-// float64, and so is that product times a power of two. Adding and subtracting 1.5·2⁵² rounds it to
-// a whole number.
+// unitsGeneric is the portable version of kernels.units. A product of two float32 numbers is exact
+// in float64, and remains exact when multiplied by a power of two. Adding and subtracting 1.5·2⁵²
+// rounds it to a whole number.
 func unitsGeneric(w, origin float32, x []float32, total []int32) {
 	inverse := 0x1.8p23 / float64(origin)
 	total = total[:len(x)]
@@ -192,7 +192,7 @@ func unitsGeneric(w, origin float32, x []float32, total []int32) {
 	}
 }
 
-// scaleOddGeneric is the portable twin of kernels.scaleOdd.
+// scaleOddGeneric is the portable version of kernels.scaleOdd.
 func scaleOddGeneric(w float32, dst, src []float32) {
 	for i, v := range src {
 		x := w * v

@@ -1,7 +1,6 @@
 package device
 
-// Im2Col copies patches. One worker copies all patches of an image, so the result does not depend
-// on the number of workers.
+// Im2Col copies patches. One worker copies all patches of an image.
 func (c *cpu) Im2Col(w Window, dst, src Matrix) {
 	c.slide("Im2Col", doIm2Col, w, dst, src)
 }
@@ -59,7 +58,7 @@ func (w *Window) take(patch, image []float32, y, x int) {
 	}
 }
 
-// move does what copy does, faster for few numbers, such as a line of a window.
+// move does the same as copy. It is faster for few numbers, such as a line of a window.
 func move(dst, src []float32) {
 	if len(src) > 8 {
 		copy(dst, src)
@@ -183,7 +182,7 @@ func doNearestGradient(j *job, lo, hi int) {
 // nearest other pixel.
 const near, far = 0.75, 0.25
 
-// farther returns the second nearest of n pixels to pixel p of the doubled image; the nearest one
+// farther returns the second nearest of n pixels to pixel p of the doubled image; the nearest pixel
 // is p/2. Pixels at the edges are repeated.
 func farther(p, n int) int {
 	if p&1 == 0 {

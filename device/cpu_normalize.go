@@ -11,8 +11,9 @@ const (
 
 func partsOf(rows int) int { return min(max(rows/partRows, 1), columnParts) }
 
-// inParts runs do for every part of the rows and adds up the parts. For each part, do writes two
-// sums for each column. The result holds the first sums of all columns, then the second ones.
+// inParts runs do for every part of the rows and adds up the results. For each part, do writes two
+// sums for each column. The result holds the first sums of all columns, followed by the second
+// sums.
 func (c *cpu) inParts(j *job, do func(j *job, lo, hi int), rows, cols int) []float64 {
 	parts := partsOf(rows)
 	j.sums, j.block = j.sums[:parts*2*cols], parts
@@ -28,7 +29,7 @@ func (c *cpu) inParts(j *job, do func(j *job, lo, hi int), rows, cols int) []flo
 	return total
 }
 
-// part returns the rows lo to hi−1 of a part, and where its sums are stored.
+// part returns the rows lo to hi−1 of part p, and the slices for its sums.
 func (j *job) part(p, rows, cols int) (lo, hi int, first, second []float64) {
 	sums := j.sums[p*2*cols:][:2*cols]
 	return p * rows / j.block, (p + 1) * rows / j.block, sums[:cols], sums[cols:]
@@ -202,8 +203,8 @@ func doNormalizeGradient(j *job, lo, hi int) {
 	}
 }
 
-// columnKernels holds kernels that process eight columns at a time; see columns in the kernels'
-// generator.
+// columnKernels holds kernels that process eight columns at a time; see the function columns in
+// internal/asmgen/image.go.
 type columnKernels struct {
 	sums      func(n int, src *float32, stride int, sums *float64)
 	squares   func(n int, src *float32, stride int, centre, sums *float64)

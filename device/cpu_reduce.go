@@ -7,7 +7,7 @@ func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 	m.check("ColSums")
 	dst.checkShape("ColSums", 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic("device: ColSums: want one weight for each row")
+		panic("device: ColSums: the number of weights is wrong: want one for each row")
 	}
 	if m.Cols == 0 {
 		return
@@ -33,8 +33,8 @@ func doColSums(j *job, lo, hi int) {
 	}
 }
 
-// share returns how many columns a worker takes at a time: whole cache lines and about the same
-// number for each worker, or all columns if there is too little work to share.
+// share returns the number of columns that a worker takes at a time: whole cache lines, and about
+// equal numbers for all workers. If there is too little work to share, it returns all columns.
 func share(cols, rows, workers int) int {
 	if cols*rows < 1<<17 {
 		return cols
@@ -52,7 +52,7 @@ func (c *cpu) rowDots(what string, dst []float64, a, b Matrix) {
 	a.check(what)
 	b.checkShape(what, a.Rows, a.Cols)
 	if len(dst) != a.Rows {
-		panic("device: " + what + ": want room for one result for each row")
+		panic("device: " + what + ": the number of results is wrong: want one for each row")
 	}
 	j := c.job()
 	j.a, j.b, j.sums = a, b, dst
@@ -71,7 +71,7 @@ func doRowDots(j *job, lo, hi int) {
 	}
 }
 
-// Softmax replaces each row by its softmax.
+// Softmax replaces each row with its softmax.
 func (c *cpu) Softmax(m Matrix) {
 	m.check("Softmax")
 	if m.Empty() {

@@ -5,7 +5,7 @@ package device
 type rowOp func(j *job, a, b, c []float32)
 
 // each runs op over all elements: in pieces of any length if the operands have no gaps between
-// rows, otherwise row by row. The matrices j.b and j.c may be zero. The cost is that of one
+// rows, otherwise row by row. j.b and j.c may be zero Matrix values. cost is the cost of one
 // element, in additions.
 func (c *cpu) each(j *job, op rowOp, cost int) {
 	rows, cols := j.a.Rows, j.a.Cols
@@ -56,8 +56,8 @@ func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	c.team.run(j, n, max(c.piece(n*cost)/max(cost, 1), 1))
 }
 
-// piece returns the number of additions in one piece of work: enough to be worth sharing, and few
-// enough to give every core a piece.
+// piece returns the number of additions in one piece of work. Pieces are large enough to be worth
+// sharing, and small enough that every core gets at least one.
 func (c *cpu) piece(additions int) int {
 	const least, most = 1 << 16, 1 << 17
 	return min(max(additions/(2*c.workers), least), most)

@@ -14,7 +14,7 @@ import (
 //go:generate go -C internal/asmgen run . -part vector -out ../../vector_amd64.s -stubs ../../vector_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part image -out ../../image_amd64.s -stubs ../../image_amd64.go -pkg device
 
-// The kernels for arm64 are translated from vector_amd64.s, so this line comes last.
+// The kernels for arm64 are translated from vector_amd64.s, so they are generated last.
 //go:generate go -C internal/asmgen run . -part neon -from ../../vector_amd64.s -out ../../neon_arm64.s -stubs ../../neon_arm64.go -pkg device
 
 // fastest returns the fastest set of kernels for this machine.

@@ -11,8 +11,8 @@ func fastest() *kernels { return neon() }
 // processor has NEON.
 func available() []*kernels { return []*kernels{generic(), neon()} }
 
-// neon returns kernels for NEON. They do the same operations in the same order as those of avx2,
-// and so give the same bits.
+// neon returns kernels for NEON. They do the same operations in the same order as the kernels of
+// avx2, and so give the same bits.
 func neon() *kernels {
 	k := generic()
 	k.name = "neon"
@@ -77,7 +77,7 @@ func useNEON(k *kernels) {
 	}
 	k.adamOfSum = adamOfSumNEON
 	k.gather = func(dst, w []float32, stride int, items []uint32) {
-		for _, item := range items { // multiplying by 1 is exact, so this rounds like a sum
+		for _, item := range items { // multiplication by 1 is exact, so this rounds like an addition
 			axpyNEON(len(dst), 1, first(w[int(item)*stride:]), first(dst))
 		}
 	}
@@ -94,8 +94,8 @@ func useNEON(k *kernels) {
 	}
 }
 
-// dotOfVectors adds up sixteen partial sums. The first eight also take the numbers that are left
-// when fewer than sixteen remain.
+// dotOfVectors adds up sixteen partial sums. If fewer than sixteen numbers remain at the end, they
+// are added to the first eight sums, eight at a time.
 func dotOfVectors(a, b []float32) float64 {
 	var sums [16]float64
 	n := len(a) &^ 15

@@ -3,16 +3,16 @@ package device
 // A Divider is a backend whose cores can be divided among several callers.
 type Divider interface {
 	// Divide returns at most n backends that give the same results and divide the cores among them.
-	// Each has its own scratch memory. Matrices of one of them may be used with any other.
+	// Each backend has its own scratch memory. Matrices of one backend may be used with all the
+	// others.
 	Divide(n int) []Backend
 }
 
-// Divide returns at most n backends like b, each with its share of the cores of b, for as many
-// callers that work at the same time. If b is not a [Divider], it returns b alone.
+// Divide returns at most n backends like b, for callers that work at the same time. The backends
+// divide the cores of b among them. If b is not a [Divider], Divide returns b alone.
 //
-// An operation on small matrices keeps only one core busy. So several callers finish earlier if
-// they work at the same time, each on one core, than if they work one after another, each on all
-// cores.
+// An operation on small matrices keeps only one core busy. So several callers with one core each,
+// working at the same time, finish earlier than callers that use all cores one after another.
 func Divide(b Backend, n int) []Backend {
 	if d, ok := b.(Divider); ok && n > 1 {
 		return d.Divide(n)

@@ -2,14 +2,15 @@
 // reductions and element-wise functions that training needs, and implements it on the
 // CPU.
 //
-// It is independent of privacy. Backends differ in where they keep numbers and in speed, never in
-// the meaning of a method. Every backend passes the conformance suite in package devicetest.
+// It is independent of privacy. Backends differ in speed and in the memory that holds the numbers,
+// never in the meaning of a method. Every backend passes the conformance suite in package
+// devicetest.
 //
 // # Numbers
 //
 // Matrices hold float32. Norms are computed in float64, products included, because the guarantee of
-// clipped sums depends on them. NaN and infinities propagate as in IEEE arithmetic. A product with
-// β = 0 overwrites the destination, even where it holds NaN.
+// clipped sums depends on norms. NaN and infinities propagate as in IEEE arithmetic. A product with
+// β = 0 overwrites the destination, even where the destination holds NaN.
 //
 // # Reproducibility
 //
@@ -24,7 +25,7 @@
 //
 // A batch of images is a matrix with one image in each row. The channels of a pixel are adjacent,
 // so that the same numbers are also a matrix of pixels by channels. A convolution is Im2Col
-// followed by a product with a matrix of patch by channels. Its transpose is the product with the
-// transposed matrix, followed by Col2Im. BlockProductNorms computes the norm of each record's share
-// of the gradient.
+// followed by a product with a matrix of patch by channels. The transpose of a convolution is the
+// product with the transposed matrix, followed by Col2Im. BlockProductNorms computes the norm of
+// each record's gradient.
 package device

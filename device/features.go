@@ -2,12 +2,13 @@ package device
 
 import "fmt"
 
-// FeatureSlopes is a backend that computes the derivative of CosSin from its result, without
-// computing cosines and sines again.
+// FeatureSlopes is a backend that computes the derivative of CosSin from the result of CosSin,
+// without computing cosines and sines again.
 type FeatureSlopes interface {
-	// CosSinSlopes replaces features, the result of CosSin, with the derivative by src. Let row i of
-	// features be [c | s] and row i/each of pulls, the derivative by these features, be [a | b]. The
-	// left half of row i of features becomes c∘b − s∘a. The right half is undefined afterwards.
+	// CosSinSlopes replaces features, the result of CosSin, with the derivative with respect to src.
+	// Let row i of features be [c | s], and let row i/each of pulls, the derivative with respect to
+	// these features, be [a | b]. The left half of row i of features becomes c∘b − s∘a. The right half
+	// is undefined afterwards.
 	//
 	// Shapes: features is rows×2n, pulls is ⌈rows/each⌉×2n.
 	CosSinSlopes(features, pulls Matrix, each int)

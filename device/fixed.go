@@ -7,11 +7,11 @@ import (
 
 // Fixed is a sum of gradients in fixed point. It has blocks like those of Params, and every element
 // is a whole number of units. A sum of whole numbers is exact: it does not depend on the order of
-// its terms, on the batches or on the workers, so one record changes it only by the whole numbers
-// of that record.
+// its terms, on the batches or on the workers. So one record changes the sum only by that record's
+// whole numbers.
 //
 // Unit is a power of two. Chain is the largest number of products that a backend may add up in
-// float32 before it adds them to the sum (see FixedSummer). Elements wrap around beyond 31 bits;
+// float32 before it adds them to the sum (see FixedSummer). Elements wrap around beyond 31 bits, so
 // the code that fills a Fixed must bound the number of records.
 type Fixed struct {
 	Units  []int32
@@ -59,32 +59,32 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 // FixedSummer is a backend that adds products up in fixed point.
 //
 // A term is a product of two float32 numbers, one of which is odd (see Odd). For each term, the
-// number of whole units nearest to the exact product is added. The caller ensures that neither a
-// single term nor a sum of up to Chain consecutive terms, in the order of rows, reaches 2^22 units.
-// Then a chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is
-// exact: each result lies in [2^23, 2^24) units, where float32 numbers are the whole units, so each
-// multiply-add rounds its exact sum to a whole unit, and the result is the previous sum plus the
-// rounded product. The rounding would depend on the previous sum only if the product were halfway
-// between two units. It never is: if c is odd with 24 significant bits, a product c·d that is an
-// odd multiple of half a unit is at least (2^23+1)/2 units in size.
+// number of whole units nearest to the exact product is added. The caller ensures that every term,
+// and every sum of up to Chain consecutive terms in the order of rows, is below 2^22 units. Then a
+// chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is exact.
+// Each result lies in [2^23, 2^24) units, where the float32 numbers are exactly the whole units. So
+// each multiply-add rounds its exact sum to a whole unit, and the result is the previous sum plus
+// the rounded product. The rounding would depend on the previous sum only if the product were
+// halfway between two units. This never happens: if c is odd with 24 significant bits, a product
+// c·d that is an odd multiple of half a unit has an absolute value of at least (2^23+1)/2 units.
 //
-// Guarantee: all methods add exactly the rounded terms, whatever the order and the shapes.
+// Guarantee: all methods add exactly the rounded terms, in every order and for all shapes.
 type FixedSummer interface {
 	Backend
 	Promising
-	// ScaleOdd sets row i of dst to w[i] times row i of m. Every number is rounded to float32 and made
-	// odd; numbers that are not normal after that become 0.
+	// ScaleOdd sets row i of dst to w[i] times row i of m. Every product is rounded to float32 and
+	// made odd. A product that is not a normal number becomes 0.
 	ScaleOdd(dst, m Matrix, w []float32)
 	// AddFixedProduct adds the terms of AᵀD to c. All numbers of a, or all numbers of d, must be odd.
 	AddFixedProduct(a, d Matrix, c FixedBlock)
-	// AddFixedSparse adds the terms of SᵀD to c. All numbers of d must be odd. An item that is listed
-	// n times is one term n·d.
+	// AddFixedSparse adds the terms of SᵀD to c. All numbers of d must be odd. If a row lists an item
+	// n times, the item is one term n·d.
 	AddFixedSparse(s *Sparse, d Matrix, c FixedBlock)
 	// AddFixedRows adds the terms wᵢmᵢ to c, a block of one row. Weights must be odd.
 	AddFixedRows(w []float32, m Matrix, c FixedBlock)
 	// AddFixedBlocks adds the terms wᵢGᵢ to c, where Gᵢ is the float32 product AᵢᵀDᵢ of the i-th
-	// groups of block consecutive rows of a and d. Weights must be odd or 0. A weight of 0 adds
-	// nothing, whatever the rows hold.
+	// groups of block consecutive rows of a and d. Weights must be odd or 0. A group with weight 0
+	// adds nothing, even if its rows hold NaN.
 	//
 	// Guarantee: the norm of Gᵢ is at most the square root of the i-th result of BlockProductNorms.
 	AddFixedBlocks(w []float32, block int, a, d Matrix, c FixedBlock)
@@ -93,16 +93,16 @@ type FixedSummer interface {
 // Promises states properties of a backend's results, beyond their accuracy, that privacy guarantees
 // depend on.
 type Promises struct {
-	// RowsAlone states that, in every method whose result has a row for each row of an operand, row i
-	// of the result has the same bits whatever the other rows hold, however many there are and
-	// whatever the position of row i among them.
+	// RowsAlone concerns every method whose result has a row for each row of an operand. It states
+	// that the bits of row i of the result do not depend on the contents of the other rows, on their
+	// number, or on the position of row i.
 	RowsAlone bool
-	// SameBits states that the same operands give the same bits each time.
+	// SameBits states that the same operands give the same bits in every call.
 	SameBits bool
 }
 
-// Promising is a backend that states its promises. A backend that does not implement it, or that
-// wraps another without repeating its promises, makes none.
+// Promising is a backend that states its promises. A backend that does not implement Promising
+// makes no promises. A backend that wraps another must repeat the promises of that backend.
 type Promising interface{ Promises() Promises }
 
 // PromisesOf returns the promises that b makes.
@@ -113,8 +113,8 @@ func PromisesOf(b Backend) Promises {
 	return Promises{}
 }
 
-// FixedSums returns b as a FixedSummer, if it is one and makes the promises that a
-// FixedSummer needs.
+// FixedSums returns b as a FixedSummer, and reports whether b is a FixedSummer that makes the
+// promises that fixed-point sums need.
 func FixedSums(b Backend) (FixedSummer, bool) {
 	f, ok := b.(FixedSummer)
 	return f, ok && f.Promises() == Promises{RowsAlone: true, SameBits: true}

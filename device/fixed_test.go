@@ -9,7 +9,7 @@ import (
 )
 
 // fixedCase is a product of random numbers of very different sizes. Some products would be halfway
-// between two units if all numbers did not have their last bit set.
+// between two units if the numbers of a did not have their last bit set.
 type fixedCase struct {
 	a, d  Matrix
 	w     []float32
@@ -90,7 +90,8 @@ func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 	}
 }
 
-// TestFixedSumsAgree checks that the other methods add exactly the rounded terms, at every level.
+// TestFixedSumsAgree checks that AddFixedRows, AddFixedSparse and AddFixedBlocks add exactly the
+// rounded terms, at every level.
 func TestFixedSumsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, k := range available() {
@@ -106,7 +107,7 @@ func TestFixedSumsAgree(t *testing.T) {
 					}
 				}
 				if !slices.Equal(got.Units, want) {
-					t.Fatalf("rows of %d: %v, want %v", cols, got.Units, want)
+					t.Fatalf("rows of %d numbers: sums %v, want %v", cols, got.Units, want)
 				}
 				testFixedSparse(t, be, rng, c)
 				testFixedBlocks(t, be, c)
@@ -121,7 +122,7 @@ func testFixedSparse(t *testing.T, be *cpu, rng *rand.Rand, c fixedCase) {
 	s := &Sparse{Cols: items, Offsets: []int{0}}
 	for range c.a.Rows {
 		for range rng.IntN(6) {
-			s.Items = append(s.Items, rng.Uint32N(items)) // in any order, and some of them twice
+			s.Items = append(s.Items, rng.Uint32N(items)) // in any order, and some items twice
 		}
 		s.Offsets = append(s.Offsets, len(s.Items))
 	}
@@ -140,7 +141,7 @@ func testFixedSparse(t *testing.T, be *cpu, rng *rand.Rand, c fixedCase) {
 		}
 	}
 	if !slices.Equal(got.Units, want.Units) {
-		t.Fatalf("sparse sums of %d columns differ", c.a.Cols)
+		t.Fatalf("sparse sums with %d columns are not those of the rounded terms", c.a.Cols)
 	}
 }
 
@@ -161,12 +162,13 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 		}
 	}
 	if !slices.Equal(got.Units, want.Units) {
-		t.Fatalf("sums of blocks with %d columns differ", c.a.Cols)
+		t.Fatalf("sums of blocks with %d columns are not those of the rounded terms", c.a.Cols)
 	}
 }
 
-// TestOdd checks that odd numbers have their last bit set, are not larger in size than the original
-// numbers, and are 0 where a product could still be a tie.
+// TestOdd checks that Odd returns numbers with their last bit set that are not larger in absolute
+// value than the original numbers. It checks that the result is 0 if a product could still be a
+// tie.
 func TestOdd(t *testing.T) {
 	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
 		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
@@ -194,9 +196,9 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestUnitsArePowersOfTwo checks that units are refused if they are not powers of two, because
-// products would be rounded twice, or if they are so large or small that numbers could overflow or
-// be subnormal.
+// TestUnitsArePowersOfTwo checks which units are refused. With a unit that is not a power of two,
+// products would be rounded twice. With a very large or small unit, numbers could overflow or be
+// subnormal.
 func TestUnitsArePowersOfTwo(t *testing.T) {
 	for unit, good := range map[float32]bool{1: true, 0x1p-90: true, 0x1p90: true, 3: false,
 		0.75: false,
@@ -209,7 +211,7 @@ func TestUnitsArePowersOfTwo(t *testing.T) {
 			return
 		}()
 		if refused == good {
-			t.Errorf("unit %v: refused: %v", unit, refused)
+			t.Errorf("unit %v: refused is %v, want the opposite", unit, refused)
 		}
 	}
 }

@@ -7,8 +7,8 @@ type Refresher interface {
 	Fresh() Backend
 }
 
-// Fresh returns a backend like b whose scratch memory holds no private records. Networks that are
-// released use it if b has worked on records. If b is not a [Refresher], Fresh returns b itself.
+// Fresh returns a backend like b whose scratch memory holds no private records. Released networks
+// use such a backend if b has processed records. If b is not a [Refresher], Fresh returns b itself.
 func Fresh(b Backend) Backend {
 	if r, ok := b.(Refresher); ok {
 		return r.Fresh()

@@ -21,9 +21,9 @@ type product struct {
 // Gemm sets C = α op(A) op(B) + β C.
 //
 // Guarantee: element (i, j) is one chain of multiply-adds that starts at β c and adds aᵢₖ (α bₖⱼ)
-// for ascending k. If C has at most four columns and A is not transposed, it is β c plus the sum of
-// eight such chains. Neither depends on the other rows, on the level of vector instructions or on
-// the number of workers.
+// for ascending k. If C has at most four columns and A is not transposed, the element is β c plus
+// the sum of eight such chains that start at 0. The result does not depend on the other rows, on
+// the level of vector instructions or on the number of workers.
 func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, out Matrix) {
 	p := newProduct(transA, transB, alpha, a, b, beta, out)
 	if p.m == 0 || p.n == 0 {

@@ -1,12 +1,12 @@
 package device
 
-// tileKernel computes tiles of C, one below the other; see internal/asmgen/gemm.go for its
+// tileKernel computes tiles of C, one below the other; internal/asmgen/gemm.go documents its
 // arguments. Strides are in bytes.
 type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int,
 	add int, mask *int32)
 
 // gemmKernels holds the micro-kernels for one level of vector instructions. If rows is 0, there are
-// none.
+// no micro-kernels.
 type gemmKernels struct {
 	rows  int               // largest number of rows of a tile
 	lanes int               // numbers in a vector
@@ -18,16 +18,16 @@ type gemmKernels struct {
 	thinOne     [thinCols + 1]thinKernel // by columns, for one row at a time
 	thinMany    [thinCols + 1]thinKernel // by columns, for several rows
 	deepNN      int                      // part of k in one pass if the rows of A are contiguous
-	deepTN      int                      // part of k in one pass if its columns are
-	// if columns of A are contiguous and k is larger than this, blocks of A are copied
+	deepTN      int                      // part of k in one pass if the columns of A are contiguous
+	// if columns of A are contiguous and k is larger than copyTN, blocks of A are copied
 	copyTN int
 }
 
 // blocking describes how a product is divided: B into panels that are two vectors wide, and C into
 // blocks of rows by groups of panels.
 //
-// The division cannot change the bits of the result: the chain of an element over k may be
-// interrupted and stored in C, but is never reordered.
+// The division cannot change the bits of the result. The chain of an element over k may be
+// interrupted, with its current value stored in C, but it is never reordered.
 type blocking struct {
 	k0, k1     int // current part of k
 	n0, n1     int // current columns
@@ -43,9 +43,9 @@ type blocking struct {
 }
 
 const (
-	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB, which fit into the last-level cache
+	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB, which fits into the last-level cache
 	packedDeep = 1 << 14 // largest part of k packed at a time
-	unitFlops  = 1 << 20 // least work that is worth giving to another worker
+	unitFlops  = 1 << 20 // smallest amount of work that is worth giving to another worker
 )
 
 // blocked computes a product with micro-kernels.
@@ -82,16 +82,16 @@ func (c *cpu) blocked(j *job) {
 }
 
 // awkward reports whether blocks of A should be copied first, so that their numbers are closer
-// together. Rows (or, if A is transposed, columns) that are multiples of half a page apart compete
-// for a few lines of the cache, and, if A is transposed, a tile of few rows reads another page at
-// every step along k.
+// together. There are two reasons. Rows (or, if A is transposed, columns) that are multiples of
+// half a page apart compete for a few lines of the cache. If A is transposed, a tile of few rows
+// reads another page at every step along k.
 func (g *gemmKernels) awkward(p *product) bool {
 	stride := 4 * max(p.ar, p.ak)
 	return (stride%2048 == 0 || p.ak > 1 && p.k > g.copyTN) && p.n > 2*thinCols
 }
 
-// buffer takes room for that many packed numbers from the pool. It is large enough that the runtime
-// aligns it to a cache line.
+// buffer takes a slice for the given number of packed numbers from the pool. The slice is so large
+// that the runtime aligns it to a cache line.
 func (c *cpu) buffer(size int) *[]float32 {
 	buffer := c.panels.get()
 	if len(*buffer) < size {
@@ -117,7 +117,7 @@ func (c *cpu) cut(p *product) {
 	w.groups = (w.panels + w.panelGroup - 1) / w.panelGroup
 }
 
-// panel returns where the columns of panel i begin and end, and how many vectors they take.
+// panel returns the columns n0 to n1−1 of panel i, and the number of vectors that hold them.
 func (w *blocking) panel(i, lanes int) (n0, n1, vecs int) {
 	n0 = w.n0 + i*w.width
 	n1 = min(n0+w.width, w.n1)
@@ -238,8 +238,8 @@ func doBlock(j *job, i0, i1, p0, p1 int) {
 	}
 }
 
-// leftOperand is a block of op(A): the numbers from its first element on, and the distances between
-// its rows and between its columns.
+// leftOperand is a block of op(A): a slice that begins with its first element, and the distances
+// between its rows and between its columns.
 type leftOperand struct {
 	a      []float32
 	ar, ak int
@@ -268,7 +268,7 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	first := 0
 	if tail > 0 && tail < 4 && tiles > 0 {
 		// In a tile of few rows, each multiplication waits for the previous one. Two tiles of medium size
-		// are faster than a full one and a small one.
+		// are faster than a full tile and a small tile.
 		tiles--
 		tail += g.rows
 		first = (tail + 1) / 2
@@ -287,8 +287,8 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	}
 }
 
-// edges holds sixteen lanes that are kept, followed by sixteen that are not. Part of it is the mask
-// of one vector. It is never written.
+// edges holds sixteen lanes that a mask keeps, followed by sixteen lanes that it does not keep.
+// Every mask is a part of edges, which is never written.
 var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // edge returns a mask without the last missing lanes of a vector that has 8 or 16 lanes.

@@ -1,6 +1,6 @@
 package device
 
-// doGemmGeneric computes rows lo to hi−1 of C, sixteen elements at a time.
+// doGemmGeneric computes rows lo to hi−1 of C in tiles of 4×4 elements.
 func doGemmGeneric(j *job, lo, hi int) {
 	p := &j.product
 	for i := lo; i < hi; i++ {
@@ -36,8 +36,8 @@ func packGeneric(panel *[4 * 256]float32, p *product, k0, k1, n0, cols int) {
 	}
 }
 
-// tileGeneric adds the product of up to four rows and a panel to C. Missing rows repeat the last
-// one, and their results are dropped.
+// tileGeneric adds the product of up to four rows and a panel to C. If there are fewer rows, the
+// last row is repeated, and the additional results are dropped.
 func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 	var c [4][4]float32
 	for r := range rows {

@@ -36,7 +36,8 @@ func oriented(r *rand.Rand, rows, cols int, transposed bool) Matrix {
 	return randomMatrix(r, rows, cols, r.IntN(3))
 }
 
-// TestSameBits compares vector levels, numbers of workers and GOMAXPROCS bit for bit.
+// TestSameBits checks that products have the same bits for all vector levels, numbers of workers
+// and values of GOMAXPROCS.
 func TestSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(3, 4))
@@ -60,7 +61,7 @@ func TestSameBits(t *testing.T) {
 			got := run(c, ta, tb, alpha, a, b, beta, start)
 			for i, v := range got.Data {
 				if math.Float32bits(v) != math.Float32bits(want.Data[i]) {
-					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, want %v as on the first backend", c.Name(),
+					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, on the first backend %v", c.Name(),
 						c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
 				}
 			}
@@ -115,7 +116,7 @@ func TestRowsAlone(t *testing.T) {
 			some := run(c, false, tb, 1, a.RowRange(lo, hi), b, 1, start.RowRange(lo, hi))
 			for i, v := range some.Data {
 				if v != all.Data[lo*n+i] {
-					t.Fatalf("%s: rows %d to %d of %d×%d·%d×%d differ when they are alone", c.Name(), lo, hi,
+					t.Fatalf("%s: rows %d to %d of %d×%d·%d×%d have different bits without the other rows", c.Name(), lo, hi,
 						m, k, k, n)
 				}
 			}
@@ -164,7 +165,7 @@ func TestOneChain(t *testing.T) {
 						want = chain(start.Row(i)[j], 0, 1)
 					}
 					if got.Row(i)[j] != want {
-						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, want %v as the chain gives", level.name, m, k, k, n, i, j,
+						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, want the chain's %v", level.name, m, k, k, n, i, j,
 							got.Row(i)[j], want)
 					}
 				}
@@ -191,7 +192,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// TestNoAllocation checks that a step of training allocates nothing after the first one.
+// TestNoAllocation checks that steps of training allocate nothing after the first step.
 func TestNoAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	c := newCPU(2, fastest())

@@ -1,18 +1,19 @@
 package device
 
-// thinCols is the largest number of columns of a result that the thin kernels compute. For so few
-// columns, a panel of B would be mostly padding.
+// thinCols is the largest number of columns of a result for which the thin kernels are used. With
+// so few columns, a panel of B would be mostly padding.
 const thinCols = 4
 
-// thinKernel multiplies rows of A by a few columns; see internal/asmgen/thin.go for its arguments.
-// Strides are in bytes.
+// thinKernel multiplies rows of A by a few columns; internal/asmgen/thin.go documents its
+// arguments. Strides are in bytes.
 type thinKernel func(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr, add int)
 
 // thinRows holds the number of rows of a tile, by its number of columns.
 var thinRows = [thinCols + 1]int{1: 4, 2: 4, 3: 3, 4: 2}
 
-// dots reports whether p has so few columns that its elements are computed as dot products. This
-// must not depend on the number of rows, because the bits of a row must not depend on other rows.
+// dots reports whether p has so few columns that its elements are computed as dot products. The
+// answer must not depend on the number of rows, because the bits of a row must not depend on other
+// rows.
 func (g *gemmKernels) dots(p *product) bool { return p.n <= thinCols && !p.transA }
 
 // turned reports whether p has few columns and a transposed A. Then Cᵀ = op(B)ᵀ op(A)ᵀ has few
@@ -87,7 +88,7 @@ func doThinTurned(j *job, lo, hi int) {
 			vecs = 1
 		}
 		rows := vecs * g.lanes
-		at := min(i, p.m-rows) // the last tile may repeat rows of the one before
+		at := min(i, p.m-rows) // the last tile may repeat rows of the previous tile
 		out := p.block.packed[i*p.n:][:rows*p.n]
 		add := 0
 		if p.beta != 0 {
@@ -112,7 +113,7 @@ func (p *product) turnIn(out []float32, at, i, rows int) {
 	}
 }
 
-// turnOut writes the rows from i on to C.
+// turnOut writes the rows from row i on to C.
 func (p *product) turnOut(out []float32, at, i, rows int) {
 	for n := range p.n {
 		to := i*p.ldc + n

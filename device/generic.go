@@ -2,8 +2,8 @@ package device
 
 import "math"
 
-// generic returns the portable version of every kernel. Products are converted explicitly, which
-// keeps compilers from fusing them with a sum, so that the bits are the same on every processor.
+// generic returns the portable version of every kernel. Products are converted explicitly, so that
+// compilers do not fuse a product with an addition. The bits are then the same on every processor.
 func generic() *kernels {
 	return &kernels{
 		name: "generic",
@@ -207,9 +207,9 @@ func adamOfSumGeneric(p []float32, g []float64, m, v []float32, r *adamRates, sc
 	}
 }
 
-// clampGeneric selects among bit patterns, which compiles to conditional moves. Selecting among
-// floats would compile to branches that depend on the data and cannot be predicted. Adding zero
-// turns −0 into 0.
+// clampGeneric selects among bit patterns, because this compiles to conditional moves. Selecting
+// among floats would compile to branches that depend on the data and cannot be predicted. Adding
+// zero turns −0 into 0.
 func clampGeneric(dst, src []float32, lo, hi float32) {
 	dst = dst[:len(src)]
 	below, above := math.Float32bits(lo), math.Float32bits(hi)

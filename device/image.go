@@ -2,9 +2,9 @@ package device
 
 import "fmt"
 
-// Image is the form of an image that is one row of a matrix: Height·Width pixels, row by row from
-// the top left. The Channels numbers of a pixel are adjacent, so that a batch of images can be
-// reshaped to a matrix of pixels by channels.
+// Image describes an image that is one row of a matrix: Height·Width pixels, row by row from the
+// top left. The Channels numbers of a pixel are adjacent, so that a batch of images can be reshaped
+// to a matrix of pixels by channels.
 type Image struct {
 	Height, Width, Channels int
 }
@@ -59,8 +59,8 @@ func (w Window) check(what string) {
 	}
 }
 
-// clip restricts the n pixels from position at on to those inside [0, limit). The first skip pixels
-// lie before 0, and the next keep pixels lie inside.
+// clip restricts the n pixels that begin at position `at` to [0, limit). The first skip pixels lie
+// before 0, and the next keep pixels lie inside.
 func clip(at, n, limit int) (skip, keep int) {
 	skip = min(max(-at, 0), n)
 	return skip, max(min(n, limit-at)-skip, 0)

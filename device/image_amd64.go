@@ -25,7 +25,7 @@ func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *f
 //go:noescape
 func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
 
-// Both operands are stride bytes apart.
+// The rows of dst and of src are stride bytes apart.
 //
 //go:noescape
 func normalizeAVX2(n int, dst *float32, src *float32, stride int, mean *float32, scale *float32, gain *float32, shift *float32)

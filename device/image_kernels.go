@@ -1,7 +1,7 @@
 package device
 
-// pixelSum describes sums of vectors of up to eight numbers; see raise in internal/asmgen/image.go.
-// Steps are in numbers.
+// pixelSum describes sums of vectors of up to eight numbers; see the function raise in
+// internal/asmgen/image.go. Steps are in numbers.
 type pixelSum struct {
 	na, nb, stepA, stepB, stepX, stepDst, lanes int
 }
@@ -22,7 +22,7 @@ func (s pixelSum) run(k *kernels, n int, src []float32, at int, dst []float32) {
 	}
 	for i := 0; i < n; {
 		do, next := k.raise1, i+1
-		if n >= 8 { // the last eight may repeat some that are done
+		if n >= 8 { // the last eight vectors may include some that are already done
 			i = min(i, n-8)
 			do, next = k.raise8, i+8
 		}

@@ -54,7 +54,7 @@ func TestImageSameBits(t *testing.T) {
 		many.run(newCPU(workers, fastest()))
 		if !slices.Equal(one.back.Data, many.back.Data) || !slices.Equal(one.norms, many.norms) ||
 			!slices.Equal(one.dg.Data, many.dg.Data) {
-			t.Errorf("%d workers give other bits than one", workers)
+			t.Errorf("%d workers and one worker give different bits", workers)
 		}
 	}
 }

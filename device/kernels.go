@@ -5,8 +5,8 @@ import "unsafe"
 func first(s []float32) *float32 { return unsafe.SliceData(s) }
 
 // kernels is one implementation of the inner loops. Operands of one call have equal lengths,
-// possibly zero. A destination may be the same slice as an operand, but must not overlap it
-// otherwise.
+// possibly zero. A destination may be the same slice as an operand; it must not overlap an operand
+// in any other way.
 type kernels struct {
 	name string
 
@@ -19,13 +19,13 @@ type kernels struct {
 	threshold func(dst, src []float32, t float32)
 	mul, sub  func(dst, a, b []float32)
 	dot       func(a, b []float32) float64
-	// squaresOfTwo returns dot(a, a) and dot(b, b), with the same bits. It is nil if nothing is faster
-	// than dot.
+	// squaresOfTwo returns dot(a, a) and dot(b, b), with the same bits. It is nil if the level has no
+	// kernel that is faster than dot.
 	squaresOfTwo func(a, b []float32) (x, y float64)
 	cosSin       func(cos, sin, src []float32, scale float32)
-	// adam does a step of Adam for the gradient scale·g.
+	// adam makes a step of Adam for the gradient scale·g.
 	adam func(p, g, m, v []float32, r *adamRates, scale float32)
-	// adamOfSum does a step of Adam for the gradient float32(scale·g).
+	// adamOfSum makes a step of Adam for the gradient float32(scale·g).
 	adamOfSum func(p []float32, g []float64, m, v []float32, r *adamRates, scale float64)
 	// gather adds the rows of w that items lists to dst. Rows are stride numbers apart.
 	gather func(dst, w []float32, stride int, items []uint32)
@@ -36,8 +36,8 @@ type kernels struct {
 	// scaleOdd sets dst to w·src, with every number made odd.
 	scaleOdd func(w float32, dst, src []float32)
 
-	// raise8 and raise1 sum up pixels of images; between and apart double images and do the transpose.
-	// They are nil if there are no such kernels.
+	// raise8 and raise1 sum up pixels of images. between doubles images, and apart is the transpose of
+	// between. All four are nil if the level has no such kernels.
 	raise8, raise1 raiseKernel
 	between        func(n int, a, b *float32, step int, dst *float32, stepDst int)
 	apart          func(n int, a, b, c, d *float32, step int, dst *float32, stepDst int)

@@ -8,8 +8,9 @@ import (
 )
 
 // TestBitsOnEveryProcessor checks that vector kernels give the same bits at every level on every
-// processor, and that portable kernels, which use other functions, do so too. The hashes below were
-// computed on amd64. All bit patterns of NaN count as the same.
+// processor. Portable kernels use other functions and have a hash of their own, which must also be
+// the same on every processor. The hashes below were computed on amd64. All bit patterns of NaN
+// count as equal.
 func TestBitsOnEveryProcessor(t *testing.T) {
 	for _, level := range available() {
 		want := uint64(vectorBits)
@@ -39,7 +40,8 @@ func spread(n int, seed uint64) []float32 {
 	return x
 }
 
-// bitsOf returns a hash of the results of all kernels of a level for such numbers.
+// bitsOf returns a hash of the results of all kernels of a level for numbers of spread and for
+// special values.
 func bitsOf(k *kernels) uint64 {
 	h := fnv.New64a()
 	write := func(x []float32) {

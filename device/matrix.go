@@ -6,7 +6,7 @@ import "fmt"
 //
 // Data holds the numbers if they are in host memory. If they are in the memory of another device,
 // Data is nil and Mem is their position there. Copying a Matrix copies the view, not the numbers.
-// The zero Matrix is empty; where an operand is optional, it means that there is none.
+// The zero Matrix is empty; as an optional operand, it means that the operand is absent.
 type Matrix struct {
 	Rows, Cols, Stride int
 	Data               []float32
@@ -15,7 +15,7 @@ type Matrix struct {
 
 // Memory is a position in the memory of a device other than the host.
 type Memory interface {
-	// Offset returns the position that many elements further on.
+	// Offset returns the position that is the given number of elements further on.
 	Offset(elements int) Memory
 }
 

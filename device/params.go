@@ -2,7 +2,7 @@ package device
 
 import "fmt"
 
-// Shape is the name and the form of one block of parameters.
+// Shape is the name and the size of one block of parameters.
 type Shape struct {
 	Name       string
 	Rows, Cols int
@@ -16,7 +16,7 @@ type Shape struct {
 type Params struct {
 	Flat   Matrix
 	Shapes []Shape
-	starts []int // where each block begins in Flat, and where the last one ends
+	starts []int // column of Flat at which each block begins, then the number of columns
 }
 
 // NewParams allocates zeroed parameters of the given shapes on a backend. It panics if a size is
@@ -32,7 +32,7 @@ func NewParams(b Backend, shapes ...Shape) Params {
 func viewParams(flat Matrix, shapes ...Shape) Params {
 	p := Params{Flat: flat, Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	if flat.Rows != 1 || flat.Cols != p.starts[len(shapes)] {
-		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters, want 1×%[3]d", flat.Rows, flat.Cols,
+		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters: want 1×%[3]d", flat.Rows, flat.Cols,
 			p.starts[len(shapes)]))
 	}
 	return p
@@ -58,7 +58,7 @@ func Concat(b Backend, parts ...Params) Params {
 	return out
 }
 
-// Len returns the number P of parameters, which are single numbers, not blocks.
+// Len returns P, the number of parameters, which are single numbers, not blocks.
 func (p Params) Len() int { return p.Flat.Cols }
 
 // Blocks returns the number of blocks.

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 )
 
-// A batch holds records, so package fmt, logs and JSON show it as "[private]".
+// A Batch holds records, so package fmt, logs and JSON show it as "[private]".
 //
-// Package fmt does not call the methods of values in unexported fields of other structs. There, it
-// would print the matrix, labels and row numbers of a Batch like any other slices. Such fields
-// should hold a *Batch, which package fmt prints as an address under %v, %+v and %#v. Nor does it
-// call them under %p, which is for pointers: there, a Batch prints its numbers, a *Batch an address.
+// Package fmt does not call the methods of values in unexported fields of other structs. From such
+// a field it would print the matrix, labels and row numbers of a Batch like any other slices. Such
+// fields should hold a *Batch, which package fmt prints as an address under %v, %+v and %#v.
+// Methods are not called under %p either, which is for pointers: a Batch prints its numbers there.
 const redacted = "[private]"
 
 // Format writes "[private]" for every verb.

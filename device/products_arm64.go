@@ -9,7 +9,7 @@ const neonLanes = 8
 
 func at(p *float32, bytes int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), bytes)) }
 
-// kept returns the number of lanes that a mask keeps. They come before all others.
+// kept returns the number of lanes that a mask keeps. These lanes come before all others.
 func kept(mask *int32) int {
 	if mask == nil {
 		return neonLanes
@@ -25,7 +25,7 @@ func kept(mask *int32) int {
 // tileOf is the form of a kernel's tile.
 type tileOf struct{ rows, vecs int }
 
-// kernel computes full tiles in place and others in a copy, so that memory outside C is not
+// kernel computes full tiles in place and other tiles in a copy, so that memory outside C is not
 // accessed.
 func (t tileOf) kernel(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr,
 	add int, mask *int32) {
@@ -135,8 +135,8 @@ func (t thinOf) kernel(tiles, k int, a *float32, ar int, b *float32, bk int, c *
 	}
 }
 
-// acrossLanes adds up lanes in the same order as the kernels for amd64: first those four apart,
-// then two apart, then the last two.
+// acrossLanes adds up lanes in the same order as the kernels for amd64: first lanes that are four
+// apart, then sums that are two apart, then the last two sums.
 func acrossLanes(x *[8]float32) float32 {
 	return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
 }

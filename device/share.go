@@ -1,10 +1,11 @@
 package device
 
-// Sharing is a backend whose cores may do other work on host memory between its own operations.
+// Sharing is a backend whose cores may do other work on host memory between the operations of the
+// backend.
 type Sharing interface {
 	// Share runs do for every piece from 0 to pieces−1, several at a time if cores are free, and
-	// returns when all are done. A free core takes the next piece, so one piece may end before another
-	// begins. Share allocates nothing in the steady state.
+	// returns when all pieces are done. A free core takes the next piece, so one piece may end before
+	// another begins. Share allocates nothing in the steady state.
 	Share(pieces int, do func(piece int))
 }
 

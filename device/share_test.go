@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestShareRunsEveryPieceOnce checks Share, also when it is called inside a piece, where other
-// cores are busy.
+// TestShareRunsEveryPieceOnce checks Share, also if it is called inside a piece while other cores
+// are busy.
 func TestShareRunsEveryPieceOnce(t *testing.T) {
 	for workers := 1; workers <= 3; workers++ {
 		be := device.CPUWith(workers).(device.Sharing)
@@ -32,6 +32,6 @@ func TestShareDoesNotAllocate(t *testing.T) {
 	piece := func(int) { n.Add(1) }
 	be.Share(3, piece)
 	if a := testing.AllocsPerRun(50, func() { be.Share(3, piece) }); a > 0 {
-		t.Errorf("%v allocations", a)
+		t.Errorf("%v allocations, want 0", a)
 	}
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // Sparse is a matrix of zeros and ones that is stored as the positions of its ones (compressed
 // sparse rows). The ones of row i are in the columns Items[Offsets[i]:Offsets[i+1]]. A Sparse is
-// always in host memory. A column that is repeated within a row counts as often as it is listed.
+// always in host memory. If a row lists a column several times, the column counts that many times.
 //
 // Shapes: Offsets has one entry more than there are rows. A nil Offsets means that there are no
 // rows.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestSquaresOfTwo checks that the norms of two rows have the same bits as those of each row by
-// itself, for every length. So it does not matter whether a row is first, second or alone at the
-// end of a batch.
+// TestSquaresOfTwo checks that the norms of two rows computed together have the same bits as the
+// norms of the single rows, for every length. So the norm of a row does not depend on the row's
+// position in a batch.
 func TestSquaresOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	for _, k := range available() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// perNumber reports nanoseconds for each of n numbers. Few operands stay in the first-level cache.
+// perNumber reports the time for each of n numbers in nanoseconds. Small operands stay in the
+// first-level cache.
 func perNumber(b *testing.B, n int, f func()) {
 	for b.Loop() {
 		f()
@@ -35,8 +36,8 @@ func BenchmarkVector(b *testing.B) {
 	})
 }
 
-// BenchmarkSparse measures the first layer of a model of sets, with 1303 items and eleven in each
-// record.
+// BenchmarkSparse measures the first layer of a model of sets of 1,303 items, with eleven items in
+// each record.
 func BenchmarkSparse(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := newCPU(1, fastest())

@@ -6,7 +6,7 @@ import "unsafe"
 
 // useVectors replaces the element-wise kernels and reductions with AVX2 assembly.
 //
-// The data pointer of an empty slice may be passed too, because the loops then access no memory.
+// The data pointer of an empty slice may be passed, because the loops then access no memory.
 func useVectors(k *kernels) {
 	k.apply = [funcs]func(dst, src []float32){
 		Identity:  k.apply[Identity],
@@ -87,8 +87,8 @@ func scatterVector(c []float32, stride int, items []uint32, src []float32) {
 // widest is the largest argument that cosSinAVX2 reduces exactly.
 const widest = 65536
 
-// useWideVectors replaces the kernels with long chains of dependent operations by AVX-512 assembly,
-// whose sixteen lanes hide more of their latency.
+// useWideVectors replaces kernels that have long chains of dependent operations with AVX-512
+// assembly, whose sixteen lanes hide more of the latency.
 func useWideVectors(k *kernels) {
 	k.apply[Exp] = func(dst, src []float32) { expAVX512(len(dst), first(dst), first(src)) }
 	k.apply[Log] = func(dst, src []float32) { logAVX512(len(dst), first(dst), first(src)) }
@@ -127,8 +127,8 @@ func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 	}
 }
 
-// cosSinWide handles arguments one by one. Those that cannot be reduced in float32, which are rare,
-// are computed in float64.
+// cosSinWide handles arguments one by one. Arguments that cannot be reduced in float32, which are
+// rare, are computed in float64.
 func cosSinWide(cos, sin, src []float32, scale float32) {
 	for i, x := range src {
 		if x >= -widest && x <= widest {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// references holds the functions in float64 and the error that is allowed, in units in the last
+// references holds the functions in float64, and the errors that are allowed, in units in the last
 // place of a float32.
 var references = []struct {
 	f    Func
@@ -126,8 +126,8 @@ func TestCosSinUlps(t *testing.T) {
 	}
 }
 
-// TestVectorsSameBits checks that a value depends on its argument alone, and neither on its
-// position in a vector nor on the size of vectors.
+// TestVectorsSameBits checks that a value depends on its argument alone, not on its position in a
+// vector or on the size of vectors.
 func TestVectorsSameBits(t *testing.T) {
 	levels := available()
 	if len(levels) < 2 {
@@ -172,7 +172,7 @@ func TestVectorsSameBits(t *testing.T) {
 				f(level)(got, xs[lo:])
 				for i, v := range got {
 					if w := want[lo+i]; v != w && (v == v || w == w) {
-						t.Fatalf("%s %s of %g: %v in a slice from number %d on, want %v as alone", level.name,
+						t.Fatalf("%s %s of %g: %v in a slice from number %d on, want %v", level.name,
 							name, xs[lo+i], v, lo, w)
 					}
 				}

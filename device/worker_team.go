@@ -9,10 +9,10 @@ import (
 
 // team is a group of goroutines that help one caller at a time.
 //
-// Operations take some hundred microseconds, and waking a parked goroutine takes a good part of
-// that, so helpers poll for a short time before they park. A caller never waits for a helper that
-// did not take a piece of its job, and a caller that finds the team busy does the whole job itself.
-// Results do not depend on which goroutine does which piece.
+// Operations take a few hundred microseconds, and waking a parked goroutine takes a large part of
+// that time. So helpers poll for a short time before they park. A caller never waits for a helper
+// that has not taken a piece of the caller's job. A caller that finds the team busy does the whole
+// job itself. Results do not depend on which goroutine does which piece.
 type team struct {
 	helpers int
 	busy    sync.Mutex
@@ -30,7 +30,7 @@ type parking struct {
 	_     [40]byte // keeps the flags of two helpers in different cache lines
 }
 
-// patience is how long a helper polls for the next job before it parks.
+// patience is the time for which a helper polls for the next job before it parks.
 const patience = 200 * time.Microsecond
 
 func newTeam(workers int) *team {
@@ -42,8 +42,8 @@ func newTeam(workers int) *team {
 	return t
 }
 
-// run does the n units of j in pieces of grain units, on this goroutine and on the helpers that are
-// free in time.
+// run does the n units of j in pieces of grain units, on this goroutine and on helpers that are
+// free before the job ends.
 func (t *team) run(j *job, n, grain int) {
 	j.n, j.grain = n, grain
 	if t.helpers <= 0 || n <= grain || !t.busy.TryLock() {
@@ -104,7 +104,7 @@ func (t *team) help(p *parking) {
 	}
 }
 
-// await waits until more jobs than seen were posted, and returns their number.
+// await waits until more than `seen` jobs have been posted, and returns the number of posted jobs.
 func (t *team) await(p *parking, seen uint64) uint64 {
 	deadline := time.Now().Add(patience)
 	for {
@@ -132,7 +132,7 @@ func (p *parking) rouse() {
 	}
 }
 
-// close lets the helpers return.
+// close makes the helpers return.
 func (t *team) close() {
 	t.closed.Store(true)
 	t.posted.Add(1)
@@ -141,8 +141,8 @@ func (t *team) close() {
 	}
 }
 
-// job is one operation, divided into pieces. It has fields for the operands of any operation, so
-// that jobs can be reused and starting one allocates nothing.
+// job is one operation, divided into pieces. It has fields for the operands of all operations, so
+// that jobs can be reused and starting a job allocates nothing.
 type job struct {
 	do       func(j *job, lo, hi int)
 	n, grain int

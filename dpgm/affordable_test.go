@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestARunThatCannotBePaidDoesNotBegin: with a filter a run can cost more than its plan, and a
-// child ledger has only what its parent has left. Both must refuse the run before the clusters are
-// released, not after.
+// TestARunThatCannotBePaidDoesNotBegin checks that a run is refused before it releases the clusters
+// if the ledger cannot pay for all stages. On a ledger with a filter a run can cost more than its
+// plan, and a child ledger has only the budget that its parent has left.
 func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	plan, data := mustPlan(t, small(records.Binary(6), accountant.AddOrRemoveOne)), bits(t, 20, 6, 1)
 	budget := plan.Config.Budget
@@ -27,7 +27,8 @@ func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	} {
 		_, err := plan.FitOn(t.Context(), ledger, data)
 		if !errors.Is(err, accountant.ErrBudgetExceeded) || len(ledger.Entries()) > 0 {
-			t.Errorf("%s: %v, with %d lines on the ledger", name, err, len(ledger.Entries()))
+			t.Errorf("%s: got error %v and %d ledger entries, want ErrBudgetExceeded and none", name, err,
+				len(ledger.Entries()))
 		}
 	}
 }

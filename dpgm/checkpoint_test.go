@@ -20,7 +20,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// watched are records that call back before they are read.
+// watched is data that calls a function before each read.
 type watched struct {
 	records.Data
 	read func()
@@ -36,7 +36,7 @@ func (w *watched) Gather(rows []int32, b *device.Batch) {
 	w.Data.Gather(rows, b)
 }
 
-// kept is the state of a run in a checkpoint.
+// kept is the part of a checkpoint that holds the state of a run.
 type kept struct {
 	State struct {
 		ClipNorm   float64 `json:"clip_norm"`
@@ -81,7 +81,7 @@ func keptVariants(t *testing.T) map[string]synth.Plan {
 	return out
 }
 
-// stopAfter runs a plan until the given number of training steps is complete.
+// stopAfter runs a plan and cancels it after the given number of training steps.
 func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ...synth.Option) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -96,8 +96,9 @@ func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ..
 	}
 }
 
-// TestTrainingGoesOnWhereItWas: a run that is restored and interrupted at once writes the same
-// state again, to the bit: parameters, moments, the moving average, the clip norm and the chains.
+// TestTrainingGoesOnWhereItWas checks that a run that is restored and immediately interrupted
+// writes the same state again, to the bit: parameters, moments, moving average, clip norm and
+// chains.
 func TestTrainingGoesOnWhereItWas(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		path := filepath.Join(t.TempDir(), "run")
@@ -105,22 +106,22 @@ func TestTrainingGoesOnWhereItWas(t *testing.T) {
 		stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
 		before := readKept(t, path)
 		if !before.State.Training || before.State.Steps != 3 {
-			t.Fatalf("%s: kept %+v", name, before.State)
+			t.Fatalf("%s: the checkpoint has %+v, want three training steps", name, before.State)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		// records are read to assign them to clusters, before the next step
+		// before the next step, records are read to assign them to clusters
 		again := &watched{data, cancel}
 		if _, err := p.Fit(ctx, again, synth.CheckpointEvery(path, 1)); !errors.Is(err,
 			context.Canceled) {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got %v, want context.Canceled", name, err)
 		}
 		if after := readKept(t, path); !reflect.DeepEqual(after, before) {
-			t.Errorf("%s: the state changed: %+v, was %+v", name, after.State, before.State)
+			t.Errorf("%s: the state changed to %+v, want %+v", name, after.State, before.State)
 		}
 	}
 }
 
-// TestChainsAreReleased: a model has the state of the networks that were trained.
+// TestChainsAreReleased checks that a model has the state of the trained networks.
 func TestChainsAreReleased(t *testing.T) {
 	p, path := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run")
 	g, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path))
@@ -132,17 +133,17 @@ func TestChainsAreReleased(t *testing.T) {
 		if strings.HasSuffix(s.Name, " state") {
 			states++
 			if got, err := f.Section(s.Name); err != nil || !bytes.Equal(got, s.Data) {
-				t.Errorf("%s: the released state differs: %v", s.Name, err)
+				t.Errorf("%s: the released state differs from the checkpoint's: %v", s.Name, err)
 			}
 		}
 	}
 	if states != g.Clusters() {
-		t.Errorf("%d states of %d networks", states, g.Clusters())
+		t.Errorf("the checkpoint has %d states of networks, want %d", states, g.Clusters())
 	}
 }
 
-// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it resumes its training
-// does not change the saved state of the training.
+// TestAnInterruptedStartKeepsTheTraining checks that the saved state of the training does not
+// change if a run is cancelled before it resumes the training.
 func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stop := func() {}
 	public := &watched{bits(t, 10, 12, 3), func() { stop() }}
@@ -152,40 +153,40 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stopAfter(t, p, data, 2, synth.CheckpointEvery(path, 1))
 	before := readKept(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
-	stop = cancel // public records are read for the digest of the plan, and when clustering begins
+	stop = cancel // public records are read for the plan's digest and when clustering begins
 	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	stop = func() {}
 	if after := readKept(t, path); !reflect.DeepEqual(after, before) || after.State.Steps != 2 {
-		t.Errorf("kept %+v, was %+v", after.State, before.State)
+		t.Errorf("the checkpoint has %+v, want %+v", after.State, before.State)
 	}
 	if _, err := p.Fit(t.Context(), data, synth.CheckpointEvery(path, 1)); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTheClipNormIsKeptAtOnce: the clip norm, which is released only once, is in the file before
-// the run does anything else.
+// TestTheClipNormIsKeptAtOnce checks that the checkpoint contains the clip norm as soon as it is
+// released, because it is released only once.
 func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
 	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),
 		synth.OnProgress(func(at synth.Progress) {
 			if at.Stage == dpgm.PurposeNorm {
 				if k := readKept(t, path); !(k.State.ClipNorm > 0) {
-					t.Errorf("kept %+v", k.State)
+					t.Errorf("the checkpoint has %+v, want a clip norm", k.State)
 				}
 				seen++
 			}
 		}))
 	if err != nil || seen != 1 {
-		t.Errorf("%d reports of the clip norm: %v", seen, err)
+		t.Errorf("got %d reports of the clip norm and error %v, want one report", seen, err)
 	}
 }
 
-// TestRunsGoOnFromEveryLoss: a run that is killed at any moment at which records are read, with all
-// uses of the stage taken in advance, still returns a generator, or an error that a release it
-// needs was lost.
+// TestRunsGoOnFromEveryLoss resumes a run from every state of its checkpoint at which records are
+// read. All uses of a stage are taken in advance, so they are lost. The run must return a
+// generator, or ErrLost if it needs a lost release.
 func TestRunsGoOnFromEveryLoss(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		folder := t.TempDir()
@@ -210,7 +211,7 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 			gen, err := p.FitOn(t.Context(), ledger, data, synth.CheckpointEvery(again, 1000))
 			for _, e := range ledger.Entries() {
 				if e.Spent > e.Reserved {
-					t.Errorf("%s: %+v", name, e)
+					t.Errorf("%s: more spent than reserved: %+v", name, e)
 				}
 			}
 			if errors.Is(err, synth.ErrLost) {
@@ -218,7 +219,7 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 				continue
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got %v, want a model or ErrLost", name, err)
 			}
 			complete++
 			drawn, err := gen.Sample(t.Context(), 20)
@@ -229,15 +230,15 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		t.Logf("%s: %d complete, %d lost what they need", name, complete, lost)
-		// "clusters" has marginals, so its networks always know something of the records
+		t.Logf("%s: %d runs complete, %d return ErrLost", name, complete, lost)
+		// "clusters" has marginals, so its networks have released information even without training
 		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") {
-			t.Errorf("%s: %d complete, %d lost", name, complete, lost)
+			t.Errorf("%s: %d runs complete, %d return ErrLost", name, complete, lost)
 		}
 	}
 }
 
-// TestStatesOfNoRun: states with wrong counts, wrong lengths or NaN are refused.
+// TestStatesOfNoRun checks that states with wrong counts, wrong lengths or NaN are refused.
 func TestStatesOfNoRun(t *testing.T) {
 	p, path, data := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), bits(t, 40, 12, 1)
 	stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
@@ -257,7 +258,7 @@ func TestStatesOfNoRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Equal(text.Bytes(), whole) {
-			t.Fatalf("%s changes nothing", what)
+			t.Fatalf("the change %q does not change the file", what)
 		}
 		bad := filepath.Join(t.TempDir(), "run")
 		if err := os.WriteFile(bad, text.Bytes(), 0o600); err != nil {
@@ -266,7 +267,7 @@ func TestStatesOfNoRun(t *testing.T) {
 		var wrong *param.Error
 		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(bad)); !errors.Is(err, synth.ErrFormat) &&
 			!errors.As(err, &wrong) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want ErrFormat or *param.Error", what, err)
 		}
 	}
 	for old, bad := range map[string]string{`"steps":3`: `"steps":4`,
@@ -279,7 +280,7 @@ func TestStatesOfNoRun(t *testing.T) {
 	}
 	for i, s := range readKept(t, path).sections {
 		try(s.Name+" cut", func(f *synth.File) { f.Sections[i].Data = s.Data[:len(s.Data)-1] })
-		if !strings.HasSuffix(s.Name, "state") && s.Name != "trainer" { // NaN throughout
+		if !strings.HasSuffix(s.Name, "state") && s.Name != "trainer" { // every number is NaN
 			try(s.Name+" without numbers", func(f *synth.File) {
 				f.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(s.Data))
 			})
@@ -287,7 +288,7 @@ func TestStatesOfNoRun(t *testing.T) {
 	}
 }
 
-// TestZeroValues: zero values can be printed, and their other methods return errors.
+// TestZeroValues checks that zero values can be printed and that their other methods return errors.
 func TestZeroValues(t *testing.T) {
 	p, m, data := new(dpgm.Plan), new(dpgm.Model), bits(t, 3, 12, 1)
 	second := func(_ any, err error) error { return err }
@@ -305,7 +306,7 @@ func TestZeroValues(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 }

@@ -19,40 +19,39 @@ import (
 
 // Config describes a whole training run. Every field is public.
 //
-// Cluster.K is the number k of networks. With k = 1 there is no clustering: Features must be
-// nil, the other fields of Cluster must be zero, and the whole budget trains the one network.
+// Cluster.K is the number k of networks. If k is 1, there is no clustering: Features must be nil
+// and the other fields of Cluster zero, and no budget is spent on clustering.
 //
-// If NoiseMultiplier is zero in Cluster or in Train, Plan calibrates it to the budget: clustering
-// gets the noise at which it alone would cost Cluster.Share of ε, and training the least noise at
-// which all stages together cost at most ε. Nonzero noise multipliers are used as given; it is an
-// error if they exceed the budget.
+// If NoiseMultiplier is zero in Cluster or in Train, Plan calibrates it to the budget. Clustering
+// gets the noise at which clustering alone would cost the fraction Cluster.Share of ε. Training
+// gets the smallest noise at which all stages together cost at most ε. Nonzero noise multipliers
+// are used as given, and it is an error if they exceed the budget.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is the approximate number of records, which must be public. If it is set, fields that
-	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
-	// fields' comments say. The guarantee does not depend on it.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
+	// in the package documentation choose every field that is zero. Otherwise a zero field means what
+	// the field's comment says.
 	Nominal int `json:"-"`
-	// Features is the space in which records are clustered; nil clusters the encoded
-	// records themselves.
+	// Features is the space in which records are clustered; nil means the space of encoded records.
 	Features rff.FeatureKernel `json:"-"`
 	Cluster  kmeans.Config     `json:"cluster"`
-	// Marginals are frequencies that are also released; nil for none.
+	// Marginals describes the release of frequencies before training; nil means no such release.
 	Marginals *Marginals                 `json:"marginals,omitempty"`
 	Model     models.DensityArchitecture `json:"-"`
 	Train     sgd.Config                 `json:"train"`
 	// Average is the decay, in [0, 1), of a moving average of the released parameters. The average is
-	// the result of training; 0 keeps the parameters of the last step.
+	// the result of training. 0 means that the parameters of the last step are the result.
 	Average float64 `json:"average,omitempty"`
-	// WarmSteps is the number of steps, each on WarmBatch records, that the networks are trained on
-	// the synthetic records of an earlier system before they are trained on the private ones; 0 for
-	// none. It requires Follows.
+	// WarmSteps is the number of steps for which the networks are trained on the synthetic records of
+	// an earlier system, before the training on private records. Each of these steps uses WarmBatch
+	// records. 0 means no such training. WarmSteps requires Follows.
 	WarmSteps int `json:"warm_steps,omitempty"`
 	WarmBatch int `json:"warm_batch,omitempty"` // 0 means 128
-	// Follows says that an earlier system provides synthetic records: the plan can then only be run as
-	// the later part of a sequence (see package sequence).
+	// Follows is true if an earlier system provides synthetic records. The plan can then only run as a
+	// later part of a sequence (see package sequence).
 	Follows bool `json:"follows,omitempty"`
-	// Seed is the seed of public randomness: frequencies, initial centres and weights.
+	// Seed is the seed of the public randomness, which draws frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // made by the default rules
@@ -74,7 +73,7 @@ func (c Config) Validate() error {
 	k.Add(c.checkModel())
 	train := c.Train
 	if train.NoiseMultiplier == 0 {
-		train.NoiseMultiplier = 1 // calibrated by Plan; any valid value lets the other fields be checked
+		train.NoiseMultiplier = 1 // valid, so that the other fields can be checked
 	}
 	k.Add(train.Validate())
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
@@ -105,15 +104,15 @@ func (c Config) checkClustering(k *param.Checker) {
 
 func (c Config) checkSingle(k *param.Checker) {
 	k.OK(c.Features == nil, "dpgm.Config.Features", fmt.Sprintf("%T", c.Features),
-		"nil: one cluster needs no feature space")
+		"nil, because one cluster needs no feature space")
 	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0,
-		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
+		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations, because there is no clustering")
 	k.OK(c.Train.NominalBatch != 0 || c.Train.Optimizer.ScaleFree(), "sgd.Config.NominalBatch", 0.0,
 		"a positive public number, the divisor of gradient sums; only Adam works without one")
 }
 
-// checkModel builds one network, since a valid architecture may not fit the records. Such an error
-// must be found before anything is spent.
+// checkModel builds one network, because a valid architecture may not fit the records. The mistake
+// must be found before any budget is spent.
 func (c Config) checkModel() error {
 	if c.Model == nil {
 		return param.New("dpgm.Config.Model", nil, "an architecture such as models.VAE")
@@ -138,11 +137,11 @@ func (c Config) checkModel() error {
 	return nil
 }
 
-// mostSweeps bounds the time that sampling one record takes.
+// mostSweeps limits the time to sample one record.
 const mostSweeps = 1 << 16
 
-// checkSweeps returns an error for Boltzmann machines, in plans and files, with so many sweeps that
-// sampling would not end in reasonable time.
+// checkSweeps returns an error for Boltzmann machines with so many sweeps that sampling would not
+// end in reasonable time. Plans and files are checked.
 func checkSweeps(a models.DensityArchitecture) error {
 	var m models.RBM
 	switch a := a.(type) {
@@ -158,8 +157,8 @@ func checkSweeps(a models.DensityArchitecture) error {
 	return k.Err()
 }
 
-// own returns a copy that shares no list or pointer with the caller, except what pointers of
-// user-defined architectures and kernels lead to, and public records.
+// own returns a copy that shares no slice or pointer with the caller's configuration, except public
+// records and what user-defined architectures and kernels point to.
 func (c Config) own() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -178,8 +177,8 @@ func (c Config) own() Config {
 	return c
 }
 
-// parameters returns the number of parameters of all networks together, or of their state values if
-// larger; 0 if the architecture is not a models.DensitySizer.
+// parameters returns the number of parameters of all networks together, or the number of their
+// state values if that is larger. It returns 0 if the architecture is not a models.DensitySizer.
 func (c Config) parameters() int64 {
 	n := c.numbers()
 	if n > math.MaxInt32 {
@@ -188,8 +187,8 @@ func (c Config) parameters() int64 {
 	return n * int64(max(c.Cluster.K, 1))
 }
 
-// noise returns the noise multipliers of all stages; 0 stands for one that is still to be
-// calibrated.
+// noise returns the noise multipliers of all stages. A multiplier that has not been calibrated yet
+// is 0.
 func (c Config) noise() []float64 {
 	all := []float64{c.Train.NoiseMultiplier}
 	if c.clustered() {
@@ -201,8 +200,8 @@ func (c Config) noise() []float64 {
 	return all
 }
 
-// numbers returns the number of parameters of one network, or of its state values if larger; 0
-// if unknown.
+// numbers returns the number of parameters of one network, or the number of its state values if
+// that is larger. It returns 0 if they are unknown.
 func (c Config) numbers() int64 {
 	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Targets of the default rules; docs/defaults.md has the measurements.
+// The constants of the default rules. docs/defaults.md has the measurements that they come from.
 const (
 	usualClusters    = 10
 	clusterSignal    = 1000 // signal that a cluster needs
-	imageSignal      = 700  // clusterSignal of images, whose clusters are found with less
+	imageSignal      = 700  // clusterSignal of images, whose clusters need less
 	clusterShare     = 0.15
 	clusterRounds    = 20
 	setShare         = 0.3 // clusterShare of sets of few items
@@ -26,10 +26,10 @@ const (
 	strokeRounds     = 10
 	strokeSignal     = 200  // signal that a centre of images needs
 	strokeCenters    = 5    // centres for every two clusters
-	clusterFeatures  = 0.4  // noise of a centre, relative to its norm
+	clusterFeatures  = 0.4  // largest noise of a centre ÷ norm of the centre
 	bandwidthOfUnit  = 0.29 // bandwidth ÷ √dim
 	wideUniverse     = 64   // with this many items or more, sets get one network
-	thinSets         = 200  // records per item below which little but counts can be learnt
+	thinSets         = 200  // with fewer records per item, only counts can be learnt
 	trainBatch       = 1000
 	trainRate        = 3e-3 // learning rate of Adam in a run of 1000 steps
 	stepOperations   = 2e7  // fixed operations of a step
@@ -72,7 +72,7 @@ func (c Config) chosen() (Config, error) {
 	return c.withoutMarginals(), nil
 }
 
-// withoutMarginals sets Marginals to nil if they are switched off.
+// withoutMarginals returns the configuration with Marginals set to nil if they are switched off.
 func (c Config) withoutMarginals() Config {
 	if c.Marginals != nil && c.Marginals.Off {
 		c.Marginals = nil
@@ -80,7 +80,7 @@ func (c Config) withoutMarginals() Config {
 	return c
 }
 
-// strokes reports whether records are grey images large enough for strokes.
+// strokes reports whether records are grey images that are large enough for rff.Strokes.
 func strokes(s records.Schema) bool {
 	return s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
 }
@@ -135,11 +135,12 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		"a cluster that noise made empty is replaced")
 }
 
-// chooseStrokes sets features of strokes, and more centres than clusters, for images.
+// chooseStrokes chooses rff.Strokes as features of images, and more centres than clusters.
 func (c *Config) chooseStrokes(t defaults.Task) {
 	c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
-	c.choices.Add("Features", c.Features, "strokes separate what images show better than pixels do")
-	if c.Cluster.Init.Method == kmeans.Given { // the given centres fix the number
+	c.choices.Add("Features", c.Features,
+		"strokes separate the contents of images better than pixels do")
+	if c.Cluster.Init.Method == kmeans.Given { // the given centres determine the number
 		return
 	}
 	spare := int(t.Signal * strokeShare / strokeSignal)
@@ -149,7 +150,7 @@ func (c *Config) chooseStrokes(t defaults.Task) {
 			strokeSignal))
 }
 
-// perItem returns the number of records per item if every set had one item.
+// perItem returns the number of records divided by the number of items of the schema.
 func perItem(t defaults.Task) float64 { return float64(t.Nominal) / float64(t.Schema.Dim()) }
 
 func (c *Config) chooseMarginals(t defaults.Task) {
@@ -232,8 +233,8 @@ func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 			most))
 }
 
-// cost predicts the run's time and memory: k-means reads all records in every iteration, training a
-// batch in every step. A set costs as much as min(dim, 20) items.
+// cost predicts the time and memory of the run. Each iteration of k-means reads all records; each
+// training step reads a batch. A set is assumed to have min(dim, 20) items.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
 	dense := dim // numbers in a record
@@ -243,7 +244,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	p, k := max(float64(c.parameters()), 1), float64(c.Cluster.K)
 	perRecord := 1.8 * p / k // products of large matrices are faster than CostOf assumes
 	if c.Schema.Sparse() {
-		perRecord *= 2 // its matrices are smaller, and the encoder reads only items
+		perRecord *= 2 // smaller matrices, although the encoder reads only items
 	}
 	perRecord += 150 * dim // exponentials
 	operations := float64(c.Train.Steps) *

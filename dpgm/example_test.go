@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Two clusters with one network each. The price does not depend on the number of clusters.
+// This example plans and trains two clusters with one network each. The price of training does not
+// depend on the number of clusters.
 func ExampleConfig_Plan() {
 	rows := make([][]float32, 400)
 	for i := range rows {

@@ -14,21 +14,21 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is a released model without its numbers.
+// fileHeader describes a released model without the parameters of its networks.
 type fileHeader struct {
 	Schema   records.Schema `json:"schema"`
 	Features *rff.Map       `json:"features,omitempty"`
 	Strokes  *rff.StrokeMap `json:"strokes,omitempty"`
-	// Scattering is set if the features are those of rff.Scattering.
+	// Scattering is set if records are clustered in features of rff.Scattering.
 	Scattering *rff.ScatteringMap `json:"scattering,omitempty"`
 	Clusters   *kmeans.Model      `json:"clusters,omitempty"`
 	Model      json.RawMessage    `json:"model"`
 	Networks   int                `json:"networks"`
-	// Tilts are shifts of a record's logits, one list for each network.
+	// Tilts has, for each network, the list of shifts of a record's logits.
 	Tilts []tilt `json:"tilts,omitempty"`
 }
 
-// Encode returns a file of the released state, and nothing else.
+// Encode returns a file that contains the released state and nothing else.
 //
 // Errors: *param.Error for the zero value; those of [models.MarshalDensity].
 func (m *Model) Encode() (*synth.File, error) {
@@ -56,13 +56,14 @@ func (m *Model) Encode() (*synth.File, error) {
 	return synth.NewFile(h, parts...)
 }
 
-// netParts returns a network's numbers.
+// netParts returns the file's parts for a network: its parameters and its other state.
 func netParts(i int, be device.Backend, net models.Density) []synth.Part {
 	return append([]synth.Part{network.MatrixPart(paramsOf(i), be, net.Params().Flat)},
 		stateParts(i, net)...)
 }
 
-// stateParts returns a network's state other than its parameters, if any.
+// stateParts returns the file's parts for a network's state other than its parameters, if it has
+// such state.
 func stateParts(i int, net models.Density) []synth.Part {
 	if s, ok := net.(models.Stateful); ok {
 		return []synth.Part{synth.StatePart(stateOf(i), s)}
@@ -73,10 +74,10 @@ func stateParts(i int, net models.Density) []synth.Part {
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 
-// readModel rebuilds a released model. Sizes in the header are checked against the bytes
-// present before anything is allocated for them.
+// readModel rebuilds a released model. It checks the sizes in the header against the number of
+// bytes in the file before it allocates memory.
 //
-// Errors: synth.ErrFormat for anything that Encode does not write.
+// Errors: synth.ErrFormat for a file that Encode cannot have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {
@@ -94,7 +95,8 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	if want := len(m.router.weights()); h.Networks != want {
-		return nil, synth.Malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
+		return nil, synth.Malformed(fmt.Errorf("%d networks for %d clusters; want one for each",
+			h.Networks, want))
 	}
 	if m.tilts, err = h.tilts(); err != nil {
 		return nil, err
@@ -109,18 +111,20 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	return m, nil
 }
 
-// tilts checks the shifts, one list for each network or none at all.
+// tilts returns the lists of shifts after checking them. There must be no lists or one list for
+// each network.
 func (h fileHeader) tilts() ([]tilt, error) {
 	if len(h.Tilts) == 0 {
 		return nil, nil // an empty list means no shifts
 	}
 	if len(h.Tilts) != h.Networks {
-		return nil, synth.Malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
+		return nil, synth.Malformed(fmt.Errorf("lists of shifts for %d of %d networks; want all or none",
+			len(h.Tilts), h.Networks))
 	}
 	for _, t := range h.Tilts {
 		for _, v := range t {
 			if math.Abs(v) > tiltReach {
-				return nil, synth.Malformed(fmt.Errorf("a shift of %v: want at most %v in absolute value", v,
+				return nil, synth.Malformed(fmt.Errorf("a shift is %v; want at most %v in absolute value", v,
 					tiltReach))
 			}
 		}
@@ -128,7 +132,7 @@ func (h fileHeader) tilts() ([]tilt, error) {
 	return h.Tilts, nil
 }
 
-// router rebuilds the clustering and checks that its pieces fit each other.
+// router rebuilds the router and checks that schema, features and centres fit each other.
 func (h fileHeader) router() (*router, error) {
 	if err := h.Schema.Validate(); err != nil {
 		return nil, synth.Malformed(err)
@@ -139,13 +143,14 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if f := h.features(); f != nil {
 		if f.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features of records with %d coordinates; the schema has %d",
-				f.In(), h.Schema.Dim()))
+			return nil,
+				synth.Malformed(fmt.Errorf("features are for records of %d coordinates; the schema has %d",
+					f.In(), h.Schema.Dim()))
 		}
 		r.features = f
 	}
 	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
-		return nil, synth.Malformed(fmt.Errorf("centres with %d coordinates; the feature space has %d",
+		return nil, synth.Malformed(fmt.Errorf("centres have %d coordinates; the feature space has %d",
 			got, want))
 	}
 	return r, nil
@@ -184,7 +189,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	i int) error {
 	s, ok := a.(models.DensitySizer)
 	if !ok {
-		return nil // a user-defined architecture, given to Load by the caller
+		return nil // a user-defined architecture, which the caller gave to Load
 	}
 	params, state := s.Size(v)
 	if params > math.MaxInt32 || params*4 != int64(bytes) {
@@ -197,7 +202,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	if err != nil {
 		return err
 	}
-	if state > int64(len(data))*64 { // one bit or more for each unit, and some room for other formats
+	if state > int64(len(data))*64 { // at least one bit for each unit, with a margin
 		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
 	}
 	return nil

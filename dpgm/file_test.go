@@ -17,7 +17,7 @@ import (
 
 var systems = synth.Systems{dpgm.System()}
 
-// written returns the file of a released model.
+// written fits a configuration and returns the file of its model.
 func written(t testing.TB, c dpgm.Config) *synth.File {
 	t.Helper()
 	return encoded(t, fit(t, c, bits(t, 40, 12, 1)))
@@ -28,8 +28,9 @@ func read(f *synth.File, own ...models.DensityArchitecture) (synth.Model, error)
 	return dpgm.System().Model(f, synth.Loading{Backend: device.CPU(), Architectures: own})
 }
 
-// TestHeadersThatLieAreRefused: headers with wrong sizes are refused before memory is allocated for
-// them. The checksum of such a file is right: the author of a hostile file can compute it.
+// TestHeadersThatLieAreRefused checks that headers with wrong sizes are refused before memory is
+// allocated for them. The files in this test have valid checksums, because the author of a hostile
+// file can compute one.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for name, change := range map[string][2]string{
@@ -46,7 +47,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		lie := *f
 		lie.Header = bytes.Replace(f.Header, []byte(change[0]), []byte(change[1]), 1)
 		if bytes.Equal(lie.Header, f.Header) {
-			t.Errorf("%s: the header has no %s:\n%s", name, change[0], f.Header)
+			t.Errorf("%s: the header does not contain %s:\n%s", name, change[0], f.Header)
 			continue
 		}
 		var before, after runtime.MemStats
@@ -54,16 +55,16 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		_, err := read(&lie)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrFormat", name, err)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
-			t.Errorf("%s: %d bytes allocated", name, got)
+			t.Errorf("%s: %d bytes were allocated, want at most 8 MiB", name, got)
 		}
 	}
 }
 
-// TestAnEmptyListOfShiftsIsNone: an empty list of shifts means that there are none, and drawing
-// does not panic.
+// TestAnEmptyListOfShiftsIsNone checks that an empty list of shifts in a file means that there are
+// no shifts, and that drawing records then does not panic.
 func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for _, list := range []string{`[]`, `null`} {
@@ -80,13 +81,14 @@ func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	}
 }
 
-// TestUserDefinedArchitecturesAreRead by the names they were saved under.
+// TestUserDefinedArchitecturesAreRead checks that a file with a user-defined architecture can be
+// read if the reader gets an architecture of the same name.
 func TestUserDefinedArchitecturesAreRead(t *testing.T) {
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
 	c.Model = custom{models.VAE{Hidden: []int{4}, Latent: 1}}
 	f := written(t, c)
 	if _, err := read(f); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("an unknown architecture: %v", err)
+		t.Errorf("an unknown architecture: got %v, want ErrFormat", err)
 	}
 	if _, err := read(f, c.Model); err != nil {
 		t.Error(err)
@@ -97,7 +99,7 @@ type custom struct{ models.VAE }
 
 func (custom) Name() string { return "custom" }
 
-// FuzzDecode: any header gives either an error or a model that can be sampled.
+// FuzzDecode checks that every header gives either an error or a model that can draw records.
 func FuzzDecode(f *testing.F) {
 	good := written(f, small(records.Binary(12), accountant.AddOrRemoveOne))
 	f.Add([]byte(good.Header))

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is a fit in progress. Its networks and row assignments are never released: the buffers of
-// networks hold private rows.
+// run is the state of a fit. Its networks and row assignments are never released, because the
+// networks' buffers hold private rows.
 type run struct {
 	*synth.Run
 	config Config
@@ -37,7 +37,7 @@ func (r *run) build() (err error) {
 	return err
 }
 
-// newNets builds one network per cluster, each from its own public seed.
+// newNets builds one network per cluster. Each network has a different public seed.
 func newNets(be device.Backend, c Config) ([]models.Density, error) {
 	nets := make([]models.Density, c.Cluster.K)
 	for i := range nets {
@@ -50,7 +50,7 @@ func newNets(be device.Backend, c Config) ([]models.Density, error) {
 	return nets, nil
 }
 
-// cluster finds the clusters privately.
+// cluster runs the clustering stage, if there is one.
 func (r *run) cluster(ctx context.Context) error {
 	c := r.config
 	if !c.clustered() {
@@ -69,8 +69,8 @@ func (r *run) cluster(ctx context.Context) error {
 				r.Report(PurposeCluster, i, of)
 				return
 			}
-			// Save at once: the stage has only one use, and the next draw comes after a whole pass over the
-			// records.
+			// Save immediately, because the stage has only one use, and the next release comes only after a
+			// pass over all records.
 			saved = r.Save()
 			r.Report(PurposeNorm, 1, 1)
 		})}
@@ -88,8 +88,9 @@ func (r *run) cluster(ctx context.Context) error {
 	return nil
 }
 
-// route assigns every record to a cluster, or every row of persons, if that has not been done yet.
-// Assignments depend on the record and on released centres only, and stay inside the run.
+// route assigns every record (for persons, every row) to a cluster, unless this has been done
+// already. An assignment depends only on the record and on released centres. Assignments are never
+// released.
 func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
@@ -107,8 +108,8 @@ func (r *run) route(ctx context.Context) error {
 
 const routeChunk = 4096
 
-// newTrainer returns a trainer of all networks together; nominal returns the public divisor of a
-// cluster's gradient sums.
+// newTrainer returns a trainer of all networks together. The function nominal returns the public
+// divisor of a cluster's gradient sums.
 func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error) {
 	r.trained = r.nets[0]
 	if r.config.clustered() {
@@ -154,7 +155,7 @@ func (r *run) train(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.steps == 0 && r.told == nil { // the networks know nothing of the records
+	if r.steps == 0 && r.told == nil { // nothing about the records has reached the networks
 		return fmt.Errorf("dpgm: training: %w", synth.ErrLost)
 	}
 	r.trainer.UseAverage()
@@ -180,17 +181,17 @@ func (r *run) takeSteps(ctx context.Context) error {
 	return nil
 }
 
-// nominal returns the public divisor of a cluster's gradient sum: the batch size expected from the
-// cluster's released noisy size, with a lower bound.
+// nominal returns the public divisor of a cluster's gradient sums. It is the expected batch size,
+// computed from the cluster's released noisy size, or from clusterFloor if that is larger.
 func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
 
-// clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
+// clusterFloor is the smallest cluster size in a divisor. A noisy size may be zero or negative.
 const clusterFloor = 1
 
-// model returns the released model: new networks with copies of the parameters and the public
-// state.
+// model returns the released model. It has new networks with copies of the parameters and of the
+// public state.
 func (r *run) model() (synth.Model, error) {
 	c, be := r.config, r.ReleaseBackend()
 	m := &Model{schema: c.Schema, arch: c.Model, backend: be,

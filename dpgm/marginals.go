@@ -14,39 +14,41 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Marginals releases, before training, how often each coordinate is 1 among the records of each
-// cluster, and how many ones records have. The output biases of every network are set to these
-// frequencies before training and again after it. The logits of every synthetic record are shifted
-// by a random number whose distribution corrects what the network has not learnt about the number
-// of ones. Training then has to learn co-occurrence only: frequencies and sizes are released far
-// more exactly than noisy gradients could learn them. The papers have no such stage.
+// Marginals describes a release before training: for each cluster, how often each coordinate is 1
+// and how many ones records have. The papers have no such stage. The output biases of every network
+// are set to these frequencies before training and again after it. The logits of every synthetic
+// record are shifted by a random number. The distribution of the shift is chosen such that records
+// have the released distribution of the number of ones. Training then only has to learn
+// co-occurrence, because frequencies and sizes are released far more accurately than noisy
+// gradients could learn them.
 //
-// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled
-// down to it, so the sums over the records of each cluster have sensitivity ClipNorm under
-// add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether or
-// not the record changes its cluster. A record counts once in the histogram of sizes and once in
-// the number of records of its cluster: each has sensitivity 1, or √2 under replace-one. They take
-// sizePart and countPart of the squared effect.
+// Guarantee: one Gaussian release with NoiseMultiplier. A record of norm above ClipNorm is scaled
+// down to ClipNorm, so the sums over the records of each cluster have sensitivity ClipNorm under
+// add-or-remove-one. Under replace-one they have √2 times that sensitivity, because no coordinate
+// is negative, even if the record changes its cluster. A record counts once in the histogram of
+// sizes and once in the number of records of its cluster. Each of these has sensitivity 1, or √2
+// under replace-one. They use the fractions sizePart and countPart of the squared effect.
 type Marginals struct {
 	// Share is the fraction of ε for this stage, if Plan chooses the noise.
 	Share float64 `json:"share,omitempty"`
-	// NoiseMultiplier is that of the joint release; 0 to calibrate it.
+	// NoiseMultiplier is the noise multiplier of the joint release; 0 means that Plan calibrates it.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
-	// ClipNorm is the largest norm of a record's contribution; 0 means the schema's largest norm, so
-	// that no record is scaled.
+	// ClipNorm is the largest norm of a record's contribution. 0 means the schema's largest norm, with
+	// which no record is scaled down.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
 	// Off switches the stage off, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
-// The fractions of the squared effect for the number of records of each cluster and for the sizes
-// of records.
+// countPart and sizePart are the fractions of the squared effect that the numbers of records of the
+// clusters and the sizes of records use.
 const (
 	countPart = 0.03
 	sizePart  = 0.07
 )
 
-// PurposeMarginals is the purpose under which the frequencies are released.
+// PurposeMarginals is the name of the stage that releases frequencies and sizes, and the purpose of
+// its ledger entry.
 const PurposeMarginals = "marginals"
 
 func (c Config) checkMarginals(k *param.Checker) {
@@ -85,7 +87,7 @@ func (m Marginals) clip(s records.Schema) float64 {
 	return min(m.ClipNorm, s.MaxNorm())
 }
 
-// marginals releases the frequencies and initialises the networks with them.
+// marginals releases the marginals and initialises the networks with the frequencies.
 func (r *run) marginals(ctx context.Context) error {
 	c := r.config
 	if c.Marginals == nil {
@@ -105,13 +107,13 @@ func (r *run) marginals(ctx context.Context) error {
 	r.Report(PurposeMarginals, 1, 1)
 	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
-		// Config.Validate has checked the type.
+		// Config.Validate has checked that networks are MarginalSetters.
 		r.nets[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	}
 	return nil
 }
 
-// marginalSums are the private numbers of the release.
+// marginalSums holds the private numbers of the release.
 type marginalSums struct {
 	Marginals
 	schema                    records.Schema
@@ -119,7 +121,7 @@ type marginalSums struct {
 	sumStd, countStd, sizeStd float64
 	bins                      sizeBins
 
-	sums, counts, sizes *mechanism.FixedSum // once allocated
+	sums, counts, sizes *mechanism.FixedSum // nil until allocate is called
 	row                 []int               // the coordinates of a record that are 1
 }
 
@@ -170,8 +172,8 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 	})
 }
 
-// addRow counts each coordinate at most once, whatever user-defined data return. Rows of persons
-// have weights: see records.RowsOf.
+// addRow adds row i of a batch. It counts each coordinate at most once, even if user-defined data
+// return an item twice. Rows of persons have weights; see records.RowsOf.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]
 	if b.Sparse == nil {
@@ -197,9 +199,9 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	}
 }
 
-// scale returns the factor that scales a record with the given number of ones to the clip norm.
-// ClipFactor makes the norm slightly smaller, which is unnecessary for records that cannot exceed
-// it.
+// scale returns the factor that scales a record with the given number of ones down to the clip
+// norm, or 1 if the record does not exceed it. In that case ClipFactor would make the record
+// slightly shorter, which is unnecessary.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {
@@ -211,11 +213,11 @@ func (m *marginalSums) scale(ones int) float64 {
 // marginal holds the released marginals of one cluster.
 type marginal struct {
 	frequencies []float64 // of each coordinate
-	sizes       []float64 // the fraction of the records in each bin of sizes
+	sizes       []float64 // the fraction of records in each bin of sizes
 	bins        sizeBins
 }
 
-// read turns noisy sums, counts and sizes into frequencies of every cluster.
+// read computes the marginals of every cluster from noisy sums, counts and sizes.
 func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	dim, bins := m.schema.Dim(), len(m.bins)
 	out := make([]marginal, m.k)
@@ -235,9 +237,9 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	return out
 }
 
-// kept estimates, from the released sizes, the fraction of all ones that remains after scaling.
-// Scaling long records down makes every frequency smaller; dividing by this fraction corrects that
-// on average.
+// kept estimates from the released sizes the fraction of all ones that remains after records have
+// been scaled down. Scaling makes every frequency smaller; dividing by this fraction corrects the
+// frequencies on average.
 func (m *marginalSums) kept(sizes []float64) float64 {
 	whole, scaled := 0.0, 0.0
 	for bin, share := range sizes {

@@ -20,9 +20,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestMarginalsSensitivity adds, removes or replaces one record of every kind, also between
-// clusters: the joint release of sums and counts never changes by more than its declared effect,
-// and the largest change is close to it.
+// TestMarginalsSensitivity adds, removes or replaces one of several records, also between clusters.
+// The joint release must not change by more than its declared effect, and the largest change must
+// be close to it.
 func TestMarginalsSensitivity(t *testing.T) {
 	schema := records.Sets(9, 7)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -71,16 +71,17 @@ func TestMarginalsSensitivity(t *testing.T) {
 						}
 					}
 				}
-				if worst > 1.0/3+1e-6 || // 1e-6 for the noise that the sums are read with
+				if worst > 1.0/3+1e-6 || // 1e-6 allows for the noise added to read the sums
 					worst < 0.3 && (k == 2 || r == accountant.AddOrRemoveOne) {
-					t.Errorf("%v, clip %v, %d clusters: moves by %v of 1/3", r, clip, k, worst)
+					t.Errorf("%v, clip norm %v, %d clusters: the largest change is %v, want 1/3", r, clip, k,
+						worst)
 				}
 			}
 		}
 	}
 }
 
-// inNoise returns what one record contributes, in standard deviations of the noise.
+// inNoise returns the sums, counts and sizes in standard deviations of their noise.
 func (m *marginalSums) inNoise() []float64 {
 	read := func(s *mechanism.FixedSum, std float64) (out []float64) {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
@@ -90,7 +91,7 @@ func (m *marginalSums) inNoise() []float64 {
 			panic(err)
 		}
 		out = make([]float64, s.Dim())
-		// With noise of 1e-7 of the real standard deviation the sum can be read.
+		// Releasing with 1e-7 of the real noise makes the sum readable.
 		if err := grant.Release(1e-9, mechanism.Part{Sum: s, Std: std * 1e-7, Out: out}); err != nil {
 			panic(err)
 		}
@@ -102,7 +103,8 @@ func (m *marginalSums) inNoise() []float64 {
 	return slices.Concat(read(m.sums, m.sumStd), read(m.counts, m.countStd), read(m.sizes, m.sizeStd))
 }
 
-// TestMarginalsAreMet: with very little noise, samples have the frequencies of the records.
+// TestMarginalsAreMet checks that with very little noise, samples have the item frequencies of the
+// records.
 func TestMarginalsAreMet(t *testing.T) {
 	const n, dim = 4000, 30
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -127,7 +129,7 @@ func TestMarginalsAreMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The noise has a fixed seed: the test is about frequencies.
+	// The noise has a fixed seed, because the test is about frequencies.
 	g, err := plan.Fit(privacytest.Seeded(t, t.Context(), 1), table)
 	if err != nil {
 		t.Fatal(err)
@@ -145,9 +147,10 @@ func TestMarginalsAreMet(t *testing.T) {
 		})
 	}
 	for j, w := range want {
-		// Five standard deviations of the sample, and the error of 512 draws of the latent variables.
+		// The tolerance is five standard deviations of the sample, plus the error of 512 draws of the
+		// latent variables.
 		if tolerance := 5*math.Sqrt(w/float64(total)) + 0.1*w; math.Abs(got[j]-w) > tolerance {
-			t.Errorf("item %d has frequency %.4f in samples, %.4f in records", j, got[j], w)
+			t.Errorf("item %d has frequency %.4f in samples, want %.4f as in the records", j, got[j], w)
 		}
 	}
 }
@@ -175,7 +178,7 @@ func TestMarginalsRefuse(t *testing.T) {
 		change(&c)
 		var wrong *param.Error
 		if _, err := c.Plan(); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	good.Marginals = &Marginals{Share: 0.3}
@@ -189,6 +192,6 @@ func TestMarginalsRefuse(t *testing.T) {
 	}
 	if back, err := (synth.Systems{System()}).ReadPlan(text); err != nil ||
 		fmt.Sprint(back) != fmt.Sprint(plan) {
-		t.Errorf("%s reads back as\n%v, %v", text, back, err)
+		t.Errorf("the plan %s is read as\n%v, error %v", text, back, err)
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// mixture is k networks trained as one: their parameters are in one vector, and each record's
-// gradient is in the block of its cluster's network.
+// A mixture is k networks that are trained as one network. All parameters are in one vector, and
+// each record's gradient is in the block of its cluster's network.
 //
-// Because a record changes exactly one block, the norm of its stacked gradient is the norm of its
-// gradient in that block, and clipping that norm bounds the whole stacked sum. Therefore the cost
-// of a step does not depend on k.
+// A record changes only one block, so its stacked gradient has the same norm as its gradient in
+// that block. Clipping this norm bounds the record's effect on the whole stacked sum. The privacy
+// cost of a step therefore does not depend on k.
 type mixture struct {
 	be      device.Backend
 	parts   []models.Density
 	params  device.Params
 	nominal []float64       // public divisor of each part's gradient sum
-	cluster func(int32) int // cluster of a row: a function of the record and released centres
+	cluster func(int32) int // cluster of a row, from the record and released centres only
 	spans   []span          // blocks of the stacked parameters, one span for each part
 
 	order  []int32 // batch positions, sorted by cluster
@@ -38,8 +38,8 @@ type mixture struct {
 
 type span struct{ lo, hi int }
 
-// newMixture stacks the parameters of parts. Parts that implement models.Binder share the stacked
-// vector; sync copies it to the others.
+// newMixture stacks the parameters of parts. Parts that implement models.Binder use the stacked
+// vector as their parameters; sync copies it to the other parts.
 func newMixture(be device.Backend, parts []models.Density, nominal []float64,
 	cluster func(int32) int) *mixture {
 	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
@@ -65,7 +65,7 @@ func newMixture(be device.Backend, parts []models.Density, nominal []float64,
 // Params returns the stacked vector.
 func (m *mixture) Params() device.Params { return m.params }
 
-// Segments gives each cluster's block the divisor of its own nominal batch.
+// Segments returns the blocks of all clusters, each with its own public divisor.
 func (m *mixture) Segments() []sgd.Segment {
 	out := make([]sgd.Segment, len(m.spans))
 	for i, s := range m.spans {
@@ -74,8 +74,8 @@ func (m *mixture) Segments() []sgd.Segment {
 	return out
 }
 
-// BeginStep updates copies of the parameters and calls the BeginStep of every network, whether or
-// not a record of its cluster was sampled.
+// BeginStep copies the stacked parameters to networks that keep their own, and calls BeginStep of
+// every network. It does so even for networks whose cluster has no sampled record.
 func (m *mixture) BeginStep() {
 	m.sync()
 	for _, p := range m.parts {
@@ -107,7 +107,7 @@ func (m *mixture) Gradients(b device.Batch) models.Gradients {
 	return (*mixtureGradients)(m)
 }
 
-// route sorts the batch by cluster, by a counting sort, which is stable.
+// route sorts the batch by cluster with a counting sort, which is stable.
 func (m *mixture) route(b device.Batch) {
 	clear(m.bounds)
 	for i := range b.Rows {
@@ -126,7 +126,7 @@ func (m *mixture) route(b device.Batch) {
 	m.permute(b)
 }
 
-// permute copies the batch into cluster order.
+// permute copies the batch to sorted in cluster order.
 func (m *mixture) permute(b device.Batch) {
 	s := &m.sorted
 	s.Rows = b.Rows
@@ -139,7 +139,7 @@ func (m *mixture) permute(b device.Batch) {
 		return
 	}
 	s.Sparse = nil
-	// On the host, like the caller's batch; the parts copy it to the device.
+	// The copy is on the host, like the caller's batch; the parts copy it to the device.
 	s.Dense = device.HostMatrix(b.Rows, b.Dim(), grow(s.Dense.Data, b.Rows*b.Dim()))
 	for to, from := range m.order {
 		copy(s.Dense.Row(to), b.Dense.Row(int(from)))
@@ -173,10 +173,10 @@ func permuteSparse(dst, src *device.Sparse, order []int32) *device.Sparse {
 
 func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// mixtureGradients is a mixture as the gradients of its last batch.
+// mixtureGradients is a mixture, seen as the gradients of its last batch.
 type mixtureGradients mixture
 
-// SquaredNorms collects the parts' norms in the order of the batch.
+// SquaredNorms writes the squared norms of all records to dst, in the order of the batch.
 func (g *mixtureGradients) SquaredNorms(dst []float64) {
 	g.norms = grow(g.norms, len(g.order))
 	for c, part := range g.grads {
@@ -200,8 +200,8 @@ func (g *mixtureGradients) AddWeightedSum(dst device.Params, weights []float32) 
 	}
 }
 
-// views returns the parts' blocks of dst. They are made once, since a training loop uses the same
-// dst in every step.
+// views returns the parts' blocks of dst. It keeps them for later calls, because a training loop
+// uses the same dst in every step.
 func (g *mixtureGradients) views(dst device.Params) []device.Params {
 	if g.blocks == nil || !sameStorage(g.target, dst.Flat) {
 		g.target, g.blocks = dst.Flat, g.blocks[:0]

@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// FixedForm returns a form that holds for all parts, or the zero value if a part has none. It is
-// computed once, because it needs gradients of every part.
+// FixedForm returns a form that is valid for all parts, or the zero value if a part has none. It is
+// computed only once, because it needs gradients of every part.
 func (g *mixtureGradients) FixedForm() models.FixedForm {
 	if g.form == nil {
 		form := g.worstForm()
@@ -24,7 +24,8 @@ func (g *mixtureGradients) worstForm() models.FixedForm {
 		}
 		_, finishes := of.(models.FixedFinisher)
 		if _, asNetwork := p.(models.FixedFinisher); finishes && !asNetwork {
-			// A part without records in a batch has no gradients on which to start or finish a sum.
+			// A part without records in a batch has no gradients, so its sum could not be started or
+			// finished.
 			return models.FixedForm{}
 		}
 		form = form.Worst(of.FixedForm())
@@ -51,7 +52,7 @@ func (g *mixtureGradients) StartFixedSum() {
 	}
 }
 
-// FinishFixedSum finishes the sums of all parts, whether or not a part had a record.
+// FinishFixedSum finishes the sums of all parts, even of parts without a record.
 func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 	for c, p := range g.parts {
 		if f, ok := p.(models.FixedFinisher); ok {
@@ -60,8 +61,8 @@ func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 	}
 }
 
-// fixedView returns the blocks of dst of part c. The views are made once, since a training loop
-// uses the same dst in every step.
+// fixedView returns part c's blocks of dst. It keeps the views for later calls, because a training
+// loop uses the same dst in every step.
 func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
 	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 ||
 		&g.fixed[0].Units[0] != &dst.Units[0] {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// In every step a part's view of a sum has the unit, chain, limit and carry of the sum, which
-// depend on the clip norm of the step.
+// TestViewsFollowTheirSum checks that in every step a part's view of a sum has the unit, chain,
+// limit and carry of the sum. They depend on the step's clip norm.
 func TestViewsFollowTheirSum(t *testing.T) {
 	shape := device.Shape{Name: "w", Rows: 2, Cols: 3}
 	sum := device.NewFixed(shape, shape)
@@ -20,12 +20,13 @@ func TestViewsFollowTheirSum(t *testing.T) {
 		for part := range g.spans {
 			v := g.fixedView(sum, part)
 			if v.Unit != sum.Unit || v.Chain != sum.Chain || v.Limit != sum.Limit {
-				t.Errorf("step %d: part %d has unit %v, chains of %d, limit %v", step, part, v.Unit,
+				t.Errorf("step %d: the view of part %d has unit %v, chain %d, limit %v, want the sum's", step,
+					part, v.Unit,
 					v.Chain, v.Limit)
 			}
 			if &v.Units[0] != &sum.Units[6*part] || (v.Carry == nil) != (sum.Carry == nil) ||
 				v.Carry != nil && &v.Carry[0] != &sum.Carry[6*part] {
-				t.Errorf("step %d: the view of part %d is not its part of the sum", step, part)
+				t.Errorf("step %d: the view of part %d does not share the part's memory of the sum", step, part)
 			}
 		}
 	}

@@ -54,8 +54,8 @@ func architectures() map[string]models.DensityArchitecture {
 	}
 }
 
-// unbound builds networks without models.Binder, like a user-defined network that cannot share
-// storage.
+// unbound builds networks that do not implement models.Binder, like a user-defined network that
+// cannot share memory.
 type unbound struct{ models.VAE }
 
 func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
@@ -66,8 +66,8 @@ func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.D
 type plainGenerator struct{ models.Density }
 
 // TestARecordTouchesItsOwnClustersBlockOnly checks the fact on which the mixture's sensitivity
-// depends: one record's stacked gradient is its gradient in its cluster's network and zero
-// elsewhere, so its norm is that gradient's norm.
+// depends: a record's stacked gradient is zero outside the block of its cluster's network. Its norm
+// is therefore the norm in that block.
 func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 	for name, arch := range architectures() {
 		t.Run(name, func(t *testing.T) {
@@ -83,9 +83,10 @@ func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 				own := m.spans[assigned[i]]
 				if got := energy(sum.Sub(own.lo, own.hi).Flat.Data); math.Abs(got-energy(sum.Flat.Data)) >
 					1e-12 {
-					t.Errorf("record %d: %v of %v in its own block", i, got, energy(sum.Flat.Data))
+					t.Errorf("record %d: its own block has %v of the squared norm %v, want all of it", i, got,
+						energy(sum.Flat.Data))
 				} else if math.Abs(got-norms[i]) > 1e-4*got+1e-9 {
-					t.Errorf("record %d: squared norm %v, stated %v", i, got, norms[i])
+					t.Errorf("record %d: squared norm %v, but SquaredNorms returned %v", i, got, norms[i])
 				}
 			}
 		})
@@ -100,8 +101,8 @@ func energy(v []float32) float64 {
 	return s
 }
 
-// TestSensitivityByBruteForce removes each record in turn from a batch and
-// measures how far the clipped stacked sum moves.
+// TestSensitivityByBruteForce removes each record in turn from a batch and checks how much the
+// clipped stacked sum changes.
 func TestSensitivityByBruteForce(t *testing.T) {
 	const clip = 0.5
 	for name, arch := range architectures() {
@@ -119,7 +120,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 				largest = max(largest, math.Sqrt(moved))
 			}
 			if largest > clip*(1+1e-5) || largest < 0.9*clip {
-				t.Errorf("removing a record moves the sum by up to %v, clip norm %v", largest, clip)
+				t.Errorf("removing a record changes the sum by at most %v, want the clip norm %v", largest,
+					clip)
 			}
 		})
 	}
@@ -152,7 +154,8 @@ func without(be device.Backend, b device.Batch, gone int) device.Batch {
 	return out
 }
 
-// TestSparseBatchesAreRoutedLikeDenseOnes compares the two forms of the same records.
+// TestSparseBatchesAreRoutedLikeDenseOnes compares the gradient sums of the same records in sparse
+// and in dense form.
 func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 	m, b, assigned := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 15)
 	sets := &device.Sparse{Cols: b.Dense.Cols, Offsets: []int{0}}
@@ -170,32 +173,33 @@ func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 		1)
 	for j := range want {
 		if math.Abs(float64(want[j]-got[j])) > 1e-5 {
-			t.Fatalf("coordinate %d: %v, dense %v", j, got[j], want[j])
+			t.Fatalf("coordinate %d: got %v, want %v as for dense records", j, got[j], want[j])
 		}
 	}
 }
 
-// TestSegmentsCoverTheParameters: each block has its own public divisor.
+// TestSegmentsCoverTheParameters checks that the segments cover all parameters and that each
+// segment has its own divisor.
 func TestSegmentsCoverTheParameters(t *testing.T) {
 	m, _, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 1)
 	total := 0
 	for i, s := range m.Segments() {
 		total += s.Params
 		if s.NominalBatch != float64(i+1) {
-			t.Errorf("segment %d is divided by %v", i, s.NominalBatch)
+			t.Errorf("segment %d has divisor %v, want its index plus 1", i, s.NominalBatch)
 		}
 	}
 	if total != m.Params().Len() {
-		t.Errorf("segments of %d parameters in all, want %d", total, m.Params().Len())
+		t.Errorf("the segments have %d parameters, want %d", total, m.Params().Len())
 	}
 }
 
-// TestRoutingAllocatesNothingInSteadyState: routing allocates nothing for batches no larger than
-// earlier ones.
+// TestRoutingAllocatesNothingInSteadyState checks that routing a batch allocates nothing after a
+// batch of the same size.
 func TestRoutingAllocatesNothingInSteadyState(t *testing.T) {
 	m, b, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 30)
 	m.route(b)
 	if n := testing.AllocsPerRun(20, func() { m.route(b) }); n != 0 {
-		t.Errorf("%v allocations a batch", n)
+		t.Errorf("got %v allocations for a batch, want 0", n)
 	}
 }

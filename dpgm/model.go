@@ -12,18 +12,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is the released result of a run: centres, noisy cluster sizes and trained networks.
-// It holds nothing else, and using it costs no privacy. It is safe for concurrent use.
+// A Model is the released result of a run. It holds only centres, noisy cluster sizes, trained
+// networks and, with Marginals, the distribution of shifts. Using it costs no privacy. It is safe
+// for concurrent use.
 type Model struct {
 	schema  records.Schema // of the private records
 	arch    models.DensityArchitecture
 	backend device.Backend
 	router  *router
 	nets    []models.Density
-	tilts   []tilt // of each network; nil without Marginals
+	tilts   []tilt // one for each network; nil without Marginals
 }
 
-// Schema returns the schema of the synthetic records: that of the real ones without their labels.
+// Schema returns the schema of the synthetic records, which is the schema of the real records
+// without labels.
 func (m *Model) Schema() records.Schema { return m.known().schema.WithoutLabels() }
 
 // known returns m, or the zero value if m is nil.
@@ -37,7 +39,7 @@ func (m *Model) known() *Model {
 // Clusters returns the number of networks.
 func (m *Model) Clusters() int { return len(m.known().nets) }
 
-// Weights returns the probabilities with which clusters are sampled. They are computed from the
+// Weights returns the probabilities with which a draw chooses clusters. They are computed from the
 // released noisy sizes.
 func (m *Model) Weights() []float64 {
 	if m.known().router == nil {
@@ -46,8 +48,8 @@ func (m *Model) Weights() []float64 {
 	return m.router.weights()
 }
 
-// Assign writes the cluster of each record of a batch to dst. It uses released centres only, so it
-// can be applied to any records.
+// Assign writes the cluster of each record of a batch to dst. It uses released centres only. The
+// clusters of private records are private.
 func (m *Model) Assign(b device.Batch, dst []int32) {
 	if m.known().router == nil {
 		clear(dst)
@@ -61,8 +63,8 @@ func errNoModel() error {
 	return param.New("dpgm.Model", nil, "a model returned by a run or loaded from a file")
 }
 
-// Sampler starts a draw. Draw.Means requests the mean of binary coordinates and, in tables, the
-// most probable level of each column.
+// Sampler starts a draw. With Draw.Means it returns the mean of each binary coordinate and, in
+// tables, the most probable level of each column.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -76,7 +78,7 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: schema, Next: m.sampler(d, schema).next}, nil
 }
 
-// sampler holds one caller's scratch.
+// A sampler holds the state and the scratch memory of one draw.
 type sampler struct {
 	model  *Model
 	draw   synth.Draw
@@ -94,22 +96,22 @@ func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
 		rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)), choice: network.NewChoice(m.Weights())}
 }
 
-// next generates one chunk: it draws a cluster for each record, and then every network generates
-// all its records at once.
+// next generates one chunk. It draws a cluster for each record. Then every network generates all
+// records of its cluster at once.
 func (s *sampler) next(n int) (records.Data, error) {
 	dim := s.schema.Dim()
 	s.which = s.which[:0]
 	for range n {
 		s.which = append(s.which, s.choice.Pick(s.rng, s.draw.Cluster))
 	}
-	s.flat = make([]float32, n*dim) // it belongs to the returned chunk
+	s.flat = make([]float32, n*dim) // the returned chunk keeps it
 	if s.mean.Rows < n {
 		s.mean = s.model.backend.New(n, dim)
 	}
 	for c, net := range s.model.nets {
 		s.fill(c, net, dim)
 	}
-	if s.schema.Kind() == records.IntervalVector { // networks output these unchanged
+	if s.schema.Kind() == records.IntervalVector { // not probabilities
 		s.schema.Clamp(s.flat)
 		return records.FromFlat(s.schema, s.flat)
 	}
@@ -138,11 +140,11 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 	}
 }
 
-// Layers returns the layers of one cluster's network, for other programs; see connect/onnx. Their
-// input is a draw of the latent variables and their output is the mean of a record: see
-// [models.Layered]. The other program must draw the latent variables, the cluster by Weights, and
-// records from their means. If the configuration has Marginals, it must also add the random shift
-// to all logits of a record.
+// Layers returns the layers of one cluster's network for use in other programs; see connect/onnx.
+// The input is a draw of the latent variables, and the output is the mean of a record; see
+// [models.Layered]. The other program must draw the cluster by Weights, draw the latent variables,
+// and draw the record from its mean. If the configuration has Marginals, it must also add the
+// random shift to all logits of a record.
 //
 // Errors: *param.Error for the zero value, a cluster that does not exist, and a network that is not
 // [models.Layered], such as a restricted Boltzmann machine.

@@ -9,25 +9,25 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Plan is a Config with every noise multiplier chosen, and its price.
+// A Plan is a Config with every noise multiplier chosen, together with its price.
 type Plan struct {
 	synth.Program
 	Config Config
 }
 
-// The stages, and the purposes of their lines on the ledger.
+// The names of the stages, which are also the purposes of their ledger entries.
 const (
 	PurposeNorm    = kmeans.PurposeNorm       // only with a kmeans.DPNorm
 	PurposeCluster = kmeans.PurposeIterations // only with two or more clusters
 	PurposeTrain   = "training"
 )
 
-// Plan chooses the noise multipliers and, if Nominal is set, other fields that are zero, and prices
-// all stages.
+// Plan chooses noise multipliers that are zero and, if Nominal is set, all other fields that are
+// zero. It then prices all stages.
 //
-// Guarantee: the events of the plan are the ones that a run reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
-// multipliers given by the caller cost more than the budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: those of Validate,
+// and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -50,8 +50,8 @@ func (c Config) Plan() (*Plan, error) {
 // MarshalJSON writes the plan: its public parameters, every noise multiplier and the price of every
 // stage.
 //
-// Errors: a plan that starts its clusters from public records, or in features of a
-// user-defined kernel, cannot be written as JSON.
+// Errors: an error for a plan whose clustering starts at public records or uses features of a
+// user-defined kernel. Such a plan cannot be written as JSON.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, errors.New("dpgm: a plan with kmeans.Public records cannot be written as JSON: " +
@@ -60,8 +60,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return p.program().MarshalJSON()
 }
 
-// calibrate sets the noise multipliers that are zero: clustering first, from its share,
-// then training, so that both together cost at most ε.
+// calibrate sets the noise multipliers that are zero. Clustering and marginals are calibrated to
+// their shares of ε. Training is calibrated last, so that all stages together cost at most ε.
 func (c *Config) calibrate() error {
 	if c.clustered() && c.Cluster.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateShare(c.Budget, c.Cluster.Share, c.clusterEvent)
@@ -92,7 +92,8 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 	return c.Cluster.WithNoise(noiseMultiplier).Event(c.Budget.Relation)
 }
 
-// total returns everything that a run releases, as a function of the training's noise multiplier.
+// total returns the event of everything that a run releases, as a function of the training's noise
+// multiplier.
 func (c Config) total(trainNoise float64) accountant.Event {
 	c.Train.NoiseMultiplier = trainNoise
 	return synth.Total(c.stages()...)

@@ -84,7 +84,7 @@ func bits(t testing.TB, n, dim int, seed uint64) *records.Table {
 	return table
 }
 
-// variants returns configurations that differ in everything the guarantee depends on.
+// variants returns configurations, by name, that cover everything the guarantee depends on.
 func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	vae := small(s, r)
 	rbm := small(s, r)
@@ -118,20 +118,20 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 		"private norm of records": estimated, "one cluster": one}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
-// answers fixed, ledger, progress and released model must be the same to the bit, whichever record
-// is added, removed or replaced. A run that used an exact cluster size anywhere (as a weight, a
-// divisor, a number of steps, a choice of cluster) would differ.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the
+// mechanisms' answers fixed. The ledger, the progress and the released model must be bit-identical,
+// for every added, removed or replaced record. If a run used an exact cluster size, for example as
+// a weight, a divisor or a number of steps, its results would differ.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1),
 		records.Sets(20, 4), records.BinaryImage(4, 4),
 		table(t, records.Label("class", "a", "b"))} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
-			turn := 0 // each variant is run on a few of the pairs, and every pair is used
+			turn := 0 // each variant is tested on a few pairs, and every pair is tested
 			for name, c := range variants(s, r) {
 				if _, isRBM := c.Model.(models.RBM); isRBM && s.Kind() == records.IntervalVector {
-					continue // the units of an RBM are binary or choices of levels
+					continue // an RBM models only binary units and levels
 				}
 				plan := mustPlan(t, c)
 				for i := range 4 {
@@ -147,7 +147,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns everything that a run releases or reports.
+// everythingVisible returns a function that runs the plan and returns everything that the run
+// releases or reports.
 func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -164,7 +165,7 @@ func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	}
 }
 
-// TestLedgerHoldsThePlan: the events on the ledger are those that the plan priced.
+// TestLedgerHoldsThePlan checks that the ledger's events are the events that the plan priced.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for name, c := range variants(records.Binary(12), r) {
@@ -177,7 +178,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				var got []accountant.Event
 				for _, e := range ledger.Entries() {
 					if e.Spent != e.Reserved {
-						t.Errorf("%s: %d of %d taken", e.Purpose, e.Spent, e.Reserved)
+						t.Errorf("%s: %d of %d reserved uses are spent, want all", e.Purpose, e.Spent, e.Reserved)
 					}
 					got = append(got, accountant.Repeated{Event: e.Event, Count: e.Reserved})
 				}
@@ -187,20 +188,20 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				}
 				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper ||
 					ledger.Epsilon().Upper != p.Total().Upper {
-					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper,
+					t.Errorf("the events cost %v, the ledger states %v, the plan %v", cost.Upper,
 						ledger.Epsilon().Upper, p.Total().Upper)
 				}
 				if cost.Upper > c.Budget.Epsilon {
-					t.Errorf("ε = %v of %v", cost.Upper, c.Budget.Epsilon)
+					t.Errorf("ε = %v exceeds the budget's %v", cost.Upper, c.Budget.Epsilon)
 				}
 			})
 		}
 	}
 }
 
-// TestCostDoesNotDependOnTheNumberOfClusters tests the difference from the papers: the same
-// training costs the same for every k, and its event has the probability with which a record of any
-// cluster is sampled.
+// TestCostDoesNotDependOnTheNumberOfClusters checks a difference from the papers: training has the
+// same event for every k. The event's sampling probability is the probability with which a record
+// of any cluster is sampled.
 func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 	var first accountant.Event
 	for _, k := range []int{2, 3, 10, 50} {
@@ -215,12 +216,13 @@ func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 			t.Errorf("k = %d: %v, want %v", k, train, first)
 		}
 		if p := train.(accountant.PoissonSampled).Probability; p != c.Train.SamplingProbability {
-			t.Errorf("sampled with probability %v, want %v", p, c.Train.SamplingProbability)
+			t.Errorf("the event's sampling probability is %v, want %v", p, c.Train.SamplingProbability)
 		}
 	}
 }
 
-// TestHostileRecordsAreFitted: no record makes a run fail, nor does an empty data set.
+// TestHostileRecordsAreFitted checks that hostile records and an empty data set do not make a run
+// fail.
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1) // float32 can represent neither bound

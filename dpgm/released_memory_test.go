@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// The released model shares neither networks nor features with the run, because both have buffers
-// of private rows.
+// TestModelsShareNothingWithTheirRun checks that the released model shares neither networks nor
+// features with the run, because both have buffers of private rows.
 func TestModelsShareNothingWithTheirRun(t *testing.T) {
 	c := Config{Schema: records.Binary(6), Features: rff.RBF{Dim: 8, Bandwidth: 1},
 		Cluster: kmeans.Config{K: 2}, Model: models.VAE{Hidden: []int{3}, Latent: 2}}
@@ -39,7 +39,7 @@ func TestModelsShareNothingWithTheirRun(t *testing.T) {
 		}
 		for k, v := range r.nets[i].Params().Flat.Data {
 			if net.Params().Flat.Data[k] != v {
-				t.Fatalf("network %d has other parameters", i)
+				t.Fatalf("network %d of the model has other parameters than the run's", i)
 			}
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// router finds the cluster of a record, from released centres only.
+// A router finds the cluster of a record. It uses released centres only.
 type router struct {
 	features kmeans.Features
-	clusters *kmeans.Model // nil where there is one cluster
+	clusters *kmeans.Model // nil if there is only one cluster
 }
 
 // newFeatures returns the space in which records are clustered.
@@ -43,7 +43,8 @@ func (r *router) assign(be device.Backend, b device.Batch, dst []int32) {
 	r.clusters.Assign(be, r.features, b, dst)
 }
 
-// weights returns the probabilities of the clusters: noisy sizes, clamped at 0.
+// weights returns the probabilities of the clusters, which are proportional to their noisy sizes.
+// Negative sizes are set to zero.
 func (r *router) weights() []float64 {
 	if r.clusters == nil {
 		return []float64{1}

@@ -18,13 +18,13 @@ import (
 
 var (
 	scale = flag.Int("scale", 0,
-		"number of generated call records to train on and report times for (takes minutes and gigabytes)")
+		"train on this number of generated call records and report times (takes minutes and gigabytes)")
 	scaleSteps = flag.Int("scale-steps", 2000, "training steps of the -scale run")
-	scaleK     = flag.Int("scale-k", 2, "clusters of the -scale run")
+	scaleK     = flag.Int("scale-k", 2, "number of clusters of the -scale run")
 )
 
-// TestScale trains on records like the papers' call records, in a shorter run: the time of a step
-// or an iteration does not depend on their number.
+// TestScale measures times and memory on generated records like the papers' call records. It takes
+// fewer steps than the papers, and computes the time of an epoch from the time of a step.
 func TestScale(t *testing.T) {
 	if *scale == 0 {
 		t.Skip("runs only with the flag -scale")

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoSetIsLongerThanItsSchemaAllows: a set is truncated even if the network makes every item
-// likely.
+// TestNoSetIsLongerThanItsSchemaAllows checks that drawn sets have at most the schema's number of
+// items, even if the network makes every item likely.
 func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	schema := records.Sets(12, 2)
 	data, err := records.FromItems(schema, [][]uint32{{0, 1}, {2, 3}, {4}})

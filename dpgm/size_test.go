@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNetworksThatNoMemoryHolds: networks too large for memory are refused before one of them is
+// TestNetworksThatNoMemoryHolds checks that networks too large for memory are refused before one is
 // built, in a configuration and in the file of a plan.
 func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	c := small(records.Binary(6), accountant.AddOrRemoveOne)
@@ -35,7 +35,7 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 		if _, err := huge.Plan(); !errors.As(err, &wrong) ||
 			!strings.HasPrefix(wrong.Path, "dpgm.Config.Model") &&
 				!strings.HasPrefix(wrong.Path, "models.") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error for the network", name, err)
 		}
 	}
 	text, err := json.Marshal(mustPlan(t, c))
@@ -45,6 +45,6 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	hostile := strings.Replace(string(text), `"hidden":[6]`, `"hidden":[16777216,16777216]`, 1)
 	if _, err := systems.ReadPlan([]byte(hostile)); err == nil ||
 		!strings.Contains(hostile, "16777216") {
-		t.Errorf("a hostile plan: %v", err)
+		t.Errorf("a plan with huge networks: got %v, want an error", err)
 	}
 }

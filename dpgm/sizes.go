@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeBins holds the smallest size, a number of ones, of each bin. Each small size has its own bin;
-// later bins are wider.
+// sizeBins holds the smallest size of each bin. The size of a record is its number of ones. Each
+// small size has its own bin; bins of larger sizes are wider.
 type sizeBins []int
 
 func newSizeBins(s records.Schema) sizeBins {
@@ -27,7 +27,7 @@ func newSizeBins(s records.Schema) sizeBins {
 	return bins
 }
 
-// of returns the bin of a size; sizes larger than the schema allows count in the last bin.
+// of returns the bin of a size. Sizes larger than the schema allows are in the last bin.
 func (b sizeBins) of(size int) int {
 	at, found := slices.BinarySearch(b, size)
 	if found {
@@ -44,21 +44,21 @@ func (b sizeBins) middle(bin int) float64 {
 	return float64(b[bin]+b[bin+1]-1) / 2
 }
 
-// tilt is the distribution of the number that is added to all logits of a record, as equally likely
-// values in ascending order.
+// A tilt is the distribution of the shift that is added to all logits of a record. It is a list of
+// equally likely values in ascending order.
 type tilt []float64
 
 const (
 	tiltPoints = 65  // points of the grid of shifts
-	tiltReach  = 4.0 // largest shift: it multiplies odds by 55
-	tiltDraws  = 32  // records of the network at which sizes are computed
-	tiltRounds = 3   // rounds of fitting shifts and then biases
+	tiltReach  = 4.0 // largest shift; it multiplies odds by 55
+	tiltDraws  = 32  // draws from the network from which sizes are computed
+	tiltRounds = 3   // rounds, each of which fits shifts and then biases
 	tiltLevels = 64  // equally likely values of a tilt
 )
 
-// settle fits a trained network to the released marginals: alternately the distribution of shifts
-// to the sizes and the biases to the frequencies, since each affects the other. It is
-// post-processing.
+// settle fits a trained network to the released marginals, which is post-processing. It alternately
+// fits the distribution of shifts to the sizes and the biases to the frequencies, because each
+// affects the other.
 func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
@@ -69,8 +69,8 @@ func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	return t
 }
 
-// sizesOf returns, for each shift of the grid, the distribution of the network's records over the
-// bins of sizes.
+// sizesOf returns, for each shift of the grid, the distribution over the bins of sizes of the
+// network's records.
 func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]float64 {
 	mean := be.New(tiltDraws, dim)
 	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)
@@ -100,22 +100,23 @@ func moments(p []float32, shift float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// shifted returns the probability p with its odds multiplied by odds.
+// shifted multiplies the odds of the probability p by odds and returns the resulting probability.
 func shifted(p, odds float64) float64 { return p * odds / (1 + p*(odds-1)) }
 
-// spread adds an approximate distribution of a sum of independent bits: Poisson if every bit is
-// unlikely, and otherwise a binomial of the same mean and variance. Sums beyond the last bin count
-// in the last bin, since records are truncated to that size.
+// spread adds to dst, with the given weight, an approximate distribution of a sum of independent
+// bits. It is the binomial distribution of the same mean and variance, which is close to Poisson if
+// every bit is unlikely. Sums beyond the last bin count in the last bin, because records are
+// truncated to that size.
 func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	if !(mean > 0) {
 		dst[0] += weight
 		return
 	}
-	p := min(max(1-variance/mean, 1e-9), 1-1e-9) // of a binomial with n trials
+	p := min(max(1-variance/mean, 1e-9), 1-1e-9) // of a binomial distribution with n trials
 	n := mean / p
 	last := b[len(b)-1]
 	rest, lp, lq := weight, math.Log(p), math.Log1p(-p)
-	choose := 0.0 // the logarithm of n over size
+	choose := 0.0 // logarithm of the binomial coefficient
 	for size := 0; size < last && float64(size) <= n && rest > 0; size++ {
 		if size > 0 {
 			choose += math.Log((n - float64(size) + 1) / float64(size))
@@ -129,8 +130,8 @@ func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	}
 }
 
-// fit returns the distribution over the grid of shifts, as equally likely values, under which the
-// sizes of records are distributed as released. It uses expectation maximisation.
+// fit returns the distribution of shifts for which the sizes of records have the released
+// distribution. It uses expectation maximisation on the grid of shifts.
 func (f marginal) fit(sizes [][]float64) tilt {
 	weights := make([]float64, tiltPoints)
 	for g := range weights {
@@ -158,7 +159,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 	return quantiles(weights)
 }
 
-// quantiles returns equally likely values for a distribution over the grid of shifts.
+// quantiles approximates a distribution over the grid of shifts by equally likely values.
 func quantiles(weights []float64) tilt {
 	t := make(tilt, tiltLevels)
 	g, upTo := 0, weights[0]
@@ -172,7 +173,7 @@ func quantiles(weights []float64) tilt {
 	return t
 }
 
-// apply shifts the probabilities of one record by a random shift.
+// apply adds a random shift to the logits of one record, which is given by its probabilities.
 func (t tilt) apply(rng *rand.Rand, p []float32) {
 	if len(t) == 0 {
 		return

@@ -9,17 +9,17 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stateHeader is a run's state between two releases, without its numbers. Package synth stores the
-// marginals.
+// stateHeader describes a run's state between two releases, without its arrays. Package synth
+// stores the marginals.
 type stateHeader struct {
 	ClipNorm   float64 `json:"clip_norm,omitempty"` // of the clustering
 	Iterations int     `json:"iterations"`          // of the clustering
 	Steps      int     `json:"steps"`               // of the training
-	Training   bool    `json:"training"`            // whether training has state
+	Training   bool    `json:"training"`            // whether the file contains the state of training
 }
 
-// file returns the present state of the run: released numbers and public randomness. It returns nil
-// if the run resumes in training and its trainer does not exist yet.
+// file returns a file of the run's current state, which consists of released numbers and public
+// randomness. It returns nil if the run resumes in training and has no trainer yet.
 func (r *run) file() (*synth.File, error) {
 	if r.resumed && r.trainer == nil {
 		return nil, nil
@@ -41,8 +41,8 @@ func historyParts(sums, counts *[]float64, n, m int) []synth.Part {
 		synth.Part64("cluster counts", counts, m)}
 }
 
-// trainingParts returns the parts that training changes. The trainer comes last, since it reads the
-// other parts.
+// trainingParts returns the file's parts for the state that training changes. The trainer comes
+// last, because loading it needs the other parts.
 func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	parts := []synth.Part{network.MatrixPart("parameters", r.Backend, r.trained.Params().Flat)}
 	for i, net := range r.nets {
@@ -51,8 +51,8 @@ func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	return append(parts, synth.StatePart("trainer", trainer))
 }
 
-// restore resumes from the saved state, if there is one; training state is restored when the
-// trainer exists.
+// restore reads the saved state, if there is one, except the state of training, which
+// restoreTraining reads later.
 //
 // Errors: synth.ErrFormat.
 func (r *run) restore() error {
@@ -66,7 +66,8 @@ func (r *run) restore() error {
 	}
 	drawn := r.config.Train.Steps - r.Allowance(PurposeTrain).Remaining()
 	if h.Steps < 0 || h.Steps > drawn || !h.Training && h.Steps > 0 {
-		return synth.Malformed(fmt.Errorf("%d complete training steps; %d were drawn", h.Steps, drawn))
+		return synth.Malformed(fmt.Errorf("%d complete training steps, but only %d were drawn", h.Steps,
+			drawn))
 	}
 	r.steps, r.resumed = h.Steps, h.Training
 	if !r.config.clustered() {
@@ -75,7 +76,8 @@ func (r *run) restore() error {
 	return r.restoreHistory(f, h)
 }
 
-// restoreHistory divides the clustering's numbers into iterations; kmeans.Fit checks them.
+// restoreHistory reads the releases of the clustering and divides them into iterations. kmeans.Fit
+// checks their values.
 func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 	features, err := newFeatures(r.config)
 	if err != nil {
@@ -101,7 +103,7 @@ func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 	return nil
 }
 
-// restoreTraining restores the saved state of networks and trainer.
+// restoreTraining restores the saved state of the networks and the trainer, if there is one.
 func (r *run) restoreTraining(trainer *sgd.Trainer) error {
 	if !r.resumed {
 		return nil

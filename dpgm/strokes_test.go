@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// bars returns black and white images of vertical and horizontal bars.
+// bars returns black-and-white images, alternately of vertical and horizontal bars.
 func bars(t *testing.T, n int) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -40,9 +40,9 @@ func bars(t *testing.T, n int) *records.Table {
 	return data
 }
 
-// TestImagesAreClusteredByStrokes: by default images are clustered by strokes, and the two kinds of
-// bars are in different clusters, whatever their positions. This holds for the plan, the model and
-// the model read from its file.
+// TestImagesAreClusteredByStrokes checks that by default images are clustered by strokes, and that
+// vertical and horizontal bars at any position are in different clusters. The plan and the model
+// must keep this when they are written and read.
 func TestImagesAreClusteredByStrokes(t *testing.T) {
 	data := bars(t, 2000)
 	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,
@@ -54,7 +54,8 @@ func TestImagesAreClusteredByStrokes(t *testing.T) {
 	}
 	if plan.Config.Features != rff.FeatureKernel(rff.StrokesFor(10, 10)) ||
 		plan.Config.Cluster.Centers <= 2 {
-		t.Errorf("features %v, %d centres", plan.Config.Features, plan.Config.Cluster.Centers)
+		t.Errorf("got features %v and %d centres, want strokes and more than 2 centres",
+			plan.Config.Features, plan.Config.Cluster.Centers)
 	}
 	text, err := json.Marshal(plan)
 	if err != nil {
@@ -62,7 +63,7 @@ func TestImagesAreClusteredByStrokes(t *testing.T) {
 	}
 	read, err := systems.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
-		t.Fatalf("read back: %v\n%v", err, read)
+		t.Fatalf("the plan read from JSON: error %v\n%v", err, read)
 	}
 	gen, err := plan.Fit(t.Context(), data)
 	if err != nil {
@@ -79,17 +80,17 @@ func TestImagesAreClusteredByStrokes(t *testing.T) {
 	gen.Assign(b, want)
 	back.Assign(b, got)
 	if !slices.Equal(got, want) {
-		t.Error("records are in other clusters after the model was written and read")
+		t.Error("the loaded model assigns records to other clusters than the saved one")
 	}
 	for i, cluster := range got {
 		if (cluster == got[0]) != (i%2 == 0) {
-			t.Fatalf("bar %d is in cluster %d", i, cluster)
+			t.Fatalf("bar %d is in cluster %d, which is not the cluster of its kind", i, cluster)
 		}
 	}
 	lie := *f
 	lie.Header = bytes.Replace(f.Header, []byte(`"cells":5`), []byte(`"cells":500`), 1)
 	if _, err := systemModel(&lie); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("more cells than the centres have: %v", err)
+		t.Errorf("a file with more cells than the centres have: got %v, want ErrFormat", err)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 var kills = flag.Int("kills", 4, "number of processes to kill")
 
-// subject returns the system with plans that differ by change from a quick one.
+// subject returns the system with quick plans to which change has been applied.
 func subject(change func(*dpgm.Config)) synthtest.Subject {
 	return synthtest.Subject{System: dpgm.System(),
 		Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
@@ -40,8 +40,8 @@ func subject(change func(*dpgm.Config)) synthtest.Subject {
 // one has a single network, without clusters.
 var one = subject(func(c *dpgm.Config) { c.Average = 0.9 })
 
-// clusters has every stage except a private clip norm of the clustering. It has a private clip norm
-// of the training.
+// clusters has every stage except a private clip norm for clustering. It has a private clip norm
+// for training.
 var clusters = subject(func(c *dpgm.Config) {
 	c.Features = rff.RBF{Dim: 8, Bandwidth: 2}
 	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2}
@@ -51,8 +51,7 @@ var clusters = subject(func(c *dpgm.Config) {
 	}
 })
 
-// machines has networks with state in addition to their parameters, and a private clip norm of the
-// clustering.
+// machines has networks with state other than parameters, and a private clip norm for clustering.
 var machines = subject(func(c *dpgm.Config) {
 	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2, Memory: 0.5, Small: kmeans.SplitLargest,
 		Norm: &kmeans.DPNorm{Max: 6, Bins: 6}}
@@ -66,7 +65,8 @@ func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
 func TestSystemOfClusters(t *testing.T)   { synthtest.Run(t, clusters) }
 func TestSystemOfMachines(t *testing.T)   { synthtest.Run(t, machines) }
 
-// long returns a subject with so many training steps that one kill cannot lose them all.
+// long returns a subject with so many training steps that killing the process once cannot lose all
+// of them.
 func long(s synthtest.Subject) synthtest.Subject {
 	plan := s.Plan
 	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
@@ -92,8 +92,9 @@ func TestProcessesShareACheckpoint(t *testing.T) {
 	synthtest.Race(t, long(clusters), max(*kills/4, 1))
 }
 
-// TestPublicRecordsInPlans: a plan whose clustering starts at public records cannot be written, and
-// its checkpoints cannot be used with other public records.
+// TestPublicRecordsInPlans checks plans whose clustering starts at public records. Such a plan
+// cannot be written, its checkpoints cannot be used with other public records, and the private
+// records are refused as public ones.
 func TestPublicRecordsInPlans(t *testing.T) {
 	s := records.Binary(12)
 	c := small(s, accountant.AddOrRemoveOne)
@@ -102,7 +103,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 		c.Cluster.Init = kmeans.Public(bits(t, 10, 12, seed))
 		p := mustPlan(t, c)
 		if _, err := json.Marshal(p); err == nil {
-			t.Error("public records were written")
+			t.Error("a plan with public records was written, want an error")
 		}
 		text, err := p.Program.MarshalJSON()
 		if err != nil {
@@ -111,7 +112,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 		configs[string(text)] = true
 	}
 	if len(configs) != 2 {
-		t.Error("plans with other public records have the same checkpoints")
+		t.Error("plans with different public records have the same checkpoint configuration")
 	}
 	private := bits(t, 10, 12, 1)
 	c.Cluster.Init = kmeans.Public(private)
@@ -119,11 +120,12 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	var wrong *param.Error
 	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) ||
 		len(ledger.Entries()) > 0 {
-		t.Errorf("the private records as public ones: %v, entries %v", err, ledger.Entries())
+		t.Errorf("private records as public ones: error %v, entries %v; want *param.Error and none", err,
+			ledger.Entries())
 	}
 }
 
-// broken is an architecture that fails once now is true.
+// broken is an architecture whose New returns an error when *now is true.
 type broken struct {
 	models.VAE
 	now *bool
@@ -136,8 +138,8 @@ func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.De
 	return b.VAE.New(be, v, seed)
 }
 
-// TestNetworksThatCannotBeTrained: networks that cannot be built or trained are refused before
-// anything is reserved.
+// TestNetworksThatCannotBeTrained checks that networks that cannot be built or trained are refused
+// before anything is reserved.
 func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now := false
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
@@ -146,7 +148,7 @@ func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now = true
 	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil ||
 		len(ledger.Entries()) > 0 {
-		t.Errorf("%v, entries %v", err, ledger.Entries())
+		t.Errorf("got error %v and entries %v, want an error and none", err, ledger.Entries())
 	}
 	grouped := small(records.Binary(12), accountant.AddOrRemoveOne)
 	grouped.Train.ClipNorm, grouped.Train.Clip = 0,
@@ -155,6 +157,7 @@ func TestNetworksThatCannotBeTrained(t *testing.T) {
 	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger,
 		bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
 		len(ledger.Entries()) > 0 {
-		t.Errorf("networks that cannot be clipped by groups: %v, entries %v", err, ledger.Entries())
+		t.Errorf("clipping by groups: error %v, entries %v; want *param.Error and none", err,
+			ledger.Entries())
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// table returns a small schema with the extra columns and then columns of every kind.
+// table returns a small schema with the extra columns first, and then columns of every kind.
 func table(t testing.TB, extra ...records.Column) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(append(extra,
@@ -77,11 +77,11 @@ func drawn(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) (r
 			t.Fatalf("synthetic records outside the schema: %v", err)
 		}
 		if !chunk.Schema().Equal(g.Schema()) {
-			t.Fatalf("records of %v, not %v", chunk.Schema(), g.Schema())
+			t.Fatalf("drawn records have schema %v, want %v", chunk.Schema(), g.Schema())
 		}
 		frame, ok := chunk.(*records.Frame)
 		if !ok {
-			t.Fatalf("a chunk is a %T", chunk)
+			t.Fatalf("a chunk is a %T, want *records.Frame", chunk)
 		}
 		for i := range frame.Len() {
 			rows = append(rows, frame.Row(nil, i))
@@ -91,7 +91,7 @@ func drawn(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) (r
 }
 
 // TestTables fits, samples, saves and loads every variant on tables, under both relations.
-// Synthetic rows are rows of the table without its label.
+// Synthetic rows must be valid rows of the table without its label.
 func TestTables(t *testing.T) {
 	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")), table(t)} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -123,9 +123,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// checkColours checks that every level of colour, and a missing one, is among rows of networks that
-// have hardly been trained, so that each level has a probability near 1/4. If it is at least 1/14,
-// a given level is missing from 300 rows with probability below 1e-9.
+// checkColours checks that rows contain every level of colour, and also missing colours. The
+// networks have hardly been trained, so each of the four has a probability near 1/4. If the
+// probability is at least 1/14, one of them does not occur in 300 rows with probability below 1e-9.
 func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 	t.Helper()
 	for _, b := range s.WithoutLabels().Blocks() {
@@ -134,13 +134,13 @@ func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 		}
 		for j := b.Offset; j < b.Offset+b.Width; j++ {
 			if !slices.ContainsFunc(rows, func(r []float32) bool { return r[j] == 1 }) {
-				t.Errorf("coordinate %d is never drawn", j)
+				t.Errorf("no drawn row has a 1 in coordinate %d", j)
 			}
 		}
 	}
 }
 
-// reread returns the plan after it was written and read.
+// reread writes a plan and returns the plan read from the result.
 func reread(t *testing.T, p *dpgm.Plan) synth.Plan {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -162,25 +162,25 @@ func same(t *testing.T, got, want [][]float32) {
 	for i := range want {
 		for j := range want[i] {
 			if got[i][j] != want[i][j] {
-				t.Fatalf("record %d, coordinate %d: %v, before %v", i, j, got[i][j], want[i][j])
+				t.Fatalf("record %d, coordinate %d: got %v, want %v", i, j, got[i][j], want[i][j])
 			}
 		}
 	}
 }
 
-// TestRowsOfTablesAreValid: ten thousand rows are valid even if noise has made the networks'
-// parameters large.
+// TestRowsOfTablesAreValid checks that ten thousand rows are valid even if noise has made the
+// networks' parameters large.
 func TestRowsOfTablesAreValid(t *testing.T) {
 	s := table(t)
 	c := small(s, accountant.AddOrRemoveOne)
-	c.Train.Optimizer = sgd.Adam(10) // parameters are about 10, so sums may be large
+	c.Train.Optimizer = sgd.Adam(10) // parameters of about 10 give extreme outputs
 	if n := len(drawn(t, fit(t, c, someRows(t, s, 60, 1)), 10_000)); n != 10_000 {
-		t.Errorf("%d records", n)
+		t.Errorf("got %d records, want 10,000", n)
 	}
 }
 
-// linked returns records whose columns depend on the first: red ones have x missing and are old,
-// others have x near 2, and blue ones have n = 4.
+// linked returns records whose columns depend on the colour. Red records have a missing x and are
+// old; the others have x near 2. Blue records have n = 4, the others n = 1.
 func linked(t testing.TB, n int) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
@@ -209,10 +209,10 @@ func linked(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestTablesAreLearnt: with little noise the networks learn the frequencies of levels, the numbers
-// that are not missing, and the dependence of columns. Noise and samples have fixed seeds. The
-// bounds are wide, since networks trained for few steps are inaccurate, but they are violated if
-// columns are permuted or drawn independently.
+// TestTablesAreLearnt checks that with little noise the networks learn the frequencies of levels,
+// the mean of numbers that are not missing, and the dependence between columns. Noise and samples
+// have fixed seeds. The tolerances are wide, because networks trained for few steps are inaccurate.
+// Permuted or independent columns would still exceed them.
 func TestTablesAreLearnt(t *testing.T) {
 	data := linked(t, 400)
 	for name, arch := range map[string]models.DensityArchitecture{
@@ -231,8 +231,8 @@ func TestTablesAreLearnt(t *testing.T) {
 	}
 }
 
-// checkLinked checks encoded rows, with colour at 0, x at 3, the missing indicator of x at 4, n at
-// 5 and old at 6.
+// checkLinked checks encoded rows of linked: colour begins at coordinate 0, x is 3, the missing
+// indicator of x is 4, n is 5 and old is 6.
 func checkLinked(t *testing.T, rows [][]float32) {
 	t.Helper()
 	n := float64(len(rows))
@@ -262,8 +262,8 @@ func checkLinked(t *testing.T, rows [][]float32) {
 	}
 }
 
-// TestMeansOfTablesAreTheMostProbableLevels: for a cluster of equal records, means are those
-// records.
+// TestMeansOfTablesAreTheMostProbableLevels checks that drawing means from a cluster of equal
+// records gives these records.
 func TestMeansOfTablesAreTheMostProbableLevels(t *testing.T) {
 	data := linked(t, 400)
 	c := small(data.Schema(), accountant.AddOrRemoveOne)
@@ -276,12 +276,12 @@ func TestMeansOfTablesAreTheMostProbableLevels(t *testing.T) {
 	g.Assign(b, cluster)
 	for _, r := range drawn(t, g, 200, synth.FromCluster(int(cluster[0])), synth.Means()) {
 		if r[0] != 1 || r[4] != 1 || r[6] != 1 {
-			t.Fatalf("most probable is %v", r)
+			t.Fatalf("the most probable row is %v, want a red record with missing x that is old", r)
 		}
 	}
 }
 
-// TestMarginalsOfTablesAreRefused: Plan returns an error for marginals of a table.
+// TestMarginalsOfTablesAreRefused checks that Plan returns an error for marginals of a table.
 func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Marginals = &dpgm.Marginals{Share: 0.3}
@@ -289,12 +289,12 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	var p *param.Error
 	if !errors.As(err, &p) || p.Path != "dpgm.Marginals.Schema" ||
 		!strings.Contains(p.Want, "binary") {
-		t.Errorf("marginals of a table: %v", err)
+		t.Errorf("marginals of a table: got %v, want *param.Error for the schema", err)
 	}
 }
 
-// TestFilesOfTablesThatLieAreRefused: files with other columns, and with chains that are not valid
-// rows, are refused.
+// TestFilesOfTablesThatLieAreRefused checks that files with other columns, or with chains that are
+// not valid rows, are refused.
 func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Model = models.RBM{Hidden: 5, Chains: 4}
@@ -307,7 +307,7 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 		lie.Header = bytes.Replace(file.Header, []byte(change[0]), []byte(change[1]), 1)
 		if _, err := read(&lie); bytes.Equal(lie.Header, file.Header) ||
 			!errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrFormat", name, err)
 		}
 	}
 	lie := *file
@@ -318,6 +318,6 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := read(&lie); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("chains in every state at once: %v", err)
+		t.Errorf("chains that are not valid rows: got %v, want ErrFormat", err)
 	}
 }

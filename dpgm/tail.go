@@ -2,21 +2,23 @@ package dpgm
 
 import "math"
 
-// Bins of rare sizes hold more noise than records, and bins of large sizes are wide: a small error
-// in them has a large effect on the estimated number of ones, and so on frequencies corrected for
-// scaling. A tail fitted to the reliable bins is more accurate.
+// Counts of rare sizes consist mostly of noise. Bins of large sizes are wide, so a small error in
+// their counts has a large effect on the estimated number of ones. This number is used to correct
+// frequencies for scaling. A tail that is fitted to the reliable bins is more accurate. These
+// constants determine the fit.
 const (
-	standsOut  = 5.0 // a bin is reliable above this many standard deviations of the noise
-	tailBins   = 14  // largest number of bins that a tail is fitted to
+	standsOut  = 5.0 // a bin is reliable if its count exceeds this many standard deviations
+	tailBins   = 14  // largest number of bins to which a tail is fitted
 	tailLeast  = 4   // smallest number of such bins
 	tailRounds = 8
-	tailStray  = 2.0  // a fit that moves its coefficients further has not converged
+	tailStray  = 2.0  // if a coefficient changes by more, the fit has not converged
 	tailMisfit = 0.01 // squared relative error of a parabola as a distribution of sizes
 )
 
-// continued replaces the bins above the last reliable one. There the logarithm of the number of
-// records per size is a parabola, or else a line, in the logarithm of the size, which is fitted to
-// the tail and must decrease. If there is no such tail, sizes are not changed.
+// continued replaces the counts of the bins above the last reliable bin by a fitted tail. In the
+// tail, the logarithm of the number of records per size is a decreasing parabola in the logarithm
+// of the size. If no parabola that fits decreases, a line is used. If no line decreases either,
+// sizes are not changed.
 func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	first, last := b.tail(noisy, std)
 	if last-first+1 < tailLeast {
@@ -35,8 +37,9 @@ func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	}
 }
 
-// tail returns the bins to which a tail is fitted: up to the last reliable bin, not below the most
-// frequent size and not 0, with at most one unreliable bin between two reliable ones.
+// tail returns the first and the last bin to which a tail is fitted. The last is the last reliable
+// bin. The first is a reliable bin that is neither below the most frequent size nor bin 0. Between
+// them there is at most one unreliable bin between two reliable bins.
 func (b sizeBins) tail(noisy []float64, std float64) (first, last int) {
 	mode := 0
 	for i, n := range noisy {
@@ -63,12 +66,13 @@ func (b sizeBins) width(bin int) float64 {
 	return float64(b[bin+1] - b[bin])
 }
 
-// beyond returns the distance of a bin from another: the logarithm of the ratio of their sizes.
+// beyond returns the distance of one bin from another, which is the logarithm of the ratio of their
+// sizes.
 func (b sizeBins) beyond(bin, from int) float64 { return math.Log(b.middle(bin) / b.middle(from)) }
 
-// fitTail fits a polynomial by weighted least squares: at first to the logarithms of the reliable
-// bins. Since these were selected by their noisy values, it is then refined on all bins from the
-// first on.
+// fitTail fits a polynomial by weighted least squares, first to the logarithms of the reliable
+// bins. These bins were selected by their noisy values, which biases the fit. It is therefore
+// refined on all bins from the first.
 func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int) [3]float64 {
 	start := b.leastSquares(first, last, last, degree, func(bin int, _ float64) (y, weight float64) {
 		n := noisy[bin]
@@ -93,7 +97,8 @@ func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int)
 	return p
 }
 
-// leastSquares fits a polynomial in the distance from the bin at to the bins from first to end.
+// leastSquares fits a polynomial to the bins from first to end. Its variable is the distance from
+// the bin at. observe returns the value and the weight of a bin.
 func (b sizeBins) leastSquares(first, end, at, degree int,
 	observe func(bin int, x float64) (y, weight float64)) [3]float64 {
 	var a [3][4]float64 // normal equations and their right-hand side
@@ -114,8 +119,8 @@ func (b sizeBins) leastSquares(first, end, at, degree int,
 	return solve(a)
 }
 
-// solve solves the equations by elimination. Those of a fit are positive definite, so no pivot is
-// zero.
+// solve solves the equations by elimination. The equations of a fit are positive definite, so no
+// pivot is zero.
 func solve(a [3][4]float64) (p [3]float64) {
 	for i := range a {
 		for r := range a {

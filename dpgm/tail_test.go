@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeLaws returns distributions with long and with short tails, as numbers of records of each
-// size.
+// sizeLaws returns distributions with long and with short tails, by name, as numbers of records of
+// each size.
 func sizeLaws(n float64, most int) map[string][]float64 {
 	laws := map[string]func(size float64) float64{
 		"log-normal": func(s float64) float64 {
@@ -38,9 +38,9 @@ func sizeLaws(n float64, most int) map[string][]float64 {
 	return out
 }
 
-// TestTailsAreContinued: noise in bins of very rare sizes has little effect on the mean size, and
-// if there is no tail to continue, the sizes are no worse than before. Errors are root mean squares
-// over 30 releases each, which are within a half of those over many more.
+// TestTailsAreContinued checks that continuing the tail at least halves the error of the mean size
+// or, if there is no tail, increases it by at most 2 %. Errors are root mean squares over 30
+// releases, which are within a half of the root mean squares over many more releases.
 func TestTailsAreContinued(t *testing.T) {
 	const n, most, std = 36000, 2498, 15.0
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -64,14 +64,14 @@ func TestTailsAreContinued(t *testing.T) {
 			before, after = before+b*b/30, after+a*a/30
 		}
 		before, after = math.Sqrt(before), math.Sqrt(after)
-		t.Logf("%-10s mean size off by %.4f, was %.4f", name, after, before)
+		t.Logf("%-10s error of the mean size %.4f, %.4f without a tail", name, after, before)
 		if after > before/2 && after > before*1.02 {
-			t.Errorf("%s: mean size off by %.3f, was %.3f", name, after, before)
+			t.Errorf("%s: error of the mean size %.3f, %.3f without a tail", name, after, before)
 		}
 	}
 }
 
-// mean returns the mean size for counts of bins.
+// mean returns the mean size for the given counts of bins.
 func (b sizeBins) mean(sizes []float64) float64 {
 	sum, total := 0.0, 0.0
 	for i, n := range sizes {
@@ -81,7 +81,8 @@ func (b sizeBins) mean(sizes []float64) float64 {
 	return sum / total
 }
 
-// TestContinuedIsTotal: any released numbers give finite and non-negative sizes.
+// TestContinuedIsTotal checks that any released numbers give finite and non-negative counts of
+// sizes.
 func TestContinuedIsTotal(t *testing.T) {
 	bins := newSizeBins(records.Sets(300, 300))
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -94,7 +95,7 @@ func TestContinuedIsTotal(t *testing.T) {
 		bins.continued(sizes, noisy, 1)
 		for i, v := range sizes {
 			if !(v >= 0) || math.IsInf(v, 0) {
-				t.Fatalf("bin %d of %v becomes %v", i, noisy, v)
+				t.Fatalf("bin %d of %v becomes %v, want a finite non-negative number", i, noisy, v)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// unclamped returns rows without clamping them, as a user-defined records.Data may.
+// unclamped is data that returns rows without clamping them, as a user-defined records.Data may do.
 type unclamped struct {
 	schema records.Schema
 	rows   [][]float32
@@ -40,9 +40,9 @@ func (u unclamped) Range(lo, hi int, b *device.Batch) {
 	u.Gather(rows, b)
 }
 
-// TestNoRecordMovesASumTooFar: whatever numbers records hold, and whatever state earlier batches
-// left in the networks, a record that is added, removed or replaced changes each release by at most
-// its declared effect.
+// TestNoRecordMovesASumTooFar checks that an added, removed or replaced record changes each release
+// by at most its declared effect. Records may have extreme numbers or NaN, and earlier batches may
+// have left any state in the networks.
 func TestNoRecordMovesASumTooFar(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	wild := []float32{nan, inf, -inf, 3e38, -1e30, 7, 1e-40}

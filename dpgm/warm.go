@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// StageWarm is the name, in reports of progress, of the stage that trains on an earlier system's
-// records. It costs no privacy.
+// StageWarm is the name, in progress reports, of the stage that trains on an earlier system's
+// records. This stage costs no privacy.
 const StageWarm = "warm start"
 
 const (
@@ -29,9 +29,9 @@ func (c Config) checkWarm(k *param.Checker) {
 		"true if WarmSteps is positive, and false otherwise")
 }
 
-// warm trains the networks on an earlier system's records, without noise, each on those of its own
-// cluster. A run that resumes in training has done so already; a run that resumes earlier takes the
-// same steps again.
+// warm trains each network, without noise, on an earlier system's records of the network's cluster.
+// A run that resumes in training skips this stage. A run that resumes earlier takes the same steps
+// again.
 func (r *run) warm(ctx context.Context) error {
 	public := r.Public()
 	if r.config.WarmSteps == 0 || r.resumed || public == nil {

@@ -26,16 +26,16 @@ func System() synth.System {
 // work implements synth.Work.
 type work struct{ config Config }
 
-// TakesPersons marks that the system supports schemas with several rows per person: rows count with
-// weights, and training samples and clips persons.
+// TakesPersons marks that the system supports schemas with several rows per person. Rows count with
+// weights, and training samples and clips whole persons.
 func (w *work) TakesPersons() {}
 
-// Title describes what is trained.
+// Title describes the networks and the records.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes lists what the default rules chose and warnings about the training's settings.
+// Notes lists the choices of the default rules and warnings about the training's settings.
 func (w *work) Notes() []string {
 	var notes []string
 	if w.config.Follows {
@@ -45,8 +45,8 @@ func (w *work) Notes() []string {
 	return append(append(notes, w.config.choices.Notes()...), w.config.Train.Warnings()...)
 }
 
-// Judge builds everything that a run needs and checks it against the records' schema and other
-// public facts about them.
+// Judge builds everything that a run needs and checks it against the schema and other public facts
+// about the records.
 func (w *work) Judge(sr *synth.Run) error {
 	r := run{Run: sr, config: w.config}
 	if err := network.CheckFollows("dpgm.Config.Follows", w.config.Follows, sr); err != nil {
@@ -73,7 +73,7 @@ func (w *work) Judge(sr *synth.Run) error {
 // Releases returns the schema of synthetic records, which have no labels.
 func (w *work) Releases() records.Schema { return w.config.Schema.WithoutLabels() }
 
-// Fit runs the stages.
+// Fit runs the stages and returns the model.
 func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	r := &run{Run: sr, config: w.config}
 	if err := r.build(); err != nil {
@@ -91,14 +91,14 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	return r.model()
 }
 
-// configJSON is a Config with kernel and architecture under their names, and a digest in place of
-// public records, which distinguishes plans.
+// configJSON is a Config whose kernel and architecture are written with their names. It has a
+// digest instead of public records, so that plans with different public records differ.
 type configJSON struct {
 	Features json.RawMessage `json:"features,omitempty"`
 	Config
 	Public string          `json:"public_records,omitempty"`
 	Model  json.RawMessage `json:"model"`
-	// Choices are those of the default rules, for readers of the plan.
+	// Choices are the choices of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
@@ -107,7 +107,7 @@ func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 
 // Config returns the plan's configuration in JSON.
 //
-// Errors: a user-defined kernel, which cannot be written.
+// Errors: an error for a user-defined kernel, which cannot be written.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Config: c, Choices: c.choices}

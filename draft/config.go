@@ -16,14 +16,14 @@ type Config struct {
 	// lengths of time, hashed texts and identifiers cost nothing and are not changed.
 	Candidates records.Schema
 	Budget     accountant.Budget
-	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
-	// counts together; 0 means the least that meets the budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of all counts
+	// together; 0 means the smallest value that meets the budget.
 	NoiseMultiplier float64
-	// FalseAlarm bounds the probability that any level, or run of bins, without records
-	// survives by noise alone; 0 means 1e-3. A smaller bound needs more records in each.
+	// FalseAlarm bounds the probability that noise alone keeps any level, or run of bins, without
+	// records; 0 means 1e-3. With a smaller bound, a level or run needs more records to be kept.
 	FalseAlarm float64
-	// BinsPerDoubling is the resolution of bounds: numbers of one bin differ by a factor
-	// of at most 2^(1/BinsPerDoubling); 0 means 4.
+	// BinsPerDoubling is the resolution of bounds: numbers in one bin differ by a factor of at most
+	// 2^(1/BinsPerDoubling); 0 means 4.
 	BinsPerDoubling int
 }
 

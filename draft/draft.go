@@ -10,9 +10,8 @@ import (
 
 // Draft is the released result of an estimate: a function of noisy counts.
 type Draft struct {
-	// Schema is the drafted one, for a person to review: write it with
-	// records.WriteSchema. Records outside its bounds are clamped, and rare levels
-	// become the other level, as in any schema.
+	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
+	// outside its bounds are clamped, and rare levels become the other level, as in any schema.
 	Schema    records.Schema       `json:"schema"`
 	Columns   []Column             `json:"columns"` // what was estimated
 	Std       float64              `json:"std"`     // standard deviation of the noise on each count
@@ -26,16 +25,16 @@ type Column struct {
 	Cells []Cell `json:"cells"`
 }
 
-// Cell is one noisy count. Bins hold the numbers from Lo up to, but without, Hi;
-// the last one holds its upper edge too.
+// Cell is one noisy count. A bin holds the numbers from Lo, included, to Hi, excluded; the last bin
+// includes Hi.
 type Cell struct {
 	Kind  CellKind `json:"kind"`
 	Level string   `json:"level,omitempty"`
 	Lo    float64  `json:"lo,omitempty"`
 	Hi    float64  `json:"hi,omitempty"`
 	Count float64  `json:"count"`
-	// whether it is a bin within the drafted bounds, or any other cell whose count reaches the
-	// threshold
+	// Kept reports whether the cell is a bin within the drafted bounds, or another cell whose count
+	// reaches the threshold.
 	Kept bool `json:"kept"`
 }
 
@@ -65,7 +64,7 @@ func (p *Plan) interpret(noisy []float64, g accountant.Guarantee) (*Draft, error
 	return d, err
 }
 
-// name sets what every cell of a column counts.
+// name returns the cells of a column: what each counts, and whether it is kept.
 func (h *histogram) name(c records.Column, counts []float64, threshold float64) []Cell {
 	cells := make([]Cell, len(counts))
 	levels := c.Levels()
@@ -87,7 +86,7 @@ func (h *histogram) name(c records.Column, counts []float64, threshold float64) 
 	return cells
 }
 
-// mark keeps the bins between the outermost runs in which there are records.
+// mark keeps the bins from the first to the last run that has records.
 func (h *histogram) mark(bins []Cell, threshold float64) {
 	counts := make([]float64, len(bins))
 	for i, b := range bins {
@@ -123,7 +122,7 @@ func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
 	return bounded(c, cells[first].Lo, cells[last].Hi, last == h.bins()-1)
 }
 
-// bounded returns the column between the edges of the outermost bins that are kept. A bin of whole
+// bounded returns the column with the outer edges of the kept bins as bounds. A bin of whole
 // numbers excludes its upper edge, unless it is the last.
 func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
 	if c.Kind() != records.IntegerColumn || closed {
@@ -146,8 +145,8 @@ func frequent(c records.Column, cells []Cell) records.Column {
 	return c.WithLevels(kept...)
 }
 
-// spanned returns the column with all levels between the outermost that are kept, at least two, and
-// the level for all others. The levels between keep the scale of the order.
+// spanned returns the column with all levels from the first to the last kept level, at least two,
+// and the level for all others. Levels in between stay, so that the order keeps its scale.
 func spanned(c records.Column, first, last int) records.Column {
 	levels := c.Levels()
 	for i, l := range levels {
@@ -169,7 +168,8 @@ func spanned(c records.Column, first, last int) records.Column {
 func (d *Draft) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "draft: %v\n", d.Schema)
-	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", d.Std, d.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
+		d.Std, d.Threshold)
 	for _, c := range d.Columns {
 		fmt.Fprintf(&b, "  %s:", c.Name)
 		for _, cell := range c.Cells {

@@ -22,7 +22,7 @@ import (
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// wide has a column of every kind.
+// wide returns a schema with columns of several kinds.
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(
@@ -61,7 +61,7 @@ func fitted(t testing.TB, p *draft.Plan, data records.Data) *draft.Draft {
 	return d
 }
 
-// people draws rows whose values lie where a draft should find them.
+// people draws rows with values in known ranges, which a draft should find.
 func people(t testing.TB, n int) *records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -83,8 +83,8 @@ func people(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9,
-// and whatever has to be found has more than 10 standard deviations to spare.
+// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9, and every count
+// that must be found exceeds the threshold by more than 10 standard deviations.
 func TestDraftFindsBoundsAndLevels(t *testing.T) {
 	data := people(t, 20_000)
 	for _, r := range relations {
@@ -102,31 +102,31 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 			lo, hi := got[name].Bounds()
 			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] ||
 				got[name].HasMissing() {
-				t.Errorf("%v, %s: [%g, %g]", r, name, lo, hi)
+				t.Errorf("%v, %s: got wrong bounds [%g, %g], or a missing value", r, name, lo, hi)
 			}
 		}
 		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) ||
 			!slices.Equal(got["kind"].Levels(), []string{"x", "y", "other"}) ||
 			!slices.Equal(got["land"].Levels(), []string{"p"}) || !got["land"].HasMissing() ||
 			got["kind"].Other() != "other" {
-			t.Errorf("%v: %v", r, d)
+			t.Errorf("%v: got wrong levels in %v", r, d)
 		}
 		if d.Schema.Validate() != nil || d.Schema.Classes() != 2 || len(d.Schema.Columns()) != 8 ||
 			!strings.Contains(d.String(), "x: ") {
-			t.Errorf("%v: %v", r, d)
+			t.Errorf("%v: got an invalid schema or a wrong text: %v", r, d)
 		}
 		text, err := json.Marshal(d)
 		var back draft.Draft
 		if err != nil || json.Unmarshal(text, &back) != nil || !back.Schema.Equal(d.Schema) ||
 			!reflect.DeepEqual(back.Columns, d.Columns) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("the draft %s is not read back: error %v", text, err)
 		}
 	}
 }
 
-// TestThinTailsAreFound: 3000 records spread over 40 bins are in no bin alone,
-// and yet bounds reach out to most of them: the counts of 32 bins exceed their
-// threshold by 11 standard deviations.
+// TestThinTailsAreFound: 3000 records are spread over 40 bins, none of which is found alone. The
+// bounds still include most of the records: the counts of 32 bins together exceed their threshold
+// by 11 standard deviations.
 func TestThinTailsAreFound(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("gain", 0, 1e7))
 	if err != nil {
@@ -158,12 +158,13 @@ func TestThinTailsAreFound(t *testing.T) {
 		}
 	}
 	if p.Threshold < 3000.0/40 || lo != 0 || beyond > 2000 || hi > 1e6 {
-		t.Errorf("[%g, %g] leaves %d of 3000 outside; one bin needs %.0f", lo, hi, beyond, p.Threshold)
+		t.Errorf("got [%g, %g], which leaves %d of 3000 outside; one bin needs %.0f",
+			lo, hi, beyond, p.Threshold)
 	}
 }
 
-// TestEdgesOfBinsAreHeld: every number falls into a bin that holds it, so that a
-// column of equal numbers is drafted between bounds that hold them.
+// TestEdgesOfBinsAreHeld: a column of equal numbers is drafted with bounds that include the number,
+// even if it is an edge of a bin.
 func TestEdgesOfBinsAreHeld(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-6}
 	for _, c := range []records.Column{records.Numeric("a", -10, 1000),
@@ -206,13 +207,13 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
 				Neighbour: pair.Neighbour}.Check(t)
 			if t.Failed() {
-				t.Fatalf("%v: %s", r, pair.Name)
+				t.Fatalf("%v: the replay of %s fails", r, pair.Name)
 			}
 		}
 	}
 }
 
-// run returns all that leaves one.
+// run returns a function that runs the plan and returns everything that the run releases.
 func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		d, err := draft.Fit(ctx, p, data, ledger)
@@ -223,9 +224,9 @@ func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) 
 	}
 }
 
-// TestSensitivityByBruteForce puts every row of a small table in place of every
-// other, and beside some: the recorded inputs must be no farther apart than
-// declared.
+// TestSensitivityByBruteForce replaces every row of a small table by every other row, or adds it to
+// an empty table and to another row. The recorded inputs must differ by at most the declared
+// sensitivity.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(),
 		records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
@@ -267,8 +268,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestTheStatedSensitivityIsAttained: no noise is wasted. At this budget there is
-// next to none.
+// TestTheStatedSensitivityIsAttained: one record changes the counts by the declared sensitivity, so
+// no noise is wasted. At this budget there is almost no noise.
 func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	data, err := records.FromValues(wide(t), []any{1, 1, 1, "a", "x", "p", "no", "u"},
 		[]any{nil, 9, 2000, "?", "y", nil, "no", "u"})
@@ -295,8 +296,8 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	}
 }
 
-// TestPlanIsTheBill: what the ledger holds is what the plan says, before and
-// after JSON.
+// TestPlanIsTheBill: the ledger holds the event and the price that the plan states, also after the
+// plan is written to JSON and read back.
 func TestPlanIsTheBill(t *testing.T) {
 	for _, r := range relations {
 		p := planned(t, config(t, r))
@@ -306,7 +307,7 @@ func TestPlanIsTheBill(t *testing.T) {
 		}
 		var back draft.Plan
 		if err := json.Unmarshal(text, &back); err != nil || back.String() != p.String() {
-			t.Errorf("%v\nbecomes\n%v (%v)", p, &back, err)
+			t.Errorf("%v\nis read back as\n%v (%v)", p, &back, err)
 		}
 		ledger := accountant.NewLedger(p.Config.Budget)
 		if _, err := draft.Fit(context.Background(), &back, people(t, 10), ledger); err != nil {
@@ -317,15 +318,15 @@ func TestPlanIsTheBill(t *testing.T) {
 			entries[0].Spent != 1 ||
 			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper ||
 			p.Total.Upper > 1 {
-			t.Errorf("%v: %+v for %v", r, entries, p)
+			t.Errorf("%v: got entries %+v, want one for the plan %v", r, entries, p)
 		}
 		if want := math.Sqrt(6); r == accountant.AddOrRemoveOne && p.Sensitivity != want ||
 			r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
-			t.Errorf("%v: sensitivity %v, want %v", r, p.Sensitivity, want)
+			t.Errorf("%v: got sensitivity %v, want %v", r, p.Sensitivity, want)
 		}
 		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass,
 			[]accountant.NoiseClass{accountant.ExactNoise}) {
-			t.Errorf("noise class %v", g.NoiseClass)
+			t.Errorf("got noise class %v, want exact noise", g.NoiseClass)
 		}
 	}
 }
@@ -342,16 +343,17 @@ func TestACancelledRunKeepsItsSpend(t *testing.T) {
 	}
 	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) ||
 		ledger.Epsilon().Upper != p.Total.Upper {
-		t.Errorf("%v, ε = %v", err, ledger.Epsilon())
+		t.Errorf("a cancelled run: got error %v and ε = %v, want the whole price", err, ledger.Epsilon())
 	}
 	fresh := accountant.NewLedger(p.Config.Budget)
 	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) ||
 		len(fresh.Entries()) != 0 {
-		t.Errorf("a run that was cancelled before it began: %v, %v", err, fresh.Entries())
+		t.Errorf("a run that was cancelled before it began: got error %v and entries %v",
+			err, fresh.Entries())
 	}
 	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err,
 		accountant.ErrBudgetExceeded) {
-		t.Errorf("a second run: %v", err)
+		t.Errorf("a second run: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
@@ -359,11 +361,11 @@ func TestEmptyDataIsDrafted(t *testing.T) {
 	c := config(t, accountant.AddOrRemoveOne)
 	c.FalseAlarm = 1e-9
 	if d := fitted(t, planned(t, c), people(t, 0)); !d.Schema.Equal(c.Candidates) {
-		t.Errorf("of nothing: %v", d)
+		t.Errorf("no records: got %v, want the candidates", d)
 	}
 }
 
-// TestPartsAreTheWhole: the same counts, whichever way the records come.
+// TestPartsAreTheWhole: records that arrive in parts give the same counts, up to the noise.
 func TestPartsAreTheWhole(t *testing.T) {
 	data := people(t, 9000)
 	c := config(t, accountant.ReplaceOne)
@@ -382,11 +384,12 @@ func TestPartsAreTheWhole(t *testing.T) {
 		for i, cell := range column.Cells {
 			total += cell.Count
 			if math.Abs(cell.Count-streamed.Columns[j].Cells[i].Count) > 12*p.Std {
-				t.Errorf("%s: %v and %v", column.Name, cell, streamed.Columns[j].Cells[i])
+				t.Errorf("%s: got %v from all records and %v from the stream, want almost equal counts",
+					column.Name, cell, streamed.Columns[j].Cells[i])
 			}
 		}
 		if math.Abs(total-9000) > 12*p.Std*math.Sqrt(float64(len(column.Cells))) {
-			t.Errorf("%s counts %v records", column.Name, total)
+			t.Errorf("%s counts %v records, want about 9000", column.Name, total)
 		}
 	}
 }
@@ -415,7 +418,7 @@ func TestMistakesAreReported(t *testing.T) {
 	cheap := ok
 	cheap.NoiseMultiplier = 1
 	if _, err := cheap.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("too little noise: %v", err)
+		t.Errorf("too little noise: got error %v, want ErrBudgetExceeded", err)
 	}
 	p := planned(t, ok)
 	other, err := records.FromValues(flags, []any{"n"})
@@ -440,28 +443,28 @@ func TestMistakesAreReported(t *testing.T) {
 	} {
 		var p *param.Error
 		if !errors.As(err, &p) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if _, err := draft.Fit(context.Background(), p, other,
 		accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: got error %v, want ErrSchema", err)
 	}
 	users := records.WithUnit(people(t, 1), records.UnitUser)
 	if _, err := draft.Fit(context.Background(), p, users,
 		accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
-		t.Errorf("rows of one user each: %v", err)
+		t.Errorf("rows of one user each: got error %v, want none", err)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// TestNoiseIsWhatThePlanSays, and no more. Counts of 4000 empty cells are normal
-// with the plan's standard deviation: their squares divided by its square have
-// mean 1 and standard deviation √(2/4000) = .022, so that six and a half of
-// those are exceeded with probability below 1e-8; a standard deviation ×.7 or
-// ×1.3 would be 20 of them away. Nothing may pass: with FalseAlarm 1e-9 a run is
-// wrong with that probability.
+// TestNoiseIsWhatThePlanSays: the noise has the plan's standard deviation. The counts of 4000 empty
+// cells are normal. The mean of their squares, divided by the plan's variance, has expectation 1
+// and standard deviation √(2/4000) = 0.022. The test allows 6.5 of these standard deviations, which
+// are exceeded with probability below 1e-8. With 0.7 or 1.3 times the plan's noise, the mean would
+// be 0.49 or 1.69, more than 20 of these standard deviations from 1. The test also requires that no
+// cell is kept. With FalseAlarm 1e-9, noise keeps one with at most that probability.
 func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	var levels []string
 	for i := range 3999 {
@@ -482,11 +485,11 @@ func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	for _, cell := range fitted(t, p, f).Columns[0].Cells {
 		squares += cell.Count * cell.Count / (p.Std * p.Std)
 		if cell.Kept {
-			t.Errorf("%v passes at %v", cell, p.Threshold)
+			t.Errorf("%v is kept at threshold %v", cell, p.Threshold)
 		}
 	}
 	if mean := squares / 4000; math.Abs(mean-1) > 6.5*math.Sqrt(2.0/4000) {
-		t.Errorf("the noise is %v times what the plan says", math.Sqrt(mean))
+		t.Errorf("the standard deviation of the noise is %v times the plan's", math.Sqrt(mean))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The candidates are as wide as they have to be; the draft is as narrow as the
-// records are, and paid for.
+// The candidates are wide enough for every record. The draft is narrowed to the records, and its
+// price is on the ledger.
 func ExampleFit() {
 	candidates, err := records.NewSchema(
 		records.Integer("age", 0, 1000),
@@ -54,7 +54,7 @@ func ExampleFit() {
 	// plan 0 0 [basic plus other]
 }
 
-// A schema drafted from rows that are public is written, reviewed and read back.
+// A schema drafted from public rows is written for review.
 func ExampleFromPublic() {
 	brochure := "age,plan,churn\n34,basic,no\n71,?,yes\n"
 	schema, err := draft.FromPublic(strings.NewReader(brochure), records.CSV{Header: true},

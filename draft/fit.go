@@ -11,18 +11,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrSchema is returned for data of another schema than the plan's candidates.
-// Schemas are public, so it reveals nothing about the records.
+// ErrSchema is returned for data of another schema than the plan's candidates. Schemas are public,
+// so the error reveals nothing about the records.
 var ErrSchema = errors.New("draft: the data's schema is not the plan's candidates")
 
 // Fit runs a plan on private records.
 //
-// Guarantee: the draft is a function of one release of noisy counts, which the
-// ledger holds; the event is the plan's, noise of the exact class. It is reserved
-// before any record is read, and a cancelled run gets no refund.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *param.Error for a plan not made by Config.Plan, for data other than tables, and for a
-// ledger whose unit the data do not support. No error depends on a record's value.
+// Guarantee: the draft is a function of one release of noisy counts, with noise of the exact class.
+// The plan's event is reserved on the ledger before any record is read. A cancelled run gets no
+// refund.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan not made by
+// Config.Plan, for data other than tables, and for a ledger whose unit the data do not support. No
+// error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -38,14 +38,15 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
-// FitStream is [Fit] of records that arrive in parts, in memory that does not
-// grow with their number.
+// FitStream is [Fit] for records that arrive in parts, in memory that does not grow with their
+// number.
 //
-// Units: a record must be in one part only, and where the ledger protects users so must all of a
-// user. Under such a ledger a second part is refused unless both state different parts of all
-// users, by records.WithPart. Guarantee: that of Fit for the records of all parts together, each of
-// which must be in one part. Errors: those of Fit, and the stream's own, which end the run: the
-// author of the stream must ensure that its errors reveal nothing about the records.
+// Units: each record must be in exactly one part. If the ledger protects users, all records of a
+// user must be in one part. Under such a ledger, a second part is refused unless both parts state
+// different parts of all users by records.WithPart.
+// Guarantee: that of Fit for the records of all parts together.
+// Errors: those of Fit, and those of the stream, which end the run. The author of the stream must
+// ensure that its errors reveal nothing about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -80,7 +81,7 @@ func refused(field string, value any, want string) error {
 }
 
 // frame checks the public properties of the data: type, schema and unit. For persons it returns the
-// frame of their rows, each of which has a weight: see records.RowsOf.
+// frame of their rows and the weights of these rows; see records.RowsOf.
 func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
 	error) {
 	rows, shares := records.RowsOf(data)
@@ -115,7 +116,8 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	return nil
 }
 
-// run reserves, counts, releases and interprets, in this order.
+// run reserves the event, counts the records, releases the counts and interprets them, in this
+// order.
 func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
 	count func(*counter) error) (*Draft, error) {
 	if err := ctx.Err(); err != nil {
@@ -146,7 +148,7 @@ type counter struct {
 }
 
 func newCounter(p *Plan) *counter {
-	// So that every count is a whole number of grid steps.
+	// With a grid of at most 1, every count is a whole number of grid steps.
 	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
 	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
 }

@@ -12,13 +12,13 @@ import (
 type histogram struct {
 	column int
 	number bool
-	edges  []float64 // of numbers: bin i holds [edges[i], edges[i+1]), the last one its upper edge too
-	levels int       // of names
-	first  int       // its first cell among all
+	edges  []float64 // of numbers: bin i holds [edges[i], edges[i+1]); the last bin includes its end
+	levels int       // number of levels
+	first  int       // index of its first cell among all cells
 	cells  int
 }
 
-// histograms lay the cells of all estimated columns out, one after the other.
+// histograms returns the histograms of all estimated columns. Their cells follow one another.
 func (c Config) histograms() []histogram {
 	var all []histogram
 	columns, first := c.Candidates.Columns(), 0
@@ -31,8 +31,8 @@ func (c Config) histograms() []histogram {
 	return all
 }
 
-// newHistogram returns a histogram with a cell for every bin or level, one for values that are not
-// levels, and a last one for missing values if the column has them.
+// newHistogram returns a histogram with a cell for every bin or level. Levels have one more cell,
+// for values that are not levels. If the column has missing values, their cell is the last.
 func newHistogram(c records.Column, perDoubling int) histogram {
 	h := histogram{number: c.IsNumber()}
 	if h.number {
@@ -49,11 +49,11 @@ func newHistogram(c records.Column, perDoubling int) histogram {
 }
 
 // doublings is the number of doublings from the smallest bin to the larger bound of a column of
-// real numbers. Smaller numbers count as zero.
+// real numbers. Numbers closer to zero than the smallest bin share the bins next to zero.
 const doublings = 40
 
-// geometric are bins that grow with the distance from zero, out to the
-// column's bounds. Edges of whole numbers are whole.
+// geometric returns the edges of bins that grow with the distance from zero, up to the column's
+// bounds. Edges of whole numbers are whole.
 func geometric(c records.Column, perDoubling int) []float64 {
 	lo, hi := c.Bounds()
 	edges := []float64{lo, hi}
@@ -98,7 +98,7 @@ func (h *histogram) cell(f *records.Frame, row int) int {
 	return h.first + h.cells - 1
 }
 
-// bin returns the bin of a number inside the schema, or the last cell for a missing one.
+// bin returns the bin of a number inside the schema, or the last cell for a missing number.
 func (h *histogram) bin(v float64) int {
 	if v != v {
 		return h.cells - 1
@@ -110,7 +110,7 @@ func (h *histogram) bin(v float64) int {
 	return min(max(i, 0), len(h.edges)-2)
 }
 
-// bins is the number of cells that are bins or levels.
+// bins returns the number of cells that are bins or levels.
 func (h *histogram) bins() int {
 	if h.number {
 		return len(h.edges) - 1

@@ -26,13 +26,13 @@ func TestAPlanIsNeeded(t *testing.T) {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 		var wrong *param.Error
 		if _, err := draft.Fit(context.Background(), p, data, ledger); !errors.As(err, &wrong) {
-			t.Errorf("Fit: %v", err)
+			t.Errorf("Fit: got error %v, want *param.Error", err)
 		}
 		if _, err := draft.FitStream(context.Background(), p, parts, ledger); !errors.As(err, &wrong) {
-			t.Errorf("FitStream: %v", err)
+			t.Errorf("FitStream: got error %v, want *param.Error", err)
 		}
 		if len(ledger.Entries()) > 0 {
-			t.Error("a refused fit has spent")
+			t.Error("a refused fit spends budget")
 		}
 	}
 }

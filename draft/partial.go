@@ -10,9 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// NewPartial returns empty counts, for shards that other processes count: see package partial.
+// NewPartial returns empty counts for a shard, which another process may count; see package
+// partial.
 //
-// Errors: *param.Error for a plan that Config.Plan has not made.
+// Errors: *param.Error for a plan not made by Config.Plan.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
 	if p == nil || p.Event == nil {
 		return nil, refused("p", nil, "a plan, made by Config.Plan")
@@ -31,7 +32,7 @@ type frames struct{ *counter }
 
 // Add counts every record.
 //
-// Errors: *param.Error for data that are no table.
+// Errors: *param.Error for data that are not a table.
 func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
@@ -47,8 +48,8 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 // Release is like Fit for records that were already counted in shards. It empties the shards.
 //
 // Guarantee: that of Fit for the records of all shards, each of which must be in one shard. Errors:
-// those of Fit; *param.Error for shards of another plan, ones whose Add has failed, and counts of a
-// unit that the ledger's guarantee does not permit.
+// those of Fit; *param.Error for shards of another plan, for shards whose Add has failed, and for
+// counts of a unit that the ledger's guarantee does not permit.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestShardsGiveTheSameDraft: counts of shards, sealed and some of them twice, lead to the draft
-// and the ledger of all records at once.
+// TestShardsGiveTheSameDraft: counts of sealed shards give the same draft and the same ledger as
+// all records at once, even if a shard is opened or released twice.
 func TestShardsGiveTheSameDraft(t *testing.T) {
 	data := people(t, 900)
 	for _, r := range relations {
@@ -53,7 +53,7 @@ func TestShardsGiveTheSameDraft(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got.Columns, want.Columns) || !got.Schema.Equal(want.Schema) {
-			t.Errorf("%v: another draft", r)
+			t.Errorf("%v: the shards give another draft", r)
 		}
 		if !reflect.DeepEqual(one.Entries(), two.Entries()) {
 			t.Errorf("%v: the ledger has %v, want %v", r, two.Entries(), one.Entries())
@@ -61,7 +61,7 @@ func TestShardsGiveTheSameDraft(t *testing.T) {
 	}
 }
 
-// TestShardsOfOthersAreRefused before anything is spent.
+// TestShardsOfOthersAreRefused: shards that do not fit are an error before anything is spent.
 func TestShardsOfOthersAreRefused(t *testing.T) {
 	data := people(t, 20)
 	p := planned(t, config(t, accountant.AddOrRemoveOne))
@@ -95,7 +95,7 @@ func TestShardsOfOthersAreRefused(t *testing.T) {
 		_, err := draft.Release(t.Context(), p, test.shards, l)
 		var wrong *param.Error
 		if test.ok != (err == nil) || !test.ok && (!errors.As(err, &wrong) || len(l.Entries()) > 0) {
-			t.Errorf("%s: %v, ledger %v", name, err, l.Entries())
+			t.Errorf("%s: got error %v and entries %v", name, err, l.Entries())
 		}
 	}
 }

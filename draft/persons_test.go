@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestPersons: a draft is made by person; plan and guarantee state both units, and a user in two
-// pieces of a stream is refused.
+// TestPersons: a draft of persons protects persons, the plan and the guarantee state the rows per
+// person, and pieces of a stream that may share a user are an error.
 func TestPersons(t *testing.T) {
 	ctx := context.Background()
 	schema, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "p", "q"))
@@ -57,7 +57,7 @@ func TestPersons(t *testing.T) {
 	}
 	if !strings.Contains(p.String(), "at most 3 are read") || d.Guarantee.RowsPerUnit != 3 ||
 		d.Guarantee.Unit != records.UnitUser {
-		t.Errorf("%v\n%v", p, d.Guarantee)
+		t.Errorf("the plan or the guarantee does not protect users of 3 rows:\n%v\n%v", p, d.Guarantee)
 	}
 	a, b := persons.Slice(0, 50), persons.Slice(50, 100)
 	part := func(d records.Data, i int) records.Data { return records.WithPart(d, i, 2) }
@@ -88,7 +88,7 @@ func TestPersons(t *testing.T) {
 		"two pieces of users":       pieces(byRow, asUsers(rows.Slice(0, 9)), asUsers(rows.Slice(9, 99))),
 	} {
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }

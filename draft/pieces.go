@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// pieces holds the parts of all users that the pieces of a stream have stated so far.
+// pieces holds the parts that the pieces of a stream have stated so far.
 type pieces struct {
 	n    int
 	of   int
 	held map[int]bool
 }
 
-// add returns an error for a piece that may hold a user of an earlier piece, who would count twice.
-// A ledger that protects records needs no such check.
+// add returns an error for a piece that may hold a user of an earlier piece. Such a user would
+// count twice. A ledger that protects records needs no such check.
 func (s *pieces) add(d records.Data, ledger *accountant.Ledger) error {
 	if ledger.Unit() == records.UnitRecord {
 		return nil

@@ -15,21 +15,22 @@ import (
 // Purpose is the purpose of an estimate on the ledger.
 const Purpose = "schema draft"
 
-// A Plan is a Config with the noise chosen, and its price. It is computed before any
-// record is read.
+// A Plan is a Config with the noise chosen, and its price. It is computed before any record is
+// read.
 type Plan struct {
 	Config      Config
-	Event       accountant.Event // the one release
+	Event       accountant.Event // the only release
 	Columns     int              // columns that are estimated
 	Cells       int              // counts that are released
 	Sensitivity float64          // L2, of all counts together
 	Std         float64          // standard deviation of the noise on every count
-	// the noisy count from which a level survives; √l times as much for l bins together
+	// Threshold is the noisy count from which a level is kept. For l bins together it is √l times as
+	// large.
 	Threshold float64
 	Total     accountant.Bound // ε at the budget's δ
 }
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan chooses the settings that the configuration leaves open, and prices all stages.
 //
 // Guarantee: the event of the plan is the one that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise
@@ -66,16 +67,17 @@ func (c Config) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// leastStd is the least standard deviation of the noise. At this size the noise hides nothing, and
-// less would only enlarge the range of the sums.
+// leastStd is the smallest standard deviation of the noise. Noise of this size hides nothing. Less
+// noise would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
 func event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// sensitivity returns how far one record moves all counts. A record counts in one cell of every
-// column: adding or removing it changes one count of each column by 1, replacing it at most two.
+// sensitivity returns the L2 sensitivity of all counts together to one record. A record counts in
+// one cell of every column. Adding or removing it changes one count of each column by 1. Replacing
+// it changes at most two.
 func sensitivity(r accountant.Relation, columns int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -105,7 +107,8 @@ func (p *Plan) String() string {
 			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}
-	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
+		p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return wrap.Lines(b.String(), "")
 }
@@ -119,10 +122,10 @@ type planJSON struct {
 	NoiseMultiplier float64           `json:"noise_multiplier"`
 	FalseAlarm      float64           `json:"false_alarm"`
 	BinsPerDoubling int               `json:"bins_per_doubling"`
-	Epsilon         accountant.Bound  `json:"epsilon"` // for the reader
+	Epsilon         accountant.Bound  `json:"epsilon"` // for people who read the file
 }
 
-// MarshalJSON writes the plan: its public parameters with the noise decided.
+// MarshalJSON writes the plan: its public parameters with the noise chosen.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p == nil {
 		return nil, param.New("draft.Plan", nil, "a plan made by Config.Plan or read from a file")

@@ -24,24 +24,23 @@ type Public struct {
 	MaxLevels int      // largest number of levels of a column of texts; 0 for 100
 }
 
-// FromPublic drafts a schema from rows that the caller ASSERTS TO BE
-// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted from
-// sensitive records reveals their extremes and rarest values, and no guarantee about
-// those records holds. [Config] is the way to estimate bounds and levels from sensitive
-// records, at a price.
+// FromPublic drafts a schema from rows that the caller ASSERTS TO BE PUBLIC. Its bounds and levels
+// are copied from those rows, so a schema drafted from sensitive records reveals their extremes and
+// rarest values, and no guarantee about those records holds. To estimate bounds and levels from
+// sensitive records, at a cost in privacy, use [Config].
 //
-// A column of numbers becomes Numeric or, where all are whole, Integer, bounded
-// by its smallest and largest number; two texts become a Flag, more a
-// Categorical, in alphabetical order, as do the levels of a label, numbers in
-// theirs; a missing value that occurs becomes one of its own. The result is a
-// draft for a person to review: write it with [records.WriteSchema], widen the bounds to
-// what can occur, put levels in order, declare other levels and logarithms, and
-// read it back.
+// A column of numbers becomes an Integer if all its numbers are whole, and a Numeric otherwise. Its
+// bounds are its smallest and largest number. A column with two different texts becomes a Flag, and
+// any other column of texts a Categorical, with the texts in alphabetical order. The levels of a
+// label are in alphabetical order, or in numerical order if they are numbers. A column in which a
+// value is missing gets a missing value. The result is a draft for a person to review: write it
+// with [records.WriteSchema], widen the bounds to the values that can occur, put levels in order,
+// declare other levels and logarithms, and read it back.
 //
 // Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
 //
 // Guarantee: none.
-// Errors: [records.ErrFormat]; *[records.LimitError]; *[param.Error] for names that do not occur
+// Errors: [records.ErrFormat]; *[records.LimitError]; *[param.Error] for names that the file lacks,
 // and for columns with too many texts to be levels.
 func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema, error) {
 	if err := d.validate(layout); err != nil {
@@ -90,7 +89,8 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 		}
 		if len(fields) != len(names) {
 			return nil, nil,
-				malformed("line %d has a different number of fields than the first line, which has %d", line, len(names))
+				malformed("line %d has a different number of fields than the first line, which has %d",
+					line, len(names))
 		}
 		for j, text := range fields {
 			seen[j].add(text, missing, d.maxLevels())
@@ -106,7 +106,7 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", records.ErrFormat, fmt.Sprintf(format, args...))
 }
 
-// columnNames are the names of the columns, given the first line.
+// columnNames returns the names of the columns, given the first line.
 func columnNames(line []string, layout records.CSV) ([]string, error) {
 	if layout.Names != nil && len(layout.Names) != len(line) {
 		return nil, malformed("the first line has a different number of fields than Names")
@@ -130,12 +130,12 @@ func (d Public) maxLevels() int {
 	return d.MaxLevels
 }
 
-// seenColumn is what public rows show about a column.
+// seenColumn describes the texts of a column in public rows.
 type seenColumn struct {
 	lo, hi         float64
-	numbers, whole bool // all texts are
+	numbers, whole bool // whether all texts are numbers, and whole
 	missing        bool
-	levels         map[string]bool // at most one more than may be
+	levels         map[string]bool // at most one more than the limit
 }
 
 func unseen(n int) []seenColumn {
@@ -169,7 +169,7 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 	}
 }
 
-// schema makes the columns of the schema.
+// schema returns the schema of the columns.
 func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
 	var columns []records.Column
 	var errs []error
@@ -212,7 +212,7 @@ func (d Public) column(name string, seen *seenColumn) (records.Column, error) {
 	return c, err
 }
 
-// number bounds the numbers; a single one gets room above it.
+// number returns a column bounded by its numbers. If they are all equal, the upper bound is larger.
 func (c *seenColumn) number(name string, target bool) records.Column {
 	lo, hi := c.lo, c.hi
 	if lo == hi {
@@ -247,12 +247,13 @@ func (c *seenColumn) texts() []string {
 func (c *seenColumn) fits(name string, most int) error {
 	if len(c.levels) == 0 || len(c.levels) > most {
 		return param.New("draft.Public.MaxLevels", most,
-			fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name))
+			fmt.Sprintf("enough levels for the texts of column %q, at least one; or add it to Skip",
+				name))
 	}
 	return nil
 }
 
-// number returns the number that a text spells, which is known to be one.
+// number returns the number that a text spells. The text must spell a number.
 func number(text string) float64 {
 	v, _ := strconv.ParseFloat(text, 64)
 	return v

@@ -30,11 +30,11 @@ func TestDraftOfPublicRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Equal(want) {
-		t.Errorf("drafted %v", s.Columns())
+		t.Errorf("got a wrong draft, %v", s.Columns())
 	}
 	f, err := c.ReadFrame(strings.NewReader(text), s)
 	if err != nil || f.Len() != 3 {
-		t.Fatalf("the rows do not read: %v", err)
+		t.Fatalf("the rows cannot be read: %v", err)
 	}
 	if err := records.Check(f); err != nil {
 		t.Error(err)
@@ -47,7 +47,7 @@ func TestDraftOfPublicRows(t *testing.T) {
 	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{},
 		draft.Public{Label: "c2"})
 	if err != nil || s.ClassName(0) != "9" {
-		t.Errorf("numbers as classes: %v, %v", s.ClassNames(), err)
+		t.Errorf("numbers as classes: got classes %v and error %v, want 9 first", s.ClassNames(), err)
 	}
 	names := records.CSV{Names: []string{"p", ""}}
 	if s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), names, draft.Public{}); err != nil ||
@@ -61,7 +61,7 @@ func TestDraftsThatCannotBe(t *testing.T) {
 	for want, d := range map[string]draft.Public{
 		`"z"`:                  {Label: "z"},
 		"a column of numbers":  {Target: "b"},
-		`column "b" has texts`: {MaxLevels: 1},
+		`texts of column "b"`:  {MaxLevels: 1},
 		"draft.Public.Max":     {MaxLevels: -1},
 		"at least one":         {Skip: []string{"a"}, Label: "b"},
 		"2 labels and targets": {Label: "b", Target: "a"},
@@ -69,17 +69,17 @@ func TestDraftsThatCannotBe(t *testing.T) {
 		_, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, d)
 		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v", d, err)
+			t.Errorf("%+v: got wrong error %v", d, err)
 		}
 	}
 	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{},
 		draft.Public{Skip: []string{"c1"}}); err == nil {
-		t.Error("a draft by which its own file cannot be read")
+		t.Error("a draft that cannot read its own file is accepted")
 	}
 	for _, text := range []string{"", "a,b\n1\n", "\"a\n1,2"} {
 		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true},
 			draft.Public{}); !errors.Is(err, records.ErrFormat) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got error %v, want ErrFormat", text, err)
 		}
 	}
 }

@@ -3,12 +3,11 @@ package draft
 import "math"
 
 // Records that are spread thinly over many bins are not visible in any single bin. So counts are
-// also added up over runs of 2, 4, 8, … neighbouring bins: the noise on a run of l bins is √l times
-// that on one, while the records of all bins count. Further sums of the same noisy counts cost only
-// a slightly higher threshold.
+// also added up over runs of 2, 4, 8, … neighbouring bins. The noise on a run of l bins is only √l
+// times the noise on one bin, but the run counts the records of all l bins. The sums use the same
+// noisy counts, so they cost only a slightly higher threshold.
 
-// runs calls try for every run of 1, 2, 4, … neighbours among n bins, [lo, hi),
-// shorter runs first.
+// runs calls try for every run [lo, hi) of 1, 2, 4, … neighbours among n bins, shorter runs first.
 func runs(n int, try func(lo, hi int)) {
 	for length := 1; length <= n; length *= 2 {
 		for lo := range n - length + 1 {
@@ -17,9 +16,10 @@ func runs(n int, try func(lo, hi int)) {
 	}
 }
 
-// span returns the first and the last bin that must be kept. They belong to the run that begins
-// last and the run that ends first among all runs that reach the threshold of their length; of
-// several, the shortest. If no run does, last is less than first.
+// span returns the first and the last bin that must be kept. Consider all runs that reach the
+// threshold of their length. The run that ends first gives the first bin, and the run that begins
+// last gives the last bin; if there are several, the shortest counts. If no run reaches its
+// threshold, last is less than first.
 func span(counts []float64, threshold float64) (first, last int) {
 	sums := make([]float64, len(counts)+1)
 	for i, c := range counts {

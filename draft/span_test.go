@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSpanHoldsEveryBinThatPasses, and nothing where no run does.
+// TestSpanHoldsEveryBinThatPasses: the span overlaps with every run that reaches its threshold,
+// includes every single bin that does, and is empty if no run does.
 func TestSpanHoldsEveryBinThatPasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for range 20_000 {
@@ -35,14 +36,14 @@ func TestSpanHoldsEveryBinThatPasses(t *testing.T) {
 			}
 		})
 		if passes != (first <= last) || passes && (first < 0 || last >= len(counts)) {
-			t.Fatalf("[%d, %d] of %v", first, last, counts)
+			t.Fatalf("got span [%d, %d] of %v", first, last, counts)
 		}
 	}
 }
 
 func TestTestsAreCounted(t *testing.T) {
-	h := histogram{number: true, edges: make([]float64, 7), cells: 7} // six bins and the missing
+	h := histogram{number: true, edges: make([]float64, 7), cells: 7} // six bins, and missing values
 	if got := h.tests(); got != 6+5+3+1 {
-		t.Errorf("%d tests", got)
+		t.Errorf("got %d tests, want 15", got)
 	}
 }

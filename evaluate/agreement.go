@@ -18,11 +18,11 @@ type Agreement struct {
 	Counts  []int    `json:"counts"` // number of samples assigned to each class
 }
 
-// LabelAgreement classifies generated records. All records of a group that shows one class should
+// LabelAgreement classifies generated records. If a group shows one class, all its records should
 // get the same label.
 //
-// Errors: *[param.Error] for records of another dimension than those the classifier was trained on.
-// The records need no labels. Guarantee: none where the classifier was trained on real records.
+// Errors: *[param.Error] for records of another dimension than the classifier's training records.
+// The records need no labels. Guarantee: none if the classifier was trained on real records.
 func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, error) {
 	if c == nil {
 		return Agreement{}, param.New("evaluate.LabelAgreement c", nil, "a classifier")
@@ -39,7 +39,7 @@ func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, er
 	return a, nil
 }
 
-// Class returns the most frequent class; of equally frequent ones the first.
+// Class returns the most frequent class, or the first of equally frequent classes.
 func (a Agreement) Class() int {
 	best := 0
 	for i, n := range a.Counts {

@@ -23,7 +23,7 @@ type Clustering struct {
 // their class. Clusters and classes may differ in number; unmatched records count as
 // wrong.
 //
-// Shapes: assignments, in [0, k), and labels, from 0, have one entry a record.
+// Shapes: assignments, in [0, k), and labels, from 0, have one entry for each record.
 // Errors: *[param.Error] for entries outside their range, naming the record.
 // Guarantee: none; see the package.
 func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) {

@@ -37,12 +37,13 @@ func TestClusteringAccuracy(t *testing.T) {
 				c.accuracy, c.purity)
 		}
 		if len(got.Match) != c.k || len(got.Counts) != c.k {
-			t.Errorf("%s: %d clusters matched", name, len(got.Match))
+			t.Errorf("%s: %d clusters are matched, want one match and one row of counts for each cluster",
+				name, len(got.Match))
 		}
 	}
 }
 
-// TestAccuracyIgnoresNames holds the measure to what unsupervised means.
+// TestAccuracyIgnoresNames checks that the accuracy does not depend on the numbers of the clusters.
 func TestAccuracyIgnoresNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n, k = 3000, 10

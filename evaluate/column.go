@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// column is one column of records for comparison: levels, or numbers on the
-// schema's encoded scale. Numbers have levels too, which are bins of equal width
-// between the public bounds and, where there is one, the missing value.
+// column is one column of records for comparison: levels, or numbers on the schema's encoded scale.
+// Numbers also have levels: bins of equal width between the public bounds, and a level for missing
+// values.
 type column struct {
 	name   string
 	number bool
@@ -124,10 +124,10 @@ func (c *column) set(i int, cell []float32, b records.Block, bins int) {
 	}
 }
 
-// shape returns the similarity of the distributions of two columns, 1 for identical ones: the
-// complement of the total variation of levels, or for numbers the complement of the
-// Kolmogorov–Smirnov distance of those present times the complement of the difference in the
-// fraction missing.
+// shape returns the similarity of the distributions of two columns, 1 for identical ones. For
+// levels it is 1 minus the total variation distance. For numbers it is 1 minus the
+// Kolmogorov–Smirnov distance of the numbers that are not missing, times 1 minus the difference
+// between the fractions of missing values.
 func (c column) shape(o column) float64 {
 	if !c.number {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
@@ -138,7 +138,7 @@ func (c column) shape(o column) float64 {
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 
-// measure returns the name of what shape computes.
+// measure returns the name of the distance that shape uses.
 func (c column) measure() string {
 	if c.number {
 		return "Kolmogorov–Smirnov"

@@ -17,8 +17,8 @@ import (
 // real ones: the mean divergence of its probabilities from ½ over synthetic records, 0 at best. It
 // is reported together with the score of held-out real records in place of synthetic ones.
 //
-// Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
-// Symmetric while its code computes Divergence.
+// Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5. Its formula is that of Symmetric, but its
+// code computes Divergence.
 type JensenShannonScore struct {
 	Classifier string   `json:"classifier"` // name of the method that was trained
 	Divergence Compared `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
@@ -32,7 +32,8 @@ type JensenShannonScore struct {
 const probabilityFloor = 1e-6
 
 // JensenShannon trains a method to distinguish synthetic from real records and scores it. It uses
-// equally many records of each kind, as many as the smallest kind has, and trains on half of them.
+// the same number of records of each kind, as many as the smallest set has, and trains on half of
+// them.
 //
 // Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
 // for records of different schemas or fewer than four.
@@ -95,8 +96,8 @@ func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data,
 	return err
 }
 
-// rankedBySecond returns, for each record, by how much the second of two classes is likelier than
-// the first.
+// rankedBySecond returns, for each record, the probability of the second of two classes minus that
+// of the first.
 func rankedBySecond(p []float64) []float64 {
 	out := make([]float64, len(p)/2)
 	for i := range out {
@@ -128,7 +129,7 @@ func fromCoin(p float64) (js, symmetric float64) {
 	return js, symmetric
 }
 
-// told holds every second record of both kinds, labelled by its origin.
+// told returns every second record of both kinds, labelled as real or synthetic.
 func told(fake, real records.Data, first int) (records.Data, error) {
 	var (
 		b      device.Batch

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 )
 
-// histogram is the frequency of each combination of levels of some columns, as a fraction of n
+// histogram returns the frequency of each combination of levels of some columns, as a fraction of n
 // records.
 func histogram(n int, columns ...column) map[uint64]float64 {
 	out, each := map[uint64]float64{}, 1/float64(max(n, 1))
@@ -22,8 +22,8 @@ func histogram(n int, columns ...column) map[uint64]float64 {
 	return out
 }
 
-// totalVariation is half the sum of absolute differences. Keys are summed in
-// order, so that the last bits do not depend on the map.
+// totalVariation returns half the sum of absolute differences. It adds them up in the order of the
+// keys, so that rounding does not depend on the order of the map.
 func totalVariation(p, q map[uint64]float64) float64 {
 	keys := slices.AppendSeq(make([]uint64, 0, len(p)+len(q)), maps.Keys(p))
 	for k := range q {

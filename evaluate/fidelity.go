@@ -29,8 +29,8 @@ type Fidelity struct {
 	Seed    uint64
 }
 
-// Compared is one measure of synthetic records against real ones, and the same of
-// held-out real records.
+// Compared is one measure of synthetic records against real ones, and the same measure of held-out
+// real records.
 type Compared struct {
 	Synthetic float64 `json:"synthetic"`
 	HeldOut   float64 `json:"held_out"`
@@ -48,13 +48,13 @@ type Similarity struct {
 	Rows    int           `json:"rows"`   // of each kind
 	Shapes  Compared      `json:"shapes"` // mean over columns, 1 at best
 	Columns []ColumnShape `json:"columns"`
-	// Trends is the mean over pairs of columns, 1 at best: 1 − |ρ − ρ′|/2 for
-	// the correlations of two numbers, the complement of the total variation of
-	// the joint levels otherwise, numbers in bins.
+	// Trends is the mean score of pairs of columns, 1 at best. The score of two columns of numbers
+	// with correlations ρ and ρ′ is 1 − |ρ − ρ′|/2. The score of other pairs is 1 minus the total
+	// variation distance of the joint levels, with numbers in bins.
 	Trends Compared `json:"pair_trends"`
 	Pairs  int      `json:"pairs"`
-	// Variation is the mean total variation of the joint levels of groups of
-	// columns, 0 at best, numbers in bins.
+	// Variation is the mean total variation distance of the joint levels of groups of columns, with
+	// numbers in bins; 0 at best.
 	Variation Compared    `json:"total_variation"`
 	Way       int         `json:"way"`
 	Groups    int         `json:"groups"`
@@ -112,7 +112,7 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	return out, nil
 }
 
-// columnsOf returns the columns of the three kinds of records.
+// columnsOf holds the columns of the three kinds of records.
 type columnsOf struct{ synthetic, real, held []column }
 
 func (c columnsOf) shapes() (mean Compared, all []ColumnShape) {
@@ -153,7 +153,7 @@ func trend(fake, real []column, a, b int) float64 {
 	return 1 - joint(fake, real, a, b)
 }
 
-// joint is the total variation of the joint levels of some columns.
+// joint returns the total variation distance of the joint levels of some columns.
 func joint(fake, real []column, group ...int) float64 {
 	p, q := make([]column, len(group)), make([]column, len(group))
 	for i, j := range group {
@@ -177,7 +177,7 @@ func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 }
 
 // someGroups lists all groups of k out of n columns if they are few enough, and otherwise draws the
-// given number of distinct ones.
+// given number of distinct groups.
 func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	if k < 1 || k > n {
 		return nil
@@ -201,7 +201,7 @@ func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	return out
 }
 
-// choose returns the number of groups, or a number above enough.
+// choose returns the number of groups of k out of n, or some number above enough if there are more.
 func choose(n, k, enough int) int {
 	count := 1
 	for i := range min(k, n-k) {

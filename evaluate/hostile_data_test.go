@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stray are records of a user-defined type that violate their schema.
+// stray is a data set of a user-defined type whose records violate their schema.
 type stray struct{ schema records.Schema }
 
 func (d stray) Schema() records.Schema { return d.schema }
@@ -47,8 +47,8 @@ func (d stray) Gather(rows []int32, b *device.Batch) {
 	b.Dense = device.HostMatrix(len(rows), d.schema.Dim(), flat)
 }
 
-// TestForeignRecordsAreReadAsTheirSchemaHasThem: whatever they hand out, a comparison ends with
-// numbers or an error.
+// TestForeignRecordsAreReadAsTheirSchemaHasThem checks that comparisons of records that violate
+// their schema return numbers or an error.
 func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 	d := stray{records.Interval(3, 0, 1).WithLabels("a", "b")}
 	for _, m := range classify.Methods(d.schema, 1) {

@@ -30,7 +30,7 @@ type InceptionScore struct {
 // inceptionSplits is the usual number of parts that are scored separately.
 const inceptionSplits = 10
 
-// Inception scores synthetic and held-out real records with a classifier. Neither need labels.
+// Inception scores synthetic and held-out real records with a classifier. Neither needs labels.
 //
 // Errors: those of [classify.Classifier.Probabilities], and *[param.Error] for fewer than
 // ten records.

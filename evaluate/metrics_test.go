@@ -49,7 +49,7 @@ func TestDistancesAgainstSciPy(t *testing.T) {
 	}
 }
 
-// mixedTable draws a table of every kind of column; shift moves what is drawn.
+// mixedTable draws a table with many kinds of columns; shift is added to all ages.
 func mixedTable(t testing.TB, seed uint64, n int, shift float64) *records.Frame {
 	schema := must(records.NewSchema(
 		records.Numeric("age", 0, 100), records.Integer("gain", 0, 1000).WithMissing(),
@@ -122,7 +122,7 @@ func TestMissingValuesCount(t *testing.T) {
 }
 
 func TestMMDIsUnbiased(t *testing.T) {
-	// Over 40 pairs of samples of one law the mean lies within 5 standard errors of 0.
+	// Over 40 pairs of samples of one distribution the mean lies within 5 standard errors of 0.
 	var sum, squares float64
 	const n = 40
 	for i := range n {
@@ -133,11 +133,11 @@ func TestMMDIsUnbiased(t *testing.T) {
 	}
 	mean := sum / n
 	if e := math.Sqrt((squares/n - mean*mean) / n); math.Abs(mean) > 5*e {
-		t.Errorf("mean %v ± %v", mean, e)
+		t.Errorf("mean %v ± %v, want 0", mean, e)
 	}
 	far := must(evaluate.Gaussians{}.Discrepancy(blobs(t, 1, 150, 60), blobs(t, 2, 150, 20),
 		blobs(t, 3, 150, 20)))(t)
 	if far.Synthetic < 0.01 {
-		t.Errorf("another law: %v", far)
+		t.Errorf("another distribution: %v, want at least 0.01", far)
 	}
 }

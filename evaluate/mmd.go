@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Gaussians is a kernel: the mean of exp(−‖x−y‖²/(2σ²)) over bandwidths σ. Records
-// are encoded, dense ones scaled to [0, 1], with the class appended one-hot.
+// Gaussians is a kernel: the mean of exp(−‖x−y‖²/(2σ²)) over bandwidths σ. Records are compared in
+// their encoding: dense records are scaled to [0, 1], and the class is appended one-hot.
 type Gaussians struct {
 	Bandwidths []float64 // nil for ⅛, ¼ and ½ of the root of the number of coordinates
 }
@@ -42,8 +42,8 @@ type Discrepancy struct {
 	Compared
 }
 
-// Discrepancy compares all given records, in time quadratic in their number; [Fidelity] first draws
-// some.
+// Discrepancy compares all given records, in time quadratic in their number. [Fidelity] draws a
+// sample of the records first.
 //
 // Errors: those of [Gaussians.Validate], and *[param.Error] for records of
 // different schemas or fewer than two of a kind.
@@ -90,7 +90,7 @@ func (d Discrepancy) MarshalJSON() ([]byte, error) {
 	return notprivate.JSON("maximum mean discrepancy", plain(d))
 }
 
-// cloud is records as points, with their squared norms.
+// cloud holds records as points, with their squared norms.
 type cloud struct {
 	points device.Matrix
 	norms  []float64
@@ -119,8 +119,8 @@ func newCloud(d records.Data) *cloud {
 	return c
 }
 
-// mean is the mean kernel between the points of two clouds, or between the
-// different points of one.
+// mean returns the mean kernel between the points of two clouds, or between the different points of
+// one cloud.
 func (c *cloud) mean(o *cloud, widths []float64) float64 {
 	const tile = 256
 	be := device.CPU()
@@ -147,8 +147,8 @@ func (c *cloud) mean(o *cloud, widths []float64) float64 {
 	return sum / (n * m * float64(len(widths)))
 }
 
-// kernelSum adds up the kernel over a tile of squared distances, without the
-// diagonal where both sides are the same points.
+// kernelSum adds up the kernel over a tile of squared distances, without the diagonal if both sides
+// are the same points.
 func kernelSum(be device.Backend, distances, k device.Matrix, width float64, same bool,
 	lo int) float64 {
 	be.Fill(k, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// shifted are vectors whose first coordinate is moved.
+// shifted returns vectors whose first coordinate is moved by the given amount.
 func shifted(t *testing.T, n int, seed uint64, by float32) *records.Table {
 	t.Helper()
 	flat := make([]float32, 0, 2*n)
@@ -27,8 +27,8 @@ func shifted(t *testing.T, n int, seed uint64, by float32) *records.Table {
 	return d
 }
 
-// TestPropensity: records of one distribution cannot be told apart, and those of two that do not
-// overlap always can.
+// TestPropensity checks that records of one distribution cannot be distinguished, and that records
+// of two distributions that do not overlap can.
 func TestPropensity(t *testing.T) {
 	real, same, apart := shifted(t, 400, 1, 0), shifted(t, 400, 7, 0), shifted(t, 400, 7, 0.5)
 	s, err := evaluate.Propensity{Seed: 1}.Compare(apart, real, same)
@@ -54,12 +54,12 @@ func TestPropensity(t *testing.T) {
 		t.Errorf("without held-out records: %+v (%v)", alone, err)
 	}
 	if _, err := (evaluate.Propensity{Rows: -1}).Compare(apart, real, same); err == nil {
-		t.Error("a negative number of rows passes")
+		t.Error("a negative number of rows is accepted")
 	}
 	if _, err := (evaluate.Propensity{}).Compare(apart, shifted(t, 3, 1, 0), same); err == nil {
-		t.Error("three records pass")
+		t.Error("three records are accepted")
 	}
 	if _, err := (evaluate.Propensity{}).Compare(apart, nil, same); err == nil {
-		t.Error("no records pass")
+		t.Error("nil records are accepted")
 	}
 }

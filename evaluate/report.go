@@ -51,8 +51,8 @@ func (r Review) withDefaults(s records.Schema) Review {
 	return r
 }
 
-// Report compares synthetic with real records and tests classifiers trained on either
-// on held-out real ones.
+// Report compares synthetic with real records. It trains classifiers on synthetic and on real
+// records, and tests them on held-out real records.
 //
 // Errors: *[param.Error], joined, for invalid settings, records of
 // different schemas, or too few records.

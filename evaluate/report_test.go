@@ -48,9 +48,9 @@ func TestJensenShannonScore(t *testing.T) {
 	}
 	far := must(evaluate.JensenShannon(m, blobs(t, 3, 800, 1), real, held))(t)
 	if far.Divergence.Synthetic < 0.1 || far.ROC.Synthetic < 0.95 || far.Divergence.HeldOut > 0.02 {
-		t.Errorf("another law: %+v", far)
+		t.Errorf("another distribution: %+v", far)
 	}
-	// A certain classifier is as far from a coin as can be.
+	// A certain classifier has the largest possible divergence from ½.
 	sure := must(evaluate.JensenShannon(classify.DecisionTree{},
 		line(t, []float32{9, 9, 9, 9}, 0, 0, 0, 0), line(t, make([]float32, 4), 0, 0, 0, 0),
 		line(t, make([]float32, 4), 0, 0, 0, 0)))(t)

@@ -29,7 +29,8 @@ type Utilities struct {
 	Methods   []Utility `json:"methods"`
 }
 
-// Compare trains on synthetic and on real records in turn.
+// Compare trains every method on synthetic and on real records, and tests both classifiers on
+// held-out real records.
 //
 // Errors: those of [classify.Method.Fit] and [classify.Classifier.Test], joined; records of
 // different schemas.

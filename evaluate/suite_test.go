@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// nearest names the class by the first coordinate alone.
+// nearest predicts the class from the first coordinate only.
 type nearest struct{}
 
 func (nearest) Scores(b device.Batch, dst []float64) {
@@ -46,13 +46,13 @@ func TestUtility(t *testing.T) {
 	good := must(evaluate.CompareTraining(classify.NeuralNetwork{}, blobs(t, 3, 1000, 8),
 		train, test))(t)
 	if g := good.Gap(); g < -0.02 || g > 0.02 {
-		t.Errorf("a twin loses %v", g)
+		t.Errorf("training on another draw of the same distribution loses %v of accuracy", g)
 	}
 	flat, _ := blobs(t, 3, 1000, 8).Flat()
 	noise := must(records.FromFlat(train.Schema(), flat, repeat(1, 1000)...))(t)
 	bad := must(evaluate.CompareTraining(classify.NeuralNetwork{}, noise, train, test))(t)
 	if bad.Gap() < 0.5 {
-		t.Errorf("useless labels lose only %v", bad.Gap())
+		t.Errorf("training on useless labels loses only %v of accuracy", bad.Gap())
 	}
 }
 

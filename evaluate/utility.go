@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Utility compares a classifier trained on synthetic records with the same
-// trained on real ones, both tested on real records that neither saw.
+// Utility compares a classifier trained on synthetic records with the same classifier trained on
+// real ones. Both are tested on real records that neither has seen.
 type Utility struct {
 	Synthetic classify.Classification `json:"synthetic"` // trained on synthetic, tested on real
 	Real      classify.Classification `json:"real"`      // trained on real, tested on real

@@ -6,20 +6,20 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// cells divides the encoded columns of a table into cells. Every record is in one cell of each
+// cells divides each encoded column of a table into cells. Every record is in one cell of each
 // column.
 type cells struct {
 	columns []column
 	total   int
 }
 
-// column is a column of a table. Its cells are its levels; or the values of a number that takes few
-// values; or a number's lower end, bins of equal width, and its upper end. Missing values have a
-// separate last cell.
+// column is a column of a table. The cells of a categorical column are its levels. The cells of a
+// number with few values are these values. The cells of any other number are its lower end, bins of
+// equal width, and its upper end. Missing values have a separate last cell.
 type column struct {
 	rff.Block
 	first, n int // cells
-	bins     int // bins inside; 0 if the cells are levels or steps
+	bins     int // bins between the ends; 0 if the cells are levels or values
 }
 
 func newCells(s records.Schema, bins int) cells {
@@ -47,16 +47,16 @@ func (c column) missing() int {
 	return c.n - 1
 }
 
-// flag reports whether a number takes two values, which are drawn like levels.
+// flag reports whether a number has only two values, which are drawn like levels.
 func (c column) flag() bool { return !c.OneHot && c.Levels == 2 }
 
-// ranked reports whether the networks see a number by its rank.
+// ranked reports whether the networks see the column's number as its rank.
 func (c column) ranked() bool { return !c.OneHot && c.Levels != 2 }
 
 // numbers returns the number of cells that hold numbers.
 func (c column) numbers() int { return c.n - (c.Width - 1) }
 
-// cell returns the cell of a record, for any values.
+// cell returns the cell of a record. Every value, even NaN, is in a cell.
 func (c column) cell(row []float32) int {
 	part := row[c.Offset : c.Offset+c.Width]
 	if c.OneHot {
@@ -83,7 +83,7 @@ func (c column) cell(row []float32) int {
 	return 1 + min(int(x*float32(c.bins)), c.bins-1)
 }
 
-// span returns the numbers of a cell: one number, or the bounds of a bin.
+// span returns the bounds of a cell of numbers. They are equal if the cell has a single number.
 func (c column) span(cell int) (lo, hi float64) {
 	last := c.numbers() - 1
 	switch {
@@ -98,8 +98,8 @@ func (c column) span(cell int) (lo, hi float64) {
 	return float64(cell-1) / float64(c.bins), float64(cell) / float64(c.bins)
 }
 
-// rank returns the fraction of a distribution below a number, or the middle of its cell if the cell
-// is a single number.
+// rank returns the fraction of the distribution p that is below the number x. If x's cell has a
+// single number, half of the cell's probability counts as below x.
 func (c column) rank(p []float64, x float64, cell int) float64 {
 	below, total := 0.0, 0.0
 	for j, v := range p[:c.numbers()] {

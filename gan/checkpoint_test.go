@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// atStep returns an option that calls f after the critic step with the given number.
+// atStep returns an option that calls f after the given critic step.
 func atStep(step int, f func()) synth.Option {
 	return synth.OnProgress(func(p synth.Progress) {
 		if p.Stage == gan.PurposeCritic && p.Step == step {
@@ -28,20 +28,20 @@ func atStep(step int, f func()) synth.Option {
 	})
 }
 
-// spending checks that the ledger has one entry, which reserves six critic steps and has spent the
-// given number of them.
+// spending checks that the ledger has one entry, that it reserves six critic steps, and that the
+// given number of them is spent.
 func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	t.Helper()
 	e := l.Entries()
 	if len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != spent {
-		t.Errorf("%s: ledger %v, want %d of 6 critic steps", name, e, spent)
+		t.Errorf("%s: ledger entries %v, want one with %d of 6 critic steps spent", name, e, spent)
 	}
 }
 
 // TestInterruptedRunGoesOn checks that a run that is cancelled between steps loses nothing, with a
-// new ledger for each call and with one ledger for all calls. If mechanisms give the same answers,
-// the resumed run returns the same generator, bit for bit, as an uninterrupted one. After the run
-// is complete, the same call returns the generator again and draws nothing.
+// new ledger for each call and with one ledger for all calls. If the mechanisms give the same
+// answers, the resumed run returns the same generator, bit for bit, as an uninterrupted run. After
+// the run is complete, the same call returns the generator again and takes no step.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	none, err := records.FromFlat(s, nil)
@@ -72,20 +72,20 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 				_, err := p.FitOn(ctx, ledger(), none, keep, atStep(stop, cancel))
 				var cut *synth.Interrupted
 				if !errors.Is(err, context.Canceled) || !errors.As(err, &cut) || cut.Checkpoint != path {
-					t.Fatalf("%s: %v", name, err)
+					t.Fatalf("%s: got %v, want context.Canceled in an Interrupted", name, err)
 				}
 				if drawn != stop {
-					t.Errorf("%s: %d steps drawn after step %d", name, drawn, stop)
+					t.Errorf("%s: %d steps drawn by step %d", name, drawn, stop)
 				}
 				spending(t, name, on, stop)
 			}
 			for range 2 {
 				g, err := p.FitOn(counted(t.Context(), &drawn), ledger(), none, keep)
 				if err != nil || !reflect.DeepEqual(encoded(t, g), want) {
-					t.Errorf("%s: the run that went on arrives elsewhere (%v)", name, err)
+					t.Errorf("%s: the resumed run returns another generator, or error %v", name, err)
 				}
 				if drawn != 6 {
-					t.Errorf("%s: %d steps drawn of 6", name, drawn)
+					t.Errorf("%s: %d steps drawn, want 6", name, drawn)
 				}
 				spending(t, name, on, 6)
 			}
@@ -93,8 +93,9 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryMoment copies the file whenever a step has drawn its sample or has ended. It
-// checks that a run that resumes from any of these copies takes no more steps than were reserved.
+// TestKilledAtEveryMoment copies the checkpoint whenever a step has drawn its sample or has ended.
+// A run that resumes from any of these copies must take no more steps than were reserved, and lose
+// at most one.
 func TestKilledAtEveryMoment(t *testing.T) {
 	type moment struct {
 		drawn int
@@ -116,7 +117,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 		ctx := entropy.WithTap(t.Context(), spy{func() { drawn++; look() }})
 		_, err := p.Fit(ctx, data, keep, synth.OnProgress(func(synth.Progress) { look() }))
 		if err != nil || len(moments) < 12 {
-			t.Fatalf("%s: %d moments, %v", name, len(moments), err)
+			t.Fatalf("%s: %d copies, want at least 12; error %v", name, len(moments), err)
 		}
 		for _, m := range moments {
 			if err := os.WriteFile(path, m.file, 0o600); err != nil {
@@ -125,19 +126,20 @@ func TestKilledAtEveryMoment(t *testing.T) {
 			after := 0
 			g, err := p.Fit(counted(t.Context(), &after), data, keep)
 			if err != nil {
-				t.Fatalf("%s, killed after %d steps: %v", name, m.drawn, err)
+				t.Fatalf("%s, killed after %d steps: the resumed run fails: %v", name, m.drawn, err)
 			}
 			if m.drawn+after > 6 || m.drawn+after < 5 {
-				t.Errorf("%s: %d steps before and %d after", name, m.drawn, after)
+				t.Errorf("%s: %d steps before and %d after the kill, want 5 or 6 together", name, m.drawn,
+					after)
 			}
 			if e := g.Guarantee().Entries; len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
-				t.Errorf("%s: guarantee %+v", name, e)
+				t.Errorf("%s: the guarantee has entries %+v, want one with 6 steps", name, e)
 			}
 		}
 	}
 }
 
-// TestNothingLearnt checks that a run that lost every step is an error, not a trained generator.
+// TestNothingLearnt checks that a run that has lost every step returns ErrLost and no generator.
 func TestNothingLearnt(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)),
@@ -154,7 +156,7 @@ func TestNothingLearnt(t *testing.T) {
 	}
 	if g, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrLost) ||
 		g != nil {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want ErrLost and no generator", err)
 	}
 }
 
@@ -194,7 +196,7 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 				}
 			}), synth.OnPreview(4, func(step int, _ *synth.Generator) { previews = append(previews, step) }))
 		if err != nil || warm != stop.warm || !reflect.DeepEqual(encoded(t, g), encoded(t, whole)) {
-			t.Errorf("%v: %d warm steps, %v", stop, warm, err)
+			t.Errorf("%v: %d warm steps, error %v, or another generator", stop, warm, err)
 		}
 		want := []int{4}
 		if stop.warm > 0 {
@@ -219,15 +221,15 @@ func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 		return err
 	}
 	if err := run(atStep(4, func() { late = run() })); err != nil || !errors.Is(late, synth.ErrTaken) {
-		t.Errorf("first %v, second %v", err, late)
+		t.Errorf("first run: %v, want no error; second run: %v, want ErrTaken", err, late)
 	}
 	if err := run(); err != nil || drawn != 6 {
-		t.Errorf("%v, %d steps drawn of 6", err, drawn)
+		t.Errorf("error %v, %d steps drawn, want 6", err, drawn)
 	}
 }
 
-// TestStaleCheckpoint replaces the file by an older copy. It checks that this stops a run in
-// progress, and that a run that resumes from the copy spends no more than the ledger has left.
+// TestStaleCheckpoint replaces the checkpoint by an older copy. This must stop a run in progress,
+// and a run that resumes from the copy must spend no more than the ledger has left.
 func TestStaleCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
@@ -257,10 +259,10 @@ func TestStaleCheckpoint(t *testing.T) {
 		if replaced == 7 {
 			putBack()
 		} else if !stopped || drawn != replaced {
-			t.Errorf("replaced after step %d: %d drawn, %v", replaced, drawn, err)
+			t.Errorf("replaced after step %d: %d steps drawn, error %v, want ErrTaken", replaced, drawn, err)
 		}
 		if err := run(); err != nil || drawn != 6 {
-			t.Errorf("replaced after step %d: %d steps drawn of 6 in all: %v", replaced, drawn, err)
+			t.Errorf("replaced after step %d: %d steps drawn in all, want 6; error %v", replaced, drawn, err)
 		}
 		spending(t, "stale", ledger, 6)
 	}
@@ -307,12 +309,13 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 		change(&c)
 		if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err,
 			synth.ErrPlan) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrPlan", name, err)
 		}
 	}
 }
 
-// TestHostileStates checks that values that no run writes are errors, even with a correct checksum.
+// TestHostileStates checks that states with values that no run writes are refused, even if the
+// checksum is correct, and that the refused run draws nothing.
 func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -353,10 +356,10 @@ func TestHostileStates(t *testing.T) {
 		_, err = p.FitOn(t.Context(), ledger, data, synth.Checkpoint(path))
 		if good := name == "unchanged"; good != (err == nil) || !good &&
 			!errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 		if name != "unchanged" && ledger.Entries()[0].Spent != 3 {
-			t.Errorf("%s: something was drawn: %v", name, ledger.Entries())
+			t.Errorf("%s: a step was taken: %v", name, ledger.Entries())
 		}
 	}
 	fit("unchanged", func(map[string]any, []synth.Section) {})

@@ -11,20 +11,21 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Clipping clips the critic's gradients by groups of parameters, or to norms computed from
-// public records, or both. The zero value leaves clipping to Train; otherwise Train must not
-// clip.
+// Clipping describes clipping of the critic's gradients by groups of parameters, to norms computed
+// from public records, or both. With the zero value, Train's clip is used; otherwise Train must
+// have no clip.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered only
 	Split  sgd.Split   `json:"split,omitempty"`
-	// Norms are the clip norms, unless Adaptive: of the two groups of WeightsAndBiases, in
-	// that order, or of each parameter block for PerBlock and Clustered.
+	// Norms are the clip norms, unless Adaptive is set. For WeightsAndBiases they are the norms of the
+	// two groups, weights first. For PerBlock and Clustered there is one norm for each parameter
+	// block.
 	Norms []float64 `json:"norms,omitempty"`
-	// Adaptive uses the mean gradient norms of Batch public records, times Scale, recomputed in
-	// every step.
+	// Adaptive computes clip norms in every step: Scale times the mean gradient norms of Batch public
+	// records.
 	Adaptive bool    `json:"adaptive,omitempty"`
-	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: keep the norms of the first step
+	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: use the first step's norms always
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }
@@ -33,11 +34,11 @@ type Clipping struct {
 type GroupMethod int
 
 const (
-	Whole            GroupMethod = iota // all in one group
+	Whole            GroupMethod = iota // one group of all parameters
 	WeightsAndBiases                    // two groups
 	PerBlock                            // one group for every parameter block
-	// Clustered keeps biases together and merges blocks of similar clip norms until K groups remain
-	// (Algorithm 2 of the paper).
+	// Clustered puts all biases into one group and merges groups of similar clip norms until K groups
+	// remain (Algorithm 2 of the paper).
 	Clustered
 )
 
@@ -59,7 +60,7 @@ func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
-// on reports whether gradients are clipped by groups.
+// on reports whether Clipping replaces Train's clip.
 func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
 func (c Clipping) validate(k *param.Checker, all Config) {
@@ -76,7 +77,7 @@ func (c Clipping) validate(k *param.Checker, all Config) {
 		return
 	}
 	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm,
-		"zero, and no Clip: Clipping clips by groups")
+		"zero, and no Clip, because Clipping is set")
 	k.OK(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
 	k.OK(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms,
 		"clip norms, unless they are Adaptive")
@@ -106,11 +107,11 @@ func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 	}
 	for _, g := range c.given(critic) {
 		k.OK(g.ClipNorm <= largestNorm, "gan.Clipping.Norms", g.ClipNorm,
-			"norms that are together at most 2^60 in each group")
+			"norms whose root sum of squares is at most 2^60 in each group")
 	}
 }
 
-// groups puts the blocks of a critic into groups, given a norm of each block.
+// groups divides the blocks of a critic into groups, given the clip norm of each block.
 func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
 	var list []sgd.Group
 	for b, norm := range norms {
@@ -138,7 +139,8 @@ func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
 	return list
 }
 
-// mergeAll merges the groups of one block each that have the same key, in order.
+// mergeAll merges the groups whose first blocks have the same key. It keeps the order of the first
+// groups.
 func mergeAll(list []sgd.Group, key func(block int) int) []sgd.Group {
 	var out []sgd.Group
 	at := map[int]int{}
@@ -159,8 +161,8 @@ func merge(a, b sgd.Group) sgd.Group {
 		ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
 }
 
-// cluster repeatedly merges the two groups whose clip norms have the ratio closest to 1, into one
-// of norm √(c²+c′²), until k groups remain.
+// cluster merges groups until k remain. It always merges the two groups whose clip norms c and c′
+// have the ratio closest to 1, into a group of norm √(c²+c′²).
 //
 // Source: Algorithm 2 of the paper.
 func cluster(groups []sgd.Group, k int) []sgd.Group {
@@ -181,10 +183,10 @@ func cluster(groups []sgd.Group, k int) []sgd.Group {
 	return list
 }
 
-// given returns the groups for clip norms that do not change.
+// given returns the groups with the configuration's clip norms.
 func (c Clipping) given(critic models.Critic) []sgd.Group {
 	norms := c.Norms
-	if c.Groups == WeightsAndBiases { // the two norms are norms of whole groups
+	if c.Groups == WeightsAndBiases { // Norms has one norm for each group
 		norms = make([]float64, critic.Params().Blocks())
 		list := c.groups(critic, norms)
 		for j := range list {
@@ -195,8 +197,9 @@ func (c Clipping) given(critic models.Critic) []sgd.Group {
 	return c.groups(critic, norms)
 }
 
-// floored keeps norms of public gradients away from zero: at least 1e-4 of the norm of all
-// blocks together.
+// floored computes clip norms from norms of public gradients. It replaces norms that are not finite
+// by zero, and raises every norm to at least 1e-4 of the norm of all blocks together. It then
+// multiplies by scale and clamps to [1e-9, 1e9].
 func floored(norms []float64, scale float64) []float64 {
 	total := 0.0
 	for i, x := range norms {

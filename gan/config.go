@@ -19,82 +19,83 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is the approximate number of records, which must be public. If it is set, fields that
-	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
-	// fields' comments say. The guarantee does not depend on it.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
+	// in the package documentation choose every field that is zero. Otherwise a zero field means what
+	// the field's comment says.
 	Nominal int `json:"-"`
 
-	// such as models.MLP or models.CNN
+	// Critic is the critic's network, such as models.MLP or models.CNN.
 	Critic    models.CriticArchitecture    `json:"-"`
-	Generator models.GeneratorArchitecture `json:"-"` // such as models.MLP
-	// coordinates of a code, without label
+	Generator models.GeneratorArchitecture `json:"-"` // for example models.MLP
+	// Latent is the number of coordinates of a code, without the label.
 	Latent int `json:"latent"`
-	// Marginals, if not nil, releases the distributions of a table's columns first.
+	// Marginals, if not nil, releases the distributions of a table's columns before training.
 	Marginals *Marginals `json:"marginals,omitempty"`
-	// Drawn shows the critic fakes of tables with drawn levels, as in records, instead of
-	// probabilities, which would reveal every fake. The generator's gradient is the one at the drawn
-	// levels. It requires the loss Logistic or Hinge.
+	// Drawn shows the critic fakes of tables with drawn levels, like those of records. Without it, the
+	// critic sees probabilities and can recognise every fake by them. The generator's gradient is
+	// computed at the drawn levels. Drawn requires the loss Logistic or Hinge.
 	//
 	// Source: the straight-through estimator of Bengio, Léonard and Courville, 2013.
 	Drawn   bool              `json:"drawn,omitempty"`
 	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
 	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
-	// Train says how the critic is trained: sampling probability, number of critic steps, clip, noise,
-	// optimiser. Plan calibrates a zero NoiseMultiplier to the budget.
+	// Train configures the training of the critic: sampling probability, number of critic steps, clip,
+	// noise and optimiser. Plan calibrates a zero NoiseMultiplier to the budget.
 	Train sgd.Config `json:"train"`
-	// Clipping clips by groups, or to norms from public data, instead of Train's clip.
+	// Clipping, if not zero, replaces Train's clip by clipping by groups or to norms from public data.
 	Clipping Clipping `json:"clipping"`
 
-	// CriticSteps is the number of critic steps per generator step; 0 means the paper's 4. With noise,
-	// many more are useful than without: tens, even hundreds.
+	// CriticSteps is the number of critic steps per generator step; 0 means 4, as in the paper. With
+	// noise, tens or even hundreds of critic steps can be useful.
 	CriticSteps int       `json:"critic_steps"`
-	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
+	Frequency   Frequency `json:"frequency,omitzero"` // increases CriticSteps
 
-	// fakes of a generator step; 0 means 64
+	// GeneratorBatch is the number of fakes of a generator step; 0 means 64.
 	GeneratorBatch     int           `json:"generator_batch"`
 	GeneratorOptimizer sgd.Optimizer `json:"generator_optimizer"` // Train.Optimizer unless set
-	// Average is the decay of a moving average of the generator, in [0, 1); 0 keeps the last
-	// parameters.
+	// Average is the decay, in [0, 1), of a moving average of the generator's parameters, which is
+	// then released. 0 means that the last parameters are released.
 	Average float64 `json:"average,omitzero"`
 
-	// IgnoreLabels ignores the labels of labelled records: neither network sees them, and synthetic
-	// records have none.
+	// IgnoreLabels ignores the labels of labelled records. The networks do not see them, and synthetic
+	// records have no labels.
 	IgnoreLabels bool `json:"ignore_labels,omitempty"`
-	// ClassWeights are the public probabilities with which classes are generated; nil means equal.
-	// The class frequencies of the records are private.
+	// ClassWeights are the public probabilities with which classes are generated; nil means equal
+	// probabilities or, with Marginals, the released frequencies. The class frequencies of the records
+	// are private.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 
-	// Public are public records of the same schema. It is an error if they share storage with the
+	// Public are public records of the same schema. It is an error if they share memory with the
 	// private records (see records.Overlap).
 	Public records.Data `json:"-"`
-	// Follows takes the synthetic records of an earlier system as the public ones, in place of Public:
-	// the plan can then only be run as the later part of a sequence (see package sequence).
+	// Follows uses the synthetic records of an earlier system as the public records; Public must then
+	// be nil. The plan can only run as a later part of a sequence (see package sequence).
 	Follows bool `json:"follows,omitempty"`
-	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public
-	// records before training.
+	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, that are taken
+	// on public records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
 
-	// Seed is the seed of public randomness: initial weights, codes of generator steps, draws
-	// of public records.
+	// Seed is the seed of the public randomness, which draws initial weights, codes of generator steps
+	// and batches of public records.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // the choices that the default rules made
 }
 
 // Frequency increases the number of critic steps per generator step while the critic recognises
-// fakes poorly: if the moving average of its accuracy on fakes has not exceeded Threshold for
-// Patience generator steps, the next of 1, 2, 5, 10, 20, 50, … is used. It uses fakes only, which
-// are public, and never takes more than Train.Steps critic steps. The zero value keeps CriticSteps
-// constant.
+// fakes poorly. The number increases to the next of 1, 2, 5, 10, 20, 50, … if it has been used for
+// Patience generator steps and the critic's accuracy on fakes does not exceed Threshold. The
+// accuracy is a moving average. Frequency uses only fakes, which are public. The total number of
+// critic steps is still Train.Steps. The zero value keeps CriticSteps constant.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {
-	Threshold float64 `json:"threshold"`          // such as 0.6, or 0.7 with much noise
+	Threshold float64 `json:"threshold"`          // for example 0.6, or 0.7 with much noise
 	Patience  int     `json:"patience,omitempty"` // 0 means the source's 200
 }
 
-// withDefaults sets open fields to their defaults.
+// withDefaults sets zero fields to the defaults that the fields' comments state.
 func (c Config) withDefaults() Config {
 	c.CriticSteps, c.GeneratorBatch = cmp.Or(c.CriticSteps, 4), cmp.Or(c.GeneratorBatch, 64)
 	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
@@ -109,7 +110,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Bounds on files and configurations.
+// Limits for configurations and files.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
 // Validate returns every mistake, as joined *param.Error values.
@@ -136,7 +137,7 @@ func (c Config) Validate() error {
 func (c Config) validateTrain() error {
 	t := c.train()
 	if t.NoiseMultiplier == 0 {
-		t.NoiseMultiplier = 1 // calibrated by Plan; any valid value lets the other fields be checked
+		t.NoiseMultiplier = 1 // valid, so that the other fields can be checked
 	}
 	return t.Validate()
 }
@@ -150,9 +151,9 @@ func (c Config) validateNumbers(k *param.Checker) {
 	c.validateLatent(k)
 	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "Wasserstein, Logistic or Hinge")
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty,
-		"a number from 0 to 1e9, 0 meaning 10")
+		"a number from 0 to 1e9; 0 means 10")
 	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty,
-		"zero: only Wasserstein has a penalty")
+		"zero, because only Wasserstein has a penalty")
 	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps,
 		"a positive integer, or zero for the default")
 	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch",
@@ -164,7 +165,7 @@ func (c Config) validateNumbers(k *param.Checker) {
 	}
 	if c.Loss != models.Wasserstein {
 		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
-			"a positive public number: the loss of fakes is a mean, so the loss of records must be a mean too")
+			"a positive public number, so that the loss of records is a mean, like the loss of fakes")
 	}
 	k.OK(!c.Drawn || c.Loss != models.Wasserstein && c.Schema.Kind() == records.MixedTable,
 		"gan.Config.Drawn", c.Drawn, "false, unless the loss of a table is Logistic or Hinge")
@@ -180,7 +181,7 @@ func (f Frequency) validate(k *param.Checker, loss models.CriticLoss) {
 	k.OK(f.Patience > 0, "gan.Config.Frequency.Patience", f.Patience,
 		"a positive number of generator steps, or zero for the default")
 	k.OK(loss != models.Wasserstein, "gan.Config.Frequency", loss,
-		"Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
+		"Logistic or Hinge, because Wasserstein scores have no threshold and so no accuracy")
 }
 
 func (c Config) validateLabels(k *param.Checker) {
@@ -204,9 +205,9 @@ func (c Config) validatePublic(k *param.Checker) {
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
 	if c.Follows {
 		k.OK(needed, "gan.Config.Follows", true,
-			"false: neither WarmSteps nor Clipping.Adaptive uses public records")
+			"false, because neither WarmSteps nor Clipping.Adaptive uses public records")
 		k.OK(c.Public == nil, "gan.Config.Public", "records",
-			"nil: a plan that Follows gets its public records from an earlier system")
+			"nil, because with Follows public records come from an earlier system")
 		return
 	}
 	if c.Public == nil {
@@ -215,14 +216,14 @@ func (c Config) validatePublic(k *param.Checker) {
 		return
 	}
 	k.OK(needed, "gan.Config.Public", "records",
-		"nil: neither WarmSteps nor Clipping.Adaptive uses them")
+		"nil, because neither WarmSteps nor Clipping.Adaptive uses them")
 	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
 		"records of the run's schema")
 	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
 }
 
-// validateNetworks builds both networks, since a valid architecture may not fit the records. This
-// must be found before anything is spent.
+// validateNetworks builds both networks, because a valid architecture may not fit the records. The
+// mistake must be found before any budget is spent.
 func (c Config) validateNetworks() error {
 	var k param.Checker
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
@@ -248,7 +249,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
-// criticSize returns the number of the critic's parameters; 0 if it is not known.
+// criticSize returns the number of the critic's parameters, or 0 if it is unknown.
 func (c Config) criticSize() int64 {
 	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
 		return sizer.CriticSize(c.Schema.Dim(), c.classes())
@@ -261,7 +262,7 @@ func (c Config) newGenerator(be device.Backend) (models.Generator, error) {
 		codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 
-// classes returns the number of classes that the networks see, 0 without labels.
+// classes returns the number of classes that the networks see, or 0 without labels.
 func (c Config) classes() int {
 	if c.IgnoreLabels {
 		return 0

@@ -11,18 +11,18 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Targets of the default rules; docs/defaults.md has the measurements.
+// The constants of the default rules. docs/defaults.md has the measurements that they come from.
 const (
-	usualSteps    = 1000 // of the critic, for which its width is chosen
+	usualSteps    = 1000 // critic steps for which the critic's width is chosen
 	leastSteps    = 100
 	mostSteps     = 4000
 	marginalShare = 0.6
 	mostSeconds   = 240 // of critic steps
-	usualWarm     = 300 // generator steps on the records of an earlier system
+	usualWarm     = 300 // generator steps on an earlier system's records
 )
 
-// chosen returns the configuration with its open fields set by the default rules if Nominal
-// is given, and unchanged otherwise. Each choice depends on the ones before it.
+// chosen returns the configuration with its zero fields set by the default rules if Nominal is
+// given, and unchanged otherwise. Each choice depends on the choices before it.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil
@@ -125,7 +125,7 @@ func (c *Config) chooseTraining(t defaults.Task) {
 		critic, rate, critics = 5e-4, 1e-4, 5
 	}
 	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(critic), "Train.Optimizer",
-		"scales of gradients do not matter to it")
+		"Adam does not depend on the scale of gradients")
 	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(rate), "GeneratorOptimizer",
 		"slower than the random walk of a noisy critic")
 	defaults.Fill(&c.choices, &c.CriticSteps, critics, "CriticSteps",
@@ -152,14 +152,15 @@ func (c Config) generatorSize() float64 {
 	return 1e5
 }
 
-// stepOperations returns the number of operations of a critic step on a batch of the given size:
-// forward, backward and the clipped sum of records, and forward and backward of fakes.
+// stepOperations returns the number of operations of a critic step on a batch of the given size. It
+// counts the forward pass, the backward pass and the clipped sum of records, and the forward and
+// backward passes of fakes.
 func (c Config) stepOperations(batch float64) float64 {
 	fakes := float64(max(c.GeneratorBatch, 256))
 	return c.criticParameters()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes
 }
 
-// cost predicts the run's time and memory.
+// cost predicts the time and memory of the run.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	batch := c.Train.SamplingProbability * float64(t.Nominal)
 	fakes := float64(max(c.GeneratorBatch, 256))

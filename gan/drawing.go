@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// drawing draws the levels of fakes.
+// A drawing draws the levels of fakes of tables.
 type drawing struct {
 	be     device.Backend
 	blocks []rff.Block
@@ -20,7 +20,8 @@ func newDrawing(be device.Backend, c Config) *drawing {
 	return &drawing{be: be, blocks: network.TableBlocks(c.Schema)}
 }
 
-// show draws the levels of each row, in place; a nil drawing leaves rows unchanged.
+// show replaces each row's probabilities by drawn levels, in place. A nil drawing leaves rows
+// unchanged.
 func (d *drawing) show(rng *rand.Rand, x device.Matrix) {
 	if d == nil {
 		return

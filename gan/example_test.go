@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A run is planned, billed and carried out; samples of its generator cost nothing.
+// This example plans and runs a training. Drawing samples from the generator costs no privacy.
 func ExampleConfig_Plan() {
 	schema := records.Interval(2, 0, 1)
 	data, err := records.FromRows(schema, [][]float32{{0.1, 0.2}, {0.8, 0.9}, {0.2, 0.1}})

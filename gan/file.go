@@ -10,20 +10,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// modelHeader is a generator without its numbers.
+// modelHeader describes a model without the parameters of its network.
 type modelHeader struct {
 	Schema       records.Schema  `json:"schema"`
 	Generator    json.RawMessage `json:"generator"`
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
 	ClassWeights []float64       `json:"class_weights,omitempty"`
-	// of numbers, where distributions of columns were released
+	// Bins is the number of bins of a number if column distributions were released, otherwise 0.
 	Bins int `json:"bins,omitempty"`
 }
 
-// Encode writes released state, and nothing else.
+// Encode returns a file that contains released state and nothing else.
 //
-// Errors: *param.Error for the zero value; an architecture that cannot be written.
+// Errors: *param.Error for the zero value; an error for an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -45,10 +45,10 @@ func (m *Model) Encode() (*synth.File, error) {
 	return f, err
 }
 
-// readModel rebuilds a generator. Sizes in the header are checked against the bytes present
-// before anything is allocated for them.
+// readModel rebuilds a model. It checks the sizes in the header against the number of bytes in the
+// file before it allocates memory.
 //
-// Errors: synth.ErrFormat for anything that Encode does not write.
+// Errors: synth.ErrFormat for a file that Encode cannot have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := f.Decode(&h); err != nil {
@@ -76,7 +76,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	return m, nil
 }
 
-// checkReleased checks the part of a configuration that a generator keeps.
+// checkReleased checks the part of a configuration that a model's file contains.
 func (c Config) checkReleased() error {
 	if err := c.Schema.Validate(); err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is a fit in progress.
+// run is the state of a fit.
 type run struct {
 	*synth.Run
 	config Config
 
-	source  *rand.PCG // public randomness, whose state a checkpoint stores
+	source  *rand.PCG // public randomness; checkpoints store its state
 	rng     *rand.Rand
 	critic  models.Critic
 	net     models.Network
@@ -32,7 +32,7 @@ type run struct {
 	done    int            // critic steps taken
 }
 
-// newRun builds all parts of a run whose construction can fail for public reasons.
+// newRun builds all parts of a run. Its errors depend on public facts only.
 func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	r := &run{Run: on, config: c, source: rand.NewPCG(c.Seed, 0x67616e),
 		pace: pace{rule: c.Frequency, Critic: c.CriticSteps}}
@@ -62,7 +62,8 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	return r, nil
 }
 
-// network returns the critic with the parts that its loss and its clipping need.
+// network returns the critic as a network for package sgd, with the methods that its loss and its
+// clipping need.
 func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
@@ -97,7 +98,7 @@ func (r *run) network(generator models.Generator) models.Network {
 	}{grouped, r.loss}
 }
 
-// firstBound returns the clip norm before any has been released.
+// firstBound returns the clip norm that is used before a clip norm has been released.
 func firstBound(t sgd.Config) float64 {
 	switch c := t.Clip.(type) {
 	case sgd.DPNorm:
@@ -108,8 +109,8 @@ func firstBound(t sgd.Config) float64 {
 	return t.ClipNorm
 }
 
-// begin resumes from the checkpoint's state. Without one it trains on public records; the
-// checkpoint stores the result before the first private draw.
+// begin restores the checkpoint's state. Without a checkpoint it trains on public records, and the
+// result is saved before the first private step.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.rehearse(ctx); err != nil {
 		return err
 	}
-	r.Keep(r.state) // from here on: a partial warm start is not resumed
+	r.Keep(r.state) // only now, because a partial warm start is not resumed
 	if r.config.WarmSteps > 0 {
 		if err := r.Save(); err != nil {
 			return err
@@ -136,10 +137,10 @@ func (r *run) begin(ctx context.Context) error {
 	return r.Preview(0, r.model)
 }
 
-// steps runs the critic's private steps, with generator steps in between.
+// steps takes the critic's private steps, with generator steps in between.
 func (r *run) steps(ctx context.Context) error {
 	if r.Allowance(PurposeCritic).Remaining() == 0 {
-		return nil // the run was complete
+		return nil // the run is already complete
 	}
 	for step, err := range r.trainer.Steps(ctx, r.Data) {
 		if err != nil {
@@ -182,7 +183,7 @@ func (r *run) warm(ctx context.Context) error {
 	return nil
 }
 
-// publicStep is a critic step on public records.
+// publicStep takes a critic step on public records.
 func (r *run) publicStep(descent *sgd.Descent, sum device.Params, grad, params []float32) {
 	r.Backend.Fill(sum.Flat, 0)
 	b := r.public.draw()
@@ -200,7 +201,8 @@ func (r *run) publicStep(descent *sgd.Descent, sum device.Params, grad, params [
 	r.Backend.Upload(r.critic.Params().Flat, params)
 }
 
-// addPlain adds the mean gradient of fakes without clipping, since records are not clipped either.
+// addPlain adds the mean gradient of fakes without clipping. It is used in steps that do not clip
+// records either.
 func (f *fakeLoss) addPlain(dst device.Params) {
 	was := *f
 	f.groups, f.bound, f.plain, f.accuracy = nil, largestNorm, true, func(float64) {}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// small returns a whole run that takes milliseconds.
+// small returns the configuration of a whole run that takes milliseconds.
 func small(s records.Schema, r accountant.Relation) gan.Config {
 	return gan.Config{
 		Schema:    s,
@@ -65,7 +65,7 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	return data
 }
 
-// variants returns runs that differ in everything on which the guarantee depends.
+// variants returns configurations, by name, that cover everything the guarantee depends on.
 func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]gan.Config {
 	out := map[string]gan.Config{}
 	add := func(name string, change func(c *gan.Config)) {
@@ -171,7 +171,7 @@ func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) rec
 	return data
 }
 
-// Without much noise the generator learns what the records look like, class by class.
+// TestLearnsClasses checks that with little noise the generator learns the mean of each class.
 func TestLearnsClasses(t *testing.T) {
 	s := records.Interval(2, -3, 3).WithLabels("left", "right")
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -188,7 +188,8 @@ func TestLearnsClasses(t *testing.T) {
 	for _, way := range []struct {
 		loss      models.CriticLoss
 		layerNorm bool
-		// longer by itself through layer norm, so that it takes a smaller share of the clip
+		// layer norm makes its gradient longer, so a smaller penalty keeps its part of the clip norm
+		// small
 		penalty float64
 	}{{models.Wasserstein, false, 0}, {models.Wasserstein, true, 1}, {models.Hinge, false, 0}} {
 		c := gan.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Loss: way.loss,
@@ -209,7 +210,7 @@ func TestLearnsClasses(t *testing.T) {
 				a, b = a+float64(mean[i])/500, b+float64(mean[i+1])/500
 			}
 			if math.Abs(a-x) > 1 || math.Abs(b+x) > 1 {
-				t.Errorf("%v: class %d is around (%.2f, %.2f), want (%v, %v)", way, class, a, b, x, -x)
+				t.Errorf("%v: class %d has mean (%.2f, %.2f), want about (%v, %v)", way, class, a, b, x, -x)
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A state whose groups hold a block twice, and another not at all, is of no run: the sizes add up.
+// TestGroupsOfStatesHoldEachBlockOnce checks that groups in a state must contain each block exactly
+// once. The total number of blocks is not enough: one block may be missing and another occur twice.
 func TestGroupsOfStatesHoldEachBlockOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		blocks []int
@@ -25,7 +26,7 @@ func TestGroupsOfStatesHoldEachBlockOnce(t *testing.T) {
 		checkGroups(&k, "groups", []sgd.Group{{Blocks: c.blocks[:1], ClipNorm: 1},
 			{Blocks: c.blocks[1:], ClipNorm: 1}}, 3)
 		if err := k.Err(); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }

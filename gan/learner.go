@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// learner trains the generator against a released critic: post-processing, with public randomness.
+// A learner trains the generator against the released critic. This is post-processing with public
+// randomness.
 type learner struct {
 	be      device.Backend
 	critic  models.Critic
@@ -53,7 +54,7 @@ func (l *learner) step(rng *rand.Rand) {
 	n := float64(len(l.labels))
 	l.maker.Labels(rng, -1, l.labels)
 	x := l.net.Forward(l.maker.Draw(rng, l.labels))
-	if l.drawn != nil { // the generator's own records remain the input of its backward pass
+	if l.drawn != nil { // a copy: the backward pass needs the generator's own output
 		l.be.Apply(device.Identity, l.shown, x)
 		x = l.shown
 		l.drawn.show(rng, x)
@@ -67,7 +68,8 @@ func (l *learner) step(rng *rand.Rand) {
 	l.follow()
 }
 
-// move is a step of the generator along the gradient by its last records.
+// move takes an optimiser step of the generator, given the gradient with respect to its last
+// output.
 func (l *learner) move(descent *sgd.Descent, dx device.Matrix) {
 	l.be.Fill(l.grad.Flat, 0)
 	l.net.Backward(dx, l.grad, device.Matrix{})
@@ -87,8 +89,8 @@ func (l *learner) follow() {
 	}
 }
 
-// release copies the generator, or its average, into another network and recomputes the statistics
-// of batch norm.
+// release copies the generator to another network. With an average it copies the averaged
+// parameters and computes the statistics of batch norm for them.
 func (l *learner) release(into models.Generator, c Config) error {
 	if l.decay == 0 {
 		l.be.Upload(into.Params().Flat, l.params)
@@ -105,5 +107,6 @@ func (l *learner) release(into models.Generator, c Config) error {
 	return nil
 }
 
-// normBatches is the number of batches from which the moments of an averaged network are computed.
+// normBatches is the number of batches from which the batch-norm statistics of an averaged network
+// are computed.
 const normBatches = 40

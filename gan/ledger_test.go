@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestTwoRunsOnOneLedger: runs of one plan on one ledger are all whole, whatever others have taken
-// before.
+// TestTwoRunsOnOneLedger checks that every run of a plan on a shared ledger takes all of its steps,
+// even after other runs on the ledger, one of which was cancelled.
 func TestTwoRunsOnOneLedger(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
@@ -32,24 +32,25 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 		g, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), wide, data,
 			synth.OnProgress(func(at synth.Progress) {
 				if steps++; at.Step != steps || at.Of != 6 {
-					t.Errorf("run %d: step %d of %d, %d seen", run, at.Step, at.Of, steps)
+					t.Errorf("run %d: got step %d of %d after %d reports", run, at.Step, at.Of, steps)
 				}
 			}),
 			synth.OnPreview(3, func(int, *synth.Generator) { previews++ }))
 		if err != nil || steps != 6 || previews != 3 {
-			t.Fatalf("run %d: %d steps, %d previews: %v", run, steps, previews, err)
+			t.Fatalf("run %d: got %d steps and %d previews, want 6 and 3; error %v", run, steps, previews,
+				err)
 		}
 		if e := wide.Entries(); len(e) != 1 || e[0].Reserved != 6*(run+1) || e[0].Spent != 6*run+2 {
-			t.Errorf("run %d: ledger %v", run, e)
+			t.Errorf("run %d: unexpected ledger entries %v", run, e)
 		}
 		if !reflect.DeepEqual(encoded(t, g), encoded(t, alone)) {
-			t.Errorf("run %d: not the generator of a ledger of its own", run)
+			t.Errorf("run %d: another generator than on a new ledger", run)
 		}
 	}
 }
 
-// TestWarmStartSaysWhatOthersHaveReleased: progress counts everything on the ledger, from the first
-// step on.
+// TestWarmStartSaysWhatOthersHaveReleased checks that the ε in progress reports includes everything
+// on the ledger, beginning with the first step of the warm start.
 func TestWarmStartSaysWhatOthersHaveReleased(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -59,7 +60,7 @@ func TestWarmStartSaysWhatOthersHaveReleased(t *testing.T) {
 	for run := range 2 {
 		_, err := p.FitOn(t.Context(), wide, data, synth.OnProgress(func(at synth.Progress) {
 			if at.Stage == gan.StageWarm && (at.Epsilon > 0) != (run > 0) {
-				t.Errorf("run %d: ε = %v before its first critic step", run, at.Epsilon)
+				t.Errorf("run %d: ε = %v before its first critic step, want 0 only in run 0", run, at.Epsilon)
 			}
 		}))
 		if err != nil {

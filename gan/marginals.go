@@ -14,27 +14,28 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Marginals releases, before training, how the values of every column of a table are distributed in
-// every class. The rest is post-processing: both networks see a number by its rank in the released
-// distribution of all classes together, classes are generated with the released frequencies, the
-// generator starts at the released distributions, and its output is reset to them after training:
-// levels by shifting their logits, numbers by their ranks. Critic steps then spend their noise on
-// dependence between columns. The paper has no such stage.
+// Marginals describes a release before training: the distribution of every column's values in every
+// class of a table. The paper has no such stage. The use of the distributions is post-processing.
+// Both networks see a number as its rank in the released distribution of all classes together.
+// Classes are generated with the released frequencies. The generator starts at the released
+// distributions. After training, its output is adjusted to them: levels by shifting their logits,
+// numbers by their ranks. Critic steps then only have to learn the dependence between columns.
 //
-// Guarantee: one Gaussian release of NoiseMultiplier. A record is in one cell of every column, of
-// its own class: with m columns the counts have sensitivity √m under add-or-remove-one and √(2m)
+// Guarantee: one Gaussian release with NoiseMultiplier. A record counts in one cell of every column
+// of its class. With m columns, the counts have sensitivity √m under add-or-remove-one and √(2m)
 // under replace-one.
 type Marginals struct {
-	// of ε for this stage alone, if Plan chooses the noise
+	// Share is the cost of this stage alone, as a fraction of ε, if Plan chooses the noise.
 	Share           float64 `json:"share,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
-	// of a number, without its two ends; 0 means 64
+	// Bins is the number of bins of a number, without the cells of its two ends; 0 means 64.
 	Bins int `json:"bins,omitempty"`
 	// Off switches the release off, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
-// PurposeMarginals is the purpose under which the distributions of columns are released.
+// PurposeMarginals is the name of the stage that releases the distributions of columns, and the
+// purpose of its ledger entry.
 const PurposeMarginals = "marginals"
 
 const (
@@ -67,9 +68,9 @@ func (c Config) validateMarginals(k *param.Checker) {
 	k.OK(m.Bins >= 0 && m.Bins <= mostBins, path+"Bins", m.Bins,
 		"a number of bins up to 4096, or 0 for the default")
 	k.OK(c.Schema.Kind() == records.MixedTable, "gan.Config.Marginals", c.Schema.String(),
-		"nil: only tables have marginals")
+		"nil, because only tables have marginals")
 	k.OK(c.WarmSteps == 0, "gan.Config.WarmSteps", c.WarmSteps,
-		"zero: with Marginals the generator starts at the released distributions")
+		"zero, because with Marginals the generator starts at the released distributions")
 }
 
 func (m *Marginals) stage() synth.Stage {
@@ -78,7 +79,7 @@ func (m *Marginals) stage() synth.Stage {
 		NoiseMultiplier: m.NoiseMultiplier}
 }
 
-// calibrateMarginals finds the noise of Marginals from their share of ε.
+// calibrateMarginals sets the noise multiplier of Marginals from its share of ε.
 func (c *Config) calibrateMarginals() error {
 	if c.Marginals == nil || c.Marginals.NoiseMultiplier != 0 {
 		return nil
@@ -92,17 +93,18 @@ func (c *Config) calibrateMarginals() error {
 	return nil
 }
 
-// marginalSums holds the private counts of the release: for every class the cells of every column.
+// marginalSums holds the private counts of the release: for every class, the counts of the cells of
+// every column.
 type marginalSums struct {
 	cells   cells
 	classes int
-	persons bool // rows count for shares
+	persons bool // rows count with weights
 	std     float64
 	sum     *mechanism.FixedSum
 }
 
-// newMarginalSums returns empty counts and their noise: a record adds 1 to one cell of each of m
-// columns.
+// newMarginalSums returns counts that are not allocated yet, with their noise. A record adds 1 to
+// one cell of each of m columns.
 func newMarginalSums(c Config) *marginalSums {
 	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1),
 		persons: c.Schema.RowsPerPerson() > 0}
@@ -114,8 +116,8 @@ func newMarginalSums(c Config) *marginalSums {
 
 func (m *marginalSums) size() int { return m.classes * m.cells.total }
 
-// add counts every record once in each column of its class, or every row of a person for its share:
-// see records.RowsOf.
+// add counts every record once in each column of its class. Each row of a person counts with its
+// weight; see records.RowsOf.
 func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 	m.sum = mechanism.NewFixedSum(m.size(), mechanism.CountGrid(m.std, m.persons))
 	data, shares := records.RowsOf(data)
@@ -135,7 +137,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 
 const marginalChunk = 4096
 
-// marginals releases the distributions, or takes them from the checkpoint.
+// marginals releases the distributions, or reads them from the checkpoint.
 func (r *run) marginals(ctx context.Context) error {
 	if r.config.Marginals == nil {
 		return nil
@@ -159,7 +161,8 @@ func (r *run) marginals(ctx context.Context) error {
 	return nil
 }
 
-// weigh sets class frequencies to the released ones, unless the configuration sets them.
+// weigh sets the probabilities of classes to the released proportions, unless the configuration has
+// ClassWeights.
 func (r *run) weigh(proportions []float64) {
 	if r.config.ClassWeights != nil || r.config.classes() == 0 {
 		return
@@ -173,13 +176,14 @@ func (r *run) weigh(proportions []float64) {
 type distributions struct {
 	cells       cells
 	proportions []float64   // of classes
-	of          [][]float64 // by class: the probabilities of its cells, column after column
-	pooled      []float64   // of all classes together
+	of          [][]float64 // by class: probabilities of cells, column after column
+	pooled      []float64   // probabilities of cells in all classes together
 }
 
-// newDistributions estimates distributions from noisy counts. A column's counts add up to the
-// number of the class's records; all columns estimate it, more exactly the fewer cells they
-// have.
+// newDistributions estimates distributions from noisy counts. The counts of each column add up to
+// the number of the class's records. Every column thus gives an estimate of this number, and
+// columns with fewer cells give more accurate estimates. The size of the class is the weighted mean
+// of the estimates.
 func newDistributions(l cells, classes int, noisy []float64, std float64) *distributions {
 	d := &distributions{cells: l, pooled: make([]float64, l.total)}
 	sizes := make([]float64, classes)

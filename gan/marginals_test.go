@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixedTable has a column of every kind of cell.
+// mixedTable returns a schema with columns of every kind.
 func mixedTable(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("x", 0, 10), records.Integer("few", 0, 4),
@@ -27,15 +27,15 @@ func mixedTable(t testing.TB) records.Schema {
 	return s
 }
 
-// mixedRows returns records at the ends and in the middle of every column.
+// mixedRows returns rows with values at the ends and in the middle of columns.
 func mixedRows() [][]any {
 	return [][]any{{0.0, 0, nil, nil, nil, "s", "p"}, {10.0, 4, 1.0, true, "c", "l", "r"},
 		{5.0, 2, 0.0, false, "b", "m", "q"}, {9.99, 3, -1.0, true, "a", "m", "q"},
 		{math.NaN(), 1, 0.5, nil, "a", "s", "r"}}
 }
 
-// TestMarginalsSensitivity replaces, adds and removes records of every kind: the release moves by
-// its declared effect at most, and reaches it.
+// TestMarginalsSensitivity replaces, adds and removes records of every kind. The largest change of
+// the release must equal its declared effect.
 func TestMarginalsSensitivity(t *testing.T) {
 	s := mixedTable(t)
 	contribution := func(r accountant.Relation, row []any) []float64 {
@@ -52,7 +52,7 @@ func TestMarginalsSensitivity(t *testing.T) {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
 		g, err := mechanism.Begin(context.Background(), ledger).Spend("test",
 			accountant.Gaussian{NoiseMultiplier: 1e-3})
-		if err == nil { // a thousandth of the real noise leaves the sum readable
+		if err == nil { // 1e-7 of the real noise leaves the sum readable
 			err = g.Release(1e-9, mechanism.Part{Sum: m.sum, Std: m.std * 1e-7, Out: out})
 		}
 		if err != nil {
@@ -79,13 +79,13 @@ func TestMarginalsSensitivity(t *testing.T) {
 			}
 		}
 		if math.Abs(worst-1.0/3) > 1e-5 {
-			t.Errorf("%v: moves by %v noises, declared 1/3", r, worst)
+			t.Errorf("%v: the largest change is %v standard deviations, want 1/3", r, worst)
 		}
 	}
 }
 
-// TestCells: every number is in one cell, whatever it is; a cell's numbers are inside its span; a
-// rank leads back to its number.
+// TestCells checks that every number, even NaN, is in one cell, that the numbers of a cell are in
+// its span, and that number is the inverse of rank.
 func TestCells(t *testing.T) {
 	l := newCells(mixedTable(t), 7)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -101,7 +101,7 @@ func TestCells(t *testing.T) {
 			}
 			cell := col.cell(row)
 			if cell < 0 || cell >= col.n {
-				t.Fatalf("%+v: cell %d of %v", col, cell, row)
+				t.Fatalf("%+v: got cell %d for %v", col, cell, row)
 			}
 			if col.OneHot || cell == col.missing() {
 				continue
@@ -109,24 +109,24 @@ func TestCells(t *testing.T) {
 			x := min(max(float64(row[col.Offset]), 0), 1)
 			lo, hi := col.span(cell)
 			if hi > lo && (x < lo-1e-6 || x > hi+1e-6) {
-				t.Errorf("%+v: %v in the cell from %v to %v", col, x, lo, hi)
+				t.Errorf("%+v: %v is in the cell from %v to %v", col, x, lo, hi)
 			}
 			if back := col.number(p, col.rank(p, x, cell)); hi > lo && math.Abs(back-x) > 1e-6 ||
 				hi == lo && back != lo {
-				t.Errorf("%+v: %v comes back as %v", col, x, back)
+				t.Errorf("%+v: the number of the rank of %v is %v", col, x, back)
 			}
 		}
 		row[col.Offset] = float32(math.NaN())
 		if cell := col.cell(row); cell < 0 || cell >= col.n {
-			t.Errorf("%+v: no number is in cell %d", col, cell)
+			t.Errorf("%+v: NaN is in cell %d", col, cell)
 		}
 	}
 }
 
-// TestSettled: a generator that has learnt nothing draws records whose columns are distributed,
-// class by class, as was released. Tolerances are five standard errors of 6,000
-// draws and of the 2,048 at which shifts are fitted, and .01 for the 65 quantiles of a number: a
-// false alarm has probability below 1e-4 over all cells.
+// TestSettled checks that a generator that has learnt nothing draws records whose columns have the
+// released distributions in every class. Tolerances are five standard errors, of 6,000 draws and of
+// the 2,048 draws from which shifts are fitted, plus 0.01 for the 65 quantiles of a number. The
+// false-alarm probability over all cells is below 1e-4.
 func TestSettled(t *testing.T) {
 	s := mixedTable(t)
 	c := Config{Schema: s, Generator: models.MLP{Hidden: []int{8}}, Latent: 4,
@@ -162,14 +162,14 @@ func TestSettled(t *testing.T) {
 		for j, want := range told.of[class] {
 			tol := 5 * math.Sqrt(want*(1-want)*(1.0/draws+1.0/settleDraws))
 			if math.Abs(got[j]-want) > tol+0.01 {
-				t.Errorf("class %d: cell %d has %.4f, released %.4f", class, j, got[j], want)
+				t.Errorf("class %d: cell %d has frequency %.4f, want %.4f", class, j, got[j], want)
 			}
 		}
 	}
 }
 
-// TestRanksAreOfRecordsAlone: a record's ranks are those that it has in a batch of its own,
-// whatever its position and the other records.
+// TestRanksAreOfRecordsAlone checks that a record has the same ranks alone as in a batch with other
+// records.
 func TestRanksAreOfRecordsAlone(t *testing.T) {
 	s := mixedTable(t)
 	l := newCells(s, 5)
@@ -193,11 +193,11 @@ func TestRanksAreOfRecordsAlone(t *testing.T) {
 		d.rank(alone.Dense)
 		moved = moved || !slices.Equal(before, alone.Dense.Row(0))
 		if !slices.Equal(alone.Dense.Row(0), batch.Dense.Row(i)) {
-			t.Errorf("record %d has the ranks %v alone and %v among others", i, alone.Dense.Row(0),
+			t.Errorf("record %d has ranks %v alone and %v in a batch", i, alone.Dense.Row(0),
 				batch.Dense.Row(i))
 		}
 	}
 	if !moved {
-		t.Error("no record has other ranks than numbers: the test has no power")
+		t.Error("the ranks of every record equal its numbers: the test has no power")
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is the released generator network. It holds nothing else, and using it costs no privacy.
-// It is safe for concurrent use. See [synth.Model].
+// A Model is the released generator: its network and, with Marginals, the released distributions.
+// It holds nothing else, and using it costs no privacy. It is safe for concurrent use. See
+// [synth.Model].
 type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights only
 	backend device.Backend
@@ -20,7 +21,7 @@ type Model struct {
 	settled *settled // nil without Marginals
 }
 
-// model returns a copy of the generator in a new network: the run's own network has made fakes
+// model returns a copy of the generator in a new network, because the run's network has made fakes
 // for private labels.
 func (r *run) model() (synth.Model, error) {
 	be := r.ReleaseBackend()
@@ -48,8 +49,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Schema returns the schema of the synthetic records, with the real ones' labels if the networks
-// see them.
+// Schema returns the schema of the synthetic records. It has the labels of the real records unless
+// IgnoreLabels is set.
 func (m *Model) Schema() records.Schema {
 	if m == nil {
 		return records.Schema{}
@@ -68,8 +69,8 @@ func (m *Model) Latent() int {
 	return m.config.Latent
 }
 
-// Sampler draws records, with classes by ClassWeights or, with Marginals, by the released
-// frequencies. See [synth.Model].
+// Sampler starts a draw. Classes are drawn with ClassWeights or, with Marginals and without
+// ClassWeights, with the released frequencies. See [synth.Model].
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -95,12 +96,12 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// Generate computes the record of every code and label, as numbers in [0, 1] (for tables,
-// probabilities of levels). It is for callers that need to know the code of each record.
+// Generate computes the record of every code and label, as numbers in [0, 1]; for tables these
+// include probabilities of levels. It is for callers that need to know the code of each record.
 //
-// Shapes: codes has rows of Latent numbers, labels one entry per row, or nil if the model has none,
-// dst rows of the schema's Dim.
-// Errors: *param.Error for shapes that do not fit, and for the zero value.
+// Shapes: codes has rows of Latent numbers; labels has one entry per row, or is nil if the model
+// has no labels; dst has rows of the schema's Dim. Errors: *param.Error for wrong shapes and for
+// the zero value.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
 	if err := m.made(); err != nil {
 		return err
@@ -139,11 +140,11 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 	return nil
 }
 
-// Layers returns the layers of the generator's network, for other programs; see connect/onnx. Its
-// input is a code: Latent standard Gaussians, then the class, one-hot, if the model has classes.
-// Its outputs are numbers in [0,1]: means of binary coordinates, probabilities of levels. The other
-// program must draw codes, classes, and records from the outputs; and it must apply Marginals, by
-// which Sample corrects the outputs.
+// Layers returns the layers of the generator's network for use in other programs; see connect/onnx.
+// The input is a code: Latent standard Gaussians and, if the model has classes, the one-hot class.
+// The outputs are numbers in [0,1], such as the means of binary coordinates and the probabilities
+// of levels. The other program must draw codes and classes, and draw records from the outputs. With
+// Marginals it must also adjust the outputs as Sampler does.
 //
 // Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {

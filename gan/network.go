@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// criticNetwork is the critic in the form that package sgd trains, against a generator that
-// is fixed during a critic step.
+// criticNetwork is the critic in the form that package sgd trains. The generator does not change
+// during a critic step.
 //
-// Guarantee: a record's gradient is a function of the record, its label and key and of released
-// parameters: its own fake comes from its key, in the generator's inference mode, which does not
-// mix codes.
+// Guarantee: a record's gradient is a function of the record, its label, its key and released
+// parameters. The record's fake is computed from its key in the generator's inference mode, which
+// does not mix codes.
 type criticNetwork struct {
 	config Config
 	be     device.Backend
@@ -33,7 +33,7 @@ func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 // Params returns the critic's parameters.
 func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
-// Gradients returns the gradients of the critic's loss of records.
+// Gradients returns the gradients of the critic's loss on records.
 func (n *criticNetwork) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
 
 func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
@@ -54,7 +54,7 @@ func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
 	return n.critic.PairGradients(b, n.keyed(b.Keys, b.Labels), n.mix, n.config.Penalty)
 }
 
-// keyed makes one fake for each record, from the record's key and label only.
+// keyed generates one fake for each record, from the record's key and label only.
 func (n *criticNetwork) keyed(keys []uint64, labels []int32) device.Matrix {
 	return n.fakes.Generate(n.fakes.Fill(len(keys), labels, func(i int, code []float32) {
 		models.KeyedCode(code, keys[i])
@@ -68,7 +68,8 @@ type groupedNetwork struct {
 	last   []sgd.Group
 }
 
-// ClipGroups returns the given groups, or those computed from the gradients of public records.
+// ClipGroups returns the configured groups or, with Adaptive, groups computed from the gradients of
+// public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
 	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
 		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.criticNetwork))
@@ -95,7 +96,7 @@ func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
 		scale: c.Clipping.Scale}
 }
 
-// draw returns a batch of public records, with replacement.
+// draw returns a batch of public records, drawn with replacement.
 func (p *publicRecords) draw() device.Batch {
 	p.index, p.keys = p.index[:0], p.keys[:0]
 	for range p.size {
@@ -107,7 +108,7 @@ func (p *publicRecords) draw() device.Batch {
 	return p.batch
 }
 
-// norms returns the mean norms of each block's gradient over a batch.
+// norms returns, for each block, the mean gradient norm over a batch, after floored.
 func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	blocks := n.Params().Blocks()
 	for len(p.square) < blocks {
@@ -123,10 +124,11 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	return floored(means, p.scale)
 }
 
-// fakeLoss is the public half of the losses in which fakes are separate from records.
+// fakeLoss is the public part of the Logistic and Hinge losses, in which fakes are separate from
+// records.
 //
-// Fakes are clipped to the same norms as records, not for privacy, but because an unclipped half
-// would dominate a clipped one.
+// Fakes are clipped to the same norms as records. Privacy does not require this, but the gradient
+// of unclipped fakes would dominate the clipped gradient of records.
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
@@ -186,7 +188,7 @@ func (f *fakeLoss) clipGroups(blocks int) []sgd.Group {
 	return []sgd.Group{all}
 }
 
-// weigh sets the weights of a group's blocks to clip factors of a mean.
+// weigh sets the weights of a group's blocks to the clip factors divided by the number of fakes.
 func (f *fakeLoss) weigh(group sgd.Group, rows int) {
 	for i := range rows {
 		total := 0.0

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// slope is a critic written outside the module's packages, D(x) = w·x, with materialised gradients.
+// slope is a user-defined critic, D(x) = w·x, that stores the gradients of all rows.
 type slope struct {
 	params device.Params
 	rows   [][]float32
@@ -61,7 +61,7 @@ func (c *slope) gradients(x device.Matrix, of func(float64) (float64, float64),
 
 func (c *slope) PairGradients(device.Batch, device.Matrix, []float32,
 	float64) models.BlockGradients {
-	panic("not this critic's loss")
+	panic("slope does not support the Wasserstein loss")
 }
 
 func (c *slope) RecordGradients(b device.Batch, loss models.CriticLoss) models.BlockGradients {
@@ -107,8 +107,8 @@ func (c *slope) AddWeightedSum(dst device.Params, w []float32) {
 
 func (c *slope) AddBlockSums(dst device.Params, w [][]float32) { c.AddWeightedSum(dst, w[0]) }
 
-// TestOwnCritic: a critic that satisfies the interface goes where the module's own go, and is held
-// to the same test.
+// TestOwnCritic checks that a user-defined critic can be used, and passes the same replay test as
+// the critics of package models.
 func TestOwnCritic(t *testing.T) {
 	s := records.Interval(3, 0, 1)
 	c := small(s, accountant.AddOrRemoveOne)

@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Algorithm 2, step by step on numbers done by hand: the closest ratios merge first, to √(c²+c′²).
+// TestCluster compares Algorithm 2 with a result computed by hand. The groups whose norms have the
+// ratio closest to 1 merge first, to the norm √(c²+c′²).
 func TestCluster(t *testing.T) {
 	var groups []sgd.Group
 	for b, c := range []float64{8, 1, 3, 1.1, 4} {
@@ -26,16 +27,17 @@ func TestCluster(t *testing.T) {
 	for j := range want {
 		if !slices.Equal(got[j].Blocks, want[j].Blocks) ||
 			math.Abs(got[j].ClipNorm-want[j].ClipNorm) > 1e-12 {
-			t.Errorf("group %d: %v, want %v", j, got[j], want[j])
+			t.Errorf("group %d is %v, want %v", j, got[j], want[j])
 		}
 	}
 	if len(got) != 3 || len(cluster(groups, 1)) != 1 || len(groups) != 5 ||
 		len(groups[1].Blocks) != 1 {
-		t.Errorf("%v; %v", got, groups)
+		t.Errorf("got groups %v, want 3; the argument became %v", got, groups)
 	}
 }
 
-// Whatever the method, every block is in one group and the squares of the norms are kept.
+// TestGroupsPartition checks that for every method each block is in exactly one group, and that the
+// sum of the squared norms does not change.
 func TestGroupsPartition(t *testing.T) {
 	critic, err := models.MLP{Hidden: []int{4, 3, 2},
 		Activation: models.LeakyReLU}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
@@ -55,16 +57,17 @@ func TestGroupsPartition(t *testing.T) {
 		}
 		if len(list) != want || slices.Max(seen) != 1 || slices.Min(seen) != 1 ||
 			math.Abs(square-204) > 1e-9 {
-			t.Errorf("%v: %v", c.Groups, list)
+			t.Errorf("%v: invalid groups %v", c.Groups, list)
 		}
 	}
 	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks,
 		[]int{1, 3, 5, 7}) {
-		t.Errorf("biases are %v", g[1].Blocks)
+		t.Errorf("the biases are blocks %v, want 1, 3, 5, 7", g[1].Blocks)
 	}
 }
 
-// Gains of layer norm are grouped with weights and shifts with biases.
+// TestGroupsOfLayerNorm checks that gains of layer norm are in the group of weights, and shifts in
+// the group of biases.
 func TestGroupsOfLayerNorm(t *testing.T) {
 	critic, err := models.MLP{Hidden: []int{4}, LayerNorm: true}.Critic(device.CPU(), 5, 0,
 		models.Wasserstein, 1)
@@ -78,12 +81,13 @@ func TestGroupsOfLayerNorm(t *testing.T) {
 	}
 }
 
-// Norms of public gradients that are zero or no numbers leave clip norms that are.
+// TestFloored checks that clip norms are valid even if norms of public gradients are zero, NaN or
+// infinite.
 func TestFloored(t *testing.T) {
 	for _, norms := range [][]float64{{0, 0}, {math.NaN(), 2}, {math.Inf(1), 1e-30}, {1e300, 1}} {
 		for _, x := range floored(norms, 0.5) {
 			if !(x >= smallestNorm && x <= largestNorm) {
-				t.Errorf("clip norm %v", x)
+				t.Errorf("clip norm %v, want one in [2^-60, 2^60]", x)
 			}
 		}
 	}
@@ -93,13 +97,13 @@ func TestFrequency(t *testing.T) {
 	p := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
 	var rates []int
 	for range 60 {
-		p.note(0.5) // the critic does not know fakes
+		p.note(0.5) // the critic does not recognise fakes
 		if p.due() {
 			rates = append(rates, p.Critic)
 		}
 	}
 	if !slices.Equal(rates[:9], []int{1, 1, 2, 2, 2, 5, 5, 5, 10}) {
-		t.Errorf("rates %v", rates)
+		t.Errorf("critic steps per generator step are %v, want 1, 1, 2, 2, 2, 5, 5, 5, 10, …", rates)
 	}
 	q := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
 	for range 60 {
@@ -107,16 +111,16 @@ func TestFrequency(t *testing.T) {
 		q.due()
 	}
 	if q.Critic != 1 {
-		t.Errorf("a critic that knows fakes is trained %d times as often", q.Critic)
+		t.Errorf("a critic that recognises fakes takes %d steps per generator step, want 1", q.Critic)
 	}
 	for n, want := range map[int]int{1: 2, 4: 5, 5: 10, 200: 500} {
 		if got := nextRate(n); got != want {
-			t.Errorf("after %d comes %d, want %d", n, got, want)
+			t.Errorf("nextRate(%d) = %d, want %d", n, got, want)
 		}
 	}
 }
 
-// A record's fake depends on its key and label alone.
+// TestFakesBelongToRecords checks that a record's fake depends only on its key and its label.
 func TestFakesBelongToRecords(t *testing.T) {
 	c := Config{Latent: 3}
 	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewGenerator(device.CPU(), 3,
@@ -126,18 +130,18 @@ func TestFakesBelongToRecords(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := newMaker(device.CPU(), net, c)
-	net.Forward(m.Draw(rng, make([]int32, 8))) // batch norm has seen something
+	net.Forward(m.Draw(rng, make([]int32, 8))) // give batch norm some statistics
 	keys := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
 	n := criticNetwork{fakes: m}
 	all := n.keyed(keys, nil)
 	among := append([]float32(nil), all.Row(2)...)
 	if alone := n.keyed(keys[2:], nil); !slices.Equal(alone.Row(0), among) {
-		t.Errorf("%v alone, %v among others", alone.Row(0), among)
+		t.Errorf("the fake is %v alone and %v in a batch", alone.Row(0), among)
 	}
 }
 
-// Fakes are clipped as records are from the first step on, by groups too where the configuration
-// lists them.
+// TestFakesAreClippedByGroups checks that the first step already clips fakes like records, by the
+// groups that the configuration lists.
 func TestFakesAreClippedByGroups(t *testing.T) {
 	s := records.Interval(4, 0, 1)
 	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
@@ -165,7 +169,8 @@ func TestFakesAreClippedByGroups(t *testing.T) {
 			}
 		}
 		if got := math.Sqrt(square); !(got > norm/100 && got <= norm) {
-			t.Errorf("group %d: fakes have a mean gradient of norm %v, clipped to %v", group, got, norm)
+			t.Errorf("group %d: the mean gradient of fakes has norm %v, want at most %v and not much less",
+				group, got, norm)
 		}
 	}
 }

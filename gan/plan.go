@@ -19,26 +19,27 @@ import (
 
 const system = "gan"
 
-// PurposeCritic is the purpose of critic steps on the ledger.
+// PurposeCritic is the name of the stage of critic steps, and the purpose of its ledger entry.
 const PurposeCritic = "critic step"
 
-// StageWarm is the stage of training on public records in reports of progress. It costs nothing.
+// StageWarm is the name, in progress reports, of the stage that trains on public records. This
+// stage costs no privacy.
 const StageWarm = "warm start"
 
-// A Plan is a Config with the noise multiplier chosen, and its price. See [synth.Plan].
+// A Plan is a Config with its noise multipliers chosen, together with its price. See [synth.Plan].
 type Plan struct {
 	synth.Program
 	Config Config
 }
 
-// System returns the description by which files of this package's plans and generators are read.
+// System returns the functions that read plans and generators of this package.
 func System() synth.System { return synth.System{Name: system, Plan: readPlan, Model: readModel} }
 
-// Plan sets what the configuration leaves open and prices all stages.
+// Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: the events of the plan are the ones that Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
-// caller costs more than the budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: those of Validate,
+// and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -68,7 +69,7 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{p, c.cloned()}, nil
 }
 
-// cloned returns a copy of the configuration that shares no lists.
+// cloned returns a copy of the configuration that shares no slices with it.
 func (c Config) cloned() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -90,9 +91,9 @@ func (c Config) stages(z float64) (list []synth.Stage) {
 		Count: t.Steps, NoiseMultiplier: z})
 }
 
-// MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
+// MarshalJSON writes the plan: its public parameters, every noise multiplier and the price.
 //
-// Errors: *param.Error for the zero value; public records, which JSON cannot hold; an
+// Errors: *param.Error for the zero value; an error for a plan with public records, and for an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Public != nil {
@@ -114,8 +115,8 @@ func (c Config) noise() []float64 {
 // work implements synth.Work.
 type work struct{ config Config }
 
-// TakesPersons says that a row of a person counts for its share, and that training samples and
-// clips persons.
+// TakesPersons marks that the system supports schemas with several rows per person. Rows count with
+// weights in Marginals, and training samples and clips whole persons.
 func (w work) TakesPersons() {}
 
 func (w work) Title() string {
@@ -133,23 +134,23 @@ func (w work) Notes() []string {
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
 	if c.Follows {
-		notes = append(notes, "public records are those of an earlier system")
+		notes = append(notes, "the public records come from an earlier system")
 	}
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
-// configJSON is a Config with its networks in a form that can be written, and a digest instead of
-// its public records.
+// configJSON is a Config whose networks are written with their names. It has a digest instead of
+// public records.
 type configJSON struct {
 	Config
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
-	// what the default rules chose, for readers of the plan
+	// Choices are the choices of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts returns the parts that the caller may define.
+// Parts returns the parts of the configuration that may be user-defined.
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {
@@ -165,14 +166,14 @@ func (w work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// readPlan rebuilds a plan from what Config wrote.
+// readPlan rebuilds a plan from the JSON that Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
 	if j.Public != "" {
-		return nil, synth.Malformed(errors.New("a plan whose public records are not in the file"))
+		return nil, synth.Malformed(errors.New("the plan has public records, which are not in the file"))
 	}
 	c := j.Config
 	c.choices = j.Choices
@@ -190,15 +191,15 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	return synth.PlanOf(c.Plan())
 }
 
-// checkNamed checks both networks against the limits of reading.
+// checkNamed checks both networks against the limits for files.
 func (c Config) checkNamed(saved synth.SavedPlan) error {
 	critic := network.CheckNamed(saved, "the critic", c.Critic, c.criticSize)
 	return errors.Join(critic,
 		network.CheckNamedGenerator(saved, c.Generator, codeWidth(c.Latent, c.classes())))
 }
 
-// Judge returns an error if private records are declared public, or if the backend or the
-// trainer does not support the networks.
+// Judge returns an error if the private records are also given as public ones, or if the backend or
+// the trainer does not support the networks.
 func (w work) Judge(r *synth.Run) error {
 	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
 		return param.New("gan.Config.Public", "the private records", "public records")

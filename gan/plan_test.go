@@ -31,7 +31,7 @@ func TestPlanJSON(t *testing.T) {
 		text, err := json.Marshal(p)
 		if c.Public != nil {
 			if err == nil {
-				t.Errorf("%s: public records were written", name)
+				t.Errorf("%s: a plan with public records was written, want an error", name)
 			}
 			continue
 		}
@@ -45,15 +45,15 @@ func TestPlanJSON(t *testing.T) {
 		again, err := json.Marshal(back)
 		if err != nil || !bytes.Equal(again, text) || back.String() != p.String() ||
 			back.Total() != p.Total() {
-			t.Errorf("%s: %v\n%v\n%v", name, err, back, p)
+			t.Errorf("%s: error %v, or the plan read\n%v\ndiffers from\n%v", name, err, back, p)
 		}
 		if read := back.(*gan.Plan); !reflect.DeepEqual(read.Config, p.Config) {
-			t.Errorf("%s: another configuration: %+v", name, read.Config)
+			t.Errorf("%s: the plan read from JSON has another configuration: %+v", name, read.Config)
 		}
 	}
 }
 
-// TestHostilePlans: a plan that cannot be carried out is an error and not a nil plan.
+// TestHostilePlans checks that reading an invalid plan returns an error and a nil plan.
 func TestHostilePlans(t *testing.T) {
 	text, err := json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0)))
 	if err != nil {
@@ -70,16 +70,16 @@ func TestHostilePlans(t *testing.T) {
 	} {
 		hostile := strings.Replace(string(text), old, bad, 1)
 		if hostile == string(text) {
-			t.Fatalf("%s is not in %s", old, text)
+			t.Fatalf("the plan does not contain %s: %s", old, text)
 		}
 		p, err := systems.ReadPlan([]byte(hostile))
 		if err == nil || p != nil {
-			t.Errorf("%s: %v, %v", bad, p, err)
+			t.Errorf("%s: got plan %v and error %v, want a nil plan and an error", bad, p, err)
 		}
 	}
 }
 
-// TestZeroValues: zero values can be printed, and using them is an error.
+// TestZeroValues checks that zero values can be printed and that their other methods return errors.
 func TestZeroValues(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	p, m, data := new(gan.Plan), new(gan.Model), some(t, s, 3, 1)
@@ -87,7 +87,7 @@ func TestZeroValues(t *testing.T) {
 	_ = p.Stages()
 	_, _, _ = m.Schema(), m.Latent(), p.Total()
 	if p.String() == "" {
-		t.Error("a plan without words")
+		t.Error("the zero plan has no text")
 	}
 	for name, err := range map[string]error{
 		"fit":     second(p.Fit(t.Context(), data)),
@@ -99,7 +99,7 @@ func TestZeroValues(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 }
@@ -119,17 +119,17 @@ func TestFileRoundTrip(t *testing.T) {
 			file := encoded(t, g)
 			for _, opts := range [][]synth.DrawOption{{synth.Seed(1)}, {synth.Seed(2), synth.Means()}} {
 				if !reflect.DeepEqual(draw(t, g, 20, opts...), draw(t, back, 20, opts...)) {
-					t.Errorf("%s: other records", name)
+					t.Errorf("%s: the loaded generator draws other records", name)
 				}
 			}
 			if !reflect.DeepEqual(encoded(t, back), file) ||
 				!reflect.DeepEqual(back.Guarantee(), g.Guarantee()) {
-				t.Errorf("%s: another generator came back", name)
+				t.Errorf("%s: the loaded generator has another model or guarantee", name)
 			}
 			file.Sections[0].Data = file.Sections[0].Data[4:]
 			if m, err := gan.System().Model(file, synth.Loading{}); !errors.Is(err, synth.ErrFormat) ||
 				m != nil {
-				t.Errorf("%s: a file with a number missing: %v", name, err)
+				t.Errorf("%s: a file with a missing number: got %v, want ErrFormat", name, err)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestMistakesComeTogether(t *testing.T) {
 	_, err := c.Plan()
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || len(joined.Unwrap()) < 6 {
-		t.Fatalf("%v", err)
+		t.Fatalf("got %v, want at least 6 joined errors", err)
 	}
 	for name, change := range map[string]func(*gan.Config){
 		"no critic":    func(c *gan.Config) { c.Critic = nil },
@@ -186,32 +186,33 @@ func TestMistakesComeTogether(t *testing.T) {
 		c := small(records.Interval(5, 0, 1), 0)
 		change(&c)
 		if _, err := c.Plan(); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: Plan accepts the configuration, want an error", name)
 		}
 	}
 }
 
-// byUser says of records that each row is all of one person.
+// byUser states that each row of its records is everything about one person.
 type byUser struct{ records.Data }
 
 func (byUser) Unit() string { return records.UnitUser }
 
-// TestUnit: a guarantee for users holds where each row is a user.
+// TestUnit checks that the guarantee's unit is the user if each row is a user.
 func TestUnit(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	g, err := mustPlan(t, small(s, 0)).Fit(t.Context(), byUser{some(t, s, 30, 1)})
 	if err != nil || g.Guarantee().Unit != records.UnitUser {
-		t.Errorf("%v: one %s", err, g.Guarantee().Unit)
+		t.Errorf("got error %v and unit %s, want the user", err, g.Guarantee().Unit)
 	}
 }
 
-// unwritable is an architecture that no JSON holds.
+// unwritable is an architecture that cannot be written as JSON.
 type unwritable struct {
 	models.MLP
 	Hook func()
 }
 
-// TestUnwritablePlansKeepNoCheckpoint: nothing would tell their checkpoints apart.
+// TestUnwritablePlansKeepNoCheckpoint checks that a plan that cannot be written cannot use a
+// checkpoint either, because checkpoints of different plans could not be distinguished.
 func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c, data := small(s, 0), some(t, s, 30, 1)
@@ -220,12 +221,13 @@ func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 	_, err := mustPlan(t, c).FitOn(t.Context(), ledger, data,
 		synth.Checkpoint(filepath.Join(t.TempDir(), "k")))
 	if err == nil || len(ledger.Entries()) != 0 {
-		t.Errorf("%v, ledger %v", err, ledger.Entries())
+		t.Errorf("got error %v and ledger entries %v, want an error and none", err, ledger.Entries())
 	}
 	fit(t, c, data)
 }
 
-// TestSetsAreNoLongerThanTheSchemaAllows: however many items the generator predicts.
+// TestSetsAreNoLongerThanTheSchemaAllows checks that drawn sets have at most the schema's number of
+// items, for any output of the generator.
 func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	s := records.Sets(9, 1)
 	data, err := records.FromItems(s, [][]uint32{{1}, {2}, {8}})
@@ -234,6 +236,6 @@ func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	}
 	g, _ := fit(t, small(s, 0), data)
 	if got := draw(t, g, 50).Len(); got != 50 { // draw checks every record
-		t.Errorf("%d records", got)
+		t.Errorf("got %d records, want 50", got)
 	}
 }

@@ -30,8 +30,9 @@ func schemas(t testing.TB) []records.Schema {
 		records.Sets(12, 4), table}
 }
 
-// everythingVisible returns all that leaves a run: progress, previews, the generator and the
-// checkpoint but for its random names.
+// everythingVisible returns a function that runs the plan and returns everything that the run
+// releases or reports: progress, previews, the generator and the checkpoint without its random
+// names.
 func everythingVisible(t testing.TB, p *gan.Plan,
 	checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -87,15 +88,14 @@ func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 	return head, f.Sections
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs with a record present and absent, or
-// one replaced by another: with the mechanisms' answers held fixed, ledger, progress, previews,
-// model and checkpoint must be the same to the bit. Records are the worst that each schema allows,
-// and worse.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the
+// mechanisms' answers fixed. The ledger, the progress, the previews, the model and the checkpoint
+// must be bit-identical. Some of the records are extreme or invalid.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
-			turn := 0 // each variant meets a few of the pairs, all together meet all
+			turn := 0 // each variant is tested on a few pairs
 			for name, c := range variants(t, s, r) {
 				c.Train.Steps = 3
 				plan := mustPlan(t, c)
@@ -113,8 +113,7 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// TestReplayHasPower: a generator that also learnt from the records' labels in the clear would be
-// found.
+// TestReplayHasPower checks that the replay finds a run that also returns an exact count of labels.
 func TestReplayHasPower(t *testing.T) {
 	s := records.Interval(3, 0, 1).WithLabels("a", "b")
 	pair := privacytest.Neighbours(t, s, accountant.AddOrRemoveOne, 12, 3)[:5]
@@ -135,13 +134,13 @@ func TestReplayHasPower(t *testing.T) {
 		leaks += len(found)
 	}
 	if leaks == 0 {
-		t.Error("a count of labels in the clear was not found")
+		t.Error("the replay did not find an exact count of labels")
 	}
 }
 
-// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed, whatever the
-// options; fakes, warm starts and generator steps are on no line. ε is computed again from nothing
-// but σ, q and the number of steps.
+// TestLedgerHoldsThePlan checks that the ledger has one entry with the plan's critic steps, for
+// every variant. Fakes, warm starts and generator steps must have no entries. The test computes ε
+// again from σ, the sampling probability and the number of steps.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -150,7 +149,8 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				p := mustPlan(t, c)
 				_, ledger := fit(t, c, some(t, s, 40, 1))
 				sigma := p.Config.Train.NoiseMultiplier
-				// released from the same batch: one event of the joint multiplier
+				// the clip norm is released from the same batch, so there is one event with the joint
+				// multiplier
 				switch clip := c.Train.Clip.(type) {
 				case sgd.DPNorm:
 					sigma = math.Pow(math.Pow(sigma, -2)+math.Pow(clip.NoiseMultiplier, -2), -0.5)
@@ -160,12 +160,12 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				entries := ledger.Entries()
 				if len(entries) != 1 || entries[0].Purpose != gan.PurposeCritic || entries[0].Reserved != 6 ||
 					entries[0].Spent != 6 {
-					t.Fatalf("ledger %v", entries)
+					t.Fatalf("ledger entries %v, want one with 6 critic steps", entries)
 				}
 				e := entries[0].Event.(accountant.PoissonSampled)
 				if got := e.Event.(accountant.Gaussian).NoiseMultiplier; math.Abs(got/sigma-1) > 1e-12 ||
 					e.Probability != 0.5 {
-					t.Errorf("event %v, want multiplier %v at probability 0.5", e, sigma)
+					t.Errorf("event %v, want noise multiplier %v and probability 0.5", e, sigma)
 				}
 				want, err :=
 					accountant.Epsilon(
@@ -174,18 +174,19 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 								Event: accountant.Gaussian{NoiseMultiplier: sigma}}}, 1e-5, r)
 				if err != nil || math.Abs(want.Upper-ledger.Epsilon().Upper) > 1e-6*want.Upper ||
 					ledger.Epsilon() != p.Total() {
-					t.Errorf("ε = %v on the ledger, %v planned, %v computed (%v)", ledger.Epsilon(),
+					t.Errorf("ε is %v by the ledger, %v by the plan and %v computed (error %v)", ledger.Epsilon(),
 						p.Total(), want, err)
 				}
 				if p.Total().Upper > c.Budget.Epsilon || p.Total().Upper < 0.98*c.Budget.Epsilon {
-					t.Errorf("ε = %v of %v", p.Total().Upper, c.Budget.Epsilon)
+					t.Errorf("ε = %v, want 98 to 100 %% of %v", p.Total().Upper, c.Budget.Epsilon)
 				}
 			})
 		}
 	}
 }
 
-// TestHostileRecordsAreFitted: no record makes a run fail, and none at all is fine.
+// TestHostileRecordsAreFitted checks that hostile records and an empty data set do not make a run
+// fail.
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1)
@@ -202,7 +203,7 @@ func TestHostileRecordsAreFitted(t *testing.T) {
 		for variant, c := range variants(t, s, accountant.AddOrRemoveOne) {
 			g, _ := fit(t, c, data)
 			if got := draw(t, g, 30).Len(); got != 30 {
-				t.Errorf("%s, %s: %d records", name, variant, got)
+				t.Errorf("%s, %s: got %d records, want 30", name, variant, got)
 			}
 		}
 	}
@@ -219,22 +220,23 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 			}
 		}))
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("%v", err)
+		t.Fatalf("got %v, want context.Canceled", err)
 	}
 	if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 2 ||
 		ledger.Epsilon().Upper < 7.8 {
-		t.Errorf("%v, ε = %v", e, ledger.Epsilon())
+		t.Errorf("got ledger entries %v and ε = %v, want 2 of 6 steps spent and the full price", e,
+			ledger.Epsilon())
 	}
 }
 
-// TestBudgetIsAskedBefore: a ledger that cannot pay the whole run is left alone, and nothing is
-// drawn.
+// TestBudgetIsAskedBefore checks that a run that the ledger cannot pay in full leaves the ledger
+// unchanged and takes no step.
 func TestBudgetIsAskedBefore(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	poor := accountant.NewLedger(accountant.Budget{Epsilon: 7, Delta: 1e-5})
 	_, err := mustPlan(t, small(s, 0)).FitOn(t.Context(), poor, some(t, s, 30, 1),
 		synth.OnProgress(func(synth.Progress) { t.Error("a step was taken") }))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) || len(poor.Entries()) != 0 {
-		t.Errorf("%v, %v", err, poor.Entries())
+		t.Errorf("got error %v and entries %v, want ErrBudgetExceeded and none", err, poor.Entries())
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// around is a user-defined type that hides its data.
+// around is a user-defined type that wraps data.
 type around struct {
 	records.Data
 	_ int
 }
 
-// TestPrivateRecordsAreNotPublic: a warm start on the private records, a part of them or a wrapper
-// of either is refused before anything is reserved or a file is made.
+// TestPrivateRecordsAreNotPublic checks that the private records, a part of them or a wrapper of
+// either are refused as public records, before anything is reserved or a file is created.
 func TestPrivateRecordsAreNotPublic(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, other := some(t, s, 30, 1).(*records.Table), some(t, s, 30, 1).(*records.Table)
@@ -64,26 +64,27 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 			}
 			var wrong *param.Error
 			if !errors.As(err, &wrong) || wrong.Path != "gan.Config.Public" || g != nil {
-				t.Errorf("%s, %s: %v", c.name, name, err)
+				t.Errorf("%s, %s: got %v, want *param.Error for Public", c.name, name, err)
 			}
 			if left, _ := filepath.Glob(path + "*"); len(ledger.Entries()) != 0 || len(left) != 0 {
-				t.Errorf("%s, %s: ledger %v, files %v", c.name, name, ledger.Entries(), left)
+				t.Errorf("%s, %s: got ledger entries %v and files %v, want none", c.name, name,
+					ledger.Entries(), left)
 			}
 		}
 	}
 }
 
-// TestGeneratorHoldsNoRecord: of private numbers and of public ones none can be reached from what a
-// run releases, previews included, whatever the networks were trained by.
+// TestGeneratorHoldsNoRecord checks that no number of a private or public record can be reached
+// from the generators that a run returns, including previews, for every variant.
 func TestGeneratorHoldsNoRecord(t *testing.T) {
 	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
 		rng := rand.New(rand.NewPCG(1, 1))
-		seen := map[float32]bool{} // as they are and as networks see them
+		seen := map[float32]bool{} // the records' numbers, as given and as networks see them
 		table := func() records.Data {
 			flat := make([]float32, 200)
 			for i := range flat {
-				flat[i] = 1.5 + rng.Float32()/2 // larger than weights are, which may meet a number by chance
+				flat[i] = 1.5 + rng.Float32()/2 // larger than weights, which could equal a number by chance
 				seen[flat[i]], seen[(flat[i]+1)/3] = true, true
 			}
 			d, err := records.FromFlat(s, flat, make([]int32, 40)...)
@@ -100,14 +101,14 @@ func TestGeneratorHoldsNoRecord(t *testing.T) {
 			met := 0
 			walk(reflect.ValueOf(g), map[uintptr]bool{}, func(x float32) {
 				if met++; seen[x] {
-					t.Errorf("%s: the record's number %v", name, x)
+					t.Errorf("%s: the generator contains a record's number %v", name, x)
 				}
 			})
 			if met < 50 {
-				t.Errorf("%s: only %d numbers met", name, met)
+				t.Errorf("%s: only %d numbers were found: the test has no power", name, met)
 			}
 		}
-		// with fixed noise, so that no number is met by chance now and then
+		// The noise has a fixed seed, so that no run finds a number by chance.
 		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data,
 			synth.OnPreview(3, func(_ int, g *synth.Generator) { look(g) }))
 		if err != nil {
@@ -119,7 +120,7 @@ func TestGeneratorHoldsNoRecord(t *testing.T) {
 	}
 }
 
-// walk calls hit with every float32 that can be reached.
+// walk calls hit with every float32 that can be reached from v.
 func walk(v reflect.Value, seen map[uintptr]bool, hit func(float32)) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -4,9 +4,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// rank moves the numbers of a batch to their ranks in the released distribution of all classes
-// together. A record's ranks depend on the record and on released values only. A nil distributions
-// leaves the batch unchanged.
+// rank replaces the numbers of a batch by their ranks in the released distribution of all classes
+// together. A record's ranks depend only on the record and on released values. If d is nil, the
+// batch is unchanged.
 func (d *distributions) rank(m device.Matrix) {
 	if d == nil {
 		return
@@ -25,7 +25,8 @@ func (d *distributions) rankRow(row []float32) {
 	}
 }
 
-// snap moves ranks to ranks that records can have: a cell of one number has one rank.
+// snap replaces ranks by ranks that records can have. A cell with a single number has only one
+// rank.
 func (d *distributions) snap(row []float32) {
 	for _, col := range d.cells.columns {
 		if !col.ranked() || col.Width == 2 && row[col.Offset+1] >= 0.5 {
@@ -42,8 +43,8 @@ func (d *distributions) snap(row []float32) {
 // within returns the part of a distribution that belongs to a column.
 func (c column) within(p []float64) []float64 { return p[c.first : c.first+c.n] }
 
-// moments returns, for a class, the means of the networks' input coordinates, and for numbers
-// those of their squares.
+// moments returns the means that the networks' input coordinates have in a class and, for numbers,
+// the means of their squares.
 func (d *distributions) moments(class, dim int) (mean, square []float64) {
 	mean, square = make([]float64, dim), make([]float64, dim)
 	for _, col := range d.cells.columns {

@@ -6,13 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Before the first critic step the generator is trained until, in every class, its means match the
-// released ones, and the mean squares of numbers too: post-processing.
+// Before the first critic step the generator is trained such that in every class its means match
+// the released means, and the mean squares of its numbers match too. This is post-processing. These
+// constants configure this training.
 const (
 	rehearsals      = 300
 	rehearsalBatch  = 256
 	rehearsalRate   = 3e-3
-	squareOfNumbers = 1.0 // weight of their mean squares' distance
+	squareOfNumbers = 1.0 // weight of the distance of mean squares
 )
 
 func (r *run) rehearse(ctx context.Context) error {
@@ -47,14 +48,14 @@ func (r *run) rehearse(ctx context.Context) error {
 	return nil
 }
 
-// moments holds the released moments of a class's records.
+// moments holds the released moments of one class.
 type moments struct {
 	mean, square []float64
 	numbers      []column
 }
 
-// gradient computes the gradient of the squared distance between t and the moments of every
-// classes-th row, beginning with the first given.
+// gradient sets the rows first, first+classes, first+2·classes, … of delta to the gradient of the
+// squared distance between t and the moments of these rows of flat.
 func (t moments) gradient(delta, flat []float32, first, classes int) {
 	dim := len(t.mean)
 	rows := len(flat) / dim

@@ -14,20 +14,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// settled adjusts the output of a generator of tables to the released distributions of each
-// class. It is post-processing.
+// A settled adjusts the output of a generator of tables to the released distributions of each
+// class, which is post-processing.
 type settled struct {
 	bins   int // of numbers
 	cells  cells
-	of     [][]float64 // by class: the probabilities of its cells
-	shifts [][]float64 // by class and coordinate: what is added to the logits of its levels
-	knots  [][]float64 // by class: quantiles of the output, for the ranked columns in order
+	of     [][]float64 // by class: probabilities of cells
+	shifts [][]float64 // by class and coordinate: shift of the logit
+	knots  [][]float64 // by class: quantiles of the output, by ranked column
 }
 
 const (
-	quantiles    = 65   // of a ranked column, evenly spaced
-	settleDraws  = 2048 // records of every class from which both are computed
-	settleRounds = 12   // of fitting shifts
+	quantiles    = 65   // evenly spaced quantiles of a ranked column
+	settleDraws  = 2048 // draws of each class from which shifts and quantiles are computed
+	settleRounds = 12   // rounds of fitting shifts
 	settleReach  = 20   // largest shift of a logit
 )
 
@@ -50,8 +50,8 @@ func settle(be device.Backend, net models.Generator, c Config, told *distributio
 	return s
 }
 
-// fitShifts moves the logits of a class's levels, flags and missing values until their mean
-// probabilities are those that were released.
+// fitShifts returns shifts of the logits of levels, flags and missing values with which their mean
+// probabilities equal the class's released probabilities.
 func (s *settled) fitShifts(flat []float32, dim, class int) []float64 {
 	shifts := make([]float64, dim)
 	rows := float64(len(flat) / dim)
@@ -77,7 +77,8 @@ func (s *settled) fitShifts(flat []float32, dim, class int) []float64 {
 	return shifts
 }
 
-// eachChance calls f for every coordinate that is a probability, with the released one.
+// eachChance calls f for every coordinate of the column that is a probability. want is its released
+// value.
 func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	if c.OneHot {
 		for j, want := range p {
@@ -93,8 +94,8 @@ func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	}
 }
 
-// gap returns the distance of two probabilities as logits, or as logarithms if they belong to one
-// of several levels.
+// gap returns the difference between two probabilities' logits or, if they belong to one of several
+// levels, between their logarithms.
 func gap(want, have float64, several bool) float64 {
 	const least = 1e-6
 	want, have = min(max(want, least), 1-least), min(max(have, least), 1-least)
@@ -104,7 +105,7 @@ func gap(want, have float64, several bool) float64 {
 	return math.Log(want/have) - math.Log((1-want)/(1-have))
 }
 
-// shift moves the probabilities of a row.
+// shift shifts the logits of a row's probabilities.
 func (s *settled) shift(row, shifts []float64) {
 	for _, col := range s.cells.columns {
 		if !col.OneHot {
@@ -127,13 +128,13 @@ func (s *settled) shift(row, shifts []float64) {
 	}
 }
 
-// shifted returns a probability whose logit is moved.
+// shifted returns the probability p with by added to its logit.
 func shifted(p, by float64) float64 {
 	odds := math.Exp(by)
 	return p * odds / (1 + p*(odds-1))
 }
 
-// fitKnots returns the quantiles of the ranked columns.
+// fitKnots returns the quantiles of the output for the ranked columns, one column after another.
 func (s *settled) fitKnots(flat []float32, dim int) (knots []float64) {
 	values := make([]float64, len(flat)/dim)
 	for _, col := range s.cells.columns {
@@ -151,7 +152,7 @@ func (s *settled) fitKnots(flat []float32, dim int) (knots []float64) {
 	return knots
 }
 
-// row adjusts the generator's output for a row of a class.
+// row adjusts one row of the generator's output for a record of the class. room is scratch memory.
 func (s *settled) row(row []float32, class int, room []float64) {
 	if class < 0 || class >= len(s.of) {
 		class = 0
@@ -173,7 +174,7 @@ func (s *settled) row(row []float32, class int, room []float64) {
 	}
 }
 
-// rows is like row for many rows, each with its own class.
+// rows adjusts many rows; labels has the class of each row.
 func (s *settled) rows(flat []float32, labels []int32) {
 	if s == nil {
 		return
@@ -189,7 +190,7 @@ func (s *settled) rows(flat []float32, labels []int32) {
 	}
 }
 
-// draw replaces the probabilities of rows by drawn levels.
+// draw adjusts rows and replaces their probabilities by drawn levels.
 func (s *settled) draw(rng *rand.Rand, flat []float32, labels []int32) {
 	s.rows(flat, labels)
 	blocks := make([]rff.Block, len(s.cells.columns))
@@ -199,7 +200,7 @@ func (s *settled) draw(rng *rand.Rand, flat []float32, labels []int32) {
 	network.Levels(rng, blocks, flat)
 }
 
-// rankAmong returns the position of a number among quantiles, from 0 to 1.
+// rankAmong returns the position of a number among quantiles, as a number from 0 to 1.
 func rankAmong(knots []float64, x float64) float64 {
 	first, _ := slices.BinarySearch(knots, x)
 	last := first
@@ -208,7 +209,7 @@ func rankAmong(knots []float64, x float64) float64 {
 	}
 	n := float64(len(knots) - 1)
 	switch {
-	case last > first: // the middle of quantiles that are equal
+	case last > first: // several quantiles may equal x: return their middle
 		return float64(first+last-1) / 2 / n
 	case first == 0:
 		return 0
@@ -225,7 +226,7 @@ const (
 	sectionKnots  = "quantiles"
 )
 
-// sections returns the sections of a file that store it.
+// sections returns the sections of a file that store s.
 func (s *settled) sections() []synth.Section {
 	if s == nil {
 		return nil
@@ -237,12 +238,13 @@ func (s *settled) sections() []synth.Section {
 		flat(sectionKnots, s.knots)}
 }
 
-// readSettled reads what sections wrote.
+// readSettled reads the sections that sections wrote.
 //
 // Errors: synth.ErrFormat.
 func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*settled, error) {
 	if bins < 1 || bins > mostBins || schema.Kind() != records.MixedTable {
-		return nil, errors.New("distributions, but the records are not a table")
+		return nil,
+			errors.New("distributions with an invalid number of bins, or for records that are not a table")
 	}
 	s := &settled{bins: bins, cells: newCells(schema, bins)}
 	ranked := 0

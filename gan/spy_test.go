@@ -9,13 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// spy gives every release the same answer and is called in the middle of every step that is drawn.
+// spy is a tap that gives every release the same outputs. It calls drew when a step has drawn its
+// sample.
 type spy struct{ drew func() }
 
-// forced returns a context in which mechanisms answer alike in every step.
+// forced returns a context in which every release has the same outputs.
 func forced(ctx context.Context) context.Context { return counted(ctx, new(int)) }
 
-// counted is forced with a count of the steps that were drawn.
+// counted is like forced, and also counts the steps that have drawn their samples.
 func counted(ctx context.Context, drawn *int) context.Context {
 	return entropy.WithTap(ctx, spy{func() { *drawn++ }})
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stateHeader is a run's state between two critic steps, without its numbers: released
-// values, public randomness and counts.
+// stateHeader describes a run's state between two critic steps, without its arrays. The state
+// consists of released values, public randomness and counts.
 type stateHeader struct {
 	Done    int         `json:"done"`    // critic steps taken
 	Learned int         `json:"learned"` // generator steps
 	Pace    pace        `json:"pace"`
-	Bound   float64     `json:"bound"`            // the clip norm of fakes
-	Groups  []sgd.Group `json:"groups,omitempty"` // the groups kept from the first step
+	Bound   float64     `json:"bound"`            // clip norm of fakes
+	Groups  []sgd.Group `json:"groups,omitempty"` // groups of the first step, with Clipping.Kept
 }
 
-// parts returns the numbers of a run. Those of the critic precede its trainer, which reads them.
+// parts returns the file's parts for the arrays of a run. The critic comes before its trainer,
+// because loading the trainer needs the critic's parameters.
 func (r *run) parts() []synth.Part {
 	l := r.learner
 	return []synth.Part{
@@ -46,10 +47,10 @@ func (r *run) state() (*synth.File, error) {
 	return synth.NewFile(h, r.parts()...)
 }
 
-// keepsGroups reports whether later steps need the clip groups of earlier ones.
+// keepsGroups reports whether later steps need the clip groups of the first step.
 func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
 
-// restore resumes from the state of a run of the same plan.
+// restore reads the state of a run of the same plan.
 //
 // Errors: synth.ErrFormat.
 func (r *run) restore(f *synth.File) error {
@@ -76,18 +77,19 @@ func (r *run) restore(f *synth.File) error {
 	return nil
 }
 
-// checkHeader returns an error for values that a run cannot have written.
+// checkHeader returns an error for values that no run can have written.
 func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."
 	p, steps := h.Pace, r.config.Train.Steps
 	k.OK(h.Done >= 0 && h.Done <= steps, path+"done", h.Done,
 		fmt.Sprintf("a number from 0 to %d", steps))
-	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a number of steps")
+	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a non-negative number of steps")
 	k.OK(p.Critic > 0 && p.Since >= 0 && p.Waited >= 0 && p.Seen >= 0, path+"pace", p.Critic,
-		"numbers of steps")
+		"valid numbers of steps")
 	k.OK(p.Accuracy >= 0 && p.Accuracy <= 1, path+"pace.accuracy", p.Accuracy, "a number in [0, 1]")
-	k.OK(h.Bound >= 0 && h.Bound <= math.MaxFloat64, path+"bound", h.Bound, "a clip norm")
+	k.OK(h.Bound >= 0 && h.Bound <= math.MaxFloat64, path+"bound", h.Bound,
+		"a finite non-negative clip norm")
 	if r.keepsGroups() && h.Groups != nil {
 		checkGroups(&k, path+"groups", h.Groups, r.critic.Params().Blocks())
 	}
@@ -103,12 +105,12 @@ func checkGroups(k *param.Checker, path string, groups []sgd.Group, blocks int) 
 			g.ClipNorm, "blocks with a clip norm in [2^-60, 2^60]")
 		for _, b := range g.Blocks {
 			ok := b >= 0 && b < blocks && !seen[b]
-			k.OK(ok, path, b, "each block once")
+			k.OK(ok, path, b, "each block of the critic exactly once")
 			if ok {
 				seen[b] = true
 				left--
 			}
 		}
 	}
-	k.OK(left == 0, path, left, "no block without a group")
+	k.OK(left == 0, path, left, "0 blocks without a group")
 }

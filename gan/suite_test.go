@@ -24,10 +24,10 @@ var subject = synthtest.Subject{System: gan.System(),
 
 func TestSystem(t *testing.T) { synthtest.Run(t, subject) }
 
-var kills = flag.Int("kills", 4, "how many processes to kill")
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
-// TestKilled kills whole processes at random moments.
+// TestKilled kills processes at random moments and checks that their runs can be resumed.
 func TestKilled(t *testing.T) { synthtest.Kill(t, subject, *kills) }
 
-// TestRace starts three processes on one checkpoint.
+// TestRace starts several processes on one checkpoint.
 func TestRace(t *testing.T) { synthtest.Race(t, subject, max(*kills/4, 1)) }

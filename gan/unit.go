@@ -5,15 +5,15 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 )
 
-// unit is a schema's map to [0,1], where both networks work, with room for a batch.
+// unit maps records to [0,1], the domain of both networks. It has scratch memory for a batch.
 type unit struct {
 	network.Unit
-	ranks *distributions // the scale on which the networks see numbers of tables; nil for no scaling
+	ranks *distributions // ranks of the numbers of tables; nil without Marginals
 	flat  []float32
 }
 
-// shrunk returns the batch scaled to [0, 1], in a copy if needed, since the caller owns b. Each
-// row depends on itself only.
+// shrunk returns the batch scaled to [0, 1]. If the batch changes, shrunk returns a copy, because
+// the caller owns b. Each row of the result depends only on the same row of b.
 func (u *unit) shrunk(b device.Batch) device.Batch {
 	if !u.Moves() && u.ranks == nil || b.Rows == 0 {
 		return b

@@ -141,7 +141,7 @@ func other(rng *rand.Rand, old any, all []place) any {
 		[]any{json.Number("1"), json.Number("2")}})
 }
 
-// otherList returns the list with an element more or less, cut short or shuffled.
+// otherList returns the list without one element, with an element repeated, cut short, or shuffled.
 func otherList(rng *rand.Rand, v []any) any {
 	if len(v) == 0 {
 		return []any{json.Number("1")}

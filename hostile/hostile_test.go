@@ -32,7 +32,7 @@ func TestFindings(t *testing.T) {
 		found := s.tallies[0].Findings
 		if b.want == "" && len(found) > 0 || b.want != "" && (len(found) != 3 ||
 			!strings.Contains(found[0], b.want)) {
-			t.Errorf("%s: %q", name, found)
+			t.Errorf("%s: got findings %q", name, found)
 		}
 		if code := s.summarise(); (code != 0) != (b.want != "") {
 			t.Errorf("%s: status %d", name, code)
@@ -60,7 +60,7 @@ func TestInputsRepeat(t *testing.T) {
 		seen[string(s.input(r, i))], seen[string(other.input(r, i))] = true, true
 	}
 	if len(seen) < 250 {
-		t.Errorf("%d different inputs of 400", len(seen))
+		t.Errorf("got %d different inputs of 400, want at least 250", len(seen))
 	}
 }
 
@@ -78,7 +78,7 @@ func TestFilesKeepTheirChecksums(t *testing.T) {
 	}
 	for _, r := range all {
 		if err := r.read(r.sound[len(r.sound)-1]); err != nil {
-			t.Errorf("%s: a sound input: %v", r.name, err)
+			t.Errorf("%s: a valid input is refused: %v", r.name, err)
 		}
 		if !strings.HasPrefix(r.name, "generator:") {
 			continue
@@ -99,8 +99,8 @@ func TestFilesKeepTheirChecksums(t *testing.T) {
 	}
 }
 
-// TestEveryReaderInShort gives a few inputs to each reader; the command by itself gives them
-// many.
+// TestEveryReaderInShort gives a few inputs to each reader. By default the command gives each
+// reader 10,000.
 func TestEveryReaderInShort(t *testing.T) {
 	var out bytes.Buffer
 	code, err := command(t.Context(), []string{"-inputs", "5"}, &out)

@@ -1,6 +1,6 @@
-// Command hostile gives inputs such as an attacker might write to every reader of the module. It
-// reports each input at which a reader panics, hangs, or takes more memory or time than an input
-// below 1 MB may take.
+// Command hostile gives every reader of the module inputs that an attacker might write. It reports
+// each input for which a reader panics, hangs, or takes more memory or time than an input below 1
+// MB may take.
 //
 //	go run ./hostile                              10,000 inputs for each reader
 //	go run ./hostile -inputs 200000 -run plan     only readers whose names match
@@ -8,11 +8,10 @@
 //	go run ./hostile -run 'plan: gan' -first 71 -inputs 1 -print   run and print one input
 //	go run ./hostile -json report.json            also write the counts as JSON
 //
-// Inputs are changed copies of valid ones: of bytes, of lines, of numbers and texts in JSON, and
-// of sections of files. Lengths and checksums of the module's own files are corrected afterwards,
-// so that the files are not refused before their content is read. An input is determined by the
-// seed, the reader's name and the input's number. The command exits with status 1 if it has found
-// something.
+// Inputs are copies of valid inputs with changed bytes, lines, numbers and texts in JSON, or
+// sections of files. Lengths and checksums of the module's own files are corrected afterwards, so
+// that the files are not refused before their content is read. An input is determined by the seed,
+// the reader's name and the input's number. The command exits with status 1 if it has findings.
 //
 // A fault that ends the process, such as a stack overflow, leaves a trace in which the first
 // argument of main.attempt is the number of the input, in hexadecimal.
@@ -47,10 +46,10 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
 	pattern := flags.String("run", "", "readers whose names match this regular expression")
 	list := flags.Bool("list", false, "list readers and run nothing")
-	inputs := flags.Uint64("inputs", 10_000, "how many inputs for each reader")
+	inputs := flags.Uint64("inputs", 10_000, "number of inputs for each reader")
 	first := flags.Uint64("first", 0, "number of the first input")
 	seed := flags.Uint64("seed", 1, "seed of all inputs")
-	show := flags.Bool("print", false, "print every input and what its reader says")
+	show := flags.Bool("print", false, "print every input and its reader's result")
 	file := flags.String("json", "", "write the counts to this file")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
@@ -93,8 +92,8 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	return s.summarise(), nil
 }
 
-// scratchFolder creates a folder, in memory if the system has a file system there: the many
-// checkpoints would otherwise be synced to the disk.
+// scratchFolder creates a folder, in a file system in memory if there is one. On a disk, every
+// checkpoint would be synced.
 func scratchFolder() (string, error) {
 	if dir, err := os.MkdirTemp("/dev/shm", "hostile"); err == nil {
 		return dir, nil

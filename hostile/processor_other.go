@@ -6,6 +6,6 @@ import "time"
 
 var began = time.Now()
 
-// processorTime returns the time that has passed, since the system does not state the processor
-// time of a process.
+// processorTime returns the elapsed time, because the system does not report the processor time of
+// a process.
 func processorTime() time.Duration { return time.Since(began) }

@@ -360,7 +360,7 @@ func documentReaders() ([]reader, error) {
 				return nil, fmt.Errorf("%s: %w", f.name, err)
 			}
 			if err := f.read(text); err != nil {
-				return nil, fmt.Errorf("%s: a sound input: %w", f.name, err)
+				return nil, fmt.Errorf("%s: a valid input is refused: %w", f.name, err)
 			}
 			r.sound = append(r.sound, text)
 		}

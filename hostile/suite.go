@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Default limits for an input below 1 MB: all memory it requests, freed or not, and processor
-// time.
+// These are the default limits for reading an input below 1 MB. Memory counts when it is allocated,
+// even if it is freed later, and time is processor time.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
@@ -42,7 +42,7 @@ type tally struct {
 	Findings []string      `json:"findings,omitempty"`
 }
 
-// limits bound what an input may take.
+// limits bounds the resources that reading one input may take.
 type limits struct {
 	bytes uint64
 	time  time.Duration
@@ -87,8 +87,8 @@ func (s *suite) run(ctx context.Context, r reader) {
 // group is the number of inputs that are read at the same time.
 const group = 32
 
-// together has the reader read n inputs on all cores. It reports whether none panicked and all
-// together kept the limits; otherwise each has to be read alone.
+// together reads n inputs on all cores. It reports whether no input panicked and all inputs
+// together stayed within the limits. If it reports false, each input must be read alone.
 func (s *suite) together(t *tally, r reader, first, n uint64) bool {
 	var next, read atomic.Uint64
 	var panics atomic.Bool
@@ -125,12 +125,12 @@ func (s *suite) input(r reader, i uint64) []byte {
 	return input[:min(len(input), largestInput)]
 }
 
-// judge has the reader read one input and records a finding if it panics or exceeds a limit.
+// judge reads one input and records a finding if the reader panics or exceeds a limit.
 func (s *suite) judge(t *tally, r reader, i uint64) {
 	input := s.input(r, i)
 	bytes, took, panicked, err := cost(i, r.read, input)
 	for try := 0; try < 3 && took > s.limits.time && panicked == ""; try++ {
-		_, again, _, _ := cost(i, r.read, input) // the first may have collected others' garbage
+		_, again, _, _ := cost(i, r.read, input) // the first may include garbage collection for others
 		took = min(took, again)
 	}
 	if s.show != nil {
@@ -154,7 +154,8 @@ func (s *suite) judge(t *tally, r reader, i uint64) {
 	}
 }
 
-// cost returns what a call takes: all memory it requests, freed or not, and processor time.
+// cost returns the memory that a call allocates, including memory freed later, and its processor
+// time.
 func cost(i uint64, read func([]byte) error,
 	input []byte) (bytes uint64, took time.Duration, panicked string, err error) {
 	before, start := allocated(), processorTime()

@@ -9,8 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Near the smallest float32 a clipped row may round up by a large fraction, and so exceed the clip
-// norm for which the noise is chosen. Such clip norms must be refused.
+// TestClipNormsTooSmallForFloat32 checks that clip norms near the smallest float32 are refused.
+// With such a clip norm, rounding could increase the norm of a clipped row by a large fraction,
+// beyond the clip norm for which the noise is chosen.
 func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	const tiny = 1.7 * 0x1p-149
 	schema := records.Interval(8, -1, 1)
@@ -25,7 +26,7 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 			Init: kmeans.Init{Method: kmeans.Ball}}
 		set(&cfg)
 		if err := cfg.Validate(); err != nil {
-			continue // refused: no promise is made
+			continue // refused, so nothing is promised
 		}
 		rec := &recorder{seed: 1}
 		tapped(t, rec, cfg, kmeans.Raw(schema), table(t, schema, row), accountant.AddOrRemoveOne)
@@ -37,7 +38,7 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 			}
 		}
 		if got := math.Sqrt(sum); got > last.Effect*(1+1e-9) {
-			t.Errorf("%s: one record has an effect of %v, declared %v", name, got, last.Effect)
+			t.Errorf("%s: one record has effect %v, more than the declared %v", name, got, last.Effect)
 		}
 	}
 	// The same holds for the features' norm bound, which is used if no clip norm is given.
@@ -46,13 +47,14 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 		f := stubborn{Features: kmeans.Raw(schema), bound: bound}
 		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row),
 			ledger(accountant.AddOrRemoveOne)); err == nil {
-			t.Errorf("features are clipped to a norm bound of %v", bound)
+			t.Errorf("Fit accepts features with norm bound %v, want an error", bound)
 		}
 	}
 }
 
-// The private records must not be given as public ones, nor a part or a view of them: a fit that
-// starts at their clusters would release those without noise.
+// TestPrivateRecordsAsPublicOnes checks that the private records, or a part or a view of them, are
+// refused as public records. Otherwise the fit would start at clusters of the private records, and
+// thus release them without noise.
 func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 2}, {3, 4}})
 	for name, public := range map[string]records.Data{
@@ -64,10 +66,10 @@ func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 		l := ledger(accountant.AddOrRemoveOne)
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
 		if err == nil {
-			t.Errorf("%s: a fit starts at clusters of the private records", name)
+			t.Errorf("%s: Fit accepts private records as public ones, want an error", name)
 		}
 		if len(l.Entries()) != 0 {
-			t.Errorf("%s: a refused fit has spent", name)
+			t.Errorf("%s: a refused fit has a ledger entry", name)
 		}
 	}
 }

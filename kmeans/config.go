@@ -9,29 +9,30 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Config describes what is released and with how much noise. Every field is public.
+// Config describes a fit: its releases and their noise. Every field is public.
 //
 // Guarantee: [Config.Event] under the ledger's relation.
 type Config struct {
 	K int `json:"k"` // number of clusters
 	// Centers is the number of centres in the iterations, K or more; 0 means K. If there are more than
-	// K, they are merged into K clusters after the last iteration, by released numbers only: see
-	// [Model].Groups.
+	// K centres, they are merged into K clusters after the last iteration. Merging uses released
+	// numbers only. See [Model].Groups.
 	Centers    int `json:"centers,omitempty"`
 	Iterations int `json:"iterations"` // number of iterations, each of which is one release
-	// Share is the fraction of a plan's ε for this stage. It is used by plans, not by Fit.
+	// Share is the fraction of a plan's ε for this stage. Plans use it; Fit does not.
 	Share float64 `json:"share,omitempty"`
 
-	// NoiseMultiplier is the noise multiplier of one iteration's joint release of counts and sums,
-	// whose worst-case effect is 1/NoiseMultiplier.
+	// NoiseMultiplier is the noise multiplier of one iteration's joint release of counts and sums. The
+	// release has a worst-case effect of 1/NoiseMultiplier.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// CountShare is the fraction of an iteration's squared effect for counts, in (0, 1). 0 means
+	// CountShare is the fraction, in (0, 1), of an iteration's squared effect that counts use. 0 means
 	// 1/(1+2√d), which minimises the noise of centres whose norm is half the clip norm. Under
-	// ReplaceOne a share of one half costs the sums nothing, so it is at least one half.
+	// ReplaceOne, a fraction of one half does not increase the noise on sums, so smaller values are
+	// raised to one half.
 	CountShare float64 `json:"count_share,omitempty"`
 
 	// ClipNorm is the norm to which features are clipped; 0 means Features.NormBound. If Norm is set,
-	// the clip norm is estimated from the records instead.
+	// ClipNorm must be 0, and the clip norm is estimated from the records.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
 	Norm     *DPNorm `json:"norm,omitempty"`
 
@@ -43,12 +44,12 @@ type Config struct {
 	Small Small   `json:"small,omitempty"`
 	// Shrink reduces the noise of centres by moving them towards their mean.
 	Shrink Shrink `json:"shrink,omitempty"`
-	// Memory is the weight of earlier releases in a centre, in [0, 1): sums and counts are added to
-	// Memory times the previous total. A larger Memory reduces noise but slows convergence: at 0.5 the
-	// noise variance is a third.
+	// Memory is the weight, in [0, 1), of earlier releases in a centre. The sums and counts of each
+	// release are added to Memory times the previous totals. A larger Memory reduces noise but slows
+	// convergence. At 0.5 the noise variance is a third of that without memory.
 	Memory float64 `json:"memory,omitempty"`
-	// AverageCounts is the number of last iterations whose mean noisy counts give the weights; 0 and 1
-	// mean the last iteration only.
+	// AverageCounts is the number of iterations, counted from the last, whose noisy counts are
+	// averaged for the model's counts. 0 and 1 mean the last iteration only.
 	AverageCounts int `json:"average_counts,omitempty"`
 }
 
@@ -58,18 +59,18 @@ type Small int
 const (
 	// KeepCenter leaves the cluster's centre where it is.
 	KeepCenter Small = iota
-	// SplitLargest moves the cluster's centre next to that of the largest cluster: the two centres are
-	// a small random step to either side of it.
+	// SplitLargest divides the largest cluster. Its centre and the small cluster's centre move to two
+	// points on opposite sides of its old centre, a small random step away.
 	SplitLargest
 )
 
 // defaultCountShare returns the fraction for counts that minimises the noise of centres whose norm
 // is half the clip norm C.
 //
-// A centre of norm ρC in d dimensions, from a cluster of n records, has squared error (d·s² +
-// ρ²C²·s_c²)/n² for standard deviations s of sums and s_c of counts. With 1/s_c² = β/z² and C²/s² =
-// (1−β)/z² this is smallest at β = ρ/(ρ+√d). A larger fraction is unnecessary, since clusters
-// differ by the directions of their centres, not by their lengths.
+// Let s and s_c be the standard deviations of the noise on sums and counts. A centre of norm ρC in
+// d dimensions, of a cluster of n records, has squared error (d·s² + ρ²C²·s_c²)/n². With 1/s_c² =
+// β/z² and C²/s² = (1−β)/z² this is smallest at β = ρ/(ρ+√d). A larger fraction is unnecessary,
+// because clusters differ by the directions of their centres and not by their norms.
 func defaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
 
 // Validate reports every mistake in the configuration.
@@ -129,24 +130,23 @@ const (
 	maxIterations = 1 << 20
 	maxMerged     = 1 << 10
 
-	// maxCoordinates bounds the memory for sums of every cluster: 2 GiB per worker.
+	// maxCoordinates limits the memory for the sums of all clusters to 2 GiB per worker.
 	maxCoordinates = 1 << 28
 )
 
 // centers returns the number of centres in the iterations.
 func (c Config) centers() int { return max(c.Centers, c.K) }
 
-// isClipNorm reports whether float32 rows can be clipped to norm x. If x were smaller, coordinates
-// might be subnormal and round up by a large fraction, so that a clipped row would exceed the norm.
+// isClipNorm reports whether float32 rows can be clipped to norm x. With a smaller x, coordinates
+// might be subnormal and round up by a large fraction. A clipped row could then exceed the norm.
 func isClipNorm(x float64) bool { return x >= 0x1p-60 && !math.IsInf(x, 1) }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 
-// Event returns the event of a whole fit, which [Fit] reserves and spends. The noise on counts and
-// sums depends on the relation, so that the noise multiplier, and with it the event, is the same
-// under both relations.
+// Event returns the event of a whole fit, which [Fit] reserves and spends. The event is the same
+// under both relations, because Fit chooses the noise on counts and sums by the relation.
 func (c Config) Event(r accountant.Relation) accountant.Event {
-	_ = r // the noise follows the relation, the event does not
+	_ = r // only the noise depends on the relation
 	iterations := accountant.Repeated{Event: c.iteration(), Count: c.Iterations}
 	if c.Norm == nil {
 		return iterations
@@ -158,8 +158,8 @@ func (c Config) iteration() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: c.NoiseMultiplier}
 }
 
-// WithNoise returns the configuration with another noise multiplier. If that of the [DPNorm] is
-// zero, it gets the same one.
+// WithNoise returns the configuration with another noise multiplier. If the [DPNorm] has no noise
+// multiplier, it gets the same one.
 func (c Config) WithNoise(multiplier float64) Config {
 	c.NoiseMultiplier = multiplier
 	if c.Norm != nil && c.Norm.NoiseMultiplier == 0 {
@@ -170,11 +170,10 @@ func (c Config) WithNoise(multiplier float64) Config {
 	return c
 }
 
-// Calibrate returns the configuration with the smallest noise at which the
-// whole fit stays within the budget.
+// Calibrate returns the configuration with the smallest noise multiplier for which the whole fit is
+// within the budget.
 //
-// Errors: *param.Error for a mistake in the configuration or the budget; those of
-// accountant.CalibrateNoise.
+// Errors: *param.Error for an invalid configuration or budget; those of accountant.CalibrateNoise.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
 		return c, err

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestRecordsAtPartEdgesCountOnce: every record counts once, also if there are more records than in
-// one part and several workers.
+// TestRecordsAtPartEdgesCountOnce checks that every record counts once, also if the records fill
+// several parts and with several workers.
 func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 8191, 8192, 8193, 20011} {
 		rows := make([][]float32, n)
@@ -35,7 +35,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 						sum += rel.Inputs[0][j]
 					}
 					if count != float64(n) || math.Abs(sum-float64(n)) > 1e-6*float64(n) {
-						t.Fatalf("%d records, %d workers, release %d: counts %v, sums %v", n, workers, i, count, sum)
+						t.Fatalf("%d records, %d workers, release %d: count %v and sum %v", n,
+							workers, i, count, sum)
 					}
 				}
 			}
@@ -43,8 +44,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	}
 }
 
-// TestPublicCentresAreOfPublicRecords: centres computed from public records do not depend on the
-// clusters of the private records.
+// TestPublicCentresAreOfPublicRecords checks that a fit with public records starts at the clusters
+// of the public records, not at clusters of the private records.
 func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	public := table(t, square, [][]float32{{3, 0}, {2.9, 0}, {-3, 0}, {-2.9, 0}})
 	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
@@ -54,13 +55,14 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 		rec := &recorder{seed: 1}
 		tapped(t, rec, cfg, kmeans.Raw(square), private, accountant.AddOrRemoveOne, kmeans.WithSeed(seed))
 		if c := rec.releases[0].Inputs[1]; c[0] != 0 && c[1] != 0 {
-			t.Errorf("seed %d: the public centres split the private records %v", seed, c)
+			t.Errorf("seed %d: the first centres divide the private records into %v, want one cluster", seed,
+				c)
 		}
 	}
 }
 
-// TestRowsAreNoUsers: a ledger whose unit is the user refuses rows that do not name users, and
-// nothing is spent.
+// TestRowsAreNoUsers checks that rows that do not name users are refused on a ledger whose unit is
+// the user, and that nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
 	fit := func(d records.Data) (*accountant.Ledger, error) {
@@ -71,9 +73,10 @@ func TestRowsAreNoUsers(t *testing.T) {
 	}
 	l, err := fit(data)
 	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(l.Entries()) != 0 {
-		t.Errorf("rows are accepted as users: %v, %v reserved", err, l.Entries())
+		t.Errorf("rows as users: got %v, want *param.Error; ledger entries %v, want none", err,
+			l.Entries())
 	}
 	if _, err := fit(records.WithUnit(data, records.UnitUser)); err != nil {
-		t.Errorf("users are refused: %v", err)
+		t.Errorf("users: got %v, want no error", err)
 	}
 }

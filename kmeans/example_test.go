@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Two groups of points are clustered at ε = 1. The budget is checked and reserved before a record
-// is read.
+// This example clusters two groups of points at ε = 1. Fit checks and reserves the budget before it
+// reads any record.
 func ExampleFit() {
 	schema := records.Interval(2, -1, 1)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -10,13 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ends panics at every read.
+// ends is data whose rows cannot be read: every read panics.
 type ends struct{ records.Data }
 
 func (ends) Gather([]int32, *device.Batch) { panic("7") }
 func (ends) Range(int, int, *device.Batch) { panic("7") }
 
-// TestDataThatFailEndTheFit: a fit returns records.ErrData if reading data panics.
+// TestDataThatFailEndTheFit checks that Fit returns records.ErrData if reading the data panics.
 func TestDataThatFailEndTheFit(t *testing.T) {
 	s := records.Interval(2, 0, 1)
 	data, err := records.FromFlat(s, make([]float32, 40))
@@ -32,6 +32,6 @@ func TestDataThatFailEndTheFit(t *testing.T) {
 	l := accountant.NewLedger(budget)
 	m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), ends{data}, l)
 	if m != nil || !errors.Is(err, records.ErrData) {
-		t.Errorf("a model: %v, %v", m != nil, err)
+		t.Errorf("got a model: %v, error %v; want no model and ErrData", m != nil, err)
 	}
 }

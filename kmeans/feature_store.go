@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// store provides the features of all records, part by part. They are kept in memory if they fit;
-// otherwise they are recomputed at each visit.
+// A store provides the features of all records, part by part. It keeps them in memory if they fit;
+// otherwise it computes them again at each visit.
 type store struct {
 	be    device.Backend
 	f     Features
@@ -26,7 +26,7 @@ type store struct {
 	factors []float32
 }
 
-// part is a run of consecutive records.
+// A part is a run of consecutive records.
 type part struct {
 	lo, hi   int
 	features device.Matrix // hi−lo rows
@@ -52,7 +52,7 @@ func newStore(be device.Backend, f Features, data records.Data, limit int64) *st
 	return s
 }
 
-// shares returns the weights of a part's rows, or nil if each counts 1.
+// shares returns the weights of a part's rows, or nil if every row has weight 1.
 func (s *store) shares(p part) records.Shares {
 	if s.share == nil {
 		return nil
@@ -60,8 +60,9 @@ func (s *store) shares(p part) records.Shares {
 	return s.share[p.lo:p.hi]
 }
 
-// visit calls fn with the features of each part, clipped once a clip norm is set. It stops between
-// parts if ctx is done, and returns an error if reading the data has failed.
+// visit calls fn with the features of each part. If a clip norm has been set, the features are
+// clipped. visit stops between parts if ctx is done, and returns an error if reading the data has
+// failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
@@ -100,14 +101,14 @@ func (s *store) transform(p part) device.Matrix {
 	return dst
 }
 
-// norms returns the squared norms of a part's rows, which are valid until the next call.
+// norms returns the squared norms of a part's rows. The slice is valid until the next call.
 func (s *store) norms(p part) []float64 {
 	sq := s.squared[:p.hi-p.lo]
 	s.be.RowSquaredNorms(sq, p.features)
 	return sq
 }
 
-// setClip clips the kept features and all features computed later.
+// setClip sets the clip norm and clips all features that are in memory.
 func (s *store) setClip(norm float64) {
 	s.clip = norm
 	for _, p := range s.parts {
@@ -117,7 +118,7 @@ func (s *store) setClip(norm float64) {
 	}
 }
 
-// clipRows clips the rows of a part; rows that are not finite become zero.
+// clipRows clips the rows of a part. Rows that are not finite become zero.
 func (s *store) clipRows(p part) {
 	if s.clip == 0 {
 		return
@@ -125,14 +126,14 @@ func (s *store) clipRows(p part) {
 	clipRows(s.be, p.features, s.clip, s.norms(p), s.factors)
 }
 
-// clipRows clips the rows of m, given their squared norms; factors is scratch.
+// clipRows clips the rows of m, given their squared norms; factors is scratch memory.
 func clipRows(be device.Backend, m device.Matrix, norm float64, squared []float64,
 	factors []float32) {
 	scaled := false
 	for i, sq := range squared {
 		factor := mechanism.ClipFactor(sq, norm)
 		if factor == 0 {
-			be.Fill(m.RowRange(i, i+1), 0) // zero times NaN would stay NaN
+			be.Fill(m.RowRange(i, i+1), 0) // zero times NaN is NaN
 			factor = 1
 		}
 		factors[i] = float32(factor)

@@ -5,13 +5,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Features maps records to the space in which distances are measured. A map must be
-// public (drawn from a seed, trained on public data) and must treat each record
-// separately: a row of dst must not depend on other rows of the batch.
+// Features maps records to the space in which distances are measured. The map must be public, for
+// example drawn from a seed or trained on public data. It must treat each record separately: a row
+// of dst must not depend on other rows of the batch.
 //
-// NormBound returns the largest norm that a row can have, or 0 or +Inf if no bound is known. Rows
-// are clipped in any case, so a wrong bound costs accuracy but not privacy. Rows that are not
-// finite count as zero.
+// NormBound returns the largest norm that a row can have. It returns 0 or +Inf if no bound is
+// known. Rows are clipped in any case, so a wrong bound reduces accuracy but not privacy. Rows that
+// are not finite count as zero.
 type Features interface {
 	Dim() int
 	NormBound() float64
@@ -19,7 +19,7 @@ type Features interface {
 }
 
 // Raw returns features that are the encoded records themselves, for standard private k-means. Their
-// norm bound is the schema's. Sparse records become dense one batch at a time.
+// norm bound is the schema's. Sparse records are converted to dense records, one batch at a time.
 func Raw(s records.Schema) Features { return raw{s.Dim(), s.MaxNorm()} }
 
 type raw struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wildRows is a user-defined type of rows with arbitrary numbers.
+// wildRows is a user-defined type of records with arbitrary numbers.
 type wildRows struct {
 	schema records.Schema
 	flat   []float32
@@ -29,9 +29,9 @@ func (d wildRows) Range(lo, hi int, b *device.Batch) {
 	}
 }
 
-// TestNormBoundOfTables: whatever cells and user-defined records contain, no row of a table is
-// longer than the norm bound of Raw, the square root of the number of blocks, and some row attains
-// it.
+// TestNormBoundOfTables checks the norm bound of Raw for tables, which is the square root of the
+// number of blocks. No row may exceed it, even with extreme values and user-defined records, and at
+// least one row must attain it.
 func TestNormBoundOfTables(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", -1, 3).WithMissing(), records.Integer("n", 0, 4),
 		records.Numeric("pay", 0, 1e5).Logarithmic(), records.Label("y", "a", "b"),
@@ -56,7 +56,7 @@ func TestNormBoundOfTables(t *testing.T) {
 	}
 	f := kmeans.Raw(s)
 	if want := math.Sqrt(float64(len(s.Blocks()))); math.Abs(f.NormBound()-want) > 1e-12 {
-		t.Errorf("bound %v, want √%d", f.NormBound(), len(s.Blocks()))
+		t.Errorf("norm bound %v, want √%d", f.NormBound(), len(s.Blocks()))
 	}
 	for _, data := range []records.Data{frame, records.Clamped(wild)} {
 		longest := 0.0
@@ -64,7 +64,7 @@ func TestNormBoundOfTables(t *testing.T) {
 			longest = max(longest, squared)
 		}
 		if bound := f.NormBound(); !(longest <= bound*bound) || longest < bound*bound*(1-1e-6) {
-			t.Errorf("%T: the longest row has squared norm %v, the bound is %v²", data, longest, bound)
+			t.Errorf("%T: the longest row has squared norm %v, want %v²", data, longest, bound)
 		}
 	}
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stream separates the public randomness of a seed from its other uses.
+// stream selects the stream of the random generator, so that the fit's public randomness is
+// independent of other numbers drawn with the same seed.
 const stream = 0x6b6d65616e73
 
 var errData = fmt.Errorf("kmeans: %w", records.ErrData)
 
-// The purposes of a fit's lines on its ledger.
+// The purposes of a fit's ledger entries.
 const (
 	PurposeNorm       = "k-means clip norm" // only with a DPNorm
 	PurposeIterations = "k-means"           // counts and sums
 )
 
-// Lines returns the ledger lines that a fit reserves, all in one transaction: one for the clip
-// norm, if it is estimated, and one for the iterations.
+// Lines returns the ledger lines that a fit reserves in one transaction: a line for the clip norm,
+// if it is estimated, and a line for the iterations.
 func (c Config) Lines() []accountant.Line {
 	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
 		Count: c.Iterations}
@@ -34,19 +35,19 @@ func (c Config) Lines() []accountant.Line {
 	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
 }
 
-// Fit clusters private records in feature space. If data are persons, it clusters their rows, which
-// count with weights.
+// Fit clusters private records in feature space. If data are persons, it clusters their rows and
+// counts each row with its weight.
 //
-// Guarantee: [Config.Event] under the ledger's relation, one record (or person) as the unit, noise
-// of the exact class. The whole event is reserved before any record is read; nothing else that is
-// returned depends on a record's value.
+// Guarantee: [Config.Event] under the ledger's relation, with one record (or person) as the unit
+// and noise of the exact class. The whole event is reserved before any record is read. Nothing that
+// Fit returns depends on the records except through this event.
 //
 // Cost: O(n·dim) memory up to the bound of WithCache, and O(n·K·dim) time for each iteration.
 //
 // Errors: *param.Error for mistakes in the configuration, joined; errors of the ledger
 // (accountant.ErrBudgetExceeded) and of the context; and records.ErrData if reading data of a
-// user-defined type fails. After a cancellation or ErrData the ledger still counts what was
-// reserved.
+// user-defined type fails. After a cancellation or ErrData the ledger still charges the whole
+// reservation.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	data = records.Clamped(data)
@@ -77,16 +78,17 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	return l.run(ctx, data.Schema())
 }
 
-// Check reports the mistakes in configuration, features and records that Fit would report. It uses
-// public facts only.
+// Check returns the errors that Fit would return for the configuration, the features and the
+// records. It uses public facts only.
 //
 // Errors: *param.Error, joined.
 func (c Config) Check(f Features, data records.Data) error {
 	return check(c, f, records.Clamped(data), nil)
 }
 
-// check compares the configuration with features and schema, and the unit of the records with that
-// of the ledger, which may be nil. All of these are public.
+// check returns mistakes in the configuration and contradictions between the configuration, the
+// features, the schema and, unless ledger is nil, the units of records and ledger. It uses public
+// facts only.
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
@@ -123,10 +125,10 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }
 
-// reserve reserves everything that the fit will draw, unless allowances were given.
+// reserve reserves all uses of noise in the fit, unless allowances were given.
 func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Ledger) error {
 	if o.norm != nil || o.iterations != nil {
-		return o.checkAllowances(cfg)
+		return o.checkAllowances(cfg, ledger)
 	}
 	all, err := mechanism.ReserveAll(ctx, ledger, accountant.Transaction{Lines: cfg.Lines()})
 	if err != nil {
@@ -140,7 +142,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 }
 
 // checkAllowances compares the given allowances with what the fit would reserve.
-func (o *options) checkAllowances(cfg Config) error {
+func (o *options) checkAllowances(cfg Config, ledger *accountant.Ledger) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}
 	if cfg.Norm != nil {
@@ -154,11 +156,13 @@ func (o *options) checkAllowances(cfg Config) error {
 			a.Remaining() <= line.Count
 		k.OK(fits, "kmeans.WithAllowances", line.Purpose, fmt.Sprintf(
 			"an allowance of at most %d uses of %s", line.Count, accountant.Describe(line.Event)))
+		k.OK(a == nil || a.On(ledger), "kmeans.WithAllowances", "of another ledger",
+			"allowances on the fit's ledger")
 	}
 	return k.Err()
 }
 
-// lloyd is a fit in progress.
+// lloyd holds the state of a fit.
 type lloyd struct {
 	cfg      Config
 	opts     options
@@ -172,8 +176,8 @@ type lloyd struct {
 	rng      *rand.Rand
 }
 
-// passing makes one pass over all records. It returns the sums for the given centres, and whether
-// they were computed on a backend without the promises that isReal checks.
+// A passing function makes one pass over all records. It returns the sums for the given centres.
+// The boolean is true if they were computed on a backend without the promises that isReal checks.
 type passing func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error)
 
 func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) {
@@ -202,8 +206,8 @@ func (l *lloyd) clipNorm(ctx context.Context) (float64, error) {
 	return l.f.NormBound(), nil
 }
 
-// privateNorm returns the released clip norm. If it was lost in an interruption, it is not drawn
-// again but replaced by the largest norm, which is public.
+// privateNorm releases the clip norm, or returns the one already released. If an interruption lost
+// the release, privateNorm does not draw it again but returns the largest norm, which is public.
 func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 	if h := l.opts.history; h != nil && h.ClipNorm != 0 {
 		return h.ClipNorm, nil
@@ -241,7 +245,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-		// Only if the backend promises it is a record's cluster a function of the record alone.
+		// Without the backend's promises, a record's cluster could depend on other records.
 		if real {
 			grant.NoteReal()
 		}
@@ -255,7 +259,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 	return path.model()
 }
 
-// reading returns a function that makes passes over the fit's own records.
+// reading returns a function that makes passes over the records in l.store.
 func (l *lloyd) reading(n noise) passing {
 	totals := newSums(l.cfg.centers(), l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
 	a := newAssigning(l.opts.be, l.cfg.centers(), l.f.Dim(), l.store.rows, totals)
@@ -267,7 +271,7 @@ func (l *lloyd) reading(n noise) passing {
 	}
 }
 
-// path computes the centres from the releases, one after another. It uses nothing private.
+// path updates the centres after each release. It uses nothing private.
 type path struct {
 	l       *lloyd
 	s       start
@@ -276,8 +280,8 @@ type path struct {
 	counts  [][]float64 // counts of every release
 }
 
-// move updates the centres after one release. With [MeanFirst] the first release gives the mean of
-// all records.
+// move updates the centres after one release. With [MeanFirst], the first release gives the mean of
+// all records, and the centres are placed around it.
 func (p *path) move(r released) {
 	if init := p.l.cfg.Init; len(p.counts) == 0 && init.Method == MeanFirst {
 		p.centers = init.spreadAround(p.update.mean(r), p.s)
@@ -287,8 +291,8 @@ func (p *path) move(r released) {
 	p.counts = append(p.counts, clone(r.counts))
 }
 
-// replay updates the centres by the releases of an interrupted fit. With the same seed the centres
-// are the same.
+// replay updates the centres with the releases of an interrupted fit. With the same seed it reaches
+// the same centres.
 func (p *path) replay(h *History) {
 	if h == nil {
 		return
@@ -298,8 +302,8 @@ func (p *path) replay(h *History) {
 	}
 }
 
-// model returns the resulting model. If every release was lost, it has the first centres with equal
-// weights.
+// model returns the resulting model. If every release was lost, the model has the first centres and
+// equal weights.
 func (p *path) model() (*Model, error) {
 	c := p.l.cfg
 	counts := make([]float64, c.centers())
@@ -321,8 +325,8 @@ func (c Config) countShare(dim int) float64 {
 	return c.CountShare
 }
 
-// mean returns the released mean of the first cluster, which contains every record while all
-// centres are at the origin. It returns the origin if there are too few records.
+// mean returns the released mean of the first cluster. This cluster contains every record while all
+// centres are at the origin. If the noisy count is below the floor, mean returns the origin.
 func (u *updater) mean(r released) []float64 {
 	u.remember(r)
 	defer u.reset()
@@ -334,7 +338,7 @@ func (u *updater) mean(r released) []float64 {
 	return m
 }
 
-// reset forgets the releases of all clusters.
+// reset clears the totals of all clusters.
 func (u *updater) reset() {
 	for k := range u.weight {
 		u.forget(k)
@@ -347,7 +351,7 @@ func (l *lloyd) report(iteration int) {
 	}
 }
 
-// averaged returns the mean of the last few noisy counts.
+// averaged returns the mean of the last noisy counts; last is their number.
 func averaged(history [][]float64, last int) []float64 {
 	history = history[len(history)-min(max(last, 1), len(history)):]
 	mean := make([]float64, len(history[0]))

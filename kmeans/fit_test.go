@@ -31,8 +31,8 @@ func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	return m
 }
 
-// fitSeeded is fit with noise from a fixed seed, for tests of clustering whose result must not
-// depend on noise.
+// fitSeeded is fit with noise of a fixed seed, for tests whose result must not depend on random
+// noise.
 func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
@@ -44,7 +44,7 @@ func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.
 	return m
 }
 
-// found returns the number of true centres that are near a centre of the model.
+// found returns the number of true centres within the given distance of a centre of the model.
 func found(m *kmeans.Model, truth [][]float64, within float64) (n int) {
 	for _, c := range truth {
 		if slices.ContainsFunc(m.Centers, func(x []float32) bool {
@@ -74,18 +74,18 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 			best = max(best, found(m, corners, 0.5))
 			for _, c := range m.Counts {
 				if best == 4 && math.Abs(c-500) > 100 {
-					t.Errorf("%s: counts %v", name, m.Counts)
+					t.Errorf("%s: counts %v, want about 500 each", name, m.Counts)
 				}
 			}
 		}
 		if best != 4 {
-			t.Errorf("%s: %d of 4 clusters found", name, best)
+			t.Errorf("%s: found %d clusters, want 4", name, best)
 		}
 	}
 }
 
-// TestKernelSeparatesRings: kernel k-means separates two concentric rings, which no pair of centres
-// in the plane can separate.
+// TestKernelSeparatesRings checks that kernel k-means separates two concentric rings. No pair of
+// centres in the plane can separate them.
 func TestKernelSeparatesRings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var rows [][]float32
@@ -118,14 +118,15 @@ func TestKernelSeparatesRings(t *testing.T) {
 		return math.Abs(float64(same)/float64(len(got))-0.5) + 0.5
 	}
 	if r := right(m); r < 0.95 {
-		t.Errorf("kernel k-means separates %.2f of two rings", r)
+		t.Errorf("kernel k-means assigns %.2f of two rings correctly, want at least 0.95", r)
 	}
 	if r := right(kmeans.Raw(square)); r > 0.7 {
-		t.Errorf("plain k-means separates %.2f of two rings: the test has no power", r)
+		t.Errorf("plain k-means assigns %.2f of two rings correctly: the test has no power", r)
 	}
 }
 
-// TestSameBitsHoweverItRuns: the released bits do not depend on memory limits, workers and parts.
+// TestSameBitsHoweverItRuns checks that the released bits do not depend on memory limits or the
+// number of workers.
 func TestSameBitsHoweverItRuns(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 3000, 1, corners...))
 	f, err := rff.RBF{Dim: 20, Bandwidth: 4}.New(2, 1)
@@ -147,7 +148,7 @@ func TestSameBitsHoweverItRuns(t *testing.T) {
 			want = got
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: other centres", name)
+			t.Errorf("%s: other centres than with other options", name)
 		}
 	}
 }
@@ -161,7 +162,7 @@ func TestNoiseIsFreshInEachRun(t *testing.T) {
 	}
 }
 
-// untouchable fails the test when a record is read.
+// untouchable is data that fails the test if a record is read.
 type untouchable struct {
 	records.Data
 	t *testing.T
@@ -178,18 +179,19 @@ func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
 	for _, cfg := range []kmeans.Config{cfgFor(2, 5), estimated} {
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
 		if !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("error %v", err)
+			t.Errorf("got error %v, want ErrBudgetExceeded", err)
 		}
 		if n := len(l.Entries()); n != 0 {
-			t.Errorf("%d entries after a refusal", n)
+			t.Errorf("the ledger has %d entries after a refusal, want none", n)
 		}
 	}
 	if _, err := kmeans.Fit(t.Context(), kmeans.Config{}, kmeans.Raw(square), data, l); err == nil {
-		t.Error("the zero configuration is accepted")
+		t.Error("Fit accepts the zero configuration, want an error")
 	}
 }
 
-// TestCancellation: Fit returns the context's error, and the reservation stays on the ledger.
+// TestCancellation checks that a cancelled Fit returns the context's error and that its reservation
+// stays on the ledger.
 func TestCancellation(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 100, 1, corners...))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -203,16 +205,16 @@ func TestCancellation(t *testing.T) {
 			}
 		}))
 	if !errors.Is(err, context.Canceled) || seen != 4 {
-		t.Fatalf("error %v after iteration %d", err, seen)
+		t.Fatalf("got error %v after iteration %d, want context.Canceled after 4", err, seen)
 	}
 	e := l.Entries()
 	if len(e) != 1 || e[0].Reserved != 9 || e[0].Spent != 4 {
-		t.Errorf("entries %+v", e)
+		t.Errorf("ledger entries %+v, want one with 9 reserved and 4 spent", e)
 	}
 	before := ledger(accountant.AddOrRemoveOne)
 	if _, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, before); !errors.Is(err,
 		context.Canceled) || len(before.Entries()) != 0 {
-		t.Errorf("a context that ended before: error %v, entries %+v", err, before.Entries())
+		t.Errorf("cancelled context: error %v, ledger entries %+v, want none", err, before.Entries())
 	}
 }
 
@@ -223,16 +225,18 @@ func TestProgressIsPublic(t *testing.T) {
 	fit(t, cfg, kmeans.Raw(square), table(t, square, nil),
 		kmeans.WithProgress(func(i, of int, epsilon float64) {
 			if of != 3 || !(epsilon > last) {
-				t.Errorf("iteration %d of %d at ε %v after %v", i, of, epsilon, last)
+				t.Errorf("iteration %d of %d has ε = %v after ε = %v, want 3 iterations and increasing ε", i,
+					of, epsilon, last)
 			}
 			steps, last = append(steps, i), epsilon
 		}))
 	if !slices.Equal(steps, []int{1, 2, 3}) {
-		t.Errorf("iterations %v", steps)
+		t.Errorf("got reports of iterations %v, want 1, 2, 3", steps)
 	}
 }
 
-// TestAnyRecordsGiveAModel: empty data and records that are not finite give a valid model.
+// TestAnyRecordsGiveAModel checks that empty data and records that are not finite give a valid
+// model.
 func TestAnyRecordsGiveAModel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {
@@ -247,7 +251,7 @@ func TestAnyRecordsGiveAModel(t *testing.T) {
 				}
 				for _, c := range m.Centers {
 					if n := math.Hypot(float64(c[0]), float64(c[1])); n > m.ClipNorm*(1+1e-6) {
-						t.Errorf("%v: centre of norm %v outside the ball of %v", method, n, m.ClipNorm)
+						t.Errorf("%v: a centre has norm %v, above the clip norm %v", method, n, m.ClipNorm)
 					}
 				}
 			}
@@ -281,12 +285,13 @@ func TestSetsAreClusteredSparse(t *testing.T) {
 			model.Assign(device.CPU(), f, b, got)
 			for i := range got {
 				if got[i] != got[i%2] {
-					t.Errorf("%s, %v: record %d is not in the cluster of its kind", name, method, i)
+					t.Errorf("%s, %v: record %d is not in the cluster of the other records of its kind", name,
+						method, i)
 					break
 				}
 			}
 			if got[0] == got[1] {
-				t.Errorf("%s, %v: both kinds in one cluster", name, method)
+				t.Errorf("%s, %v: both kinds of records are in the same cluster", name, method)
 			}
 		}
 	}
@@ -338,7 +343,7 @@ func TestConfigurationErrors(t *testing.T) {
 			ledger(accountant.AddOrRemoveOne))
 		var typed *param.Error
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v", path, err)
+			t.Errorf("%s: got error %v, want *param.Error with this path", path, err)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -361,11 +366,11 @@ func TestConfigurationErrors(t *testing.T) {
 		var typed *param.Error
 		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data,
 			ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
-			t.Errorf("%s: error %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if _, err := kmeans.Fit(t.Context(), good, nil, nil, nil); err == nil {
-		t.Error("nil arguments are accepted")
+		t.Error("Fit accepts nil arguments, want an error")
 	}
 }
 
@@ -379,14 +384,14 @@ func TestCalibrate(t *testing.T) {
 		}
 		bound, err := accountant.Epsilon(got.Event(r), b.Delta, r)
 		if err != nil || bound.Upper > b.Epsilon || bound.Upper < 0.98*b.Epsilon {
-			t.Errorf("%v: ε %v (%v)", r, bound, err)
+			t.Errorf("%v: the calibrated fit has ε = %v (error %v), want 98 to 100 %% of 0.5", r, bound, err)
 		}
 		if cfg.Norm.NoiseMultiplier != 0 {
 			t.Error("calibration changed the caller's configuration")
 		}
 	}
 	if _, err := (kmeans.Config{}).Calibrate(accountant.Budget{}); err == nil {
-		t.Error("the zero configuration is calibrated to the zero budget")
+		t.Error("Calibrate accepts the zero configuration and budget, want an error")
 	}
 }
 
@@ -413,15 +418,16 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 		m := fitSeeded(t, cfg, kmeans.Raw(s), table(t, s, rows))
 		if typical > 1e5 {
 			if m.ClipNorm != 1e5 {
-				t.Errorf("norms above all bins give %v", m.ClipNorm)
+				t.Errorf("norms above all bins give the clip norm %v, want 1e5", m.ClipNorm)
 			}
 		} else if m.ClipNorm < 0.85*typical || m.ClipNorm > 2*typical {
-			t.Errorf("norms around %v give the clip norm %v", typical, m.ClipNorm)
+			t.Errorf("norms of about %v give the clip norm %v, want a similar number", typical, m.ClipNorm)
 		}
 	}
 }
 
-// TestAssignerAgreesWithModel: an Assigner assigns batches of any size like the model.
+// TestAssignerAgreesWithModel checks that an Assigner and the model assign records to the same
+// clusters, in batches of any size. They must be the clusters of the nearest centres.
 func TestAssignerAgreesWithModel(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 300, 2, corners...))
 	m := fit(t, kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 1}, kmeans.Raw(square), data)
@@ -432,13 +438,13 @@ func TestAssignerAgreesWithModel(t *testing.T) {
 	a := m.Assigner(device.CPU(), kmeans.Raw(square), 37)
 	a.Assign(b, got)
 	if !slices.Equal(got, want) {
-		t.Error("an assigner for 37 rows assigns differently")
+		t.Error("an Assigner for 37 rows and the model assign records differently")
 	}
 	for i := range 40 {
 		a.Assign(b.Slice(i, i+1), got[i:i+1])
 	}
 	if !slices.Equal(got, want) {
-		t.Error("single records are assigned differently")
+		t.Error("an Assigner assigns single records differently than a batch")
 	}
 	for i, c := range want {
 		x := b.Dense.Row(i)
@@ -447,7 +453,7 @@ func TestAssignerAgreesWithModel(t *testing.T) {
 			best = min(best, math.Hypot(float64(x[0]-center[0]), float64(x[1]-center[1])))
 		}
 		if d := math.Hypot(float64(x[0]-m.Centers[c][0]), float64(x[1]-m.Centers[c][1])); d > best+1e-4 {
-			t.Fatalf("record %d is %.4f from its centre, %.4f from the nearest", i, d, best)
+			t.Fatalf("record %d has distance %.4f from its centre, but %.4f from the nearest", i, d, best)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
-// TestMoreCentresThanClusters: two clusters that are not balls, each of two blobs, are found with
-// six centres. Counts and assignments are those of the clusters, also after the model was written
-// and read.
+// TestMoreCentresThanClusters checks that six centres find two clusters that are not balls; each
+// cluster consists of two blobs. Counts and assignments must be per cluster, also after the model
+// has been written and read.
 func TestMoreCentresThanClusters(t *testing.T) {
 	long := [][]float64{{-6, -3}, {6, -3}, {-6, 3}, {6, 3}}
 	rows := blobs(rand.New(rand.NewPCG(1, 1)), 300, 0.3, long...)
@@ -36,11 +36,12 @@ func TestMoreCentresThanClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.K() != 2 || back.K() != 2 || len(m.Weights()) != 2 || len(m.Centers) != 6 {
-		t.Fatalf("%d clusters of %d centres, weights %v", m.K(), len(m.Centers), m.Weights())
+		t.Fatalf("got %d clusters of %d centres with weights %v, want 2 clusters of 6 centres", m.K(),
+			len(m.Centers), m.Weights())
 	}
 	for _, w := range m.Weights() {
-		if w < 0.45 || w > 0.55 { // the noise of a count is at most about 10 of 600
-			t.Errorf("weights %v", m.Weights())
+		if w < 0.45 || w > 0.55 { // the noise on a count is about 10 at most, of 600 records
+			t.Errorf("weights %v, want about 0.5 each", m.Weights())
 		}
 	}
 	assigned := make([]int32, len(rows))
@@ -50,7 +51,7 @@ func TestMoreCentresThanClusters(t *testing.T) {
 	first := assigned[0]
 	for i, c := range assigned {
 		if same := (rows[i][0] < 0) == (rows[0][0] < 0); (c == first) != same || c > 1 {
-			t.Fatalf("record %v is in cluster %d, the first one in %d", rows[i], c, first)
+			t.Fatalf("record %v is in cluster %d, the first record in %d", rows[i], c, first)
 		}
 	}
 }
@@ -65,13 +66,13 @@ func TestGroupsOfNoModel(t *testing.T) {
 	} {
 		var m kmeans.Model
 		if err := json.Unmarshal([]byte(text), &m); !errors.Is(err, kmeans.ErrModel) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got %v, want ErrModel", text, err)
 		}
 	}
 	for _, centers := range []int{1, -1, 1 << 20} {
 		c := kmeans.Config{K: 2, Centers: centers, Iterations: 1, NoiseMultiplier: 1}
 		if c.Validate() == nil {
-			t.Errorf("2 clusters of %d centres", centers)
+			t.Errorf("Validate accepts 2 clusters of %d centres, want an error", centers)
 		}
 	}
 }

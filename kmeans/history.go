@@ -7,14 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// History holds what a fit has released so far, which is public. An interrupted fit resumes from
-// it; see [WithHistory].
+// History holds the releases that a fit has made so far, which are public. An interrupted fit
+// resumes from its History; see [WithHistory].
 type History struct {
 	ClipNorm   float64 // released clip norm of a DPNorm; 0 before its release
 	Iterations []Iteration
 }
 
-// Iteration is what one iteration has released.
+// Iteration holds the release of one iteration.
 type Iteration struct {
 	Sums   []float64 // noisy sums of features: centres × features
 	Counts []float64 // noisy numbers of records, one for each centre
@@ -26,8 +26,8 @@ func (h *History) add(r released) {
 	}
 }
 
-// check returns an error for values that a fit cannot have released, if the given number of
-// iterations are left. Histories may come from files.
+// check returns an error for values that no fit can have released if the given number of iterations
+// is left. Histories may come from files.
 func (h *History) check(c Config, dim, left int) error {
 	if h == nil {
 		return nil
@@ -38,7 +38,7 @@ func (h *History) check(c Config, dim, left int) error {
 		"a norm that the DPNorm can release, or 0 without a DPNorm and before the first iteration")
 	drawn := c.Iterations - left
 	k.OK(len(h.Iterations) <= drawn, path+"Iterations", len(h.Iterations),
-		fmt.Sprintf("at most the %d iterations that were drawn", drawn))
+		fmt.Sprintf("at most %d, the number of iterations already drawn", drawn))
 	n := c.centers()
 	for i, it := range h.Iterations {
 		fits := len(it.Sums) == n*dim && len(it.Counts) == n
@@ -49,7 +49,8 @@ func (h *History) check(c Config, dim, left int) error {
 	return k.Err()
 }
 
-// holdsNorm reports whether the clip norm is one that the DPNorm can have released.
+// holdsNorm reports whether the clip norm is one that d can have released, or 0 if nothing has been
+// released.
 func (h *History) holdsNorm(d *DPNorm) bool {
 	if h.ClipNorm == 0 {
 		return d == nil || len(h.Iterations) == 0

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// estimated returns a configuration with every kind of public state: an estimated clip norm,
-// memory, random splits.
+// estimated returns a configuration with every kind of public state: an estimated clip norm, memory
+// and random splits.
 func estimated(iterations int) kmeans.Config {
 	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5,
 		AverageCounts: 2,
@@ -46,8 +46,9 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 	return all[0], all[1]
 }
 
-// TestFitsGoOn: a fit that is cancelled after any release and resumed from its history gives the
-// same model as an uninterrupted fit with the same noise, and draws no more than it.
+// TestFitsGoOn cancels fits after each release and resumes them from their history. With the same
+// noise, a resumed fit must give the same model as an uninterrupted fit, with the same number of
+// releases.
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4),
@@ -76,7 +77,8 @@ func TestFitsGoOn(t *testing.T) {
 				}))...)
 			if cancel(); stop < cfg.Iterations && !errors.Is(err, context.Canceled) ||
 				len(h.Iterations) != stop {
-				t.Fatalf("%s, stopped at %d: %v, %d iterations kept", name, stop, err, len(h.Iterations))
+				t.Fatalf("%s, stopped at %d: got error %v and %d iterations in the history", name, stop, err,
+					len(h.Iterations))
 			}
 			var seen []int
 			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l,
@@ -86,28 +88,29 @@ func TestFitsGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(m, whole) {
-				t.Errorf("%s, stopped at %d: another model", name, stop)
+				t.Errorf("%s, stopped at %d: the resumed fit gives another model", name, stop)
 			}
 			if want := []int{1, 2, 3, 4}[stop:]; len(seen) != len(want) || !slices.Equal(seen, want) {
-				t.Errorf("%s, stopped at %d: continued with iterations %v", name, stop, seen)
+				t.Errorf("%s, stopped at %d: the resumed fit made iterations %v", name, stop, seen)
 			}
 			for _, e := range l.Entries() {
 				if e.Spent != e.Reserved {
-					t.Errorf("%s, stopped at %d: %+v", name, stop, e)
+					t.Errorf("%s, stopped at %d: a ledger entry is not fully spent: %+v", name, stop, e)
 				}
 			}
 			again, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), untouchable{data, t},
 				l, opts...)
 			if err != nil || !reflect.DeepEqual(again, whole) {
-				t.Errorf("%s, stopped at %d: a complete fit gives another model: %v", name, stop, err)
+				t.Errorf("%s, stopped at %d: repeating a complete fit gives another model or error %v", name,
+					stop, err)
 			}
 		}
 	}
 }
 
-// TestLostReleasesAreLeftOut: grants lost in an interruption are not drawn again. A lost clip norm
-// is replaced by the largest, and without any iteration the model has the first centres and equal
-// weights.
+// TestLostReleasesAreLeftOut checks that releases lost in an interruption are not drawn again. A
+// lost clip norm is replaced by the largest norm. If all iterations are lost, the model has the
+// first centres and equal weights.
 func TestLostReleasesAreLeftOut(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for lost := range 5 {
@@ -127,11 +130,11 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.ClipNorm != cfg.Norm.Max || len(h.Iterations) != 4-lost || h.ClipNorm != m.ClipNorm {
-			t.Errorf("%d lost: clip norm %v, %d iterations", lost, m.ClipNorm, len(h.Iterations))
+			t.Errorf("%d lost: got clip norm %v and %d iterations", lost, m.ClipNorm, len(h.Iterations))
 		}
 		for _, e := range l.Entries() {
 			if e.Spent != e.Reserved {
-				t.Errorf("%d lost: %+v", lost, e)
+				t.Errorf("%d lost: a ledger entry is not fully spent: %+v", lost, e)
 			}
 		}
 		if lost < 4 {
@@ -139,7 +142,7 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 		}
 		for i, w := range m.Weights() {
 			if w != 1.0/3 {
-				t.Errorf("cluster %d has weight %v", i, w)
+				t.Errorf("cluster %d has weight %v, want 1/3", i, w)
 			}
 			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) >
 				1e-4 {
@@ -149,8 +152,8 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestWhatAFitCannotGoOnFrom: invalid histories, which may come from files, and allowances that do
-// not fit are refused before a record is read.
+// TestWhatAFitCannotGoOnFrom checks that invalid histories and wrong allowances are refused before
+// a record is read. Histories may come from files.
 func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 	data := untouchable{table(t, square, [][]float32{{1, 1}}), t}
 	cfg := estimated(3)
@@ -180,7 +183,7 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
 			kmeans.WithAllowances(norm, iterations),
 			kmeans.WithHistory(&h)); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	l := ledger(accountant.AddOrRemoveOne)
@@ -199,13 +202,21 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		var wrong *param.Error
 		if _, err := kmeans.Fit(t.Context(), c.cfg, kmeans.Raw(square), data, l,
 			kmeans.WithAllowances(c.norm, c.iterations)); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
+		}
+	}
+	for name, r := range map[string]accountant.Relation{"another relation": accountant.ReplaceOne,
+		"the same relation": accountant.AddOrRemoveOne} {
+		var wrong *param.Error
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(r),
+			kmeans.WithAllowances(norm, iterations)); !errors.As(err, &wrong) {
+			t.Errorf("allowances of another ledger of %s: %v", name, err)
 		}
 	}
 	if err := cfg.Check(kmeans.Raw(square), records.Data(data)); err != nil {
 		t.Error(err)
 	}
 	if err := cfg.Check(nil, nil); err == nil {
-		t.Error("nothing at all is accepted")
+		t.Error("Check accepts nil features and data, want an error")
 	}
 }

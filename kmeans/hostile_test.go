@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestCentresThatNoMemoryHolds: centres too large for memory are refused before anything is spent.
+// TestCentresThatNoMemoryHolds checks that centres too large for memory are refused before anything
+// is spent.
 func TestCentresThatNoMemoryHolds(t *testing.T) {
 	s := records.Binary(1000)
 	data, err := records.FromFlat(s, make([]float32, 2000))
@@ -24,11 +25,12 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
 	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err,
 		&wrong) || len(ledger.Entries()) > 0 {
-		t.Errorf("%v, with %d lines on the ledger", err, len(ledger.Entries()))
+		t.Errorf("got error %v and %d ledger entries, want *param.Error and none", err,
+			len(ledger.Entries()))
 	}
 }
 
-// beyond is a user-defined type of sets with items outside their universe.
+// beyond is a user-defined type of sets with items that the schema does not have.
 type beyond struct{}
 
 func (d beyond) Schema() records.Schema { return records.Sets(4, 2) }
@@ -45,7 +47,8 @@ func (d beyond) Range(lo, hi int, b *device.Batch) {
 	}
 }
 
-// TestUserDefinedPublicRecords: public records are clamped to their schema like private ones.
+// TestUserDefinedPublicRecords checks that invalid public records of a user-defined type do not
+// make a fit fail, because they are clamped to their schema like private ones.
 func TestUserDefinedPublicRecords(t *testing.T) {
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(beyond{})}
 	private, err := records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}})

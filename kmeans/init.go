@@ -17,29 +17,29 @@ type Method int
 
 const (
 	// MeanFirst puts every centre at the origin, so that the first iteration releases the mean of all
-	// records, and then puts the centres around the mean in random directions. It uses one iteration,
-	// and no centre starts far from all records.
+	// records. It then puts the centres around the mean in random directions. This uses one iteration,
+	// but no centre starts far from all records.
 	MeanFirst Method = iota
 	// Ball puts centres on a sphere around the origin, in random directions.
 	Ball
-	// Packing is like Ball, but its directions are chosen far from each other.
+	// Packing is like Ball, but chooses directions that are far from each other.
 	Packing
-	// Domain uses the features of random records of the schema.
+	// Domain puts centres at the features of random records of the schema.
 	Domain
-	// FromPublic uses the centres of a clustering of given public records.
+	// FromPublic starts at the centres of a clustering of given public records.
 	FromPublic
-	// Given uses the given centres.
+	// Given starts at given centres.
 	Given
 )
 
-// Init determines the first centres; its zero value is [MeanFirst].
+// Init determines the first centres. The zero value means [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
 	// Radius is the radius of Ball and Packing and the distance of MeanFirst's centres from the mean,
 	// as a fraction of the clip norm; 0 means 0.1.
 	Radius float64 `json:"radius,omitempty"`
-	// Records are the public records of FromPublic, which must have the schema of the private ones.
-	// They are clustered by k-means++ and Rounds ordinary iterations; 0 means 20.
+	// Records are the public records of FromPublic. They must have the schema of the private records.
+	// They are clustered by k-means++ and Rounds iterations without noise; 0 rounds means 20.
 	Records records.Data `json:"-"`
 	Rounds  int          `json:"rounds,omitempty"`
 	// Centers are the centres of Given, in feature space.
@@ -75,12 +75,13 @@ func (i Init) validate(k int) error {
 		bad("Records", "none", "public records")
 	}
 	if i.Method == Given && len(i.Centers) != k {
-		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres, as many as Config has", k))
+		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres, the number of centres of the Config", k))
 	}
 	return errors.Join(errs...)
 }
 
-// check compares given centres and records with the feature space and the schema.
+// check returns errors if given centres do not fit the feature space or public records do not fit
+// the schema.
 func (i Init) check(dim int, s records.Schema) error {
 	var errs []error
 	for _, c := range i.Centers {
@@ -114,7 +115,7 @@ func finite(c []float32) bool {
 	return true
 }
 
-// start holds what the first centres are computed from, which is public.
+// start holds the public values from which the first centres are computed.
 type start struct {
 	be     device.Backend
 	f      Features
@@ -155,8 +156,8 @@ func (i Init) ball(s start) [][]float64 {
 	return c
 }
 
-// packing chooses for each centre, of several random directions, the one farthest from the previous
-// centres.
+// packing draws several random directions for each centre and chooses the one farthest from the
+// previous centres.
 func (i Init) packing(s start) [][]float64 {
 	const tries = 20
 	c := make([][]float64, 0, s.k)
@@ -187,8 +188,8 @@ func distance(v []float64, centers [][]float64) float64 {
 	return near
 }
 
-// spreadAround returns k centres at the same distance from the mean, in random directions, so that
-// the next assignment depends on the direction from the mean.
+// spreadAround returns k centres at the same distance from the mean in random directions. The next
+// assignment then depends on a record's direction from the mean.
 func (i Init) spreadAround(mean []float64, s start) [][]float64 {
 	c := i.packing(s)
 	for _, v := range c {
@@ -217,8 +218,8 @@ func zeros(k, dim int) [][]float64 {
 	return c
 }
 
-// domainCenters returns the features of random records of the schema: bits with a random density,
-// numbers uniform within their bounds, sets of random size.
+// domainCenters returns the clipped features of random records of the schema. Binary records have a
+// random density of ones, numbers are uniform within their bounds, and sets have a random size.
 func domainCenters(s start) [][]float64 {
 	dim := s.schema.Dim()
 	b := device.Batch{Rows: s.k}

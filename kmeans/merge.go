@@ -2,13 +2,14 @@ package kmeans
 
 import "math"
 
-// merge merges centres into k groups by Ward's method (Ward 1963): each step merges the two groups
-// for which the sum of squared distances, as computed from centres and counts, increases least. It
-// uses released numbers only, so it costs no privacy.
+// merge merges centres into k groups by Ward's method (Ward 1963). Each step merges the two groups
+// for which the sum of squared distances increases least; this sum is computed from centres and
+// counts. merge uses released numbers only, so it costs no privacy.
 //
-// With more centres than clusters, a cluster need not be a ball, and it does no harm if two centres
-// start in the same cluster: iterations seldom move one of them to another cluster. A centre whose
-// noisy count is below one counts as one record, so it is merged with its nearest neighbour.
+// With more centres than clusters, a cluster can have a shape other than a ball. Two centres may
+// also start in the same cluster; iterations seldom move one of them to another cluster. A centre
+// whose noisy count is below one counts as one record, so it is soon merged with its nearest
+// neighbour.
 func merge(centers [][]float64, counts []float64, k int) []int {
 	n := len(centers)
 	group, size := make([]int, n), make([]float64, n)
@@ -59,7 +60,7 @@ func cheapest(cost [][]float64, gone []bool) (a, b int) {
 	return a, b
 }
 
-// renumbered numbers groups from 0, in the order in which they occur.
+// renumbered numbers the groups from 0 in the order of their first centres.
 func renumbered(group []int) []int {
 	number := map[int]int{}
 	out := make([]int, len(group))

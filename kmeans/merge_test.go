@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMergeIsWards compares every merge with the definition: the pair whose union increases the sum
-// of squared distances least, where a centre stands for as many records as its count.
+// TestMergeIsWards compares merge with the definition of Ward's method: each step merges the pair
+// whose union increases the sum of squared distances least. The weight of a centre is its count.
 func TestMergeIsWards(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -50,12 +50,13 @@ func TestMergeIsWards(t *testing.T) {
 			}
 		}
 		if got := merge(centers, counts, k); !slices.Equal(got, renumbered(want)) {
-			t.Fatalf("%d centres into %d: %v, want %v", n, k, got, renumbered(want))
+			t.Fatalf("%d centres into %d groups: got %v, want %v", n, k, got, renumbered(want))
 		}
 	}
 }
 
-// scatterWithin returns the sum of squared distances to the means of groups.
+// scatterWithin returns the weighted sum of squared distances of centres to the means of their
+// groups.
 func scatterWithin(centers [][]float64, counts []float64, group []int) (sum float64) {
 	for g := range centers {
 		mean, total := make([]float64, len(centers[0])), 0.0
@@ -78,16 +79,16 @@ func scatterWithin(centers [][]float64, counts []float64, group []int) (sum floa
 	return sum
 }
 
-// TestCentresOfNothingJoinTheirNeighbours: a centre whose noisy count is negative is merged with
-// its nearest neighbour.
+// TestCentresOfNothingJoinTheirNeighbours checks that a centre whose noisy count is negative is
+// merged with its nearest neighbour.
 func TestCentresOfNothingJoinTheirNeighbours(t *testing.T) {
 	centers := [][]float64{{0, 0}, {10, 0}, {10, 1}, {0, 30}}
 	group := merge(centers, []float64{500, 900, -40, 600}, 3)
 	if want := []int{0, 1, 1, 2}; !slices.Equal(group, want) {
-		t.Errorf("%v, want %v", group, want)
+		t.Errorf("got groups %v, want %v", group, want)
 	}
 	if n := grouped([]float64{500, 900, -40, 600}, group, 3); !slices.Equal(n,
 		[]float64{500, 860, 600}) {
-		t.Errorf("counts %v", n)
+		t.Errorf("got counts %v, want 500, 860 and 600", n)
 	}
 }

@@ -15,15 +15,15 @@ import (
 // nothing else, so saving, sharing and using it costs no privacy.
 type Model struct {
 	Centers [][]float32 `json:"centers"` // centres × features
-	// Counts are the noisy sizes of the clusters, one for each; they may be negative or fractional.
+	// Counts are the noisy sizes of the clusters. They may be negative or fractional.
 	Counts []float64 `json:"counts"`
-	// Groups has the cluster of each centre, if there are more centres than clusters
-	// ([Config].Centers); nil if each centre is a cluster.
+	// Groups has the cluster of each centre if there are more centres than clusters
+	// ([Config].Centers). It is nil if each centre is a cluster.
 	Groups   []int   `json:"groups,omitempty"`
-	ClipNorm float64 `json:"clip_norm"` // features are clipped to it before they are compared
+	ClipNorm float64 `json:"clip_norm"` // norm to which features are clipped
 }
 
-// ErrModel is returned for a model that a fit cannot have released.
+// ErrModel is returned for a model that no fit can have released.
 var ErrModel = errors.New("kmeans: malformed model")
 
 func newModel(centers [][]float64, counts []float64, clip float64) *Model {
@@ -49,8 +49,8 @@ func (m *Model) K() int {
 	return len(m.Counts)
 }
 
-// Weights returns the clusters' estimated proportions: noisy counts, with negative ones set to
-// zero, divided by their sum. They are equal if all are zero.
+// Weights returns the estimated proportions of the clusters. Negative counts are set to zero, and
+// the counts are divided by their sum. If the sum is zero, all weights are equal.
 func (m *Model) Weights() []float64 {
 	if m == nil {
 		return nil
@@ -71,14 +71,14 @@ func (m *Model) Weights() []float64 {
 	return w
 }
 
-// Assign sets dst to the cluster of each record of the batch: that of its nearest centre, as in the
-// fit. It does not change the model and may be called concurrently. For many batches use an
-// [Assigner].
+// Assign sets dst to the cluster of each record of the batch, which is the cluster of the nearest
+// centre, as in the fit. It does not change the model and may be called concurrently. For many
+// batches use an [Assigner].
 //
 // Shapes: dst has b.Rows entries.
 //
-// The assignment of private records is private; that of public or generated ones costs
-// nothing.
+// The assignment of private records is private. Assigning public or generated records costs no
+// privacy.
 func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int32) {
 	if b.Rows > 0 {
 		m.Assigner(be, f, b.Rows).Assign(b, dst)
@@ -86,13 +86,13 @@ func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int3
 }
 
 // An Assigner assigns batches without allocating memory. It is not safe for concurrent use. It
-// holds features of the records it has assigned, and prints as "[private]".
+// prints as "[private]", because it holds features of the records that it has assigned.
 type Assigner struct {
 	*hiddenAssigner
 }
 
-// hiddenAssigner keeps features behind two pointers, which package fmt does not follow from an
-// unexported field of another struct.
+// hiddenAssigner keeps features behind two pointers. If an Assigner is in an unexported field of
+// another struct, package fmt does not follow these pointers.
 type hiddenAssigner struct {
 	*assigner
 }
@@ -132,7 +132,7 @@ func (Assigner) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 
-// Assign is like [Model.Assign].
+// Assign sets dst to the cluster of each record of the batch, like [Model.Assign].
 func (a *Assigner) Assign(b device.Batch, dst []int32) {
 	for lo := 0; lo < b.Rows; lo += a.features.Rows {
 		hi := min(lo+a.features.Rows, b.Rows)
@@ -160,7 +160,7 @@ func (m *Model) centers64() [][]float64 {
 	return c
 }
 
-// Validate checks the shape and the numbers of a model, for example after it was read.
+// Validate checks the shape and the numbers of a model, for example of one read from a file.
 //
 // Errors: [ErrModel].
 func (m *Model) Validate() error {
@@ -185,7 +185,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// grouped reports whether every centre belongs to a cluster.
+// grouped reports whether every centre belongs to one of the clusters.
 func (m *Model) grouped() bool {
 	if m.Groups == nil {
 		return len(m.Counts) == len(m.Centers)

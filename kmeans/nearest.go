@@ -4,7 +4,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// nearest finds the nearest centre of rows of features.
+// nearest finds the centre nearest to each row of features.
 type nearest struct {
 	be      device.Backend
 	centers device.Matrix // K × d
@@ -21,8 +21,8 @@ func newNearest(be device.Backend, k, dim, rows int) *nearest {
 	return n
 }
 
-// set sets the centres. The nearest centre of x is the one with the largest ⟨x,c⟩ − ‖c‖²/2, since
-// ‖x‖² is the same for all centres.
+// set sets the centres. The centre c nearest to x has the largest ⟨x,c⟩ − ‖c‖²/2, because ‖x‖² is
+// the same for all centres.
 func (n *nearest) set(centers [][]float64) {
 	k, d := n.centers.Rows, n.centers.Cols
 	flat, bias := make([]float32, 0, k*d), make([]float32, k)
@@ -39,8 +39,8 @@ func (n *nearest) set(centers [][]float64) {
 	n.be.Upload(n.bias, bias)
 }
 
-// assign sets dst to the nearest centre of each row, the one with the lowest number if several are
-// equally near.
+// assign sets dst to the index of the centre nearest to each row. If several centres are equally
+// near, it chooses the lowest index.
 func (n *nearest) assign(features device.Matrix, dst []int32) {
 	scores := n.scores.RowRange(0, features.Rows)
 	n.be.Gemm(false, true, 1, features, n.centers, 0, scores)

@@ -11,18 +11,18 @@ type noise struct {
 	clip   float64
 	sum    float64 // standard deviation on each coordinate of each sum
 	count  float64 // standard deviation on each count
-	effect float64 // largest norm of (difference between neighbours ÷ standard deviation)
+	effect float64 // largest difference of neighbours' sums and counts, each ÷ its std
 }
 
-// spread returns the noise for which counts have the fraction share of the squared effect 1/z².
+// spread returns the noise for which counts use the fraction share of the squared effect 1/z².
 //
 // Add or remove: one record changes one count by 1 and one sum by at most C, so μ² = C²/s² +
 // 1/s_c².
 //
-// Replace one: a record that stays in its cluster changes one sum by at most 2C (features are
-// signed) and no count. A record that changes its cluster changes two sums by at most C each and
-// two counts by 1. So μ² = max(4C²/s², 2C²/s² + 2/s_c²), and counts cost nothing as long as their
-// fraction is at most one half.
+// Replace one: if the old and the new record are in the same cluster, one sum changes by at most 2C
+// (features are signed) and no count changes. If they are in different clusters, two sums change by
+// at most C each and two counts by 1. So μ² = max(4C²/s², 2C²/s² + 2/s_c²). A fraction for counts
+// of at most one half therefore does not increase the noise on sums.
 func spread(r accountant.Relation, clip, z, share float64) noise {
 	n := noise{clip: clip}
 	if r == accountant.ReplaceOne {

@@ -18,7 +18,7 @@ type options struct {
 	history          *History             // nil if nothing is kept
 }
 
-// defaultCache is enough for 120,000 records of 784 float32 features.
+// defaultCache is enough for 170,000 records of 784 float32 features.
 const defaultCache = 512 << 20
 
 func newOptions(opts []Option) options {
@@ -34,31 +34,32 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// WithBackend sets the backend; the default is the CPU.
+// WithBackend sets the backend. The default is the CPU.
 func WithBackend(be device.Backend) Option { return func(o *options) { o.be = be } }
 
-// WithProgress calls report after each iteration, and after an estimated clip norm with iteration
-// 0. The arguments are public.
+// WithProgress calls report after each iteration, and with iteration 0 after an estimated clip norm
+// has been released. The arguments are public.
 func WithProgress(report func(iteration, of int, epsilonSoFar float64)) Option {
 	return func(o *options) { o.progress = report }
 }
 
-// WithSeed sets the seed of public randomness: initial centres and splits. Noise has no seed.
+// WithSeed sets the seed of the public randomness, which draws initial centres and splits. Noise
+// has no seed.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// WithCache bounds the memory for features, in bytes. Features that do not fit are
-// recomputed in every iteration.
+// WithCache bounds the memory for features, in bytes. If the features do not fit, they are computed
+// again in every iteration.
 func WithCache(bytes int64) Option { return func(o *options) { o.cache = bytes } }
 
-// WithAllowances makes the fit draw from existing allowances of [Config.Lines] on the fit's ledger,
-// instead of making a reservation. norm is nil without a [DPNorm]. Allowances with fewer uses left
-// belong to an interrupted fit, whose lost draws are left out. A lost clip norm is replaced by
-// DPNorm.Max.
+// WithAllowances makes the fit use existing allowances of [Config.Lines] on the fit's ledger,
+// instead of making a reservation. norm must be nil without a [DPNorm]. If an allowance has fewer
+// uses left than its line, the fit was interrupted before. It then leaves out the iterations that
+// were lost, and replaces a lost clip norm by DPNorm.Max.
 func WithAllowances(norm, iterations *mechanism.Allowance) Option {
 	return func(o *options) { o.norm, o.iterations = norm, iterations }
 }
 
-// WithHistory stores every release in h before it is reported, for example so that it can be saved.
-// The fit starts by replaying the releases already in h: with the same configuration, features and
-// seed it continues as if it had not been interrupted.
+// WithHistory stores every release in h before it is reported, so that the caller can save it. The
+// fit begins by replaying the releases that are already in h. With the same configuration, features
+// and seed it then continues as if it had not been interrupted.
 func WithHistory(h *History) Option { return func(o *options) { o.history = h } }

@@ -13,27 +13,27 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Pass describes one pass over all records, for an iteration or for the clip norm: everything
-// that its sums depend on except the records. All of it is public.
+// A Pass describes one pass over all records, for an iteration or for the clip norm. It has
+// everything that the sums of the pass depend on, except the records. All of it is public.
 type Pass struct {
 	Config   Config              `json:"config"`
 	Relation accountant.Relation `json:"relation"`
 	Schema   records.Schema      `json:"schema"`
-	// Features is the name of the features, which every process must compute in the same way.
+	// Features is the name of the features. Every process must compute them in the same way.
 	Features string      `json:"features"`
 	Centers  [][]float64 `json:"centers"` // K × features
 	// ClipNorm is the norm to which features are clipped.
 	ClipNorm float64 `json:"clip_norm"`
-	// Norms says that this is the pass before the iterations of a Config with Norm, which counts the
-	// norms of features in the bins of a histogram. Such a pass has no centres and no clip norm.
+	// Norms is true in the pass that precedes the iterations if Config has a Norm. This pass counts
+	// the norms of features in the bins of a histogram. It has no centres and no clip norm.
 	Norms bool `json:"norms,omitempty"`
 }
 
-// NewPartial returns the sums of a pass over no records, to which processes add the records of
-// shards: see package partial. f must be the features that the pass names.
+// NewPartial returns the sums of a pass over no records. Processes add the records of their shards
+// to it; see package partial. f must be the features that the pass names.
 //
-// Errors: *param.Error for a mistake in the configuration, and for features or centres that do not
-// fit it.
+// Errors: *param.Error for an invalid configuration, and for features or centres that do not fit
+// it.
 func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error) {
 	if err := p.check(f); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (p Pass) check(f Features) error {
 	if err != nil {
 		return err
 	}
-	p.Config.Init = Init{} // the sums do not depend on it
+	p.Config.Init = Init{} // the sums do not depend on Init
 	if err := p.Config.Check(f, none); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p Pass) check(f Features) error {
 	return k.Err()
 }
 
-// counter sums the features of records and counts records, by cluster.
+// counter sums the features of records and counts the records of every cluster.
 type counter struct {
 	pass   Pass
 	be     device.Backend
@@ -95,7 +95,7 @@ type counter struct {
 	totals *sums
 }
 
-// Add counts every record once, in the cluster whose centre is nearest.
+// Add counts every record once, in the cluster of its nearest centre.
 func (c *counter) Add(ctx context.Context, data records.Data) error {
 	if rows, _ := records.RowsOf(data); rows.Len() == 0 {
 		return ctx.Err()
@@ -113,7 +113,7 @@ func (c *counter) Sums() []*mechanism.FixedSum {
 	return []*mechanism.FixedSum{t.features, t.counts}
 }
 
-// normCounter counts norms of features.
+// normCounter counts the norms of features in the bins of a histogram.
 type normCounter struct {
 	be   device.Backend
 	f    Features
@@ -140,11 +140,11 @@ func (c *normCounter) Sums() []*mechanism.FixedSum {
 }
 
 // FitPasses is like Fit, but other processes read the records. In each iteration, and once before
-// if the clip norm is estimated, read returns the sums over all records, merged from shards as
-// package partial describes. name is the name of the features in every pass. With the same noise,
-// the released bits are those of Fit.
+// if the clip norm is estimated, the function read returns the sums over all records, merged from
+// shards as package partial describes. name is the name of the features in every pass. With the
+// same noise, FitPasses and Fit release the same bits.
 //
-// Guarantee: that of Fit for the records of all shards; each record must be in one shard.
+// Guarantee: that of Fit for the records of all shards. Each record must be in exactly one shard.
 //
 // Errors: those of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
@@ -177,7 +177,7 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that returns the sums of a pass")
 	if ledger != nil && ledger.Unit() == records.UnitRecord {
 		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
-			"a ledger with the option accountant.WithUnit(records.UnitUser), since the schema is of persons")
+			"a ledger with the option accountant.WithUnit(records.UnitUser), since records are persons")
 	}
 	none, err := noRecords(schema)
 	if err != nil {
@@ -188,7 +188,7 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	return k.Err()
 }
 
-// elsewhere calls read for the sums of each pass and checks that they are sums of that pass.
+// elsewhere calls read for each pass and checks that the sums it returns belong to the pass.
 type elsewhere struct {
 	l      *lloyd
 	name   string
@@ -196,7 +196,7 @@ type elsewhere struct {
 	read   func(context.Context, Pass) (*partial.Partial, error)
 }
 
-// pass returns a Pass with the fields that all passes have in common.
+// pass returns a Pass with the fields that are the same in all passes.
 func (e elsewhere) pass() Pass {
 	cfg := e.l.cfg
 	cfg.Init = Init{}
@@ -229,7 +229,8 @@ func (e elsewhere) norms(ctx context.Context, bins *mechanism.NormHistogram) (bo
 	return real, bins.AddCounts(list[0])
 }
 
-// sums returns the sums of a pass, and whether they were computed on a backend without promises.
+// sums returns the sums of a pass. real is true if they were computed on a backend without
+// promises.
 func (e elsewhere) sums(ctx context.Context, p Pass) (list []*mechanism.FixedSum, real bool,
 	err error) {
 	empty, err := p.NewPartial(e.l.opts.be, e.l.f)

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestPassesOverShards: FitPasses on sums of shards, some of them sent twice, gives the same model
-// and the same ledger as Fit on all records.
+// TestPassesOverShards checks that FitPasses on the sums of shards, each sent twice, gives the same
+// model and the same ledger as Fit on all records.
 func TestPassesOverShards(t *testing.T) {
 	const rows = 2000
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), rows/4, 0.7, corners...))
@@ -86,20 +86,21 @@ func TestPassesOverShards(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %v: other centres", name, r)
+				t.Errorf("%s, %v: FitPasses and Fit give different models", name, r)
 			}
 			if !reflect.DeepEqual(one.Entries(), two.Entries()) {
 				t.Errorf("%s, %v: the ledger has %v, want %v", name, r, two.Entries(), one.Entries())
 			}
 			if passes != wanted {
-				t.Errorf("%s, %v: %d passes", name, r, passes)
+				t.Errorf("%s, %v: got %d passes, want one for each iteration and estimated norm", name, r,
+					passes)
 			}
 		}
 	}
 }
 
-// TestPassesOfOthersAreRefused: refused are sums for other centres, with another norm, or of
-// another unit than the ledger's, and invalid arguments and passes.
+// TestPassesOfOthersAreRefused checks that sums of another pass, sums of another unit than the
+// ledger's, invalid arguments and invalid passes are refused.
 func TestPassesOfOthersAreRefused(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 0.7, corners...))
 	f := kmeans.Raw(square)
@@ -130,7 +131,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			return s, s.Add(ctx, data)
 		})
 		if c.ok != (err == nil) || !c.ok && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 	norm := cfg
@@ -150,7 +151,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			return s, s.Add(ctx, data)
 		})
 		if (err == nil) != (name == "its own") || err != nil && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 	read := func(context.Context, kmeans.Pass) (*partial.Partial, error) { return nil, nil }
@@ -170,7 +171,8 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 	} {
 		l := ledger(accountant.AddOrRemoveOne)
 		if err := try(l); !errors.As(err, &wrong) || len(l.Entries()) > 0 {
-			t.Errorf("%s: %v, %d lines", name, err, len(l.Entries()))
+			t.Errorf("%s: got error %v and %d ledger entries, want *param.Error and none", name, err,
+				len(l.Entries()))
 		}
 	}
 	for name, p := range map[string]kmeans.Pass{"zero": {},
@@ -180,13 +182,13 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			Norms: true, ClipNorm: 1},
 		"no centres": {Config: cfg, Schema: square, Relation: accountant.AddOrRemoveOne, ClipNorm: 1}} {
 		if _, err := p.NewPartial(device.CPU(), f); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 }
 
-// TestNormPassReplays: apart from its releases, a fit in passes with an estimated norm shows
-// nothing of the records.
+// TestNormPassReplays replays fits in passes with an estimated norm on neighbouring data sets:
+// everything but the noisy sums must be the same.
 func TestNormPassReplays(t *testing.T) {
 	f := kmeans.Raw(square)
 	cfg := kmeans.Config{K: 3, Iterations: 2, NoiseMultiplier: 20,

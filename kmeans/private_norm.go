@@ -10,21 +10,21 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPNorm estimates the clip norm from the records, for features without a norm bound: a histogram
-// of their norms gets Gaussian noise, and the clip norm is the upper edge of the bin with the
+// DPNorm estimates the clip norm from the records, for features without a norm bound. Gaussian
+// noise is added to a histogram of the norms. The clip norm is the upper edge of the bin with the
 // largest noisy count.
 //
-// Norms above Max count in the last bin, so that the estimate also works if Max is too small, and
-// norms that are not finite count in the first: see [mechanism.NormHistogram]. With Min the bins
-// are geometric, to cover several orders of magnitude: the first is (0, Min], and the edges of the
-// others grow by a constant factor up to Max.
+// Norms above Max count in the last bin, so that the estimate also works if Max is too small. Norms
+// that are not finite count in the first bin. See [mechanism.NormHistogram]. With Min the bins are
+// geometric and cover several orders of magnitude: the first bin is (0, Min], and the edges of the
+// others increase by a constant factor up to Max.
 //
 // Source: algorithm 3 of Acs et al. 2019, which does not count norms above the last bin.
 type DPNorm struct {
 	Max  float64 `json:"max"`
 	Min  float64 `json:"min,omitempty"` // 0 for bins of equal width
 	Bins int     `json:"bins"`
-	// NoiseMultiplier is the noise multiplier of the histogram, which is a separate event.
+	// NoiseMultiplier is the noise multiplier of the histogram's release, which is a separate event.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
@@ -80,7 +80,8 @@ func countNorms(ctx context.Context, bins *mechanism.NormHistogram, s *store) er
 	})
 }
 
-// estimate releases the clip norm, with one use of the allowance. count fills the histogram.
+// estimate releases the clip norm with one use of the allowance. The function count fills the
+// histogram.
 func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, inShares bool,
 	count counting) (float64, error) {
 	bins, err := d.histogram(inShares)
@@ -101,6 +102,6 @@ func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, inShares 
 	return bins.Release(g, d.NoiseMultiplier)
 }
 
-// counting counts the norms of all records. It returns true if they were computed on a backend
-// without the promises that isReal checks, so that a norm may depend on other records.
+// A counting function counts the norms of all records. It returns true if they were computed on a
+// backend without the promises that isReal checks. A norm may then depend on other records.
 type counting func(context.Context, *mechanism.NormHistogram) (real bool, err error)

@@ -12,7 +12,7 @@ import (
 //
 // Source: Arthur and Vassilvitskii 2007.
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
-	data := records.Clamped(i.Records) // Data may be user-defined
+	data := records.Clamped(i.Records) // the records may be of a user-defined type
 	n := data.Len()
 	var b device.Batch
 	data.Range(0, n, &b)
@@ -39,8 +39,8 @@ func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
 	return centers, nil
 }
 
-// plusPlus draws each centre with probability proportional to the squared
-// distance from those before it.
+// plusPlus draws centres from the rows by k-means++. The probability of each row is proportional to
+// its squared distance from the nearest earlier centre.
 func plusPlus(rows [][]float64, s start) [][]float64 {
 	centers := [][]float64{clone(rows[s.rng.IntN(len(rows))])}
 	far := make([]float64, len(rows))
@@ -77,7 +77,8 @@ func (s start) weighted(w []float64) int {
 	return len(w) - 1
 }
 
-// means returns the centres of assigned public rows; an empty cluster keeps its previous centre.
+// means returns the mean of the public rows assigned to each centre. A centre without rows keeps
+// its previous position.
 func means(rows [][]float64, assigned []int32, previous [][]float64) [][]float64 {
 	next, counts := zeros(len(previous), len(previous[0])), make([]float64, len(previous))
 	for i, r := range rows {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// recorder is a tap that records the private inputs of every release and, given an earlier run's
-// outputs, replays those. Two runs that replay the same outputs make the same choices, so their
-// inputs can be compared one by one.
+// recorder is a tap that records the private inputs of every release. If it has the outputs of an
+// earlier run, it replays them. Two runs with the same outputs make the same choices, so their
+// inputs can be compared release by release.
 type recorder struct {
 	seed     uint64
 	releases []entropy.Release
@@ -66,7 +66,7 @@ func ledger(r accountant.Relation) *accountant.Ledger {
 	return accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})
 }
 
-// tapped runs a fit with a seeded source.
+// tapped runs a fit whose noise comes from the recorder's seed, and records its releases.
 func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
@@ -105,7 +105,7 @@ func blobs(rng *rand.Rand, n int, spread float64, centers ...[]float64) [][]floa
 	return rows
 }
 
-// stubborn wraps features, with another norm bound and with some rows changed by spoil.
+// stubborn wraps features. It has another norm bound, and spoil can change its rows.
 type stubborn struct {
 	kmeans.Features
 	bound float64

@@ -21,8 +21,8 @@ func cfgFor(k, iterations int) kmeans.Config {
 		Init:       kmeans.StartAt([][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k])}
 }
 
-// pulled returns, for each release, the norm of (difference of inputs ÷ standard deviation), which
-// the declared effect must bound.
+// pulled returns, for each release, the norm of the difference of the inputs divided by the
+// standard deviations. The declared effect must be at least this norm.
 func pulled(t *testing.T, a, b *recorder) []float64 {
 	t.Helper()
 	if len(a.releases) != len(b.releases) {
@@ -42,8 +42,9 @@ func pulled(t *testing.T, a, b *recorder) []float64 {
 	return out
 }
 
-// neighbours returns the neighbours of rows: with each record removed, with a new one added, or
-// with each replaced by records chosen for the largest change of sums and counts.
+// neighbours returns neighbouring data sets of rows. Under add/remove, each record is removed, or
+// an extreme record is added. Under replace-one, each record is replaced by extreme records.
+// Extreme records are chosen for large changes of sums and counts.
 func neighbours(r accountant.Relation, rows [][]float32) [][][]float32 {
 	extremes := [][]float32{{10, 0}, {-10, 0}, {0, 10}, {0, -10}, {3, 0}, {-3, 0}, {0, 0}, {2.1, -2.1}}
 	var out [][][]float32
@@ -66,9 +67,9 @@ func neighbours(r accountant.Relation, rows [][]float32) [][][]float32 {
 	return out
 }
 
-// TestSensitivityByBruteForce compares every release's inputs on a data set and
-// on all of its neighbours, with the first one's outputs replayed, against the
-// effect that the release declared and the ledger was charged for.
+// TestSensitivityByBruteForce runs a fit on a data set, and on neighbouring data sets with the
+// first run's outputs replayed. The inputs of each release must not differ by more than the
+// declared effect, for which the ledger was charged.
 func TestSensitivityByBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := append(blobs(rng, 3, 1, []float64{2, 0}, []float64{-2, 0}, []float64{0, 3}),
@@ -90,16 +91,16 @@ func TestSensitivityByBruteForce(t *testing.T) {
 					for i, d := range pulled(t, base, rec) {
 						worst = max(worst, d)
 						if allowed := base.releases[i].Effect; d > allowed*(1+1e-9) {
-							t.Fatalf("release %d moves by %v, declared %v", i, d, allowed)
+							t.Fatalf("release %d differs by %v, more than the declared %v", i, d, allowed)
 						}
 						if e := base.releases[i].Effect; math.Abs(e*cfg.NoiseMultiplier-1) > 1e-12 {
-							t.Fatalf("effect %v, multiplier %v", e, cfg.NoiseMultiplier)
+							t.Fatalf("declared effect %v, want 1/%v", e, cfg.NoiseMultiplier)
 						}
 					}
 				}
-				// The bound is attained, so no more noise is added than necessary.
+				// A neighbour attains the declared effect, so the noise is not larger than necessary.
 				if worst*cfg.NoiseMultiplier < 0.99 {
-					t.Errorf("worst neighbour moves a release by %.3f of what is paid for",
+					t.Errorf("the largest difference is %.3f of the declared effect, want 1",
 						worst*cfg.NoiseMultiplier)
 				}
 			})
@@ -107,7 +108,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestSensitivityOfPrivateNorm does the same for an estimated clip norm followed by iterations.
+// TestSensitivityOfPrivateNorm is TestSensitivityByBruteForce for a fit with an estimated clip
+// norm.
 func TestSensitivityOfPrivateNorm(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, 0}, {0, 2.5}, {-7, 0}, {9, 9}, {0, 0}}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -116,22 +118,23 @@ func TestSensitivityOfPrivateNorm(t *testing.T) {
 		base := &recorder{seed: 4}
 		tapped(t, base, cfg, kmeans.Raw(square), table(t, square, rows), r)
 		if len(base.releases) != 3 {
-			t.Fatalf("%d releases", len(base.releases))
+			t.Fatalf("got %d releases, want 3", len(base.releases))
 		}
 		for _, other := range neighbours(r, rows) {
 			rec := &recorder{seed: 4, replay: base.outputs()}
 			tapped(t, rec, cfg, kmeans.Raw(square), table(t, square, other), r)
 			for i, d := range pulled(t, base, rec) {
 				if d > base.releases[i].Effect*(1+1e-9) {
-					t.Fatalf("%v: release %d moves by %v, declared %v", r, i, d, base.releases[i].Effect)
+					t.Fatalf("%v: release %d differs by %v, more than the declared %v", r, i, d,
+						base.releases[i].Effect)
 				}
 			}
 		}
 	}
 }
 
-// TestEveryRecordCountsOnce: counts of one iteration add up to the number of
-// records, also for features that are not finite.
+// TestEveryRecordCountsOnce checks that the counts of an iteration add up to the number of records,
+// also if some features are not finite.
 func TestEveryRecordCountsOnce(t *testing.T) {
 	rows := blobs(rand.New(rand.NewPCG(1, 2)), 20, 1, []float64{2, 0}, []float64{-2, 0},
 		[]float64{0, 3})
@@ -155,20 +158,21 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 				n += c
 			}
 			if n != float64(len(rows)) {
-				t.Errorf("release %d counts %v of %d records", i, n, len(rows))
+				t.Errorf("release %d counts %v records, want %d", i, n, len(rows))
 			}
 			var sq float64
 			for _, v := range rel.Inputs[0] {
 				sq += v * v
 			}
 			if limit := 3 * float64(len(rows)); math.IsNaN(sq) || math.Sqrt(sq) > limit {
-				t.Errorf("release %d: sums of norm %v exceed %v", i, math.Sqrt(sq), limit)
+				t.Errorf("release %d: the sums have norm %v, want at most %v", i, math.Sqrt(sq), limit)
 			}
 		}
 	}
 }
 
-// TestClippedRowsHoldInFloat: a single record's sum has norm at most C exactly.
+// TestClippedRowsHoldInFloat checks that the sum of a single record has norm at most the clip norm,
+// without any tolerance for rounding.
 func TestClippedRowsHoldInFloat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	s := records.Interval(7, -1e30, 1e30)
@@ -190,8 +194,8 @@ func TestClippedRowsHoldInFloat(t *testing.T) {
 	}
 }
 
-// TestEventIsWhatIsSpent compares the configuration's event with the lines on the ledger, for any
-// records.
+// TestEventIsWhatIsSpent compares the configuration's event with the entries of the ledger, for
+// several data sets.
 func TestEventIsWhatIsSpent(t *testing.T) {
 	data := map[string]*records.Table{
 		"empty": table(t, square, nil),
@@ -211,25 +215,26 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 				}
 				entries, lines := l.Entries(), cfg.Lines()
 				if len(entries) != len(lines) {
-					t.Fatalf("%s: entries %+v", name, entries)
+					t.Fatalf("%s: ledger entries %+v, want as many as Lines returns", name, entries)
 				}
 				for i, e := range entries {
 					if e.Spent != lines[i].Count || e.Reserved != e.Spent || e.Purpose != lines[i].Purpose ||
 						!accountant.EqualEvents(e.Event, lines[i].Event) {
-						t.Errorf("%s: ledger holds %+v, configuration says %+v", name, e, lines[i])
+						t.Errorf("%s: ledger entry %+v, want %+v", name, e, lines[i])
 					}
 				}
 				want, err := accountant.Epsilon(cfg.Event(r), 1e-5, r)
 				if err != nil || math.Abs(l.Epsilon().Upper-want.Upper) > 1e-9*want.Upper {
-					t.Errorf("%s: ledger publishes %v, event costs %v (%v)", name, l.Epsilon(), want, err)
+					t.Errorf("%s: the ledger has ε = %v, the event costs %v (error %v)", name, l.Epsilon(), want,
+						err)
 				}
 			}
 		}
 	}
 }
 
-// TestPairedFeaturesAreNeverClipped: without a clip norm, the features' norm bound of 1 is used,
-// and their norm is 1.
+// TestPairedFeaturesAreNeverClipped checks that random Fourier features keep their norm of 1 if no
+// clip norm is given, because their norm bound is then the clip norm.
 func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	s := records.Binary(30)
 	m, err := rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1)
@@ -246,14 +251,15 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 		sq += v * v
 	}
 	if sq > 1 || sq < 1-1e-5 {
-		t.Errorf("squared norm %v of one record's features", sq)
+		t.Errorf("one record's features have squared norm %v, want 1", sq)
 	}
 }
 
-// undeclared is a backend without promises: the cluster of a record may depend on other records.
+// undeclared is a backend without promises, so that a record's cluster may depend on other records.
 type undeclared struct{ device.Backend }
 
-// With such a backend the guarantee names the real noise class too.
+// TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on an undeclared
+// backend also names the real noise class.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	for be, want := range map[device.Backend]int{device.CPU(): 1, (undeclared{device.CPU()}): 2} {
 		s := records.Interval(2, -1, 1)
@@ -269,7 +275,7 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 		}
 		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 &&
 			c[1] != accountant.RealNoise {
-			t.Errorf("%s: noise classes %v", be.Name(), c)
+			t.Errorf("%s: got noise classes %v", be.Name(), c)
 		}
 	}
 }

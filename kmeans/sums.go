@@ -9,8 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sums holds one iteration's private numbers: exact fixed-point sums of features and counts for
-// every cluster, one copy per worker. They are released only by [mechanism.Grant.Release].
+// sums holds one iteration's private numbers: the exact fixed-point sums of features and the counts
+// of every cluster. Each worker has its own sums and counts. Only [mechanism.Grant.Release]
+// releases them.
 type sums struct {
 	k, dim  int
 	workers []workerSums
@@ -40,9 +41,9 @@ func (s *sums) reset() {
 	}
 }
 
-// add adds every row to the cluster it is assigned to, with weight 1 or the weight of a person's
-// row. What a person adds is a weighted mean of what records may add: see [records.RowsOf]. Since
-// sums are integers, the result does not depend on how rows are divided among workers.
+// add adds every row to its cluster, with weight 1 or, for a person's row, the row's weight. A
+// person thus adds a weighted mean of rows; see [records.RowsOf]. Since sums are integers, the
+// result does not depend on how rows are divided among workers.
 func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32,
 	shares records.Shares) {
 	features = s.onHost(be, features)
@@ -80,7 +81,7 @@ func (s *sums) onHost(be device.Backend, m device.Matrix) device.Matrix {
 	return host
 }
 
-// total merges the workers' sums into the first.
+// total merges the sums of all workers into the first worker's and returns them.
 func (s *sums) total() workerSums {
 	t := s.workers[0]
 	for _, w := range s.workers[1:] {
@@ -125,8 +126,9 @@ func (a *assigning) add(ctx context.Context, s *store) error {
 	})
 }
 
-// isReal reports whether a backend does not promise that the result for one row is independent of
-// other rows and always has the same bits. Noise is then of the real class.
+// isReal reports whether a backend lacks one of two promises: that the result for a row does not
+// depend on other rows, and that it always has the same bits. Without them, noise is of the real
+// class.
 func isReal(be device.Backend) bool {
 	return device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 }

@@ -5,13 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// Shrink determines whether centres are moved towards their mean to reduce their noise.
+// Shrink determines whether centres are moved towards the mean of all records to reduce their
+// noise.
 type Shrink int
 
 const (
-	// ShrinkToMean moves each centre towards the mean of all records, by the fraction of its squared
-	// distance that noise explains: the positive-part rule of James and Stein (1961). Without it,
-	// centres of clusters with few records have the largest norms and lose their records.
+	// ShrinkToMean moves each centre towards the mean of all records by the positive-part rule of
+	// James and Stein (1961). It reduces the distance by the fraction of the squared distance that
+	// noise explains. Without shrinking, centres of clusters with few records have the largest norms
+	// and lose their records to other centres.
 	ShrinkToMean Shrink = iota
 	// NoShrink only divides sums by counts, as the papers do.
 	NoShrink
@@ -24,8 +26,9 @@ type updater struct {
 	dim   int
 	rng   *rand.Rand // public
 
-	// Discounted totals of the releases so far, or the last release without Config.Memory; the number
-	// of releases in each total; and the variance of its noise. Both are in units of one release.
+	// total has the discounted totals of all releases so far; without Config.Memory it is the last
+	// release. For each cluster, weight is the discounted number of releases in the total, and
+	// variance is the variance of the total's noise. Both are in units of one release.
 	total    released
 	weight   []float64
 	variance []float64
@@ -40,8 +43,8 @@ func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
 	}
 }
 
-// remember adds a release to the discounted totals of earlier ones. Clusters converge, so old sums
-// are over nearly the same records as new ones, with independent noise.
+// remember adds a release to the discounted totals of earlier releases. Clusters converge, so old
+// and new sums are over nearly the same records, but have independent noise.
 func (u *updater) remember(r released) {
 	m := u.cfg.Memory
 	for i, v := range r.sums {
@@ -54,7 +57,7 @@ func (u *updater) remember(r released) {
 	}
 }
 
-// forget clears the totals of a cluster, which a split makes invalid.
+// forget clears the totals of a cluster. It is needed after a split, which makes them invalid.
 func (u *updater) forget(k int) {
 	clear(u.sum(k))
 	u.total.counts[k], u.weight[k], u.variance[k] = 0, 0, 0
@@ -64,7 +67,7 @@ func (u *updater) forget(k int) {
 func (u *updater) sum(k int) []float64 { return u.total.sums[k*u.dim : (k+1)*u.dim] }
 
 // large reports whether cluster k's total count is at least the floor. By default the floor is
-// three standard deviations of its noise, and at least one record.
+// three standard deviations of the total's noise, but at least one record.
 func (u *updater) large(k int) bool {
 	floor := u.cfg.Floor * u.weight[k]
 	if u.cfg.Floor == 0 {
@@ -96,8 +99,9 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	return next
 }
 
-// shrink applies [ShrinkToMean], around the mean of all clusters above the floor. A centre's noise
-// has expected squared norm d·s²/n²; the noise of the mean is smaller and ignored.
+// shrink applies [ShrinkToMean]. It uses the mean of the records in all clusters above the floor. A
+// centre's noise has an expected squared norm of d·s²/n². The noise of the mean is smaller and is
+// ignored.
 func (u *updater) shrink(centers [][]float64) {
 	mean, records := make([]float64, u.dim), 0.0
 	for k := range centers {
@@ -122,11 +126,12 @@ func (u *updater) shrink(centers [][]float64) {
 	}
 }
 
-// minKeep is the smallest factor of shrinking; it keeps centres distinct.
+// minKeep is the smallest shrinking factor. It keeps centres distinct.
 const minKeep = 0.05
 
-// split moves the centre of each small cluster next to that of the largest, so that the two divide
-// its records. The count is halved for each, so that the next small cluster may be moved elsewhere.
+// split moves the centre of each small cluster next to the centre of the largest cluster, so that
+// the two centres divide its records. Both then get half of its count, so that the next small
+// cluster may divide another cluster.
 func (u *updater) split(centers [][]float64, counts []float64) {
 	counts = clone(counts)
 	for _, k := range u.small() {
@@ -155,8 +160,8 @@ func (u *updater) small() (list []int) {
 	return list
 }
 
-// splitStep is the distance of the two new centres from the old one, relative to its norm. The next
-// assignment depends only on their direction.
+// splitStep is the distance of the two new centres from the old centre, relative to the old
+// centre's norm. The next assignment hardly depends on this distance.
 const splitStep = 0.05
 
 func argmax(v []float64) int {

@@ -16,24 +16,26 @@ func TestSpreadMeetsItsMultiplier(t *testing.T) {
 			for _, share := range []float64{1e-3, 0.034, 0.3, 0.5, 0.7, 0.99} {
 				n := spread(accountant.AddOrRemoveOne, clip, z, share)
 				if got := math.Hypot(clip/n.sum, 1/n.count); math.Abs(got*z-1) > 1e-12 {
-					t.Errorf("add/remove, share %v: effect %v at multiplier %v", share, got, z)
+					t.Errorf("add/remove, share %v: got effect %v with noise multiplier %v", share, got, z)
 				}
 				n = spread(accountant.ReplaceOne, clip, z, share)
 				stays, moves := 2*clip/n.sum, math.Sqrt(2*clip*clip/(n.sum*n.sum)+2/(n.count*n.count))
 				if got := max(stays, moves); math.Abs(got*z-1) > 1e-12 || math.Abs(got/n.effect-1) > 1e-12 {
-					t.Errorf("replace one, share %v: effect %v, declared %v, at multiplier %v", share, got,
+					t.Errorf("replace one, share %v: got effect %v, declared %v, with noise multiplier %v", share,
+						got,
 						n.effect, z)
 				}
 				if share < 0.5 && math.Abs(n.sum-2*clip*z) > 1e-9*n.sum {
-					t.Errorf("replace one: counts with a share below one half increase the noise of sums: %v", n.sum)
+					t.Errorf("replace one: counts with a share below one half increase the noise on sums to %v",
+						n.sum)
 				}
 			}
 		}
 	}
 }
 
-// TestDefaultCountShareIsOptimal compares the default with a search for the smallest error of a
-// centre at half the clip norm.
+// TestDefaultCountShareIsOptimal checks that no other share gives a centre of half the clip norm a
+// smaller error.
 func TestDefaultCountShareIsOptimal(t *testing.T) {
 	for _, d := range []int{2, 50, 200, 784} {
 		loss := func(share float64) float64 {
@@ -43,7 +45,8 @@ func TestDefaultCountShareIsOptimal(t *testing.T) {
 		best := loss(defaultCountShare(d))
 		for share := 0.001; share < 1; share += 0.001 {
 			if loss(share) < best*(1-1e-9) {
-				t.Fatalf("%d features: share %.3f is better than %.4f", d, share, defaultCountShare(d))
+				t.Fatalf("%d features: share %.3f has a smaller error than %.4f", d, share,
+					defaultCountShare(d))
 			}
 		}
 	}
@@ -70,11 +73,11 @@ func TestSmallClustersKeepTheirCenter(t *testing.T) {
 	}
 	before[1][0] = 7
 	if got[1][0] == 7 {
-		t.Error("centres share memory with the ones before")
+		t.Error("new centres share memory with the old ones")
 	}
 	if got := update(Config{Floor: 5, Shrink: NoShrink}, n, 4, 2).centers(before,
 		r); math.Abs(got[1][0]-5/29.9) > 1e-12 {
-		t.Errorf("a given floor is not used: %v", got[1])
+		t.Errorf("the given floor is not used: centre %v", got[1])
 	}
 }
 
@@ -83,27 +86,27 @@ func TestSplitLargest(t *testing.T) {
 	before := [][]float64{{1, 0}, {0, 1}, {0, -1}, {1, 0}}
 	r := released{sums: []float64{0, 0, 500, 0, 0, 0, 0, 300}, counts: []float64{0, 1000, -3, 600}}
 	got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before, r)
-	// 1000 is split for cluster 0, then 600 for cluster 2.
+	// Cluster 1 of 1000 records is split for cluster 0, then cluster 3 of 600 records for cluster 2.
 	for pair, middle := range map[[2]int][]float64{{0, 1}: {0.5, 0}, {2, 3}: {0, 0.5}} {
 		a, b := got[pair[0]], got[pair[1]]
 		for j := range middle {
 			if math.Abs((a[j]+b[j])/2-middle[j]) > 1e-12 {
-				t.Errorf("centres %v and %v do not lie around %v", a, b, middle)
+				t.Errorf("the middle of centres %v and %v is not %v", a, b, middle)
 			}
 		}
 		if d := math.Hypot(a[0]-b[0], a[1]-b[1]); math.Abs(d-2*splitStep*0.5) > 1e-9 {
-			t.Errorf("centres %v and %v are %v apart", a, b, d)
+			t.Errorf("the distance of centres %v and %v is %v, want splitStep", a, b, d)
 		}
 	}
 	none := released{sums: make([]float64, 8), counts: []float64{-1, -2, 0, 0}}
 	if got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before,
 		none); got[0][0] != 1 || got[2][1] != -1 {
-		t.Errorf("nothing to split, yet %v", got)
+		t.Errorf("no cluster is large enough to split, but the centres moved: %v", got)
 	}
 }
 
-// TestShrinkLowersTheError draws noisy centres many times and compares their errors. The difference
-// is more than 20 standard errors.
+// TestShrinkLowersTheError compares the errors of noisy centres with and without shrinking. The
+// difference is more than 20 standard errors.
 func TestShrinkLowersTheError(t *testing.T) {
 	const k, dim, count, trials = 10, 50, 1000.0, 200
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -126,7 +129,7 @@ func TestShrinkLowersTheError(t *testing.T) {
 		after += squaredError(pulled.centers(truth, r), truth)
 	}
 	if after > 0.5*before {
-		t.Errorf("squared error %.3f shrunk, %.3f plain", after, before)
+		t.Errorf("squared error %.3f with shrinking, %.3f without, want at most half", after, before)
 	}
 }
 
@@ -139,9 +142,10 @@ func squaredError(a, b [][]float64) (s float64) {
 	return s
 }
 
-// TestMemoryAveragesNoise: with memory m the noise variance of a steady cluster's centre is
-// multiplied by (1−m)/(1+m). It has a chi-square distribution with 2000 degrees of freedom: 12 %
-// are almost four standard deviations, and the seed is fixed.
+// TestMemoryAveragesNoise checks that with memory m the noise variance of an unchanging cluster's
+// centre is multiplied by (1−m)/(1+m). The observed variance has a scaled chi-square distribution
+// with 2000 degrees of freedom, so the tolerance of 12 % is almost four standard deviations. The
+// seed is fixed.
 func TestMemoryAveragesNoise(t *testing.T) {
 	const dim, n = 2000, 1000.0
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -157,13 +161,13 @@ func TestMemoryAveragesNoise(t *testing.T) {
 		}
 		got, want := dot(c[0], c[0])/dim*n*n/100, (1-m)/(1+m)
 		if math.Abs(got/want-1) > 0.12 {
-			t.Errorf("memory %v: noise variance %.3f of one release's, want %.3f", m, got, want)
+			t.Errorf("memory %v: noise variance ÷ variance of one release is %.3f, want %.3f", m, got, want)
 		}
 	}
 }
 
-// TestFloorDoesNotDependOnMemory: whether a cluster of steady size is above a given floor does not
-// depend on the memory.
+// TestFloorDoesNotDependOnMemory checks that a given floor applies to the size of one release, with
+// any memory.
 func TestFloorDoesNotDependOnMemory(t *testing.T) {
 	for _, m := range []float64{0, 0.5, 0.9} {
 		u := update(Config{Memory: m, Floor: 50}, noise{clip: 1, sum: 1, count: 1}, 2, 1)
@@ -171,7 +175,8 @@ func TestFloorDoesNotDependOnMemory(t *testing.T) {
 			u.remember(released{[]float64{0, 0}, []float64{51, 49}})
 		}
 		if !u.large(0) || u.large(1) {
-			t.Errorf("memory %v: 51 is large: %v; 49 is large: %v", m, u.large(0), u.large(1))
+			t.Errorf("memory %v: 51 records are above the floor: %v, want true; 49 are: %v, want false", m,
+				u.large(0), u.large(1))
 		}
 	}
 }
@@ -185,7 +190,7 @@ func TestWeights(t *testing.T) {
 		got := (&Model{Counts: c.counts}).Weights()
 		for i := range got {
 			if got[i] != c.want[i] {
-				t.Errorf("weights of %v are %v", c.counts, got)
+				t.Errorf("counts %v give weights %v", c.counts, got)
 			}
 		}
 	}
@@ -213,7 +218,7 @@ func TestModelJSON(t *testing.T) {
 	for i := range m.Centers {
 		if back.Counts[i] != m.Counts[i] || back.Centers[i][0] != m.Centers[i][0] ||
 			back.Centers[i][1] != m.Centers[i][1] {
-			t.Errorf("%v came back as %v", m, back)
+			t.Errorf("wrote %v, read %v", m, back)
 		}
 	}
 	for _, s := range []string{`{}`, `[]`, `null`, `{"centers":[[1]],"counts":[],"clip_norm":1}`,
@@ -222,7 +227,7 @@ func TestModelJSON(t *testing.T) {
 		`{"centers":[[1]],"counts":[1],"clip_norm":-1}`, `{"centers":[[]],"counts":[1],"clip_norm":1}`} {
 		var m Model
 		if err := m.UnmarshalJSON([]byte(s)); !errors.Is(err, ErrModel) {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("%s: got %v, want ErrModel", s, err)
 		}
 	}
 }
@@ -237,9 +242,9 @@ func TestConfigJSON(t *testing.T) {
 	var back Config
 	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Packing ||
 		back.Small != SplitLargest || *back.Norm != *c.Norm {
-		t.Errorf("%s came back as %+v (%v)", data, back, err)
+		t.Errorf("%s was read as %+v (error %v)", data, back, err)
 	}
 	if err := json.Unmarshal([]byte(`{"init":{"method":"private"}}`), &back); err == nil {
-		t.Error("an unknown method is accepted")
+		t.Error("an unknown method was read, want an error")
 	}
 }

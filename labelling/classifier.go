@@ -28,8 +28,8 @@ type learning struct {
 	steps    int // taken
 }
 
-// learning returns the state before the first step. Everything that can fail for reasons that do
-// not depend on the records fails here.
+// learning returns the state before the first step. Every error that does not depend on the records
+// occurs here.
 func (w *work) learning(r *synth.Run) (l *learning, err error) {
 	c, s := w.config, w.config.Of.Schema()
 	l = &learning{be: r.Backend}
@@ -54,7 +54,7 @@ func (w *work) learning(r *synth.Run) (l *learning, err error) {
 // Errors: ctx.Err(); synth.ErrLost if interruptions lost every step.
 func (l *learning) run(ctx context.Context, r *synth.Run) error {
 	if r.Allowance(PurposeClassifier).Remaining() == 0 {
-		if l.steps == 0 { // a classifier without any knowledge of the records
+		if l.steps == 0 { // the classifier has learned nothing from the records
 			return fmt.Errorf("labelling: classifier: %w", synth.ErrLost)
 		}
 		return nil
@@ -73,8 +73,8 @@ func (l *learning) run(ctx context.Context, r *synth.Run) error {
 	return nil
 }
 
-// parts returns what a checkpoint stores of the training. The trainer comes after the parameters,
-// because restoring it reads them.
+// parts returns the parts of the training that a checkpoint stores. The trainer comes after the
+// parameters, because restoring the trainer reads them.
 func (l *learning) parts() []synth.Part {
 	return []synth.Part{network.MatrixPart(sectionClassifier, l.be, l.net.Params().Flat),
 		synth.StatePart("classifier training", l.trainer)}
@@ -148,7 +148,7 @@ func (s *scorer) margins(data records.Data) (list []float64) {
 	return list
 }
 
-// labels returns the most probable label of each record (of equally probable ones, the first). If
+// labels returns the most probable label of each record (the first of equally probable labels). If
 // class is not negative, it also returns the margin of that class for each record.
 func (s *scorer) labels(data records.Data, class int) (labels []int32, of []float64) {
 	s.each(data, func(p []float32, _ int32) {

@@ -16,37 +16,41 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Config describes a labelling. Every field is public.
+// Config describes a labelling: another system and a private classifier of its synthetic records.
+// Every field is public.
 type Config struct {
 	// Budget is the budget of the other system and the classifier together.
 	Budget accountant.Budget
-	// Of is the other system, with a budget of its own. Its synthetic records must have labels.
-	// Within finds its budget.
+	// Of is the other system's plan, with its own budget, which Within finds. The system's synthetic
+	// records must have labels.
 	Of synth.Plan
-	// Features are what the classifier reads of a record; nil means rff.Scattering, which describes
-	// grey images.
+	// Features computes the classifier's inputs from a record; nil means rff.Scattering, which
+	// describes grey images.
 	Features rff.FeatureKernel
-	// Train is how the classifier is trained. Its zero value means the default, which needs Nominal:
-	// DefaultSteps steps with momentum .9 on a quarter of the records each. A NoiseMultiplier of 0
-	// means the least for Share.
+	// Train sets how the classifier is trained. Its zero value means the default, which needs Nominal:
+	// DefaultSteps steps with momentum 0.9 on a quarter of the records each. A NoiseMultiplier of 0
+	// means the smallest noise that Share allows.
 	Train sgd.Config
 	// Share is the part of ε that the classifier alone may cost, in (0, 1); 0 means DefaultShare. It
-	// is not used where Train has a NoiseMultiplier.
+	// is not used if Train has a NoiseMultiplier.
 	Share float64
-	// Nominal is a public number of records, about. It divides the classifier's sums of gradients.
+	// Nominal is the approximate number of records, which must be public. It divides the classifier's
+	// sums of gradients.
 	Nominal int
-	// Rule is what the classifier decides; Keep by default.
+	// Rule is how the classifier is used; Keep by default.
 	Rule Rule
-	// Contrast stretches the grey levels of images that the classifier sees, not those that are
-	// drawn: networks generate no image that is quite black or white where real ones are. The zero
-	// value means DefaultContrast for grey images, and retouch.Contrast{White: 1} changes nothing.
+	// Contrast stretches the grey levels of the synthetic images that the classifier sees, since
+	// networks generate images that are less black and white than real ones. The drawn images are not
+	// stretched. The zero value means DefaultContrast for grey images, and retouch.Contrast{White: 1}
+	// changes nothing.
 	Contrast retouch.Contrast
-	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label
-	// must exceed that of every other class, in [0, 1). The default 0 accepts the records that it
-	// gives their own label.
+	// Margin is used by the rule Keep. The classifier's probability of a record's own label must
+	// exceed that of every other class by Margin, in [0, 1). The default 0 accepts the records to
+	// which the classifier gives their own label.
 	Margin float64
-	// Tries bounds how many records are generated in the place of one by the rule Keep, and for one
-	// class by both rules; 0 means DefaultTries.
+	// Tries bounds the number of records that the rule Keep generates for each returned record; 0
+	// means DefaultTries. In draws of one class by the rule Relabel, the bound is Tries times the
+	// number of classes.
 	Tries int
 	// Seed is the seed of the features and of the classifier's initial weights.
 	Seed uint64
@@ -131,7 +135,7 @@ func (c Config) check(k *param.Checker) {
 		"a part of ε in (0, 1), or 0 for the default")
 	k.OK(c.Nominal >= 0, "labelling.Config.Nominal", c.Nominal, "a public number of records")
 	k.OK(c.Train.NominalBatch > 0, "labelling.Config.Nominal", c.Nominal,
-		"a public number of records, about, or Train.NominalBatch")
+		"an approximate public number of records, or Train.NominalBatch")
 	k.OK(c.Tries > 0 && c.Tries <= mostTries, "labelling.Config.Tries", c.Tries,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostTries))
 	train := c.Train
@@ -139,7 +143,7 @@ func (c Config) check(k *param.Checker) {
 	k.Add(train.Validate())
 }
 
-// checkRule checks what is decided about records of a schema.
+// checkRule checks the rule, the margin and the contrast for records of a schema.
 func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
 	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Keep or Relabel")
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
@@ -147,11 +151,11 @@ func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
 	if (c.Contrast != retouch.Contrast{}) {
 		k.Add(c.Contrast.Validate())
 		k.OK(s.Kind() == records.GreyImage, path+"Contrast", c.Contrast,
-			"none for records that are no images of grey levels")
+			"no contrast for records that are not grey images")
 	}
 }
 
-// contrast is that of grey images.
+// contrast returns the contrast for grey images.
 func (c Config) contrast() retouch.Contrast {
 	if (c.Contrast == retouch.Contrast{}) {
 		return DefaultContrast
@@ -205,12 +209,12 @@ func (c Config) calibrated() (Config, error) {
 	return c, nil
 }
 
-// Within returns the labelling with Of made for the largest budget that the classifier leaves, to
-// within half a per cent of the whole. plan makes it for a budget with the labelling's δ and
-// relation.
+// Within returns the configuration with Of planned for the largest budget that the classifier
+// leaves, to within half a per cent of the whole budget. The function plan returns the other
+// system's plan for a budget with the labelling's δ and relation.
 //
 // Errors: those of plan and of Validate; accountant.ErrBudgetExceeded if the classifier leaves less
-// than a hundredth of the whole squared effect.
+// than a hundredth of the budget, measured as in synth.Within.
 func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config, error) {
 	c = c.withDefaults()
 	var k param.Checker
@@ -242,19 +246,19 @@ func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config
 // PurposeClassifier is the purpose of the classifier's steps on the ledger.
 const PurposeClassifier = "classifier step"
 
-// stage is the classifier's training.
+// stage returns the stage of the classifier's training.
 func (c Config) stage() synth.Stage {
 	t := c.Train
 	return synth.Stage{Purpose: PurposeClassifier, Event: t.Event(c.Budget.Relation), Count: t.Steps,
 		NoiseMultiplier: t.NoiseMultiplier}
 }
 
-// inner is the other system as a part of the run.
+// inner returns the other system as a part of the run.
 func (c Config) inner() synth.Inner {
 	return synth.Inner{Plan: c.Of, Prefix: c.Of.System() + ": "}
 }
 
-// stages are those of both.
+// stages returns the stages of the classifier and of the other system.
 func (c Config) stages() []synth.Stage {
 	return append([]synth.Stage{c.stage()}, c.inner().Stages()...)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// featured are the features of records, with their labels. They are as private as the records.
+// featured holds the features of records, with their labels. They are as private as the records.
 //
-// Features are rounded to two bytes, record by record. No bound rests on them: package sgd clips
-// what a record adds, whatever its features.
+// Features are rounded to two bytes, record by record. No privacy bound depends on the features,
+// since package sgd clips the contribution of every record.
 type featured struct {
 	of     records.Data
 	schema records.Schema
@@ -25,9 +25,9 @@ type featured struct {
 	labels []int32
 }
 
-// featuresOf computes the features of a run's records. A device that does not promise that a record
-// has the same features whatever the others of its batch are does not compute them: one record
-// would change what sgd clips of every other.
+// featuresOf computes the features of a run's records. If the run's device does not promise that a
+// record's features are independent of the other records in its batch, the CPU computes the
+// features. Otherwise one record could change what sgd clips of the others.
 //
 // Errors: ctx.Err().
 func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, error) {
@@ -54,8 +54,8 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 	return f, err
 }
 
-// chunkOf returns how many records have their features computed together: fewer of very many
-// features, so that these take at most 16 MiB, or a record's.
+// chunkOf returns the number of records whose features are computed together: as a rule 512, and
+// fewer if the features would take more than 16 MiB, but at least one.
 func chunkOf(features int) int { return max(min(512, 1<<22/features), 1) }
 
 // schemaOf describes features of records.
@@ -63,7 +63,7 @@ func schemaOf(m rff.Features, s records.Schema) records.Schema {
 	return records.Interval(m.Dim(), -m.NormBound(), m.NormBound()).WithLabels(s.ClassNames()...)
 }
 
-// round is total: a feature that is not a number is 0.
+// round returns a feature in two bytes. It returns 0 for a feature that is not a number.
 func (f *featured) round(v float32) int16 {
 	x := float64(v) / f.bound
 	if !(x > -1) && x == x {
@@ -74,13 +74,13 @@ func (f *featured) round(v float32) int16 {
 	return int16(math.RoundToEven(min(x, 1) * math.MaxInt16))
 }
 
-// Schema describes the features.
+// Schema returns a schema that describes the features.
 func (f *featured) Schema() records.Schema { return f.schema }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (f *featured) Len() int { return len(f.labels) }
 
-// Unit is that of the records.
+// Unit returns the unit of the records.
 func (f *featured) Unit() string { return records.UnitOf(f.of) }
 
 // Gather copies the features of some records.
@@ -113,5 +113,5 @@ func (f *featured) fill(n int, b *device.Batch, row func(i int) int) {
 	}
 }
 
-// Format prints no features, under any verb.
+// Format prints [private] instead of features, for every verb.
 func (f *featured) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "[private]") }

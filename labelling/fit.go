@@ -18,7 +18,7 @@ func (w *work) Judge(r *synth.Run) error {
 	return err
 }
 
-// Fit trains the classifier and carries out the other system. Neither learns of the other.
+// Fit trains the classifier and carries out the other system. Neither uses the result of the other.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	l, err := w.learning(r)
 	if err != nil {
@@ -53,8 +53,8 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return newModel(ctx, w.config, r.ReleaseBackend(), of, l.released())
 }
 
-// state is that of a run: the classifier's training, and the other system's state, nil before there
-// is one.
+// state is the state of a run: the classifier's training and the other system's state, which is nil
+// before the other system has one.
 type state struct {
 	learning *learning
 	inner    *synth.File
@@ -67,7 +67,7 @@ type stateJSON struct {
 	Sections int             `json:"sections"`
 }
 
-// file is the state as one file.
+// file returns the state as one file.
 func (s *state) file() (*synth.File, error) {
 	j := stateJSON{Steps: s.learning.steps}
 	if s.inner != nil {
@@ -80,8 +80,8 @@ func (s *state) file() (*synth.File, error) {
 	return out, err
 }
 
-// restore is the inverse of file. drawn is how many of the classifier's steps have been taken, lost
-// ones included.
+// restore reads the state that file returned. drawn is the number of the classifier's steps that
+// have been taken, including lost steps.
 //
 // Errors: synth.ErrFormat.
 func (s *state) restore(f *synth.File, drawn int) error {
@@ -93,7 +93,8 @@ func (s *state) restore(f *synth.File, drawn int) error {
 		return err
 	}
 	if j.Steps < 0 || j.Steps > drawn {
-		return synth.Malformed(fmt.Errorf("%d classifier steps of %d", j.Steps, drawn))
+		return synth.Malformed(fmt.Errorf("a state after %d classifier steps; want at most %d", j.Steps,
+			drawn))
 	}
 	own := s.learning.parts()
 	if err := f.Load(own...); err != nil {

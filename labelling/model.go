@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a labelling releases: the other system's model and the classifier. It draws records
-// of the one by the other.
+// Model is the released result of a labelling: the other system's model and the classifier. It
+// draws records from the model and uses the classifier to choose or label them.
 type Model struct {
 	synth.Wrapped
 	config    Config // without a plan
@@ -26,7 +26,7 @@ type Model struct {
 	agreement []float64 // by class
 }
 
-// newModel measures the agreement of both.
+// newModel returns the model and measures the agreement of its two parts.
 func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
 	params []float32) (*Model, error) {
 	m := &Model{Wrapped: synth.Wrapped{Model: of}, config: c, system: c.Of.System(), backend: be,
@@ -41,11 +41,11 @@ func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
 	return m, nil
 }
 
-// judged is the number of synthetic records of a class by which the agreement is measured.
+// judged is the number of synthetic records of a class on which the agreement is measured.
 const judged = 500
 
-// rate measures the agreement of one class. It is 0 if the other model cannot draw the class: what
-// was paid for is released all the same.
+// rate measures the agreement of one class. It is 0 if the other model cannot draw the class. This
+// is no error, since the run has been paid for and its result must be released.
 func (m *Model) rate(class int) float64 {
 	c, err := m.drawing(synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
 		Means: m.Schema().Kind() == records.GreyImage})
@@ -65,12 +65,13 @@ func (m *Model) rate(class int) float64 {
 	return float64(good) / judged
 }
 
-// accepts reports whether a record of this margin is kept. A margin that is not a number is not.
+// accepts reports whether a record of this margin is kept. A record whose margin is not a number is
+// not kept.
 func (m *Model) accepts(margin float64) bool { return margin > 0 && margin >= m.config.Margin }
 
-// Agreement returns the part of the other system's records of each class to which the classifier
-// gives their own label, by at least the margin, measured on 500 records of each. It is 0 for a
-// class that the other system cannot draw.
+// Agreement returns, for each class, the fraction of the other system's records to which the
+// classifier gives their own label, by at least the margin. It is measured on 500 records of each
+// class. It is 0 for a class that the other system cannot draw.
 //
 // Guarantee: it is computed from released records by the released classifier.
 func (m *Model) Agreement() []float64 {
@@ -80,8 +81,8 @@ func (m *Model) Agreement() []float64 {
 	return slices.Clone(m.agreement)
 }
 
-// Of returns the generator of all records that the other system draws, without any choice. Its
-// guarantee is that of the whole selection.
+// Of returns a generator of all records that the other system draws, without the classifier. Its
+// guarantee is that of g.
 //
 // Errors: *param.Error for a generator of another system.
 func Of(g *synth.Generator) (*synth.Generator, error) {
@@ -92,7 +93,8 @@ func Of(g *synth.Generator) (*synth.Generator, error) {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee()), nil
 }
 
-// WithRule returns the same generator with another rule, and the margin that the rule Keep wants.
+// WithRule returns the same generator with another rule and margin. The margin applies to the rule
+// Keep.
 //
 // Guarantee: it is computed from what is released.
 // Errors: *param.Error for a generator of another system, an unknown rule or a margin outside
@@ -128,7 +130,7 @@ type modelJSON struct {
 	Agreement []float64        `json:"agreement"`
 }
 
-// Encode writes both models.
+// Encode writes the other system's model and the classifier.
 //
 // Errors: those of the other model's Encode; features of a user-defined type.
 func (m *Model) Encode() (*synth.File, error) {
@@ -183,7 +185,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 	return m, nil
 }
 
-// check reports what no selection can have written.
+// check returns an error for values that no labelling can have written.
 func (m *Model) check() error {
 	var k param.Checker
 	const path = "labelling.Model."

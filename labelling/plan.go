@@ -29,7 +29,8 @@ func (p *Plan) Config() Config {
 	return p.config
 }
 
-// Plan finds the classifier's noise and prices the stages of both. It reads no records.
+// Plan finds the classifier's noise and prices the stages of the classifier and the other system.
+// It reads no records.
 //
 // Guarantee: the events of the plan are the ones that Fit reserves, in one transaction, and spends.
 // Errors: those of Validate; accountant.ErrBudgetExceeded.
@@ -59,16 +60,16 @@ func (w *work) Title() string {
 		w.config.Of.Schema())
 }
 
-// Notes returns what is chosen, what it costs, and the other system's notes.
+// Notes describes how the classifier is used and what it is, followed by the other system's notes.
 func (w *work) Notes() []string {
 	c := w.config
 	notes := []string{"labels are the classifier's, at no cost"}
 	if c.Rule == Keep {
-		notes[0] = fmt.Sprintf("records are kept where labels agree, of at most %d generated in the "+
-			"place of one, at no cost", c.Tries)
+		notes[0] = fmt.Sprintf("records are kept if the classifier agrees with their labels; at most "+
+			"%d are generated for each, at no cost", c.Tries)
 	}
 	if to := c.contrast(); c.Of.Schema().Kind() == records.GreyImage {
-		notes = append(notes, fmt.Sprintf("to the classifier grey levels %g and %g are black and white",
+		notes = append(notes, fmt.Sprintf("the classifier sees grey levels %g and %g as black and white",
 			to.Black, to.White))
 	}
 	if f, err := c.features(c.Of.Schema()); err == nil {
@@ -93,7 +94,7 @@ func (w *work) Parts() []any {
 	return list
 }
 
-// configJSON is a labelling as a file holds it.
+// configJSON is the configuration of a labelling in a file.
 type configJSON struct {
 	Plan     json.RawMessage  `json:"plan"`
 	Features json.RawMessage  `json:"features"`
@@ -122,7 +123,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// System reads selections of the given systems back.
+// System returns the functions that read plans and generators of this package. of lists the systems
+// that the other system can belong to.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, of) },
@@ -159,7 +161,8 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	return synth.PlanOf(p, err)
 }
 
-// checkSaved holds the classifier to the limits of what is read, before it is built.
+// checkSaved checks the classifier against the limits on what is read, before the classifier is
+// built.
 func (c Config) checkSaved(saved synth.SavedPlan) error {
 	s := c.Of.Schema()
 	if !saved.Schema.Equal(s) {

@@ -2,16 +2,16 @@ package labelling
 
 import "github.com/seed7ba64551/privgen/internal/enum"
 
-// Rule is what the classifier decides.
+// Rule is how the classifier is used.
 type Rule int
 
 const (
-	// Keep keeps the records to which the classifier gives their own label, and generates others in
-	// the place of the rest. Class proportions are those of the other system.
+	// Keep keeps the records to which the classifier gives their own label, and replaces the other
+	// records by newly generated ones. Class proportions are those of the other system.
 	Keep Rule = iota
 	// Relabel gives every record the label that the classifier finds most probable. Class proportions
-	// are then those of the classifier's labels. It helps where the other system's labels are much
-	// worse than the classifier's, and otherwise harms.
+	// are then those of the classifier's labels. This improves the records if the other system's
+	// labels are much worse than the classifier's, and makes them worse otherwise.
 	Relabel
 )
 

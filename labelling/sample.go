@@ -221,7 +221,7 @@ func (c *drawing) kept(n int) (records.Data, error) {
 			}
 			drawn, generated = append(drawn, rows), generated+rows.Len()
 		}
-		rows, err := taken(c.schema, drawn, places) // no draw holds what it has rejected
+		rows, err := taken(c.schema, drawn, places) // frees the rejected records
 		if err != nil {
 			return nil, err
 		}

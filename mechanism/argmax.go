@@ -7,12 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// NoisyArgmax adds Gaussian noise to every count and returns the index of the
-// largest noisy count, the smaller index on a tie.
+// NoisyArgmax adds Gaussian noise to every count and returns the index of the largest noisy count.
+// On a tie it returns the smallest index.
 //
-// Guarantee: post-processing of a Gaussian release of the counts (noise class:
-// exact). std is the noise's standard deviation in counts; effect is the L2
-// sensitivity of the counts ÷ std, see [HistogramSensitivity].
+// Guarantee: the result is a post-processing of a Gaussian release of the counts (noise class:
+// exact). std is the noise's standard deviation in counts; effect is the L2 sensitivity of the
+// counts ÷ std, see [HistogramSensitivity].
 // Errors: [ErrNotCovered], also for an empty list; nothing is drawn then.
 func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	g.a.mu.Lock()
@@ -43,14 +43,15 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	return g.tellArgmax(counts, std, effect, best)
 }
 
-// argmaxBits says how much finer than the noise the grid of a noisy maximum is: by 2^argmaxBits.
+// argmaxBits determines the grid of a noisy maximum: it is at least 2^argmaxBits times finer than
+// the noise.
 const argmaxBits = 16
 
 // finestCount is the finest grid, on which counts up to 2^22 still fit into 64 bits.
 const finestCount = 0x1p-40
 
-// clampCount keeps count·unit within half the integers' range: clamping is
-// 1-Lipschitz, so the sensitivity stands.
+// clampCount keeps count·unit within half the range of int64. Clamping is 1-Lipschitz, so it does
+// not increase the sensitivity.
 func clampCount(c, unit int64) int64 {
 	limit := int64(1<<62) / unit
 	return min(max(c, -limit), limit)

@@ -27,7 +27,8 @@ func part(std float64) mechanism.Part {
 }
 
 // TestCompositesCoverTheirSum: a composite event covers releases whose squared effects add up to
-// its own and no more. An event that contains samples covers nothing without them.
+// the event's squared effect, and no more. An event that contains samples covers no release before
+// its sample is drawn.
 func TestCompositesCoverTheirSum(t *testing.T) {
 	z := accountant.Gaussian{NoiseMultiplier: 1}
 	poisson := accountant.PoissonSampled{Probability: 0.5, Event: z}
@@ -56,7 +57,7 @@ func TestCompositesCoverTheirSum(t *testing.T) {
 			}
 		}
 		if err := g.Release(0.01, part(100)); !errors.Is(err, mechanism.ErrNotCovered) {
-			t.Errorf("%s: a release beyond: %v", name, err)
+			t.Errorf("%s: a release beyond: got %v, want ErrNotCovered", name, err)
 		}
 	}
 }
@@ -74,13 +75,13 @@ func TestGradientsAreChargedWhole(t *testing.T) {
 	}
 }
 
-// TestSamplesAreThoseOfTheEvent: a mechanism on a sample is refused before the sample is drawn,
-// and drawing another kind of sample makes the grant refuse everything.
+// TestSamplesAreThoseOfTheEvent: a mechanism on a sample is refused before the sample is drawn.
+// After another kind of sample is requested, the grant refuses everything.
 func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	laplace := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Laplace{Scale: 1}}
 	g := granted(t, laplace)
 	if err := g.Laplace(1, part(1)); !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("Laplace before its sample: %v", err)
+		t.Errorf("Laplace before its sample: got %v, want ErrNotCovered", err)
 	}
 	g.PoissonSample(3, nil, nil)
 	if err := g.Laplace(1, part(1)); err != nil {
@@ -89,17 +90,18 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	g = granted(t,
 		accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}})
 	if rows, _ := g.SampleWithoutReplacement(nil, nil); len(rows) != 0 {
-		t.Errorf("a subset of %d rows under a Poisson sample's event", len(rows))
+		t.Errorf("a subset of %d rows is drawn under the event of a Poisson sample, want none",
+			len(rows))
 	}
 	if err := g.Release(1, part(1)); !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("a release after another kind of sample: %v", err)
+		t.Errorf("a release after another kind of sample: got %v, want ErrNotCovered", err)
 	}
 }
 
-// TestPartsHaveTheirOwnNoise: parts on the same grid have their own noise, and so have
-// consecutive releases. Each comparison fails by chance with the probability of a normal number
-// beyond 6.2, which is 6e-10: an empirical standard deviation of n draws is off by 1/√(2n) of
-// itself.
+// TestPartsHaveTheirOwnNoise: each part on the same grid has noise of its own standard deviation,
+// and so has each release. Each comparison fails by chance with probability 6e-10, that of a normal
+// number with an absolute value above 6.2. The empirical standard deviation of n draws has a
+// relative error of about 1/√(2n).
 func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	const n = 20000
 	make1 := func(std float64) mechanism.Part {
@@ -113,7 +115,7 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 			square += v * v
 		}
 		if got := math.Sqrt(square / n); math.Abs(got/p.Std-1) > 6.2/math.Sqrt(2*n) {
-			t.Errorf("noise of standard deviation %v, want %v", got, p.Std)
+			t.Errorf("got noise of standard deviation %v, want %v", got, p.Std)
 		}
 	}
 	g := granted(t, accountant.Gaussian{NoiseMultiplier: 0.1})
@@ -130,9 +132,9 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 }
 
 // TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise, each wins about half
-// of the time. The rate of the larger is Φ(1/(√2·100)); the comparison fails by chance with the
-// probability of a normal number beyond 6.2, which is 6e-10, and a twentieth of the noise would
-// shift it by 12 standard deviations.
+// of the time. The larger count wins with probability Φ(1/(√2·100)). The comparison fails by chance
+// with probability 6e-10, that of a normal number with an absolute value above 6.2. With a
+// twentieth of the noise the rate would be 12 standard deviations away.
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
@@ -156,15 +158,16 @@ func TestArgmaxIsNoisy(t *testing.T) {
 	rate := func(std float64) float64 { return math.Erfc(-1/(2*std)) / 2 }
 	sd := math.Sqrt(0.25 / n)
 	if z := (float64(won)/n - rate(std)) / sd; math.Abs(z) > 6.2 {
-		t.Errorf("the larger count won %d times of %d: %.1f standard deviations off", won, n, z)
+		t.Errorf("the larger count won %d times of %d, which deviates by %.1f standard deviations",
+			won, n, z)
 	}
 	if power := (rate(std/20) - rate(std)) / sd; power < 12 {
-		t.Errorf("a twentieth of the noise shifts the rate by %.1f standard deviations: no power", power)
+		t.Errorf("a twentieth of the noise shifts the rate by %.1f standard deviations, want 12", power)
 	}
 }
 
-// TestClippedRowsHoldInFloat32: a row whose coordinates are scaled and rounded in float32 is no
-// longer than the clip norm.
+// TestClippedRowsHoldInFloat32: a row whose coordinates are scaled and rounded in float32 has at
+// most the clip norm.
 func TestClippedRowsHoldInFloat32(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	longest := 0.0
@@ -182,11 +185,11 @@ func TestClippedRowsHoldInFloat32(t *testing.T) {
 			sum += c * c
 		}
 		if norm := math.Sqrt(sum); norm > clip {
-			t.Fatalf("norm %v after clipping to %v", norm, clip)
+			t.Fatalf("got norm %v after clipping to %v", norm, clip)
 		}
 		longest = max(longest, math.Sqrt(sum)/clip)
 	}
 	if longest < 1-2e-6 {
-		t.Errorf("no row has a norm above %v of the clip norm", longest)
+		t.Errorf("the largest norm is %v of the clip norm, want at least 1−2e-6", longest)
 	}
 }

@@ -62,8 +62,8 @@ func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// TestSameNoiseEverywhere: a seed gives the same noise with every set of kernels, with and
-// without the build tag purego, and on every little-endian machine.
+// TestSameNoiseEverywhere: a seed gives the same noise with every set of kernels, with and without
+// the build tag purego, and on every little-endian machine.
 func TestSameNoiseEverywhere(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		t.Skip("words are read in the machine's byte order")

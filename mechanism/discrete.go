@@ -7,12 +7,13 @@ import (
 )
 
 // DiscreteGaussian adds integer noise to every value. The probability of noise x is proportional to
-// exp(−x²/(2σ²)), where σ is that of the event. out may be the same slice as values.
+// exp(−x²/(2σ²)), where σ is the event's Sigma. out may be the same slice as values.
 //
-// Guarantee: that of the grant's accountant.DiscreteGaussian, provided that neighbours differ in
-// at most one value, and in it by at most the event's sensitivity. The noise is sampled exactly
-// (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors: [ErrNotCovered]
-// under any other event or at a second call. Source: Canonne, Kamath and Steinke 2020, Algorithm 3.
+// Guarantee: the release costs what the grant's accountant.DiscreteGaussian states, provided that
+// neighbours differ in at most one value, by at most the event's sensitivity. The noise is sampled
+// exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors:
+// [ErrNotCovered] under any other event or at a second call. Source: Canonne, Kamath and Steinke
+// 2020, Algorithm 3.
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {
@@ -28,12 +29,11 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 }
 
 // DiscreteLaplace adds integer noise to every value. The probability of noise x is proportional to
-// exp(−A·|x|), where A is that of the event. out may be the same slice as values.
+// exp(−A·|x|), where A is the event's A. out may be the same slice as values.
 //
-// Guarantee: that of the grant's accountant.DiscreteLaplace, provided that
-// neighbours differ in at most one value, and in it by at most the event's
-// sensitivity. The noise is sampled exactly (noise class: exact).
-// Units: whole numbers; sums wrap around at 2^63.
+// Guarantee: the release costs what the grant's accountant.DiscreteLaplace states, provided that
+// neighbours differ in at most one value, by at most the event's sensitivity. The noise is sampled
+// exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63.
 // Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) DiscreteLaplace(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteLaplace)
@@ -57,7 +57,7 @@ func (g *Grant) discrete(name string, values, out []int64, scale, effect float64
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(values) != len(out) {
-		return g.a.refuse("out has %d elements for %d values: must have as many", len(out), len(values))
+		return g.a.refuse("out has %d elements for %d values: want one for each", len(out), len(values))
 	}
 	if err := g.chargeOnce(); err != nil {
 		return err

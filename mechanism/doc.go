@@ -1,35 +1,35 @@
 // Package mechanism is the only source of the randomness that protects records. It provides noisy
-// sums, noisy maxima and Poisson samples, each drawn under an event that is on the ledger before
-// the first random bit is drawn, and clip factors.
+// sums, noisy maxima and Poisson samples. Each of them is drawn under an event that is on the
+// ledger before the first random bit is drawn. The package also provides clip factors.
 //
 // # Order of events
 //
 // A [Run] has one key and one ledger. [Run.Reserve] sets budget aside for a number of events and
-// returns an [Allowance]; [Allowance.Next] takes one use on the ledger and returns a [Grant],
-// which permits only that event's draws. A grant returns [ErrNotCovered] for a draw that its
-// event does not cover: a second release on the same batch, a release whose noise is too small,
-// another mechanism, a sample at another rate.
+// returns an [Allowance]. [Allowance.Next] takes one use on the ledger and returns a [Grant], which
+// permits only that event's draws. A grant returns [ErrNotCovered] for a draw that its event does
+// not cover: a second release on the same batch, a release whose noise is too small, another
+// mechanism, a sample at another rate.
 //
-// A grant cannot check the sensitivity. The caller of a release states and guarantees
-// it: [SumSensitivity], [HistogramSensitivity] and [ClipFactor] help, and package
-// privacytest tests it.
+// A grant cannot check the sensitivity. The caller of a release states it and must guarantee that
+// it is true. [SumSensitivity], [HistogramSensitivity] and [ClipFactor] help, and package
+// privacytest tests sensitivities.
 //
 // # Noise
 //
-// The source is AES-256 in counter mode under a key from the operating system,
-// one key per run, in sub-streams that never overlap. It cannot be seeded.
+// The source is AES-256 in counter mode. Each run has its own key from the operating system, and
+// sub-streams never overlap. The source cannot be seeded.
 //
-// Continuous noise is released on a public grid whose step is a power of two. It is not an
-// approximation: the library samples exactly from ideal real-valued noise rounded to the nearest
-// grid point. Samplers use machine arithmetic with error bounds; if a bound does not settle a
-// decision, they draw further bits and decide in interval arithmetic. Sums are rounded to the
-// same grid before the noise is added, so that their last digits cannot reveal data, and added as
+// Continuous noise is released on a public grid whose step is a power of two. The noise is not an
+// approximation: it is sampled exactly from ideal real-valued noise rounded to the nearest grid
+// point. Samplers use machine arithmetic with error bounds. If a bound does not settle a decision,
+// they draw further bits and decide in interval arithmetic. Sums are rounded to the same grid
+// before the noise is added, so that their last digits cannot reveal data. The noise is added in
 // integers. A release is therefore a post-processing of the textbook mechanism, bit for bit.
 //
-// [Grant.Release] takes fixed-point sums ([FixedSum]) and is exact throughout: noise class
-// "exact". [Grant.ReleaseGradient] also takes a float32 sum, which is only as exact as float32
-// addition: noise class "real".
+// [Grant.Release] takes fixed-point sums ([FixedSum]) and is exact throughout; its noise class is
+// "exact". [Grant.ReleaseGradient] also takes a float32 sum, which has the errors of float32
+// addition; its noise class is then "real".
 //
-// Timing is not covered: rejection samplers take a variable time, which depends on the
-// noise but not on the data.
+// Timing is not covered: rejection samplers take a variable time, which depends on the noise but
+// not on the data.
 package mechanism

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// A noisy sum of clipped records: reserve, draw, read.
+// The example releases a noisy sum of clipped records. A second release with the same grant is
+// refused.
 func ExampleGrant_Release() {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	run := mechanism.Begin(context.Background(), ledger)
@@ -42,7 +43,7 @@ func ExampleGrant_Release() {
 	// the same again: true
 }
 
-// One step of DP-SGD: a Poisson sample and a noised gradient sum are one event.
+// The example runs ten steps of DP-SGD. A Poisson sample and a noisy gradient sum are one event.
 func ExampleGrant_ReleaseGradient() {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
 	run := mechanism.Begin(context.Background(), ledger)
@@ -54,7 +55,7 @@ func ExampleGrant_ReleaseGradient() {
 		fmt.Println(err)
 		return
 	}
-	records := 60000 // private under add/remove: it reaches the sampler only
+	records := 60000 // private under add-or-remove-one: only the sampler gets this number
 	weights := make([]float64, 100)
 	for allowance.Remaining() > 0 {
 		grant, err := allowance.Next()
@@ -75,7 +76,7 @@ func ExampleGrant_ReleaseGradient() {
 		}
 		err = grant.ReleaseGradient(gradient, func(offset int, noisy []float64) {
 			for i, v := range noisy {
-				weights[offset+i] -= 0.1 * v / 600 // a public nominal batch, never len(index)
+				weights[offset+i] -= 0.1 * v / 600 // divide by a public batch size, never by len(index)
 			}
 		})
 		if err != nil {

@@ -48,11 +48,11 @@ func TestExponentialMechanismChooses(t *testing.T) {
 		return worst
 	}
 	if d := deviation(1); d > 6.2 {
-		t.Errorf("frequencies %v are %.1f deviations off", counts, d)
+		t.Errorf("the frequencies %v deviate by %.1f standard deviations", counts, d)
 	}
 	for _, wrong := range []float64{0.7, 1.3} {
 		if d := deviation(wrong); d < 8 {
-			t.Errorf("ε times %v would pass at %.1f deviations", wrong, d)
+			t.Errorf("ε times %v deviates by only %.1f standard deviations, want at least 8", wrong, d)
 		}
 	}
 }
@@ -62,22 +62,22 @@ func TestExponentialMechanismRefuses(t *testing.T) {
 	run := mechanism.Begin(context.Background(), ledger)
 	gaussian, _ := run.Spend("other", accountant.Gaussian{NoiseMultiplier: 1})
 	if _, err := gaussian.Exponential([]int64{1}); !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("under a Gaussian: %v", err)
+		t.Errorf("under a Gaussian: got %v, want ErrNotCovered", err)
 	}
 	grant, _ := run.Spend("choice", accountant.ExponentialMechanism{Epsilon: 1})
 	if _, err := grant.Exponential(nil); !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("of nothing: %v", err)
+		t.Errorf("of nothing: got %v, want ErrNotCovered", err)
 	}
 	if _, err := grant.Exponential([]int64{1, 2}); err != nil {
 		t.Error(err)
 	}
 	if _, err := grant.Exponential([]int64{1, 2}); !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("twice: %v", err)
+		t.Errorf("twice: got %v, want ErrNotCovered", err)
 	}
 }
 
-// TestFarthest: Farthest chooses as Exponential does for the distances, with the same randomness,
-// on any grid, and refuses invalid sums.
+// TestFarthest: with the same randomness, Farthest makes the same choice as Exponential for the
+// distances, on any grid. It refuses invalid sums.
 func TestFarthest(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	answers := []int64{3, 4, -2, 12, 0}
@@ -113,18 +113,18 @@ func TestFarthest(t *testing.T) {
 				return g.Farthest(some, answers[:4])
 			})
 			if got != want {
-				t.Fatalf("grid %v, seed %d: %d, want %d", grid, seed, got, want)
+				t.Fatalf("grid %v, seed %d: got %d, want %d", grid, seed, got, want)
 			}
 			seen[got] = true
 			if far := choose(seed, func(g *mechanism.Grant) (int, error) {
 				return g.Farthest(list, answers)
 			}); far != 4 {
-				t.Errorf("grid %v: a count of 2^40 loses to %d", grid, far)
+				t.Errorf("grid %v: got index %d, want 4 with its count of 2^40", grid, far)
 			}
 		}
 	}
 	if len(seen) < 4 {
-		t.Errorf("only %v are chosen: the test has no power", seen)
+		t.Errorf("only %v are chosen, want all four indices", seen)
 	}
 	for name, sum := range map[string]*mechanism.FixedSum{"none": nil, "zero": new(mechanism.FixedSum),
 		"too few": mechanism.NewFixedSum(2, 1), "a coarse grid": mechanism.NewFixedSum(4, 2),
@@ -136,7 +136,7 @@ func TestFarthest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := grant.Farthest(sum, answers[:4]); !errors.Is(err, mechanism.ErrNotCovered) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", name, err)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestFarthestAtTheEnds(t *testing.T) {
 			}
 			// The other index is chosen with probability exp(-2^60).
 			if i, err := grant.Farthest(sum, []int64{answer, 0}); i != 0 || err != nil {
-				t.Errorf("%d from %d: %d, %v", count, answer, i, err)
+				t.Errorf("count %d, answer %d: got index %d, %v, want 0", count, answer, i, err)
 			}
 		}
 	}

@@ -6,12 +6,13 @@ import "math"
 // public grid steps, so the sum depends neither on the order of the rows nor on how
 // they are divided among threads or machines.
 //
-// Each coordinate of each row is rounded toward zero first, so no row's norm grows, nor does any
-// bound that follows from norms and signs. The difference of two rows may grow, by less than a
-// grid step in each coordinate: a sensitivity derived from the width of a range under replace-one
-// has to add grid·√dim. The sum wraps around at 2^63 grid steps; noise is added under the same
-// arithmetic, so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At
-// the grid of [GridFor] only sums of 2^33 noise standard deviations or more wrap around.
+// Each coordinate of each row is first rounded toward zero. So no row's norm grows, and no bound
+// that follows from norms and signs grows either. The difference of two rows may grow by less than
+// one grid step in each coordinate. A sensitivity that is derived from the width of a range under
+// replace-one must therefore add grid·√dim. The sum wraps around at 2^63 grid steps, and noise is
+// added with the same wrapping. So wrapping is post-processing of the unbounded noisy sum and costs
+// no privacy. At the grid of [GridFor] only sums of 2^33 noise standard deviations or more wrap
+// around.
 //
 // A FixedSum holds private numbers. [Grant.Release] publishes them with noise, [Key.Seal] encrypts
 // them, and [FixedSum.Exact] returns them as they are. The zero value has no coordinates and no
@@ -20,8 +21,9 @@ type FixedSum struct {
 	*hiddenSum
 }
 
-// hiddenSum keeps a sum behind two pointers. Package fmt does not call the Format method of an
-// unexported field of another struct, and does not follow two pointers from there.
+// hiddenSum keeps a sum behind two pointers, so that package fmt does not print its numbers.
+// Package fmt does not call the Format method of an unexported field of another struct, and does
+// not follow two pointers from there.
 type hiddenSum struct {
 	*fixedSum
 }
@@ -37,8 +39,7 @@ type fixedSum struct {
 // GridFor it is 2^13 noise standard deviations.
 const rowLimit = 1 << 43
 
-// NewFixedSum returns the zero sum of dim coordinates on a grid that is a power
-// of two.
+// NewFixedSum returns a sum with dim coordinates, all zero. The grid must be a power of two.
 //
 // Errors: Release fails for a sum on any other grid, or of a negative dimension.
 func NewFixedSum(dim int, grid float64) *FixedSum {
@@ -46,14 +47,14 @@ func NewFixedSum(dim int, grid float64) *FixedSum {
 	return &FixedSum{&hiddenSum{n}}
 }
 
-// GridFor returns the grid for sums that receive noise of standard deviation std: the
-// power of two between 2^-31 and 2^-30 of it.
+// GridFor returns the grid for sums that receive noise of standard deviation std. The grid is the
+// power of two above 2^-31 and at most 2^-30 of std.
 func GridFor(std float64) float64 {
 	return powerBelow(std) * 0x1p-30
 }
 
-// powerBelow returns the largest power of two that is not above x, within the range where
-// products with grids stay normal.
+// powerBelow returns the largest power of two that is not above x, or NaN if x is not positive and
+// finite.
 func powerBelow(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -90,8 +91,8 @@ func (s *FixedSum) AddRowAt(offset int, row []float32, scale float64) {
 	if f != f {
 		return // not a number: the row counts as zero
 	}
-	// The bits of a float without the sign increase with its size, up to infinity and NaN. Below
-	// limit no coordinate comes near rowLimit.
+	// Without the sign, the bits of a float32 increase with its absolute value, up to infinity and
+	// NaN. A coordinate whose bits are below limit adds less than rowLimit.
 	limit := math.Float32bits(float32(0.99 * rowLimit / math.Abs(f)))
 	for i, v := range row {
 		if math.Float32bits(v)&^(1<<31) < limit {
@@ -114,9 +115,9 @@ func (s *FixedSum) AddRow64At(offset int, row []float64, scale float64) {
 	}
 }
 
-// factor returns the factor from a row's units to grid steps. Unless its product with a
-// coordinate is exact, it is reduced toward zero by more than two roundings, so that the float64
-// product cannot exceed the real one.
+// factor returns the factor from a row's units to grid steps. Unless scale is a power of two, the
+// factor is reduced by more than two roundings, so that its float64 product with a coordinate
+// cannot exceed the real product.
 func (s *FixedSum) factor(scale float64) float64 {
 	f := scale * s.inverse
 	if m, _ := math.Frexp(scale); math.Abs(m) != 0.5 {
@@ -129,7 +130,7 @@ func (s *FixedSum) factor(scale float64) float64 {
 func (s *FixedSum) AddInt(i int, v int64) { s.sum[i] += steps(float64(v) * s.inverse) }
 
 // AddUnits adds units[i] + carry[i] grid steps to coordinate i. Elements of carry are whole
-// numbers below 2^53; a nil carry stands for zeros.
+// numbers below 2^53; a nil carry means zeros.
 func (s *FixedSum) AddUnits(units []int32, carry []float64) {
 	dst := s.sum[:len(units)]
 	for i, v := range units {
@@ -153,8 +154,8 @@ func steps(x float64) int64 {
 	return int64(x)
 }
 
-// Merge adds another sum of the same shape and grid, for instance of another thread or shard. It
-// panics if shape or grid differ. It panics if shape or grid differ.
+// Merge adds another sum of the same shape and grid, for instance the sum of another thread or
+// shard. It panics if shape or grid differ.
 func (s *FixedSum) Merge(o *FixedSum) {
 	if len(o.sum) != len(s.sum) || o.grid != s.grid {
 		panic("mechanism: merging sums of different shapes or grids")

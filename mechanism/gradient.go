@@ -12,9 +12,9 @@ import (
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
 	Sum             []float32 // the sum without noise, in floating point
-	Units           []int32   // or the sum in fixed point, as multiples of Unit, a power of two
+	Units           []int32   // or the sum in fixed point, as multiples of Unit
 	Carry           []float64 // with Units: the excess over 31 bits, as multiples of Unit, or nil
-	Unit            float64
+	Unit            float64   // with Units: a power of two
 	Whole           *FixedSum // or the sum in fixed point with its own grid
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64   // noise standard deviation of this release ÷ Sensitivity
@@ -22,7 +22,7 @@ type Gradient struct {
 	// neither the noise nor the guarantee.
 	Workers int
 	// Share runs the pieces, concurrently if it can, and returns when all are done; nil means one
-	// goroutine each. A piece that starts late leaves its work to the others.
+	// goroutine per piece. If a piece starts late, the other pieces do its work.
 	Share func(pieces int, do func(piece int))
 }
 
@@ -30,25 +30,24 @@ type Gradient struct {
 // that is smaller.
 const gradientBits = 24
 
-// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
-// sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
-// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only.
-// sink must not retain it, draw from the same allowance, or release anything private except
-// noisy. It may overwrite the coordinates of the sum from offset on: they are not read again.
+// ReleaseGradient adds Gaussian noise to every coordinate of the sum and passes the noisy sum to
+// sink in pieces, from several goroutines at a time. Pieces have a fixed size and do not overlap.
+// noisy holds the sum's coordinates from offset on and is valid during the call only. sink must not
+// retain noisy, draw from the same allowance, or release anything private except noisy. It may
+// overwrite the coordinates of the sum that noisy covers: they are not read again.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal continuous Gaussian
 // noise of NoiseMultiplier times the sensitivity, if the given sum has the stated sensitivity. A
-// fixed-point sum can have it exactly, and the noise class is "exact"; a float32 sum has it up to
-// rounding only, and the class is "real". The sum is rounded to a public grid, which can increase
-// the distance of neighbours by g·√d; the noise is increased accordingly. NaN coordinates count
-// as zero.
+// fixed-point sum can have exactly this sensitivity, and the noise class is "exact". A float32 sum
+// has it only up to rounding errors, and the noise class is "real". The sum is rounded to a public
+// grid of step g, which can increase the distance of neighbours by g·√d for d coordinates; the
+// noise is increased accordingly. NaN coordinates count as zero.
 //
-// The noise of a chunk depends on neither the schedule nor the number of
-// workers. Nothing is allocated in steady state.
+// The noise of a chunk depends on neither the schedule nor the number of workers. After the first
+// release of an allowance nothing is allocated.
 //
-// Errors: [ErrNotCovered] if the squared effects 1/NoiseMultiplier² of the
-// grant's releases would exceed its event's Gaussian. Nothing is drawn then, and sink
-// is not called.
+// Errors: [ErrNotCovered] if the squared effects 1/NoiseMultiplier² of the grant's releases would
+// exceed its event's Gaussian. Nothing is drawn then, and sink is not called.
 func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []float64)) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -104,7 +103,7 @@ func (s Gradient) check() error {
 		return errors.New("Gradient: Unit or Carry is set without Units")
 	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
 		return errors.New(
-			"Gradient: Unit must be a power of two, and Carry must be nil or as long as Units")
+			"Gradient: Unit must be a power of two, and Carry must be nil or of the length of Units")
 	}
 	return nil
 }
@@ -122,10 +121,9 @@ func (s Gradient) coordinate(i int) float64 {
 	return (float64(s.Units[i]) + s.Carry[i]) * s.Unit
 }
 
-// gradientNoise chooses the grid and the standard deviation. Rounding both
-// neighbours' sums to the grid can push them apart by one step in each
-// coordinate, so the noise is scaled for that much more sensitivity: by 2^-24·√d
-// of itself or less.
+// gradientNoise chooses the grid and the standard deviation. Rounding the sums of two neighbours to
+// the grid can increase their distance by one step in each coordinate. So the noise is scaled to
+// a sensitivity that is larger by grid·√dim.
 func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std float64) {
 	least := sensitivity * max(min(noiseMultiplier, 1), noiseMultiplier*0x1p-18)
 	grid = math.Ldexp(powerBelow(least), -gradientBits)

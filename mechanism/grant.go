@@ -6,7 +6,7 @@ import (
 )
 
 // Grant permits the draws of one event that is already on the ledger. It returns [ErrNotCovered]
-// for everything that the event does not cover: releases whose squared effects exceed its
+// for every draw that the event does not cover: releases whose squared effects exceed the event's
 // Gaussian, a second sample, another mechanism.
 type Grant struct {
 	a    *Allowance
@@ -19,8 +19,8 @@ type Grant struct {
 	done    bool  // a mechanism other than Gaussian has been drawn
 }
 
-// The noise drawn is wider than asked for by the factor 1+margin, so that the
-// rounding of the comparison below can never overspend.
+// The noise is wider than requested by the factor 1+margin, which outweighs the tolerance allowed
+// of the comparison in charge. So rounding can never overspend.
 const (
 	margin  = 0x1p-40
 	allowed = 1 + 0x1p-42

@@ -18,14 +18,14 @@ import (
 )
 
 // Inclusions holds the Poisson samples of grants that will be taken later. Whether a row is in a
-// sample depends only on its position. Processes that hold different rows can therefore draw
-// their shares of the samples separately: each requests the positions of its own rows, in any
-// order and any number of times, and always gets the same answer.
+// sample depends only on the row's position. Processes that hold different rows can therefore draw
+// their shares of the samples separately. Each process asks for the positions of its own rows, in
+// any order and any number of times, and always gets the same answer.
 //
 // Guarantee: each position is in the sample of each grant independently, with exactly the
-// probability of the grant's event, under a key that is drawn for this value. No two rows may
-// have the same position: their inclusions would be the same, which no event covers. Inclusions
-// are private, as samples are, and print as [private].
+// probability of the grant's event, under a key that is drawn for these Inclusions. No two rows may
+// have the same position: they would be in the same samples, which no event covers. Inclusions are
+// private, as samples are, and print as [private].
 type Inclusions struct {
 	*hiddenInclusions
 }
@@ -42,7 +42,7 @@ type inclusions struct {
 	key         [KeySize]byte
 	source      *entropy.Source
 	block       int // positions that share a stream
-	drawn       int // the block whose draws cells holds, counted from 1; 0 for none
+	drawn       int // number of the block that cells belong to, from 1; 0 for none
 	cells       []int32
 	rows        [][]int32 // samples of each grant under a test's noise; nil otherwise
 
@@ -57,7 +57,7 @@ type coming struct {
 	used bool
 }
 
-// These constants bound the arguments of PlanInclusions and the samples that are made at a time.
+// These constants bound the arguments of PlanInclusions and the samples that are drawn at a time.
 const (
 	mostPositions = 1 << 40
 	mostGrants    = 1 << 30
@@ -116,7 +116,7 @@ func (x *inclusions) made() (*Inclusions, error) {
 }
 
 // Each calls f with every inclusion of the rows [lo,hi): a row and the number of a grant, counted
-// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified. Each is
+// from 0 in the order of PlanInclusions. The order of the calls is fixed but unspecified. Each is
 // not safe for concurrent use.
 func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
 	lo, hi = max(lo, 0), min(hi, x.n)
@@ -187,11 +187,11 @@ type inclusionsJSON struct {
 	Rows   [][]int32 `json:",omitempty"` // samples under a test's noise
 }
 
-// Secret returns what another process needs to draw its share of the samples, as plain bytes:
-// seal them before sending them. Their length depends only on the number of grants, except under
-// a test's noise.
+// Secret returns plain bytes with which another process can draw its share of the samples. Seal
+// them before sending them. Their length depends only on the number of grants, except under a
+// test's noise.
 //
-// Errors: those of encoding/json, which has none for these numbers.
+// Errors: the errors of encoding/json; these numbers cause none.
 func (x *Inclusions) Secret() ([]byte, error) {
 	return json.Marshal(inclusionsJSON{Key: x.key[:], Grants: x.grants, Rows: x.rows,
 		N:    binary.LittleEndian.AppendUint64(nil, uint64(x.n)),

@@ -38,7 +38,7 @@ func cellsOf(x *Inclusions, lo, hi int) (list [][2]int) {
 }
 
 // TestInclusionsDependOnPositionsAlone: the samples of shards of any size, in this process or
-// another, are together those of all rows, and rows that do not exist are in no sample.
+// another, together equal the samples of all rows. Rows that do not exist are in no sample.
 func TestInclusionsDependOnPositionsAlone(t *testing.T) {
 	const n = 5000
 	for _, q := range []float64{0.01, 0.4, 1} {
@@ -59,14 +59,14 @@ func TestInclusionsDependOnPositionsAlone(t *testing.T) {
 				got = append(got, cellsOf(other, lo, lo+size)...)
 			}
 			if !slices.Equal(want, got) {
-				t.Errorf("q = %v: shards of %d rows have other samples", q, size)
+				t.Errorf("q = %v: the samples of shards of %d rows differ from those of all rows", q, size)
 			}
 		}
 		if q == 1 && len(want) != 7*n {
-			t.Errorf("%d inclusions of %d", len(want), 7*n)
+			t.Errorf("got %d inclusions, want %d", len(want), 7*n)
 		}
 		if more := cellsOf(x, -10, 2*n); !slices.Equal(want, more) {
-			t.Errorf("q = %v: rows that are not there", q)
+			t.Errorf("q = %v: rows that do not exist are in a sample", q)
 		}
 		again := planned(t, n, a)
 		if q < 1 && slices.Equal(cellsOf(again, 0, n), cellsOf(planned(t, n, a), 0, n)) {
@@ -114,7 +114,7 @@ func TestInclusionsRate(t *testing.T) {
 		sixSigma(t, "of the last grant and the first", beside, n-1, q*q)
 		cells := float64(n) * grants
 		if off := 0.01 * q * cells / math.Sqrt(cells*q*(1-q)); off < 12.4 {
-			t.Errorf("q = %v: a rate off by one per cent lies %.1f standard deviations away", q, off)
+			t.Errorf("q = %v: an error of 1 %% in the rate is %.1f standard deviations, want 12.4", q, off)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestInclusionsAreOfTheirGrants(t *testing.T) {
 	x := planned(t, 10, a, a, a)
 	one, two := next(a), next(a)
 	if err := release(one); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("without a sample: %v", err)
+		t.Errorf("without a sample: got %v, want ErrNotCovered", err)
 	}
 	if err := x.Use(0, one); err != nil {
 		t.Fatal(err)
@@ -176,10 +176,10 @@ func TestInclusionsAreOfTheirGrants(t *testing.T) {
 	} {
 		g, err := use()
 		if !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", name, err)
 		}
 		if err := release(g); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%s: released, %v", name, err)
+			t.Errorf("%s: the release returns %v, want ErrNotCovered", name, err)
 		}
 	}
 }
@@ -191,17 +191,17 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 	for name, order := range map[string][]*Allowance{"none": nil, "no sample": {plain},
 		"two probabilities": {a, b}, "more than are left": {a, a, a}} {
 		if _, err := PlanInclusions(10, order...); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", name, err)
 		}
 	}
 	many := math.MaxInt // too few where an int has 32 bits
 	if _, err := PlanInclusions(many, a); int64(many) > mostPositions && !errors.Is(err,
 		ErrNotCovered) {
-		t.Errorf("too many rows: %v", err)
+		t.Errorf("too many rows: got %v, want ErrNotCovered", err)
 	}
 	for _, text := range []string{"", "{}", `{"Key":"AA==","N":"","Grants":1}`} {
 		if _, err := ReadInclusions([]byte(text)); err == nil {
-			t.Errorf("%q was read", text)
+			t.Errorf("ReadInclusions accepts %q", text)
 		}
 	}
 	lengths := map[int]bool{}
@@ -217,12 +217,11 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 		}
 	}
 	if len(lengths) != 1 {
-		t.Errorf("secrets of lengths %v", lengths)
+		t.Errorf("secrets have the lengths %v, want one length", lengths)
 	}
 }
 
-// TestInclusionsUnderTests: with a tap, the samples are those that the grants would draw
-// themselves.
+// TestInclusionsUnderTests: with a tap, the samples equal the samples that the grants draw.
 func TestInclusionsUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(context.Background(), seededTap{})
 	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 3)
@@ -243,7 +242,7 @@ func TestInclusionsUnderTests(t *testing.T) {
 			}
 		})
 		if !slices.Equal(got, want) {
-			t.Errorf("grant %d: %v, want %v", k, got, want)
+			t.Errorf("grant %d: got %v, want %v", k, got, want)
 		}
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// Laplace adds Laplace noise to every coordinate of every part; a part's Std is
-// the noise's scale b (its standard deviation is √2·b).
+// Laplace adds Laplace noise to every coordinate of every part. A part's Std is the scale b of the
+// noise; the noise's standard deviation is √2·b.
 //
 // Guarantee: exactly a post-processing of the sums plus ideal continuous Laplace noise (noise
 // class: exact). effect is the worst case over neighbours of the L1 norm of (difference ÷ scale)
-// over all parts. Under accountant.Pure it may reach the event's ε. Under accountant.Laplace it
-// may reach 1 ÷ the event's scale and neighbours must differ in one coordinate only, because that
-// event prices one number.
+// over all parts. Under accountant.Pure, effect may reach the event's ε. Under accountant.Laplace,
+// effect may reach 1 ÷ the event's scale, and neighbours must differ in one coordinate only,
+// because that event prices one number.
 // Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	g.a.mu.Lock()

@@ -12,8 +12,8 @@ import (
 // law is a distribution on the whole numbers, given by weights.
 type law func(k int64) float64
 
-// ratioTest distinguishes a law from an alternative by the mean of log(alternative ÷ law), which
-// is the most powerful statistic (Neyman and Pearson).
+// ratioTest distinguishes a law from an alternative by the mean of log(alternative ÷ law). This is
+// the most powerful statistic (Neyman and Pearson).
 type ratioTest struct {
 	score    map[int64]float64
 	mean, sd float64 // of the score of one draw, under the law
@@ -43,8 +43,7 @@ func newRatioTest(p, q law) ratioTest {
 	return r
 }
 
-// z returns the distance of the draws' mean score from the law's, in standard errors; power
-// returns the distance that is expected under the alternative.
+// z returns the distance of the draws' mean score from the mean under the law, in standard errors.
 func (r ratioTest) z(counts map[int64]int, n int) float64 {
 	sum := 0.0
 	for k, c := range counts {
@@ -53,14 +52,15 @@ func (r ratioTest) z(counts map[int64]int, n int) float64 {
 	return (sum/float64(n) - r.mean) / r.sd * math.Sqrt(float64(n))
 }
 
+// power returns the distance that is expected under the alternative, in standard errors.
 func (r ratioTest) power(n int) float64 {
 	return math.Abs(r.under-r.mean) / r.sd * math.Sqrt(float64(n))
 }
 
-// TestLawsToOnePercent: samplers follow their laws so closely that a parameter wrong by one per
-// cent would show. Every comparison fails by chance with the probability of a normal number
-// beyond 6.2, which is 6e-10, and misses the alternative with the same probability, because the
-// alternative is twice as far away.
+// TestLawsToOnePercent: samplers follow their laws, and an error of one per cent in a parameter
+// would be detected. Every comparison fails by chance with probability 6e-10, that of a normal
+// number with an absolute value above 6.2. The alternative is at least 12.4 standard errors away,
+// so it is missed with at most the same probability.
 func TestLawsToOnePercent(t *testing.T) {
 	gauss := func(sigma, exponent, centre float64) law {
 		floor := math.Floor(sigma) + 1
@@ -73,7 +73,7 @@ func TestLawsToOnePercent(t *testing.T) {
 	geometric := func(a float64) law {
 		return func(k int64) float64 { return math.Exp(-a * math.Abs(float64(k))) }
 	}
-	zeros := func(a float64) law { // the negative zero is sometimes not rejected
+	zeros := func(a float64) law { // a negative zero is sometimes not rejected
 		return func(k int64) float64 {
 			if k == 0 {
 				return 1.02
@@ -182,17 +182,17 @@ func TestLawsToOnePercent(t *testing.T) {
 			for i, wrong := range c.wrong {
 				r := newRatioTest(c.right, wrong)
 				if power := r.power(c.n); power < 12.4 {
-					t.Errorf("alternative %d lies %.1f standard errors away: the test has no power", i, power)
+					t.Errorf("alternative %d is %.1f standard errors away, want at least 12.4", i, power)
 				}
 				if z := r.z(counts, c.n); math.Abs(z) > 6.2 {
-					t.Errorf("%.1f standard errors off its law, towards alternative %d", z, i)
+					t.Errorf("the draws deviate by %.1f standard errors, towards alternative %d", z, i)
 				}
 			}
 		})
 	}
 }
 
-// each draws n numbers, size of them under each grant.
+// each calls draw for n/size grants, each of which draws size numbers.
 func each(t *testing.T, e accountant.Event, n, size int,
 	draw func(g *mechanism.Grant, size int) error) {
 	t.Helper()

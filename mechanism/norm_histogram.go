@@ -8,13 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// NormHistogram chooses a clip norm from the norms to be clipped: it counts them in bins of (0,
-// most], adds Gaussian noise to the counts, and returns the upper edge of the bin with the
+// NormHistogram chooses a clip norm from the norms to be clipped. It counts the norms in bins of
+// (0, most], adds Gaussian noise to the counts, and returns the upper edge of the bin with the
 // largest noisy count.
 //
-// Every norm counts in exactly one bin: a norm above most counts in the top bin, so a value of
-// most that is too small does little harm, and a norm that is not finite counts in the first bin,
-// because [ClipFactor] turns such a row into zero.
+// Every norm counts in exactly one bin. A norm above most counts in the top bin, so a value of most
+// that is too small does little harm. A norm that is not finite counts in the first bin, because
+// [ClipFactor] turns such a row into zero.
 //
 // A NormHistogram holds private numbers; only Release reads them. It is not safe for concurrent
 // use. Source: Acs, Melis, Castelluccia and De Cristofaro 2019, algorithm 3, which does not count
@@ -31,15 +31,15 @@ type hiddenCounts struct {
 type normCounts struct {
 	edges  []float64 // upper edges, ascending
 	counts []int64
-	unit   float64 // what one step of counts stands for: 1, or a small fraction of 1
+	unit   float64 // value of one step of counts: 1, or shareStep
 }
 
 // mostNormBins bounds the memory that a configuration file can request.
 const mostNormBins = 1 << 20
 
-// NewNormHistogram returns an empty histogram. If least is 0, all bins have the same width;
-// otherwise the first is (0, least] and the others grow by a constant factor up to most, which
-// covers several decades.
+// NewNormHistogram returns an empty histogram. If least is 0, all bins have the same width.
+// Otherwise the first bin is (0, least], and the upper edges grow by a constant factor up to most;
+// such bins can cover several decades.
 //
 // Errors: *[param.Error], joined, for edges that do not increase from above 0 to a finite number,
 // and for numbers of bins outside [1, 2^20], or below 2 if least is positive.
@@ -77,13 +77,13 @@ func (h *NormHistogram) Add(squaredNorm float64) { h.AddShare(squaredNorm, 1) }
 // InShares prepares an empty histogram for counts that are fractions of 1.
 func (h *NormHistogram) InShares() { h.unit = shareStep }
 
-// AddShare counts a row as a fraction of 1 that is a multiple of 2^-20, for the rows of one
-// person, which together count 1. Without [NormHistogram.InShares] the share must be 1.
+// AddShare counts a row as a fraction of 1 that is a multiple of 2^-20. The rows of one person then
+// count 1 together. Without [NormHistogram.InShares] the share must be 1.
 func (h *NormHistogram) AddShare(squaredNorm, share float64) {
 	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
 }
 
-// Counts returns the counts as a sum with a coordinate for each bin, which can be sealed and
+// Counts returns the counts as a sum with one coordinate for each bin. The sum can be sealed and
 // merged with the counts of other records.
 func (h *NormHistogram) Counts() *FixedSum {
 	s := NewFixedSum(len(h.counts), h.unit)

@@ -31,15 +31,15 @@ func TestNormsCountInTheirBin(t *testing.T) {
 		{growing, 1e6, 1000},
 	} {
 		if got := c.h.edges[c.h.bin(c.norm*c.norm)]; math.Abs(got-c.edge) > 1e-12*c.edge {
-			t.Errorf("norm %v lies below edge %v, want %v", c.norm, got, c.edge)
+			t.Errorf("norm %v: got the bin with upper edge %v, want %v", c.norm, got, c.edge)
 		}
 	}
-	// The top edge is exactly the declared one, and edges increase.
+	// The top edge is exactly most, and edges increase.
 	for _, most := range []float64{0.1, 1.0 / 3, 7.7, 1e9} {
 		for _, least := range []float64{0, most / 1e6} {
 			h := normHistogram(t, least, most, 97)
 			if h.edges[96] != most {
-				t.Errorf("top edge %v, want %v", h.edges[96], most)
+				t.Errorf("got top edge %v, want %v", h.edges[96], most)
 			}
 			for j := 1; j < len(h.edges); j++ {
 				if !(h.edges[j] > h.edges[j-1]) {
@@ -69,8 +69,8 @@ func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
 	}
 }
 
-// TestNormHistogramChoosesTheFullestBin uses noise of 1/100 of a count: a false alarm needs noise
-// of 50 standard deviations.
+// TestNormHistogramChoosesTheFullestBin: the fullest bin wins. The noise is about 1/100 of a count,
+// so a false alarm needs noise of 50 standard deviations or more.
 func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(),
@@ -87,21 +87,22 @@ func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 		h.Reset()
 		h.Add(25)
 		if _, err := h.Release(g, z/2); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%v: half the noise: %v", r, err)
+			t.Errorf("%v: half the noise: got %v, want ErrNotCovered", r, err)
 		}
 		if norm, err := h.Release(g, z); err != nil || norm != 6 {
-			t.Errorf("%v: clip norm %v, %v, want 6", r, norm, err)
+			t.Errorf("%v: got clip norm %v, %v, want 6", r, norm, err)
 		}
 		if _, err := h.Release(g, z); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%v: twice: %v", r, err)
+			t.Errorf("%v: twice: got %v, want ErrNotCovered", r, err)
 		}
 	}
 }
 
-// TestNormHistogramNoise: the noise on a count is the multiplier times the relation's
-// sensitivity. The difference of two bins has √2 of that noise, so the bin that leads by lead
-// counts wins with probability Φ(lead ÷ (√2·std)). Each frequency lies within 6.2 deviations of
-// that (false alarm below 1e-9), and noise wrong by √2 would not.
+// TestNormHistogramNoise: the noise of a count is the multiplier times the relation's sensitivity.
+// The noise of the difference of two bins is √2 times larger. So a bin that leads by lead counts
+// wins with probability Φ(lead ÷ (√2·std)). Each frequency must lie within 6.2 standard deviations
+// of this probability, which fails by chance with a probability below 1e-9. A factor of √2 in the
+// noise would be detected.
 func TestNormHistogramNoise(t *testing.T) {
 	const n, z, lead = 20000, 50, 100
 	for r, p := range map[accountant.Relation]float64{
@@ -136,7 +137,7 @@ func TestNormHistogramNoise(t *testing.T) {
 	}
 	if a, b := phi(lead/(z*math.Sqrt2)),
 		phi(lead/(z*2.0)); math.Abs(a-b)*n < 12.4*math.Sqrt(n*b*(1-b)) {
-		t.Errorf("the test cannot distinguish the relations: %v and %v", a, b)
+		t.Errorf("the probabilities %v and %v of the two relations are too close", a, b)
 	}
 }
 
@@ -153,7 +154,7 @@ func TestNormHistogramRefuses(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := NewNormHistogram(c.least, c.most, c.bins); !errors.As(err, &wrong) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("%+v: got %v, want a *param.Error", c, err)
 		}
 	}
 }

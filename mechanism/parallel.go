@@ -12,9 +12,8 @@ import (
 // does not depend on the number of workers.
 const chunk = 8192
 
-// block is the number of coordinates that are drawn and passed to sink at a time: few enough that
-// they, their part of the sum and the optimiser's moments fit into the first-level cache
-// together.
+// block is the number of coordinates that are drawn and passed to sink at a time. The noise of a
+// block, its part of the sum and the optimiser's moments together fit into the first-level cache.
 const block = entropy.Buffer
 
 // parallel makes the noise of one sum in chunks. Its memory is kept from release to release.
@@ -53,8 +52,8 @@ func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *pa
 	return p
 }
 
-// run passes every chunk to sink, on as many goroutines as requested, but no more than there are
-// chunks.
+// run passes every chunk to sink. It uses the requested number of goroutines, but at most one for
+// each chunk.
 func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
@@ -85,7 +84,7 @@ type worker struct {
 	next  int
 	noisy [block]float64
 	words []uint64      // the words that are being read
-	other []uint64      // room for the next words
+	other []uint64      // memory for the next words
 	ahead entropy.Ahead // the part of other that is being made
 }
 
@@ -117,7 +116,7 @@ func (w *worker) work() {
 	}
 }
 
-// Uint64 makes the worker a source of words for the rare draws.
+// Uint64 returns the next word. It makes the worker a source of words for the rare draws.
 func (w *worker) Uint64() uint64 {
 	if w.next == len(w.words) {
 		w.refill()
@@ -171,8 +170,8 @@ func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 	}
 }
 
-// draw draws steps from leading words as long as a single word decides each step, and returns
-// their number.
+// draw turns leading words into steps until a single word does not decide a step. It returns the
+// number of steps.
 func (w *worker) draw(l *sampler.Normal, dst []float64, words []uint64) int {
 	if w.ahead.Words == nil {
 		return w.job.kernels.Steps(l, dst, words)

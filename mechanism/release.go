@@ -15,19 +15,18 @@ type Part struct {
 	Out []float64 // receives the noisy sum, on the grid
 }
 
-// Release adds Gaussian noise to every coordinate of every part and writes the
-// noisy sums.
+// Release adds Gaussian noise to every coordinate of every part and writes the noisy sums.
 //
-// Guarantee: the outputs are exactly a post-processing of the sums plus ideal
-// continuous Gaussian noise: noise is drawn as the exact rounding of the ideal
-// normal to the part's grid, and added in integers (noise class: exact).
+// Guarantee: the outputs are exactly a post-processing of the sums plus ideal continuous Gaussian
+// noise. The noise is drawn as the exact rounding of the ideal normal to the part's grid, and added
+// in integers (noise class: exact).
 //
-// effect is the worst case, over neighbours under the run's relation, of the L2
-// norm of (difference ÷ Std) over all parts together. The caller must prove it; see
-// [SumSensitivity] and [HistogramSensitivity]. Under a Poisson sample and replace-one
-// it must cover the presence of a record as well as its replacement: with values in
-// [10, 11] replacement changes the sum by 1 and presence by 11, and the event's curve
-// assumes that a record's absence is no farther than another record.
+// effect is the worst case, over neighbours under the run's relation, of the L2 norm of
+// (difference ÷ Std) over all parts together. The caller must prove it; see [SumSensitivity] and
+// [HistogramSensitivity]. Under a Poisson sample and replace-one, effect must cover the presence of
+// a record and its replacement. The event's curve assumes that the presence of a record changes the
+// sum by no more than its replacement does. With values in [10, 11] this is false: replacement
+// changes the sum by up to 1, and presence by up to 11.
 //
 // Errors: [ErrNotCovered] if the effects of all releases under this grant would exceed its
 // event's Gaussian, and for a part without a sum, of a wrong shape or of an invalid grid. Nothing
@@ -57,9 +56,9 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	return g.tellRelease("Gaussian", effect, parts)
 }
 
-// NoteReal records on the ledger that the released values were computed with arithmetic
-// that may let a record's result depend on others: the noise class is then "real",
-// whatever the mechanism.
+// NoteReal records on the ledger that the released values were computed with arithmetic in which
+// the result of a record may depend on other records. The noise class is then "real" for every
+// mechanism.
 func (g *Grant) NoteReal() {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -83,7 +82,8 @@ func (a *Allowance) checkPart(p Part) error {
 	case !p.Sum.made():
 		return a.refuse("a part without a sum")
 	case len(p.Out) != len(p.Sum.sum):
-		return a.refuse("a part's Out has %d coordinates, its sum %d", len(p.Out), len(p.Sum.sum))
+		return a.refuse("a part's Out has %d coordinates, its sum has %d: want the same number",
+			len(p.Out), len(p.Sum.sum))
 	case !isPowerOfTwo(p.Sum.grid):
 		return a.refuse("grid %v: must be a power of two", p.Sum.grid)
 	}

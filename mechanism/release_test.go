@@ -31,7 +31,7 @@ func TestReleaseLivesOnTheGrid(t *testing.T) {
 	for _, v := range out {
 		steps := v / sum.Grid()
 		if steps != math.Trunc(steps) {
-			t.Fatal("an output between grid points")
+			t.Fatal("an output is between grid points")
 		}
 		if math.Mod(steps, 2) != 0 {
 			odd++
@@ -44,7 +44,8 @@ func TestReleaseLivesOnTheGrid(t *testing.T) {
 	}
 }
 
-// TestNoLowBitLeak: grid and parity do not depend on the data.
+// TestNoLowBitLeak: for any data, outputs lie on the grid, and half of them are odd multiples of
+// the step.
 func TestNoLowBitLeak(t *testing.T) {
 	for _, value := range []float32{0, 1, 0.3, 1e-20, -7.77} {
 		odd := 0
@@ -60,7 +61,7 @@ func TestNoLowBitLeak(t *testing.T) {
 				for _, v := range noisy {
 					steps := v / grid
 					if steps != math.Trunc(steps) {
-						t.Fatal("an output between grid points")
+						t.Fatal("an output is between grid points")
 					}
 					if math.Mod(steps, 2) != 0 {
 						odd++
@@ -115,7 +116,7 @@ func TestGradientNoiseIsRight(t *testing.T) {
 	}
 	// The bound is six sigma, although the seed is fixed.
 	if got := math.Sqrt(square / (2 * dim)); math.Abs(got/6-1) > 6/math.Sqrt(4*dim) {
-		t.Errorf("standard deviation %v, want 6", got)
+		t.Errorf("got standard deviation %v, want 6", got)
 	}
 }
 
@@ -135,13 +136,13 @@ func TestGradientHostileSums(t *testing.T) {
 	for i, want := range []float64{sampler.MaxSteps * grid, -sampler.MaxSteps * grid, 0,
 		sampler.MaxSteps * grid, 0} {
 		if math.Abs(out[i]-want) > 10*std {
-			t.Errorf("coordinate %d: %v, want about %v", i, out[i], want)
+			t.Errorf("coordinate %d: got %v, want about %v", i, out[i], want)
 		}
 	}
 }
 
-// TestGridRoundingIsCharged: after rounding, neighbours at the declared
-// sensitivity differ by no more than the noise was scaled for.
+// TestGridRoundingIsCharged: after rounding, the distance of neighbours is at most the distance to
+// which the noise is scaled.
 func TestGridRoundingIsCharged(t *testing.T) {
 	rng := rand.New(fixedBits(9))
 	for range 2000 {
@@ -159,13 +160,13 @@ func TestGridRoundingIsCharged(t *testing.T) {
 		for i := range unit {
 			x := float32(rng.NormFloat64() * 10)
 			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
-			// the rounding of float32, which is not charged here
+			// slack is the rounding error of float32, for which the noise is not scaled.
 			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm))
 			d := (sampler.RoundToGrid(float64(y), 1/grid) - sampler.RoundToGrid(float64(x), 1/grid)) * grid
 			moved += d * d
 		}
 		if math.Sqrt(moved)-slack > std/z {
-			t.Fatalf("rounding moved neighbours %v apart, charged %v", math.Sqrt(moved), std/z)
+			t.Fatalf("got neighbours %v apart after rounding, want at most %v", math.Sqrt(moved), std/z)
 		}
 	}
 }
@@ -202,7 +203,8 @@ func TestFixedSumIsExactAndOrderFree(t *testing.T) {
 	}
 }
 
-// TestFixedSumNeverGrowsANorm compares random rows and scales with exact arithmetic.
+// TestFixedSumNeverGrowsANorm: for random rows and scales, the added amount is at most the product
+// in exact arithmetic.
 func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	rng := rand.New(fixedBits(11))
 	for range 20000 {
@@ -228,7 +230,7 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	}
 	s.AddRow64([]float64{1e300, -1e300, 1}, 1)
 	if s.sum[0] != rowLimit || s.sum[1] != -rowLimit || s.sum[2] != 1<<20 {
-		t.Errorf("limits: %v", s.sum)
+		t.Errorf("got the sums %v, want rowLimit, −rowLimit and 2^20", s.sum)
 	}
 	s.AddInt(2, 3)
 	if s.sum[2] != 4<<20 {
@@ -236,7 +238,7 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	}
 }
 
-// TestWrappingIsHarmless: at the largest integer the noisy sum wraps around; it neither fails nor
+// TestWrappingIsHarmless: at the largest integer the sum wraps around. It neither fails nor
 // saturates, so the difference of neighbours stays the same.
 func TestWrappingIsHarmless(t *testing.T) {
 	s := NewFixedSum(1, 1)
@@ -256,7 +258,7 @@ func TestClipFactor(t *testing.T) {
 		0x1.9p148, 0x1p149, 1e60, 1e150} {
 		f := ClipFactor(norm*norm, 1)
 		if f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
-			t.Errorf("norm %v: factor %v", norm, f)
+			t.Errorf("norm %v: got factor %v, want 1 or a norm of at most 1", norm, f)
 		}
 		if float64(float32(f)) != f {
 			t.Errorf("norm %v: factor %v is not a float32: rounding could increase it", norm, f)
@@ -264,7 +266,7 @@ func TestClipFactor(t *testing.T) {
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
 		if f := ClipFactor(bad, 1); f != 0 {
-			t.Errorf("squared norm %v: factor %v", bad, f)
+			t.Errorf("squared norm %v: got factor %v, want 0", bad, f)
 		}
 	}
 	if ClipFactor(1, math.NaN()) != 0 || ClipFactor(1, 0) != 0 {
@@ -281,7 +283,7 @@ func TestGrantRefuses(t *testing.T) {
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", what, err)
 		}
 	}
 	granted := func(what string, err error) {
@@ -309,13 +311,13 @@ func TestGrantRefuses(t *testing.T) {
 	g = grantOf(t, sampled(0.5))
 	g.PoissonSample(10, nil, nil)
 	if rows, _ := g.PoissonSample(1000, nil, nil); len(rows) != 0 {
-		t.Error("a second sample")
+		t.Error("a second sample is drawn")
 	}
 	refused("release after two samples", g.ReleaseGradient(gradient, sink))
 
 	g = grantOf(t, gaussian(1))
 	if rows, _ := g.PoissonSample(1000, nil, nil); len(rows) != 0 {
-		t.Error("a sample that the event does not contain")
+		t.Error("a sample is drawn that the event does not contain")
 	}
 	refused("release after a sample of another event", g.Release(1, part()))
 
@@ -363,13 +365,13 @@ func TestSpendComesFirst(t *testing.T) {
 	}
 	err = g.Release(1, Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)})
 	if !errors.Is(err, tap.fail) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the error of the tap", err)
 	}
 	if e := ledger.Entries(); len(e) != 1 || e[0].Spent != 1 {
-		t.Errorf("entries %v", e)
+		t.Errorf("got entries %v, want one with one use taken", e)
 	}
 	if ledger.NotPrivate() == "" {
-		t.Error("a tapped run is not marked")
+		t.Error("a run with a tap is not marked as not private")
 	}
 }
 
@@ -379,7 +381,7 @@ func TestNothingIsDrawnWithoutBudget(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 0.5, Delta: 1e-5})
 	run := Begin(entropy.WithTap(context.Background(), tap), ledger)
 	if _, err := run.Spend("too much", gaussian(0.1)); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want ErrBudgetExceeded", err)
 	}
 	if tap.releases != 0 || len(ledger.Entries()) != 0 {
 		t.Error("something was drawn or written")
@@ -401,14 +403,14 @@ func TestReservationRunsOut(t *testing.T) {
 		}
 	}
 	if _, err := a.Next(); !errors.Is(err, accountant.ErrReservationExhausted) || a.Remaining() != 0 {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want ErrReservationExhausted", err)
 	}
 }
 
 func TestNoisyArgmax(t *testing.T) {
 	best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{3, 1000, 5}, 1, 1)
 	if err != nil || best != 1 {
-		t.Errorf("index %d, %v", best, err)
+		t.Errorf("got index %d, %v, want 1", best, err)
 	}
 	first := 0
 	const n = 4000
@@ -424,11 +426,11 @@ func TestNoisyArgmax(t *testing.T) {
 	}
 	sixSigma(t, "even counts", first, n, 0.5)
 	if _, err := grantOf(t, gaussian(1)).NoisyArgmax(nil, 1, 1); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("empty list: %v", err)
+		t.Errorf("empty list: got %v, want ErrNotCovered", err)
 	}
 	if best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{math.MinInt64, math.MaxInt64}, 1e-3,
 		1); err != nil || best != 1 {
-		t.Errorf("extremes: %d, %v", best, err)
+		t.Errorf("the smallest and the largest int64: got index %d, %v, want 1", best, err)
 	}
 }
 
@@ -438,7 +440,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The seed makes the rare draws, whose exact arithmetic allocates, the same few every time.
+	// Rare draws use exact arithmetic, which allocates. With a fixed seed they are the same few in
+	// every run.
 	g.a.run.source = source
 	spec := Gradient{Sum: make([]float32, 3*chunk), Sensitivity: 1, NoiseMultiplier: 1, Workers: 2}
 	sink := func(int, []float64) {}
@@ -449,7 +452,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 	release()
 	if n := testing.AllocsPerRun(200, release); n >= 1 {
-		t.Errorf("%v allocations a release", n)
+		t.Errorf("got %v allocations per release, want none on average", n)
 	}
 }
 
@@ -465,12 +468,11 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	if notes := ledger.Entries()[0].Notes; len(notes) != 1 || notes[0] != accountant.ExactNoise {
-		t.Errorf("notes %v", notes)
+		t.Errorf("got notes %v, want exact", notes)
 	}
 }
 
-// TestBulkLoopIsTheSampler: the loop that is written inline for speed gives the same bits as the
-// sampler.
+// TestBulkLoopIsTheSampler: the fast loop gives the same bits as the sampler.
 func TestBulkLoopIsTheSampler(t *testing.T) {
 	source, err := entropy.Seeded(12)
 	if err != nil {
@@ -499,7 +501,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 			for i, got := range noisy {
 				want := (sampler.RoundToGrid(float64(sum[lo+i]), 1/grid) + float64(l.Draw(words))) * grid
 				if got != want {
-					t.Errorf("z %v, coordinate %d: %v, want %v", z, lo+i, got, want)
+					t.Errorf("z %v, coordinate %d: got %v, want %v", z, lo+i, got, want)
 					return
 				}
 			}
@@ -523,8 +525,8 @@ func (s *stock) Uint64() uint64 {
 	return w
 }
 
-// TestSmallEffectsAddUp: many releases far below the rounding of the total are
-// not free.
+// TestSmallEffectsAddUp: a release whose effect is far below the rounding error of the total still
+// increases the total.
 func TestSmallEffectsAddUp(t *testing.T) {
 	g := grantOf(t, gaussian(1))
 	part := Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}
@@ -559,7 +561,7 @@ func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
 	}
 }
 
-// TestRowsOfBothWidthsAgree: the float32 path and the float64 path agree, extremes included.
+// TestRowsOfBothWidthsAgree: the float32 path and the float64 path agree, also for extreme numbers.
 func TestRowsOfBothWidthsAgree(t *testing.T) {
 	rng := rand.New(fixedBits(14))
 	row := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32,
@@ -578,17 +580,17 @@ func TestRowsOfBothWidthsAgree(t *testing.T) {
 			a.AddRow(row, scale)
 			b.AddRow64(wide, scale)
 			if !slices.Equal(a.sum, b.sum) {
-				t.Errorf("grid %v scale %v: widths differ", grid, scale)
+				t.Errorf("grid %v scale %v: the sums of the two paths differ", grid, scale)
 			}
 		}
 	}
 }
 
-// TestTermsAreThoseOfTheLedger: a grant covers what its ledger priced, even if the caller has
-// changed its event since.
+// TestTermsAreThoseOfTheLedger: a grant covers the draws that its ledger priced, even if the caller
+// has changed its event since.
 func TestTermsAreThoseOfTheLedger(t *testing.T) {
 	multipliers := []float64{5}
-	// The policy is called when the price is known.
+	// The policy is called after the price has been computed.
 	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil }
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
 		accountant.WithPolicy(late))

@@ -5,11 +5,11 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// RandomizedResponse returns value with probability 1 − Noise, where Noise is the event's, and
-// otherwise a category chosen uniformly from all of them, value included.
+// RandomizedResponse returns value with probability 1 − Noise, where Noise is the event's. With
+// probability Noise it returns a category chosen uniformly from all categories, value included.
 //
-// Guarantee: that of the grant's accountant.RandomizedResponse; probabilities are exact (noise
-// class: exact). A value outside the categories counts as the nearest one.
+// Guarantee: the answer costs what the grant's accountant.RandomizedResponse states; probabilities
+// are exact (noise class: exact). A value outside the categories counts as the nearest category.
 // Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)

@@ -24,7 +24,7 @@ func TestRandomizedResponseRates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v < 0 || v > 4 {
-			t.Fatalf("category %d", v)
+			t.Fatalf("got category %d, want 0 to 4", v)
 		}
 		if v == 2 {
 			truth++

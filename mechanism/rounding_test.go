@@ -8,7 +8,7 @@ import (
 )
 
 // TestProductsRoundTowardZero: a row never adds more than the exact product, even if the product
-// is just below a grid point.
+// is slightly below a grid point.
 func TestProductsRoundTowardZero(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	near := 0
@@ -31,6 +31,6 @@ func TestProductsRoundTowardZero(t *testing.T) {
 		}
 	}
 	if near < 1000 {
-		t.Errorf("only %d products round to the grid point above: the test has no power", near)
+		t.Errorf("only %d products round to the grid point above, want at least 1000", near)
 	}
 }

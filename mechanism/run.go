@@ -15,8 +15,8 @@ import (
 // ErrNotCovered is returned for draws that a grant's event does not cover. Nothing is then drawn.
 var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 
-// Run is one fit's source of protecting randomness: one fresh key from the operating
-// system and one ledger. It is safe for concurrent use.
+// Run is the source of the randomness that protects the records in one fit. It has one fresh key
+// from the operating system and one ledger. It is safe for concurrent use.
 type Run struct {
 	ledger *accountant.Ledger
 	source *entropy.Source
@@ -31,8 +31,7 @@ type Run struct {
 // Begin starts a run that spends from ledger.
 //
 // Guarantee: nothing is drawn before an event is reserved on the ledger.
-// Errors: if the source cannot be opened, every later Reserve and Spend returns the
-// reason.
+// Errors: if the source cannot be opened, every later call of Reserve and Spend returns the error.
 func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
 	if ledger == nil {
@@ -59,7 +58,7 @@ func (r *Run) Relation() accountant.Relation {
 // Reserve reserves count releases of event e on the ledger.
 //
 // Guarantee: the ledger's published cost includes the whole reservation from now on, used or not.
-// Errors: those of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
+// Errors: the errors of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed
@@ -69,14 +68,14 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// Use the ledger's copy of the event: what may be drawn is what was priced, even if the caller
-	// has changed its own copy since.
+	// Use the ledger's copy of the event, so that the priced event decides what may be drawn, even
+	// if the caller has changed its own copy since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
 // Resume returns the remaining uses of a purpose's reservation on a ledger that was saved and read
-// back. They cost nothing, since they were counted when reserved; noise and samples use this run's
-// own key. See accountant.Ledger.Resume for the limits of a saved ledger.
+// back. The uses cost nothing more, because they were counted when they were reserved. Noise and
+// samples use this run's own key. See accountant.Ledger.Resume for the limits of a saved ledger.
 //
 // Errors: accountant.ErrReservationExhausted if nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
@@ -97,7 +96,7 @@ func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 
 // Spend reserves one release of event e and takes it at once.
 //
-// Errors: those of Reserve and of [Allowance.Next].
+// Errors: the errors of Reserve and of [Allowance.Next].
 func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 	a, err := r.Reserve(purpose, e, 1)
 	if err != nil {
@@ -161,7 +160,8 @@ type Allowance struct {
 
 // Next takes one use on the ledger and then returns the grant for its draws.
 //
-// Errors: accountant.ErrReservationExhausted after the last one; those of Guard.
+// Errors: accountant.ErrReservationExhausted after the last use; the errors of the function that
+// was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
 	if err := a.take(); err != nil {
 		return nil, err
@@ -195,10 +195,15 @@ func (a *Allowance) spend() error {
 // Remaining returns how many grants the allowance still holds.
 func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 
+// On reports whether the allowance was reserved on this ledger. Code that takes both an allowance
+// and a ledger has to ask: the same event on a ledger with another relation needs other noise.
+func (a *Allowance) On(l *accountant.Ledger) bool { return l != nil && a.run.ledger == l }
+
 // Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
 
-// stream returns the allowance's stream of one-shot noise; the caller holds mu.
+// stream returns the allowance's stream for all noise except that of gradients; the caller holds
+// mu.
 func (a *Allowance) stream() *entropy.Stream {
 	if a.noise == nil {
 		a.noise = a.run.source.Stream(entropy.Noise, a.id, 0)

@@ -8,13 +8,13 @@ import (
 )
 
 // PoissonSample draws the event's Poisson sample of the rows [0,n): every row is in it
-// independently with exactly the event's sampling probability. It appends the rows in increasing
-// order to index, and to keys one uniform key for each of them, for per-example randomness of
+// independently with exactly the event's sampling probability. It appends the rows to index, in
+// increasing order. For each row it appends one uniform key to keys, for per-example randomness of
 // models. A key depends only on the run, the step and the row, not on other rows.
 //
 // Guarantee: the sample is private, and so is its length.
-// Errors: a sample that the event does not cover, or a second one, appends nothing and makes
-// every later release under the grant return [ErrNotCovered].
+// Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample
+// appends nothing, and every later release under the grant returns [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -35,12 +35,12 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 }
 
 // NextSample returns the Poisson sample of the rows [0,n) that the next grant's PoissonSample
-// will return, so that these rows can be read before the step begins. The list is valid until
-// then. It is nil if no grant is left or the event has no Poisson sample.
+// will return. So these rows can be read before the step begins. The list is valid until
+// PoissonSample is called. It is nil if no grant is left or the event has no Poisson sample.
 //
 // Guarantee: the sample is private, and may be passed only to code that reads the records.
 // Nothing else depends on the call: samples and keys have the same bits without it, and each
-// sample is given to one grant.
+// sample is given to one grant only.
 func (a *Allowance) NextSample(n int) []int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,8 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// allowanceOf returns an allowance of three grants whose samples follow from a seed, without a
-// tap.
+// allowanceOf returns an allowance of three grants without a tap. The samples follow from a seed.
 func allowanceOf(t testing.TB) *Allowance {
 	t.Helper()
 	r := Begin(context.Background(), accountant.NewLedger(testBudget()))
@@ -25,8 +24,8 @@ func allowanceOf(t testing.TB) *Allowance {
 	return a
 }
 
-// TestNextSample: calls of NextSample change no sample and no key and take no use, and they
-// return the sample that the next grant gets. Each sample is given to one grant.
+// TestNextSample: NextSample returns the sample that the next grant gets. It changes no sample and
+// no key and takes no use. Each sample is given to one grant.
 func TestNextSample(t *testing.T) {
 	const n = 500
 	plain, looking := allowanceOf(t), allowanceOf(t)
@@ -49,7 +48,8 @@ func TestNextSample(t *testing.T) {
 		got, keys := b.PoissonSample(n, nil, nil)
 		if !slices.Equal(got, want) || !slices.Equal(keys, wantKeys) || !slices.Equal(first, want) ||
 			!slices.Equal(again, want) {
-			t.Errorf("%d left: looked at %v and %v, drew %v, want %v", left, first, again, got, want)
+			t.Errorf("%d left: NextSample returns %v and %v, the grant draws %v, want %v", left, first,
+				again, got, want)
 		}
 		samples = append(samples, want)
 	}
@@ -57,7 +57,7 @@ func TestNextSample(t *testing.T) {
 		t.Error("two grants have the same sample")
 	}
 	if looking.NextSample(n) != nil {
-		t.Error("a sample where no grant is left")
+		t.Error("NextSample returns a sample although no grant is left")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestNextSampleOfOtherRows(t *testing.T) {
 	rows, _ := g.PoissonSample(10, nil, nil)
 	for _, r := range rows {
 		if r >= 10 {
-			t.Errorf("row %d of 10", r)
+			t.Errorf("got row %d of 10 rows", r)
 		}
 	}
 	none, err := Begin(t.Context(), accountant.NewLedger(testBudget())).Reserve("test",
@@ -84,11 +84,11 @@ func TestNextSampleOfOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if none.NextSample(10) != nil {
-		t.Error("a sample of an event without one")
+		t.Error("NextSample returns a sample for an event without a sample")
 	}
 }
 
-// TestNextSampleUnderTests: with a tap, NextSample returns the sample of the next step, too.
+// TestNextSampleUnderTests: NextSample returns the sample of the next step also with a tap.
 func TestNextSampleUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(t.Context(), seededTap{})
 	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 2)
@@ -102,7 +102,7 @@ func TestNextSampleUnderTests(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := g.PoissonSample(100, nil, nil); !slices.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
+			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 }

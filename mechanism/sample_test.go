@@ -22,31 +22,32 @@ func sampled(q float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 }
 
-// sixSigma compares a count with its binomial distribution. It fails by chance with the
-// probability of a normal number beyond 6.2, which is 6e-10; docs/testing.md counts its calls.
+// sixSigma compares a count with its binomial distribution. It fails by chance with probability
+// 6e-10, that of a normal number with an absolute value above 6.2. docs/testing.md counts its
+// calls.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
 	if z := (float64(count) - mean) / sd; math.Abs(z) > 6.2 {
-		t.Errorf("%s: %d of %d at probability %v: %.1f sigma", what, count, n, p, z)
+		t.Errorf("%s: got %d of %d at probability %v, which deviates by %.1f sigma", what, count, n, p, z)
 	}
 }
 
-// TestPoissonSampleRate would find a rate that is wrong by one per cent, on both paths through
-// the rows. Each of the eight comparisons fails by chance with the probability of a normal number
-// beyond 6.2, which is 6e-10.
+// TestPoissonSampleRate compares the rates of samples with the probability, on both paths through
+// the rows. An error of one per cent would be detected. Each of the eight comparisons fails by
+// chance with probability 6e-10, that of a normal number with an absolute value above 6.2.
 func TestPoissonSampleRate(t *testing.T) {
 	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
 		n := int(1.7e6 * (1 - q) / q) // one per cent of the rate is 13 standard deviations
 		rows, keys := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)
 		sixSigma(t, "sample", len(rows), n, q)
 		if len(keys) != len(rows) {
-			t.Fatalf("%d keys for %d rows", len(keys), len(rows))
+			t.Fatalf("got %d keys for %d rows, want one for each", len(keys), len(rows))
 		}
 		even := 0
 		for i, r := range rows {
 			if r < 0 || int(r) >= n || i > 0 && r <= rows[i-1] {
-				t.Fatalf("row %d out of order or range", i)
+				t.Fatalf("row %d is out of order or out of range", i)
 			}
 			if r%2 == 0 {
 				even++
@@ -56,7 +57,7 @@ func TestPoissonSampleRate(t *testing.T) {
 		for _, wrong := range []float64{0.99, 1.01} {
 			off := math.Abs(wrong-1) * q * float64(n) / math.Sqrt(float64(n)*q*(1-q))
 			if off < 12.4 {
-				t.Errorf("a rate of %v × %v lies %.1f standard deviations away: the test has no power",
+				t.Errorf("a rate of %v × %v is %.1f standard deviations away, want at least 12.4",
 					wrong, q, off)
 			}
 		}
@@ -64,7 +65,7 @@ func TestPoissonSampleRate(t *testing.T) {
 }
 
 // TestPoissonNeighboursAreIndependent: a fraction q of the sampled rows is followed by a sampled
-// row. It makes one comparison, which fails by chance with probability 6e-10.
+// row. The comparison fails by chance with probability 6e-10.
 func TestPoissonNeighboursAreIndependent(t *testing.T) {
 	const n, q = 400000, 0.1
 	rows, _ := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)
@@ -79,10 +80,10 @@ func TestPoissonNeighboursAreIndependent(t *testing.T) {
 
 func TestPoissonEdges(t *testing.T) {
 	if rows, _ := grantOf(t, sampled(1)).PoissonSample(7, nil, nil); len(rows) != 7 {
-		t.Errorf("q=1 took %d of 7", len(rows))
+		t.Errorf("q=1: got %d of 7 rows, want all", len(rows))
 	}
 	if rows, _ := grantOf(t, sampled(0.5)).PoissonSample(0, nil, nil); len(rows) != 0 {
-		t.Errorf("no rows, but %d sampled", len(rows))
+		t.Errorf("got %d sampled rows of none", len(rows))
 	}
 	rows, _ := grantOf(t, sampled(0.01)).PoissonSample(1000, []int32{-1}, nil)
 	if rows[0] != -1 {
@@ -118,7 +119,7 @@ func TestSubset(t *testing.T) {
 	for range n {
 		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {
-			t.Fatalf("%d rows", len(rows))
+			t.Fatalf("got %d rows, want two increasing rows", len(rows))
 		}
 		for _, r := range rows {
 			counts[r]++

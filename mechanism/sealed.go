@@ -20,7 +20,7 @@ import (
 const KeySize = 32
 
 // A Key seals sums without noise for transport between processes that may all see the records,
-// such as the workers of one pipeline. It prints as [private]. The zero value seals nothing.
+// such as the workers of one pipeline. It prints as [private]. The zero value is not usable.
 type Key struct {
 	*hiddenKey
 }
@@ -40,9 +40,9 @@ func NewKey() Key {
 	return Key{&hiddenKey{&k}}
 }
 
-// ReadKey returns the key whose bytes Secret returned.
+// ReadKey returns the key with the given bytes, which Secret returned.
 //
-// Errors: *param.Error for another number of bytes; the error does not contain them.
+// Errors: *param.Error for another number of bytes; the error does not contain the bytes.
 func ReadKey(secret []byte) (Key, error) {
 	if len(secret) != KeySize {
 		return Key{}, param.New("mechanism.ReadKey.secret", fmt.Sprintf("%d bytes", len(secret)),
@@ -55,8 +55,8 @@ func ReadKey(secret []byte) (Key, error) {
 
 func (k Key) made() bool { return k.hiddenKey != nil }
 
-// Secret returns the key as plain bytes, for a store of secrets. Anyone who has them can read
-// what the key sealed.
+// Secret returns the key as plain bytes, for a store of secrets. With these bytes anyone can read
+// what was sealed under the key.
 func (k Key) Secret() []byte {
 	if !k.made() {
 		return nil
@@ -64,8 +64,8 @@ func (k Key) Secret() []byte {
 	return append([]byte(nil), k.secret[:]...)
 }
 
-// ID returns a public name of the key, which distinguishes keys and does not reveal them; "" for
-// the zero value.
+// ID returns a public name of the key. The name distinguishes keys and does not reveal them. It is
+// "" for the zero value.
 func (k Key) ID() string {
 	if !k.made() {
 		return ""
@@ -86,22 +86,22 @@ func (Key) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// ErrSealed is returned for bytes that were sealed under another key or with another label,
-// changed, or cut short.
-var ErrSealed = errors.New("mechanism: not what was sealed under this key")
+// ErrSealed is returned for bytes that were sealed under another key or with another label, and
+// for sealed bytes that were changed or cut short.
+var ErrSealed = errors.New("mechanism: these bytes were not sealed under this key with this label")
 
 // saltSize is the number of bytes of salt. Each call of Seal draws a salt and a nonce of 96 bits,
-// and derives a new key from the salt, so that many more sums may be sealed than the 2³² that one
-// key of GCM allows.
+// and derives a new key from the salt. So far more sums may be sealed than the 2³² that one key of
+// GCM allows.
 const saltSize = 32
 
 // Seal encrypts private sums and authenticates them together with the label about, which says
 // what they are and is not part of the result. It uses AES-256 in GCM, with a new key for each
 // call.
 //
-// Guarantee: none. The result holds sums without noise. It may be sent and stored where others
-// can see it who do not have the key, but only processes that may see the records may open it.
-// Its length depends only on the number of coordinates.
+// Guarantee: none. The result holds sums without noise. It may be sent and stored where people
+// without the key can see it. Only processes that may see the records may open it. Its length
+// depends only on the number of coordinates.
 // Errors: *param.Error for the zero key or a sum without coordinates.
 func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	plain, err := k.plain(sums)
@@ -120,7 +120,7 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 // SealBytes encrypts a message between processes that may see the records, for example the rows
 // that a step reads, and authenticates it together with the label about.
 //
-// Guarantee: none; see Seal. The length of the result reveals that of the message.
+// Guarantee: none; see Seal. The length of the result reveals the length of the message.
 // Errors: *param.Error for the zero key.
 func (k Key) SealBytes(about, message []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
@@ -149,7 +149,7 @@ func (k Key) OpenBytes(about, sealed []byte) ([]byte, error) {
 	return k.open(sealedBytes, nil, about, sealed)
 }
 
-// open decrypts into room if that is large enough.
+// open decrypts into room if room is large enough.
 func (k Key) open(use string, room, about, sealed []byte) ([]byte, error) {
 	if len(sealed) < saltSize {
 		return nil, ErrSealed
@@ -197,8 +197,8 @@ func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Open sets sums to the sealed values. They must have the dimensions of the sums that were
-// sealed. Open does not check that their grids are the same: make the grids part of about.
+// Open sets sums to the sealed values. The sums must have the dimensions of the sums that were
+// sealed. Open does not check that the grids are the same: make the grids part of about.
 //
 // Errors: ErrSealed, which leaves the sums unchanged; *param.Error as for Seal.
 func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSealedBytes: a message opens only under its key and label, and only as bytes. Sealing it
-// twice gives different bytes.
+// TestSealedBytes: a message opens only under its key and label, and only with OpenBytes. Sealing
+// the same message twice gives different bytes.
 func TestSealedBytes(t *testing.T) {
 	k, message := NewKey(), make([]byte, 8)
 	one, err := k.SealBytes([]byte("about"), message)
@@ -20,7 +20,7 @@ func TestSealedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := k.OpenBytes([]byte("about"), one); err != nil || !bytes.Equal(got, message) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, %v, want the message", got, err)
 	}
 	if bytes.Equal(one, two) {
 		t.Error("sealing twice gives the same bytes")
@@ -41,18 +41,18 @@ func TestSealedBytes(t *testing.T) {
 		"changed": {k, []byte("about"), changed}, "cut short": {k, []byte("about"), one[:20]},
 		"sums": {k, []byte("about"), sums}} {
 		if _, err := c.key.OpenBytes(c.about, c.sealed); !errors.Is(err, ErrSealed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrSealed", name, err)
 		}
 	}
 	if err := k.Open([]byte("about"), one, NewFixedSum(1, 1)); !errors.Is(err, ErrSealed) {
-		t.Errorf("a message as sums: %v", err)
+		t.Errorf("a message as sums: got %v, want ErrSealed", err)
 	}
 	if _, err := (Key{}).SealBytes(nil, nil); err == nil {
-		t.Error("no key seals")
+		t.Error("the zero key seals a message")
 	}
 }
 
-// TestWholeGradients: a release of Whole has the same bits as one of Units and Carry.
+// TestWholeGradients: a release of Whole has the same bits as a release of Units and Carry.
 func TestWholeGradients(t *testing.T) {
 	units, carry := []int32{5, -7, 1 << 30}, []float64{1 << 40, 0, -3}
 	whole := NewFixedSum(3, 0.25)
@@ -74,7 +74,7 @@ func TestWholeGradients(t *testing.T) {
 	}
 	want := release(Gradient{Units: units, Carry: carry, Unit: 0.25})
 	if got := release(Gradient{Whole: whole}); got != want {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	grant, err := allowanceOf(t).Next()
 	if err != nil {
@@ -90,8 +90,8 @@ func TestWholeGradients(t *testing.T) {
 	}
 }
 
-// TestKeysHaveNamesThatKeepThem checks that the public name of a key contains no two consecutive
-// bytes of it.
+// TestKeysHaveNamesThatKeepThem: the public name of a key contains no two consecutive bytes of the
+// key.
 func TestKeysHaveNamesThatKeepThem(t *testing.T) {
 	secret := make([]byte, KeySize)
 	for i := range secret {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// SumSensitivity returns the L2 sensitivity of a sum of records clipped to norm clip:
-// clip if a record is added or removed, twice that if it is replaced.
+// SumSensitivity returns the L2 sensitivity of a sum of records clipped to norm clip: clip if a
+// record is added or removed, 2·clip if a record is replaced.
 func SumSensitivity(r accountant.Relation, clip float64) float64 {
 	if r == accountant.ReplaceOne {
 		return 2 * clip
@@ -15,8 +15,8 @@ func SumSensitivity(r accountant.Relation, clip float64) float64 {
 	return clip
 }
 
-// HistogramSensitivity returns the L2 sensitivity of counts in which each record
-// counts once: 1, or √2 if it may move from one cell to another.
+// HistogramSensitivity returns the L2 sensitivity of counts in which each record counts once: 1 if
+// a record is added or removed, √2 if a record is replaced and so may move to another cell.
 func HistogramSensitivity(r accountant.Relation) float64 {
 	if r == accountant.ReplaceOne {
 		return math.Sqrt2
@@ -24,14 +24,13 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 	return 1
 }
 
-// ClipFactor returns the factor that scales a row of the given squared norm to norm
-// clip or less. It aims 2^-20 below, so that a row whose coordinates are then rounded
-// to float32 still has norm at most clip, as long as clip is 2^-60 or more: rounding to
-// a subnormal number errs by more than 2^-20 of it. A row whose norm is not finite gets
-// 0.
+// ClipFactor returns the factor that scales a row of the given squared norm to norm clip or less.
+// The target norm is clip·(1−2^-20). So a row whose scaled coordinates are rounded to float32 still
+// has norm at most clip, if clip is 2^-60 or more. (Rounding to a subnormal number has a relative
+// error above 2^-20.) For a row whose norm is not finite the factor is 0.
 //
-// The factor is itself a float32 number, rounded down, because a caller that rounds a factor to a
-// subnormal float32 could increase it by half.
+// The factor is a float32 number, rounded down. If a caller rounded the factor to a subnormal
+// float32 instead, the factor could grow by half.
 func ClipFactor(squaredNorm, clip float64) float64 {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSharesAddUpExactly: fractions in multiples of 2^-20 that add up to 1 count as 1, whatever
-// the noise, and are refused on a grid that is too coarse.
+// TestSharesAddUpExactly: fractions that are multiples of 2^-20 and add up to 1 count as 1, for any
+// noise. AddShare panics on a grid that is too coarse.
 func TestSharesAddUpExactly(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1e9, Delta: 1e-5}
 	for _, std := range []float64{1e-3, 1, 1000, 1e6, 1e7} {
@@ -23,7 +23,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 		one.AddInt(0, 1)
 		one.AddInt(1, 1)
 		if !slices.Equal(sum.sum, one.sum) {
-			t.Errorf("noise %v: parts of 1 do not add up to it", std)
+			t.Errorf("noise %v: fractions of 1 do not add up to 1", std)
 		}
 		g, err := Begin(context.Background(), accountant.NewLedger(b)).Spend("counts",
 			accountant.Gaussian{NoiseMultiplier: 1})
@@ -36,7 +36,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a coarse grid takes shares")
+			t.Error("AddShare accepts a fraction on a coarse grid")
 		}
 	}()
 	NewFixedSum(1, 0x1p-19).AddShare(0, 0.5)

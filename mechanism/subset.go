@@ -2,9 +2,9 @@ package mechanism
 
 import "github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 
-// SampleWithoutReplacement draws a uniformly random subset of the rows [0, Population), of size
-// Sample, both of which are the event's. It appends rows in increasing order, and keys as
-// [Grant.PoissonSample] does.
+// SampleWithoutReplacement draws a uniformly random subset of size Sample of the rows
+// [0, Population). Sample and Population are those of the event. It appends the rows in increasing
+// order, and keys in the same way as [Grant.PoissonSample].
 //
 // Guarantee: all subsets of that size are exactly equally likely.
 // Errors: as for PoissonSample. Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm

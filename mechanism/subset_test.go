@@ -10,7 +10,7 @@ import (
 
 // TestFloydSubsets: all pairs of many rows are equally likely, and in increasing order.
 func TestFloydSubsets(t *testing.T) {
-	const population, n = 24, 400000 // so many rows that Floyd's algorithm draws the pair
+	const population, n = 24, 400000 // enough rows for Floyd's algorithm
 	counts := map[[2]int32]int{}
 	run := Begin(context.Background(),
 		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
@@ -21,13 +21,13 @@ func TestFloydSubsets(t *testing.T) {
 	for range n {
 		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {
-			t.Fatalf("%v", rows)
+			t.Fatalf("got %v, want two increasing rows", rows)
 		}
 		counts[[2]int32{rows[0], rows[1]}]++
 	}
 	const pairs = population * (population - 1) / 2
 	if len(counts) != pairs {
-		t.Errorf("%d pairs of %d", len(counts), pairs)
+		t.Errorf("got %d different pairs, want %d", len(counts), pairs)
 	}
 	for _, c := range counts {
 		sixSigma(t, "pair", c, n, 1.0/pairs)
@@ -55,7 +55,7 @@ func TestSampledSumCovers(t *testing.T) {
 			t.Errorf("%v: %v", r, err)
 		}
 		if err := draw(most * 1.01); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%v: more was drawn than the event covers: %v", r, err)
+			t.Errorf("%v: more was drawn than the event covers: got %v, want ErrNotCovered", r, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const (
 // terms states what one grant of an event may draw.
 type terms struct {
 	gaussian    float64  // Σ effect² that Gaussian releases may reach
-	sampling    sampling // of a sample that must be drawn before any release
+	sampling    sampling // kind of the sample that must be drawn before any release
 	probability float64
 	subset      accountant.SampledWithoutReplacement
 	other       accountant.Event // the one mechanism that is covered, if not Gaussian
@@ -56,7 +56,7 @@ func termsOf(e accountant.Event) terms {
 }
 
 // under returns what the event covers under a relation. A sampled sum's multiplier is relative to
-// the norm of one record; if a record is replaced, the sum moves twice as far.
+// the norm of one record; if a record is replaced, the sum moves by up to twice that norm.
 func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
 		t.gaussian *= 4
@@ -74,7 +74,8 @@ func inner(e accountant.Event) terms {
 	return t
 }
 
-// composed adds up Gaussians: together, however adaptive, they are one.
+// composed adds up the squared effects of Gaussians: even an adaptive composition of Gaussians
+// costs the same as one Gaussian with the summed squared effect.
 func composed(e accountant.Composed) terms {
 	if len(e.Events) == 1 {
 		return termsOf(e.Events[0])

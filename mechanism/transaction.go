@@ -10,11 +10,12 @@ import (
 )
 
 // ReserveAll reserves everything that a fit will draw, in one transaction on the ledger, and
-// returns one allowance per line. Lines of one purpose and part share a run, and thereby a key;
-// others have separate keys. See accountant.Ledger.ReserveAll for transactions with an ID.
+// returns one allowance per line. Consecutive lines of one purpose and part share a run, and so a
+// key; other lines have separate keys. See accountant.Ledger.ReserveAll for transactions with an
+// ID.
 //
 // Guarantee: the ledger holds all lines before any randomness can be drawn, or none of them.
-// Errors: those of the ledger, such as accountant.ErrBudgetExceeded.
+// Errors: the errors of the ledger, such as accountant.ErrBudgetExceeded.
 func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 	t accountant.Transaction) ([]*Allowance, error) {
 	if ledger == nil {
@@ -51,9 +52,9 @@ func shareKey(a, b accountant.Line) bool {
 	return a.Purpose == b.Purpose && a.Group == b.Group && a.Part == b.Part
 }
 
-// Guard makes f take every use of the allowance, by calling spend once. Next returns an error of
-// f, and then no grant. A run that must record its uses elsewhere first, such as in a file, does
-// so in f, under a lock that also covers spend. Call Guard before the first Next.
+// Guard lets f take every use of the allowance: f must call spend once. If f returns an error, Next
+// returns that error and no grant. A run that must first record its uses elsewhere, such as in a
+// file, does so in f, under a lock that also covers spend. Call Guard before the first Next.
 func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
 
 // RefuseWhen calls f whenever noise is about to be drawn under a grant of the allowance, after the

@@ -20,10 +20,10 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 	ledger := accountant.NewLedger(transactionBudget)
 	if _, err := mechanism.ReserveAll(t.Context(), ledger, transaction(5)); !errors.Is(err,
 		accountant.ErrBudgetExceeded) || len(ledger.Entries()) != 0 {
-		t.Fatalf("%v, ledger %v", err, ledger.Entries())
+		t.Fatalf("got %v and entries %v, want ErrBudgetExceeded and none", err, ledger.Entries())
 	}
 	if _, err := mechanism.ReserveAll(t.Context(), nil, transaction(5)); err == nil {
-		t.Error("no ledger: accepted")
+		t.Error("ReserveAll accepts a nil ledger")
 	}
 	all, err := mechanism.ReserveAll(t.Context(), ledger, transaction(50))
 	if err != nil {
@@ -31,7 +31,7 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 	}
 	for i, want := range []int{1, 2, 1} {
 		if got := all[i].Remaining(); got != want {
-			t.Errorf("line %d: %d uses, want %d", i, got, want)
+			t.Errorf("line %d: got %d uses, want %d", i, got, want)
 		}
 	}
 }
@@ -56,14 +56,14 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 	}
 	refuse = full
 	if _, err := all[1].Next(); !errors.Is(err, full) || all[1].Remaining() != 1 {
-		t.Errorf("%v, %d uses left", err, all[1].Remaining())
+		t.Errorf("got %v and %d uses left, want the guard's error and 1", err, all[1].Remaining())
 	}
 	if e := ledger.Entries()[1]; e.Spent != 1 {
-		t.Errorf("the ledger counts %d uses", e.Spent)
+		t.Errorf("the ledger counts %d uses, want 1", e.Spent)
 	}
 }
 
-// TestGuardThatTakesNothing: there is no grant if the guard does not call spend.
+// TestGuardThatTakesNothing: Next returns no grant if the guard does not call spend.
 func TestGuardThatTakesNothing(t *testing.T) {
 	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget),
 		transaction(50))
@@ -72,12 +72,12 @@ func TestGuardThatTakesNothing(t *testing.T) {
 	}
 	all[0].Guard(func(func() error) error { return nil })
 	if g, err := all[0].Next(); g != nil || !errors.Is(err, mechanism.ErrNotCovered) {
-		t.Errorf("%v, %v", g, err)
+		t.Errorf("got %v, %v, want no grant and ErrNotCovered", g, err)
 	}
 }
 
-// TestRefuseWhenStopsEveryMechanism: the function given to RefuseWhen can stop a release of any
-// mechanism after its data were read; nothing is then drawn.
+// TestRefuseWhenStopsEveryMechanism: the function passed to RefuseWhen can stop a release of any
+// mechanism after the data were read. Nothing is then drawn.
 func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 		Relation: accountant.ReplaceOne})
@@ -130,11 +130,11 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 		}
 		now, out[0] = true, 0
 		if err := c.draw(g); !errors.Is(err, stop) || out[0] != 0 || len(all[0].Classes()) > 0 {
-			t.Errorf("%s: %v, drawn %v, noted %v", what, err, out[0], all[0].Classes())
+			t.Errorf("%s: got %v, drawn %v, noted %v, want no draw", what, err, out[0], all[0].Classes())
 		}
 		now = false
 		if err := c.draw(g); !errors.Is(err, stop) {
-			t.Errorf("%s: a grant that was refused can be used again: %v", what, err)
+			t.Errorf("%s: a second use of a refused grant: got %v, want the same error", what, err)
 		}
 		if g, err = all[0].Next(); err != nil || c.draw(g) != nil || len(all[0].Classes()) != 1 {
 			t.Errorf("%s: %v, noted %v", what, err, all[0].Classes())

@@ -8,22 +8,22 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// maxTrials bounds a draw without a limit; a larger draw is made again.
+// maxTrials bounds the number of runs if there is no limit; a larger number is redrawn.
 const maxTrials = 1 << 20
 
-// LeastGamma is the smallest γ of a number of runs that Trials supports, since drawing it takes
-// about 1/γ steps.
+// LeastGamma is the smallest γ that Trials supports, because drawing a number of runs takes about
+// 1/γ steps.
 const LeastGamma = 1e-8
 
 // Trials draws the number of runs of a selection and, for each run, one of the given number of
 // choices, all equally likely. If limit is positive, the number is redrawn until it is at most
 // limit.
 //
-// Guarantee: that of the grant's accountant.RepeatAndSelect, provided that the runs are
-// independent given the records, that each costs no more than the event's own, and that only the
-// best of them is released. Their number and their choices are secret and drawn exactly from the
-// stream of the run's noise (noise class: exact). The event documents how a limit affects its
-// price.
+// Guarantee: the selection costs what the grant's accountant.RepeatAndSelect states, provided that
+// the runs are independent given the records, that each run costs no more than the inner event, and
+// that only the best run is released. The number of runs and the choices are secret. They are drawn
+// exactly, from the stream of the run's noise (noise class: exact). The event's documentation says
+// how a limit affects its price.
 // Errors: [ErrNotCovered] under any other event or at a second call; also for a shape above 1, a
 // γ below LeastGamma, and a Poisson number with a limit or a mean that is not whole, which are
 // not supported. Nothing is then drawn. Source: Papernot and Steinke 2022.
@@ -75,8 +75,8 @@ func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 	if limit == 0 || limit > maxTrials {
 		limit = maxTrials
 	}
-	// A larger γ than the one that is priced only costs less; the margin covers the roundings by which
-	// the accountant found it.
+	// Drawing with a larger γ than the priced one only lowers the cost. The margin covers the rounding
+	// errors of the accountant's γ.
 	again := 1 - min(1, e.Gamma()*(1+0x1p-30))
 	return func(bits entropy.Bits) int {
 		return sampler.NegativeBinomial(e.Shape, again, limit, bits)

@@ -26,19 +26,19 @@ func TestTrialsAreDrawnOnce(t *testing.T) {
 	g := trialsOf(t, e)
 	list, err := g.Trials(3, 40)
 	if err != nil || len(list) < 1 || len(list) > 40 {
-		t.Fatalf("%v, %v", list, err)
+		t.Fatalf("got %v, %v, want 1 to 40 choices", list, err)
 	}
 	for _, c := range list {
 		if c < 0 || c > 2 {
-			t.Errorf("choice %d of 3", c)
+			t.Errorf("got choice %d, want 0 to 2", c)
 		}
 	}
 	if _, err := g.Trials(3, 40); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("a second draw: %v", err)
+		t.Errorf("a second draw: got %v, want ErrNotCovered", err)
 	}
 	other := trialsOf(t, accountant.Pure{Epsilon: 1})
 	if _, err := other.Trials(3, 0); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("another event: %v", err)
+		t.Errorf("another event: got %v, want ErrNotCovered", err)
 	}
 	for what, e := range map[string]accountant.RepeatAndSelect{
 		"shape 2":              {Event: e.Event, Mean: 5, Shape: 2},
@@ -47,18 +47,19 @@ func TestTrialsAreDrawnOnce(t *testing.T) {
 		"half a Poisson run":   {Event: e.Event, Mean: 5.5, Poisson: true},
 	} {
 		if _, err := trialsOf(t, e).Trials(3, 0); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", what, err)
 		}
 	}
 	limited := accountant.RepeatAndSelect{Event: e.Event, Mean: 5, Poisson: true}
 	if _, err := trialsOf(t, limited).Trials(3, 9); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("a limited Poisson number: %v", err)
+		t.Errorf("a limited Poisson number: got %v, want ErrNotCovered", err)
 	}
 }
 
-// TestTrialsHaveTheirMean: the mean of the draws is the mean that was priced. Numbers of runs
-// have a standard deviation of at most 3.2 means, so 4,000 correct draws fail with probability
-// 1e-9, at six standard deviations of their mean. A mean that is 30 % off is found.
+// TestTrialsHaveTheirMean: the mean of the draws is the priced mean. Numbers of runs have a
+// standard deviation of at most 3.2 means. The limit is six standard deviations of the mean of
+// 4,000 draws, so correct draws fail with probability 1e-9. An error of 31 % in the mean is beyond
+// the limit.
 func TestTrialsHaveTheirMean(t *testing.T) {
 	const n = 4000
 	for _, e := range []accountant.RepeatAndSelect{
@@ -82,7 +83,7 @@ func TestTrialsHaveTheirMean(t *testing.T) {
 			sum += float64(len(list))
 		}
 		if got := sum / n; math.Abs(got-e.Mean) > 6*3.2*e.Mean/math.Sqrt(n) {
-			t.Errorf("%+v: %g runs on average", e, got)
+			t.Errorf("%+v: got %g runs on average, want about Mean", e, got)
 		}
 	}
 }

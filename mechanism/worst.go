@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A Guess is a table of counts with public answers for them, for [Grant.Worst].
+// A Guess is a table of counts with a public answer for each count; see [Grant.Worst].
 type Guess struct {
 	Counts  *FixedSum
 	Answers []float64 // one for each count
@@ -25,15 +25,15 @@ const (
 // the event's and u is the guess's utility: the sum of the distances of counts from answers,
 // times the weight, divided by change and rounded down, minus the handicap.
 //
-// Guarantee: that of Exponential, provided that the counts of every guess change by at most
-// change in total between neighbours: 1 if a record that counts once in each table is added or
-// removed, 2 if it is replaced. The utility is computed in whole numbers: distances in steps of
-// the sums' grid, each of them limited to 2^45 steps, so that no distance changes by more than
-// its count does. A count that wraps around would change by more, so the grid must leave room for
-// counts of 2^39.
-// Errors: those of Exponential; [ErrNotCovered] if the numbers of answers and counts differ or
-// are above 2^17, for a weight outside (0, 1], a handicap that is not finite or above 2^60, a
-// grid outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has then been drawn.
+// Guarantee: the guarantee of Exponential, provided that the counts of every guess change by at
+// most change in total between neighbours. For records that count once in each table, change is 1
+// if a record is added or removed, and 2 if a record is replaced. The utility is computed in whole
+// numbers. Distances are in steps of the sums' grid and limited to 2^45 steps, so that no distance
+// changes by more than its count. A count that wraps around would change by more, so the grid must
+// leave room for counts of 2^39.
+// Errors: the errors of Exponential; [ErrNotCovered] if the numbers of answers and counts differ or
+// are above 2^17, for a weight outside (0, 1], a handicap that is not finite or above 2^60, a grid
+// outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has then been drawn.
 func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	if change != 1 && change != 2 {
 		return 0, g.a.refuse("counts that change by %d between neighbours: must be 1 or 2", change)
@@ -43,8 +43,8 @@ func (g *Grant) Worst(list []Guess, change int) (int, error) {
 		if !c.Counts.made() || len(c.Answers) != len(c.Counts.sum) || len(c.Answers) > mostGuess ||
 			!isPowerOfTwo(c.Counts.grid) || c.Counts.grid > 1 || c.Counts.grid < FinestCounts ||
 			!(c.Weight > 0 && c.Weight <= 1) || !(math.Abs(c.Handicap) <= 0x1p60) {
-			return 0, g.a.refuse("want an answer for each of at most 2^17 counts, on a grid from 2^-24 to " +
-				"1, and a weight in (0, 1]")
+			return 0, g.a.refuse("a guess is invalid: want an answer for each of at most 2^17 counts, a " +
+				"grid from 2^-24 to 1, a weight in (0, 1] and a handicap within ±2^60")
 		}
 		utilities[i] = c.utility(change)
 	}

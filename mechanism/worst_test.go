@@ -60,8 +60,8 @@ func TestWorstMovesByOne(t *testing.T) {
 	}
 }
 
-// TestWorst: Worst chooses as Exponential does for the utilities, with the same randomness, and
-// refuses invalid guesses before anything is drawn.
+// TestWorst: with the same randomness, Worst makes the same choice as Exponential for the
+// utilities. It refuses invalid guesses before anything is drawn.
 func TestWorst(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	begin := func(seed uint64) *mechanism.Grant {
@@ -91,13 +91,13 @@ func TestWorst(t *testing.T) {
 			}
 			got, err := begin(seed).Worst(list, change)
 			if err != nil || got != want {
-				t.Fatalf("change %d, seed %d: %d, %v, want %d", change, seed, got, err, want)
+				t.Fatalf("change %d, seed %d: got %d, %v, want %d", change, seed, got, err, want)
 			}
 			seen[got] = true
 		}
 	}
 	if len(seen) < 4 {
-		t.Errorf("only %v are ever chosen", seen)
+		t.Errorf("only %v are chosen, want all four guesses", seen)
 	}
 	grant := begin(1)
 	for why, one := range map[string]mechanism.Guess{
@@ -111,15 +111,15 @@ func TestWorst(t *testing.T) {
 		"no handicap":   {Counts: table(1), Answers: []float64{1}, Weight: 1, Handicap: math.NaN()},
 	} {
 		if _, err := grant.Worst([]mechanism.Guess{one}, 1); !errors.Is(err, mechanism.ErrNotCovered) {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("%s: got %v, want ErrNotCovered", why, err)
 		}
 	}
 	for _, change := range []int{0, 3, -1} {
 		if _, err := grant.Worst(list, change); !errors.Is(err, mechanism.ErrNotCovered) {
-			t.Errorf("a change of %d: %v", change, err)
+			t.Errorf("a change of %d: got %v, want ErrNotCovered", change, err)
 		}
 	}
 	if _, err := grant.Worst(list, 1); err != nil {
-		t.Errorf("after refusals: %v", err)
+		t.Errorf("a valid choice after refusals: %v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// The race detector makes sync.Pool forget on purpose, so these counts hold without it only.
+// The race detector makes sync.Pool drop items at random, so this file is not built with it.
 
-// TestStepsAllocateNoMatrices once they are warm.
+// TestStepsAllocateNoMatrices checks that training steps after the first allocate no matrices.
 func TestStepsAllocateNoMatrices(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3,
@@ -26,9 +26,9 @@ func TestStepsAllocateNoMatrices(t *testing.T) {
 		i := 0
 		step := func() { tr.step(i); i++ }
 		step()
-		// Pairs allocate closures of their row loops, and no matrices.
+		// A step with Pairs allocates closures for its loops over rows, but no matrices.
 		if a := testing.AllocsPerRun(100, step); a > 8 {
-			t.Errorf("%v allocations a step", a)
+			t.Errorf("got %v allocations in a step, want at most 8", a)
 		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TrainBest trains a generator for each of several configurations against one release and returns
-// the one whose records are nearest to the release by Distance. It also returns all distances, in
-// order.
+// TrainBest trains one generator for each configuration in list, all against the same release. It
+// returns the generator with the smallest [Distance] to the release, and the distances of all
+// generators in the order of list.
 //
 // Guarantee: training and selection use the release only, so the generator has the release's
-// guarantee, however many are compared. Errors: *param.Error for an empty list or a mistake in any
+// guarantee for any number of configurations. Errors: *param.Error for an empty list or an invalid
 // configuration; those of Train.
 func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 	opts ...synth.Option) (*synth.Generator, []float64, error) {
@@ -47,15 +47,17 @@ func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 	return best, distances, nil
 }
 
-// judged is the number of synthetic records of each class by which TrainBest compares generators.
+// judged is the number of synthetic records of each class that TrainBest draws to compare
+// generators.
 const judged = 2000
 
-// Distance returns the squared distance of the mean features of n synthetic records of each class
-// to the released means, weighted as BySignal weights them. It includes the noise of the release,
-// the same for all generators, and the sampling error of n records, at most E‖φ‖²/n.
+// Distance compares the mean features of n synthetic records of each class with the released means.
+// It returns the sum of the squared distances of all classes, with the weights of BySignal. The
+// distance includes the noise of the release, which is the same for all generators. It also
+// includes the sampling error of n records, which is at most E‖φ‖²/n for each class.
 //
-// Guarantee: post-processing; it reads no private record.
-// Errors: *param.Error for a generator of records of another schema, or no records; ctx.Err().
+// Guarantee: post-processing; Distance reads no private record. Errors: *param.Error for a
+// generator with another schema and for n out of range; ctx.Err().
 func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (float64, error) {
 	var k param.Checker
 	k.OK(e != nil && e.features != nil, "merf.Distance.e", nil, "a released embedding")
@@ -90,7 +92,7 @@ func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (flo
 
 // meanOf returns the mean of the records' features.
 func (e *Embedding) meanOf(data records.Data) ([]float64, error) {
-	features, err := e.config.features() // the embedding's own are shared
+	features, err := e.config.features() // e.features is shared between goroutines
 	if err != nil {
 		return nil, err
 	}

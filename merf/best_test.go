@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestTrainBest: of several generators the one that was trained longest is nearest to the release,
-// is kept, and costs nothing.
+// TestTrainBest checks that TrainBest returns the generator that was trained longest, since it is
+// nearest to the release, and that the comparison costs no privacy.
 func TestTrainBest(t *testing.T) {
 	data := drawTable(t, 2000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 200, Bandwidth: 1})
@@ -34,19 +34,20 @@ func TestTrainBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !(distances[1] < 0.5*distances[0] && distances[1] < 0.5*distances[2]) {
-		t.Errorf("distances %v", distances)
+		t.Errorf("distances %v, want the second below half of the others", distances)
 	}
 	if !reflect.DeepEqual(best.Guarantee(), e.Guarantee()) || ledger.Epsilon() != before {
-		t.Error("a choice by released values is not free")
+		t.Error("choosing by released values changed the guarantee or the ledger")
 	}
 	again, err := merf.Distance(t.Context(), e, best, 2000)
 	if err != nil || math.Abs(again-distances[1]) > 1e-12 {
-		t.Errorf("the best is %g away, %v; distances %v", again, err, distances)
+		t.Errorf("the best generator has distance %g (error %v), want the second of %v", again, err,
+			distances)
 	}
 	if _, _, err := merf.TrainBest(t.Context(), e, nil); err == nil {
-		t.Error("the best of nothing")
+		t.Error("TrainBest accepts an empty list, want an error")
 	}
 	if _, err := merf.Distance(t.Context(), e, best, 0); err == nil {
-		t.Error("the distance of no records")
+		t.Error("Distance accepts 0 records, want an error")
 	}
 }

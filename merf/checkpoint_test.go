@@ -17,10 +17,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// The contract suite interrupts fits. These tests interrupt what only this system does.
+// The contract suite interrupts fits. The tests in this file interrupt operations that only this
+// system has.
 
-// interrupting ends the run while a sample is added up: after its use was taken, before its
-// release.
+// interrupting cancels the run while a sample is being summed: after its grant has been taken and
+// before its release.
 type interrupting struct {
 	records.Data
 	reads  *int
@@ -35,12 +36,12 @@ func (d interrupting) Gather(rows []int32, b *device.Batch) {
 	d.Data.Gather(rows, b)
 }
 
-// TestLostSamplesAreMadeUpForOnce: the sums of the remaining samples are scaled to all records, the
-// stated noise is wider, and the same call returns the same embedding again. A public number of
-// records is not scaled. Sampling moves a mean of three samples by less than 20 records, noise by
-// less than 10.
+// TestLostSamplesAreMadeUpForOnce checks that after a sample has been lost, the sums of the
+// remaining samples are scaled to all records and the stated noise is wider. The same call must
+// return the same embedding again. A public number of records is not scaled. The standard deviation
+// of the estimated number of records is below 20 from sampling and below 10 from noise.
 func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
-	const n, steps = 9000, 4 // two pieces a sample
+	const n, steps = 9000, 4 // every sample is read in two pieces
 	for _, c := range []merf.Config{
 		small(records.Binary(6).WithLabels("a", "b"), accountant.AddOrRemoveOne, kernels()["rbf"]),
 		small(records.Binary(6), accountant.ReplaceOne, kernels()["rbf"]),
@@ -66,7 +67,7 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 		_, err = p.Embed(ctx, ledger, stop, kept, one)
 		var interrupted *synth.Interrupted
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &interrupted) {
-			t.Fatalf("interrupted: %v", err)
+			t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 		}
 		e, err := p.Embed(t.Context(), ledger, data, kept)
 		if err != nil {
@@ -77,17 +78,18 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 			total += v
 		}
 		if math.Abs(total-n) > n/20 || c.Nominal > 0 && total != n {
-			t.Errorf("%v records, there are %d", total, n)
+			t.Errorf("got %v records, want about %d", total, n)
 		}
 		whole := p.SumStd / (0.9 * math.Sqrt(steps))
 		if wider := e.SumStd() / whole; math.Abs(wider-math.Sqrt(steps/3.)) > 1e-9 {
-			t.Errorf("the noise is said to be %v times as wide, with 3 of 4 samples", wider)
+			t.Errorf("the stated noise is %v times as wide, want √(4/3)", wider)
 		}
 		line := ledger.Entries()[0]
 		again, err := p.Embed(t.Context(), ledger, data, kept)
 		spent := ledger.Entries()[0].Spent
 		if err != nil || !sameSums(e, again) || spent != steps || line.Spent != steps {
-			t.Errorf("the same call: %v, %d of %d drawn", err, spent, steps)
+			t.Errorf("the same call again: error %v, or another embedding; %d of %d samples were drawn", err,
+				spent, steps)
 		}
 	}
 }
@@ -97,7 +99,7 @@ func sameSums(a, b *merf.Embedding) bool {
 		a.SumStd() == b.SumStd() && a.CountStd() == b.CountStd()
 }
 
-// failing loses the release number at, after its noise was drawn.
+// failing makes release number at fail after its noise has been drawn.
 type failing struct{ releases, at int }
 
 var errLost = errors.New("a release is lost")
@@ -114,9 +116,9 @@ func (f *failing) Release(*entropy.Release) error {
 	return nil
 }
 
-// TestReleasesOfShardsGoOn: a release that fails leaves the records in the shards, the same call
-// goes on with what is left of the noise, and the embedding says how wide that is. With emptied
-// shards the count would be 600 of 2100.
+// TestReleasesOfShardsGoOn checks that a failed release leaves the records in the shards. The same
+// call then continues with the remaining shares of the noise, and the embedding states its wider
+// noise. If the shards had been emptied, the count would be 600 instead of 2100.
 func TestReleasesOfShardsGoOn(t *testing.T) {
 	data := drawTable(t, 2100, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -130,7 +132,7 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	kept := synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	ctx := entropy.WithTap(t.Context(), &failing{at: 3})
 	if _, err := p.Release(ctx, ledger, shards, kept); !errors.Is(err, errLost) {
-		t.Fatalf("a release that fails: %v", err)
+		t.Fatalf("a failing release: got %v, want errLost", err)
 	}
 	e, err := p.Release(t.Context(), ledger, shards, kept)
 	if err != nil {
@@ -141,19 +143,20 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 		total += v
 	}
 	if math.Abs(total-2100) > 8*math.Sqrt(3)*e.CountStd() {
-		t.Errorf("%v records, noise ±%v each of 3 classes; there are 2100", total, e.CountStd())
+		t.Errorf("got %v records, with noise ±%v on each of 3 classes; want about 2100", total,
+			e.CountStd())
 	}
 	if wider := e.SumStd() / p.SumStd; math.Abs(wider-math.Sqrt(8/7.)) > 1e-9 {
-		t.Errorf("the noise is said to be %v times as wide, with 7 of 8 shares", wider)
+		t.Errorf("the stated noise is %v times as wide, want √(8/7)", wider)
 	}
 	_, err = p.Release(t.Context(), ledger, shards)
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("the budget is spent, yet: %v", err)
+		t.Errorf("a release on a spent budget: got %v, want ErrBudgetExceeded", err)
 	}
 }
 
-// TestFitsToStreamsGoOn: fits to streams resume from their checkpoint; the embedding is released
-// once, and training continues.
+// TestFitsToStreamsGoOn checks that fits to streams resume from their checkpoint. The embedding is
+// released only once, and training continues.
 func TestFitsToStreamsGoOn(t *testing.T) {
 	data := drawTable(t, 100, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["pairs"]))
@@ -178,7 +181,7 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 	})
 	ledger := accountant.NewLedger(p.Budget())
 	if _, err := p.FitStream(ctx, ledger, stream, kept, watch); !errors.Is(err, context.Canceled) {
-		t.Fatalf("interrupted: %v", err)
+		t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 	}
 	one, err := p.FitStream(t.Context(), ledger, stream, kept, watch)
 	if err != nil {
@@ -189,10 +192,10 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(encoded(t, one), encoded(t, two)) {
-		t.Error("the same call gives another generator")
+		t.Error("the same call returns another generator")
 	}
 	if read != 1 || !reflect.DeepEqual(steps, []int{1, 2, 3, 4, 5}) {
-		t.Errorf("the stream was read %d times; steps of training %v", read, steps)
+		t.Errorf("the stream was read %d times, want once; training steps %v, want 1 to 5", read, steps)
 	}
 	e, err := p.Embed(t.Context(), ledger, data, kept)
 	if err != nil {
@@ -200,6 +203,6 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 	}
 	refit, err := p.Refit(t.Context(), e)
 	if err != nil || !reflect.DeepEqual(encoded(t, one), encoded(t, refit)) {
-		t.Errorf("trained again against the release of the checkpoint: another generator, %v", err)
+		t.Errorf("training again against the checkpoint's release: another generator, or error %v", err)
 	}
 }

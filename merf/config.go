@@ -13,51 +13,51 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Config describes what is released about the records. Every field is public.
+// Config describes a release and the generator that is trained against it. Every field is public.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
 	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths must come from the
-	// schema, public data or experience, never from the private records. If it is nil, the schema
-	// decides: rff.Pairs for tables that are not too wide, Gaussian kernels of several length scales
-	// (rff.Rule) otherwise.
+	// schema, public data or experience, never from the private records. If Kernel is nil, the schema
+	// determines it: rff.Pairs for tables that are not too wide, otherwise Gaussian kernels of several
+	// length scales (rff.Rule).
 	Kernel rff.EmbeddingKernel `json:"-"`
 	// Features is the number of random features if Kernel is nil; a positive number selects
 	// rff.Rule for any schema.
 	Features int `json:"-"`
-	// CountShare is the fraction of the squared effect spent on class counts, in (0, 1); 0
+	// CountShare is the fraction, in (0, 1), of the release's squared effect that class counts use. 0
 	// means DefaultCountShare.
 	CountShare float64 `json:"count_share,omitempty"`
-	// Nominal is a public number of records. If it is set, open fields get defaults by the rules in
-	// the package documentation. Under replace-one it must be the exact number of records; it is
-	// required without classes, since no counts are released then, and improves the noisy counts with
-	// classes. Under add-or-remove-one the exact number is private: Nominal is approximate and affects
-	// defaults only.
+	// Nominal is a public number of records. If it is set, the rules in the package documentation
+	// choose every field that is zero. Under replace-one, Nominal must be the exact number of records.
+	// There it is required without classes, because no counts are released; with classes it improves
+	// the noisy counts. Under add-or-remove-one the exact number is private, so Nominal is approximate
+	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
-	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its
-	// sensitivity; 0 means the least that meets the budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity, for the whole
+	// release or, with Batches, for each release. 0 means the smallest multiplier that meets the
+	// budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
-	// The zero value is one release, which is several times more accurate at the same ε.
+	// The zero value means a single release, which is several times more accurate at the same ε.
 	Batches Batches `json:"batches,omitzero"`
-	// Seed is the seed of public randomness: the frequencies of features.
+	// Seed is the seed of the public randomness that draws the frequencies of features.
 	Seed uint64 `json:"seed,string"`
-	// Generator is trained against the release, which costs nothing.
+	// Generator describes the generator and its training, which costs no privacy.
 	Generator GeneratorConfig `json:"generator"`
 
 	decided bool             // all defaults have been set
 	choices defaults.Choices // the choices that the default rules made
 }
 
-// Batches is the variant of the paper in which every step of training releases the noisy embedding
-// of its own mini-batch, under accounting that fits its sampler: each step samples every record
-// independently.
+// Batches is the paper's variant in which every training step releases the noisy embedding of its
+// own mini-batch. Each step samples every record independently, as the accounting assumes.
 //
-// A generator that minimises the squared distance to each step's embedding in turn has the gradient
-// of the distance to their average, plus noise; so only the average is kept, and it is trained
-// against like any other embedding.
+// Suppose that a generator minimises the squared distance to one step's embedding after another.
+// Its average gradient is then the gradient of the distance to the average of these embeddings.
+// Only the average is therefore kept, and generators are trained against it.
 type Batches struct {
-	Probability float64 `json:"probability"` // with which a record is in a sample
+	Probability float64 `json:"probability"` // that a record is in a given sample
 	Steps       int     `json:"steps"`       // number of samples and releases
 }
 
@@ -97,12 +97,12 @@ func (c Config) validateSize(k *param.Checker) {
 		"the public number of records: under replace-one without classes no count is released")
 }
 
-// validateKernel draws the features, since a valid kernel may not fit the records. This must be
-// found before anything is spent.
+// validateKernel draws the features, because a valid kernel may not fit the records. The mistake
+// must be found before any budget is spent.
 func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
-		"0 if a Kernel is given, which has its own number")
+		"0 if a Kernel is given, which has its own number of features")
 	if c.Schema.Validate() != nil || c.Features < 0 {
 		return // Validate reports it separately
 	}
@@ -117,12 +117,13 @@ func (c Config) validateKernel(k *param.Checker) {
 		fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
 		fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
-	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
+	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm,
+		"a bound on the features' norm, from 2^-40 to 2^40")
 	k.OK(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
-		"a bound of the features' change, at most twice that of the norm")
+		"a bound on the features' change, positive and at most twice that of the norm")
 }
 
-// validateGenerator builds the network, since a valid architecture may not fit the records.
+// validateGenerator builds the network, because a valid architecture may not fit the records.
 func (c Config) validateGenerator(k *param.Checker) {
 	if err := c.Generator.Validate(); err != nil {
 		k.Add(err)
@@ -135,13 +136,14 @@ func (c Config) validateGenerator(k *param.Checker) {
 	k.Add(err)
 }
 
-// maxSums is the largest number of values that are released.
+// maxSums is the largest number of released sums: classes × features.
 const maxSums = 1 << 28
 
-// defaultFeatures is the paper's number of random features. Records of few coordinates need fewer.
+// defaultFeatures is the paper's number of random features. Records with few coordinates need
+// fewer.
 const defaultFeatures = 10_000
 
-// kernel returns the caller's kernel, or the one that suits the schema.
+// kernel returns the caller's kernel or, if it is nil, a kernel that suits the schema.
 func (c Config) kernel() rff.EmbeddingKernel {
 	if c.Kernel != nil {
 		return c.Kernel
@@ -160,7 +162,7 @@ func (c Config) features() (rff.Embedding, error) {
 	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
-// bounds returns the bounds of the features, and the largest number of rows of one person.
+// bounds returns the bounds on the features and the largest number of rows of one person.
 func (c Config) bounds(e rff.Embedding) bounds {
 	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim(),
 		rows: c.Schema.RowsPerPerson()}

@@ -13,22 +13,22 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// Targets of the default rules; docs/defaults.md has the measurements.
+// The constants of the default rules. docs/defaults.md has the measurements that they come from.
 const (
-	meanNoise     = 1.0 / 16 // noise of a class's mean of random features, relative to its norm
-	pairNoise     = 0.15     // noise of a class's mean of pairs, above which only columns are released
-	featuresOfDim = 50       // random features for each coordinate of a record, at most
+	meanNoise     = 1.0 / 16 // noise on a class's mean of random features ÷ norm of the mean
+	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
+	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 240 // of training generators of images, which keep improving
+	imageSeconds  = 240 // of training generators of images, which keep improving for longer
 	imageSteps    = 10_000
-	imageNetworks = 6    // together they are better than one network trained for the same total time
-	imageSubset   = 1000 // features that a step compares
+	imageNetworks = 6    // better than one network trained for the same total time
+	imageSubset   = 1000 // features compared in each step
 )
 
-// chosen returns the configuration with its open fields set by the default rules if Nominal
-// is given, and unchanged otherwise.
+// chosen returns the configuration with its zero fields set by the default rules if Nominal is
+// given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.decided || c.Schema.Validate() != nil || c.Budget.Validate() != nil {
 		return c, nil
@@ -81,7 +81,7 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
 	patches := s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
 	if patches {
-		most = min(most, imageFeatures) // the time of more is better spent on steps
+		most = min(most, imageFeatures) // time is better spent on more steps than on more features
 	}
 	d, why := t.Features(classes, meanNoise, leastFeatures, most),
 		fmt.Sprintf("as many as the noise of a class's mean permits, at most %d", most)
@@ -94,7 +94,7 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	return rff.Rule(d, s.Dim()), why
 }
 
-// chooseGenerator suits the generator to images, and to large numbers of features.
+// chooseGenerator chooses the architecture for images and the number of training steps.
 func (c *Config) chooseGenerator() {
 	g := &c.Generator
 	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
@@ -128,7 +128,8 @@ func (c *Config) chooseGenerator() {
 	}
 }
 
-// chooseSubset lets a step compare some of the features, if there are twice as many.
+// chooseSubset lets each step compare only imageSubset of the features, if there are at least twice
+// that many.
 func (c *Config) chooseSubset() {
 	if e, err := c.features(); err != nil || e.Dim() < 2*imageSubset {
 		return
@@ -139,16 +140,16 @@ func (c *Config) chooseSubset() {
 		"Generator.FeaturesPerStep", "a random part of the features takes a fraction of the time")
 }
 
-// denseCost is the cost of an operation of a product of large matrices, in operations that
-// defaults.CostOf counts.
+// denseCost is the cost of one operation in a product of large matrices, in the unit of
+// defaults.CostOf.
 const denseCost = 0.4
 
-// convolutionCost is the cost of a pixel in the default generator of images, in operations that
-// defaults.CostOf counts.
+// convolutionCost is the cost of one pixel in the default generator of images, in the unit of
+// defaults.CostOf.
 const convolutionCost = 635
 
-// featureOperations returns the number of operations for one record's features, and the number of
-// features.
+// featureOperations returns the number of operations to compute one record's features, and the
+// number of features.
 func (c Config) featureOperations() (operations, dim float64) {
 	e, err := c.features()
 	if err != nil {
@@ -166,10 +167,10 @@ func (c Config) featureOperations() (operations, dim float64) {
 		}
 		in *= seen
 	}
-	return dim * (denseCost*in + 20), dim // a product of matrices, then cosines and sines
+	return dim * (denseCost*in + 20), dim // a matrix product, then cosines and sines
 }
 
-// stepOperations returns the number of operations of a training step of all networks.
+// stepOperations returns the number of operations of one training step of every network.
 func (c Config) stepOperations(g GeneratorConfig) float64 {
 	features, dim := c.featureOperations()
 	if g.FeaturesPerStep > 0 && dim > 0 {
@@ -184,16 +185,16 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {
 		network = convolutionCost * float64(c.Schema.Dim())
 	}
-	// features once, and their derivative: two products of matrices instead of three
+	// The features need two matrix products where a layer of the network needs three.
 	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
 }
 
-// cost predicts the run's time and memory.
+// cost predicts the time and memory of the run.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	g := c.Generator.withDefaults()
 	one, dim := c.featureOperations()
 	release := float64(t.Nominal) * one
-	if _, ok := c.Kernel.(rff.Pairs); ok { // a record has one level, or two knots, per column
+	if _, ok := c.Kernel.(rff.Pairs); ok { // a record has one level or two knots in each column
 		columns := 1.5 * float64(len(c.Schema.Columns()))
 		release = float64(t.Nominal) * columns * columns * 10
 	}

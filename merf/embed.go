@@ -16,9 +16,9 @@ import (
 
 // Embed releases the noisy embedding of private records, without training a generator.
 //
-// Guarantee: the returned embedding is a function of releases recorded on the ledger, with noise
-// of the exact class; the events are the plan's. An interrupted run gets no refund. Errors: those
-// of synth.Plan.FitOn.
+// Guarantee: the returned embedding is computed from releases recorded on the ledger, which are the
+// plan's events. Their noise is of the exact class. An interrupted run gets no refund. Errors:
+// those of synth.Plan.FitOn.
 func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*Embedding, error) {
 	if data == nil {
@@ -27,18 +27,19 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.release(ctx, ledger, data, addAll(ctx), opts)
 }
 
-// EmbedStream is Embed for records that arrive in pieces, in memory that does not grow with their
-// number. A piece is read completely before the next is requested, and is not kept. A run that
-// resumes from a checkpoint reads the whole stream again if something is left to release.
+// EmbedStream is Embed for records that arrive in pieces. Its memory does not grow with the number
+// of records. It reads each piece completely before it requests the next one, and does not keep the
+// piece. A run that resumes from a checkpoint reads the whole stream again unless everything has
+// been released.
 //
-// Units: a record must be in one piece only and, if the ledger protects users, so must all records
-// of a user. Pieces do not name users, so a user in two pieces cannot be detected: under such a
-// ledger a second piece is an error unless both state different parts of all users by
-// records.WithPart. Pieces that state a smaller unit than the ledger's are an error. Errors: those
-// of Embed, and the stream's own, which end the run: the author of the stream decides what its
-// errors reveal about the records; *param.Error for a plan with Batches, which needs random
-// access.
-// Guarantee: that of Embed for the records of all pieces together.
+// Units: a record must be in only one piece. If the ledger protects users, all records of a user
+// must be in the same piece. Pieces do not name users, so a user in two pieces cannot be detected.
+// Under a ledger that protects users a second piece is therefore an error, unless records.WithPart
+// states that the two pieces hold different parts of all users. Pieces that state a smaller unit
+// than the ledger's are an error. Errors: those of Embed; *param.Error for a plan with Batches,
+// which needs random access; the errors of the stream, which end the run. The author of the stream
+// decides what its errors reveal about the records. Guarantee: that of Embed for the records of all
+// pieces together.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
@@ -47,8 +48,8 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	return p.release(ctx, ledger, nil, p.work.pieces(ctx, stream), opts)
 }
 
-// FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their
-// number. Units and Errors: those of EmbedStream.
+// FitStream is FitOn for records that arrive in pieces. Its memory does not grow with the number of
+// records. Units and Errors: those of EmbedStream.
 //
 // Guarantee: that of FitOn for the records of all pieces together.
 func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
@@ -66,10 +67,10 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 	if stream == nil {
 		return param.New(path, nil, "records")
 	}
-	return p.wholeSums("zero: a stream is read once")
+	return p.wholeSums("zero: a stream is read only once")
 }
 
-// A filler returns the sums of what a run reads.
+// A filler returns the sums of the records that a run reads.
 type filler func(*synth.Run) (*Partial, error)
 
 // addAll adds up the run's records.
@@ -109,15 +110,15 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 	}
 }
 
-// Release adds noise to the sums of shards and releases them as one embedding. The shards are
-// emptied, so a record is in one release even if its shard is passed twice. If the run fails, the
-// first shard holds the records of all.
+// Release adds noise to the sums of shards and releases them as one embedding. It empties the
+// shards, so that a record is in one release only, even if its shard is passed twice. If the run
+// fails, the first shard holds the sums of all shards.
 //
-// Guarantee: that of Embed for the records of all shards together. Each record must be in one
-// shard, once. If the ledger protects users, all records of a user must be in one shard, and
-// shards, like the pieces added to one, must state different parts of all users by
-// records.WithPart. Errors: those of Embed; *param.Error for shards of unequal plans, for one whose
-// Add has failed, or a plan with Batches.
+// Guarantee: that of Embed for the records of all shards together. Each record must be in exactly
+// one shard, once. If the ledger protects users, all records of a user must be in the same shard.
+// If there are several shards, or several pieces in a shard, each must state its part of all users
+// by records.WithPart. Errors: those of Embed; *param.Error for shards of different plans, for a
+// shard whose Add has failed, and for a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
@@ -143,8 +144,8 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 	return g, errors.Join(err, taken.back(err, shards))
 }
 
-// EmbedPasses is Embed for records that other processes read: read returns the sums of all records,
-// merged from shards as package partial describes.
+// EmbedPasses is Embed for records that other processes read. The function read returns the sums of
+// all records, merged from shards as package partial describes.
 //
 // Guarantee and Errors: those of Release, and those of read.
 func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
@@ -180,7 +181,7 @@ func (t *taken) from(w *work, shards []*Partial) filler {
 	}
 }
 
-// back returns the sums to the first shard if a run has failed.
+// back merges the sums into the first shard if the run has failed.
 func (t *taken) back(failed error, shards []*Partial) error {
 	if failed == nil || t.all == nil || len(shards) == 0 {
 		return nil
@@ -211,7 +212,7 @@ func (p *Plan) Refit(ctx context.Context, e *Embedding,
 	return Train(ctx, e, p.work.config.Generator, opts...)
 }
 
-// made returns an error for plans not made by Config.Plan.
+// made returns an error for nil and zero plans.
 func (p *Plan) made() error {
 	if p == nil || p.work == nil {
 		return param.New("merf.Plan", nil, "a plan made by Config.Plan or read from a file")
@@ -219,7 +220,7 @@ func (p *Plan) made() error {
 	return nil
 }
 
-// wholeSums returns an error for plans that release samples.
+// wholeSums returns an error for plans with Batches, which release samples.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
@@ -247,8 +248,8 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 	return e, nil
 }
 
-// embed releases the embedding of the sums that fill returns, or the embeddings of samples of the
-// run's records.
+// embed releases one embedding of the sums that fill returns or, with Batches, the embeddings of
+// samples of the run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
 	e, err := w.newEmbedding()
 	if err != nil {

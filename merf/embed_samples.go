@@ -12,15 +12,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// samples holds the sum of the embeddings of samples, which is released state.
+// samples holds the sum of the released embeddings of samples.
 type samples struct {
 	made int // number of releases
 	sums *Embedding
 }
 
-// sampled releases the embedding of one Poisson sample after another and averages them: the mean of
-// all releases divided by the public probability, an estimate for all records. Releases
-// lost to an interruption are left out of the mean.
+// sampled releases the embedding of one Poisson sample after another. Their mean, divided by the
+// public probability, estimates the embedding of all records. Releases lost to an interruption are
+// left out of the mean.
 func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 	s := &samples{sums: e}
 	if complete, err := s.restore(r.Saved(), w.config.Batches.Steps); complete || err != nil {
@@ -96,9 +96,9 @@ func (s *samples) file() (*synth.File, error) {
 	return synth.NewFile(samplesHeader{s.made}, s.sums.parts()...)
 }
 
-// restore reads the releases so far. They are complete if the run had begun to train.
+// restore reads the releases made so far. They are complete if training had begun.
 //
-// Errors: synth.ErrFormat for a state that no run with that many steps has.
+// Errors: synth.ErrFormat for a state that no run with the given number of steps can have.
 func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 	if f == nil {
 		return false, nil

@@ -11,20 +11,21 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// An Embedding is a release: noisy sums of features and noisy counts, by class, and the public
-// description of the features. It holds nothing else: saving it, sharing it and training any number
-// of generators against it reveal nothing beyond its Guarantee. It is immutable and safe for
+// An Embedding is a release. It holds only the noisy sums of features and the noisy counts of every
+// class, and the public description of the features. Saving it, sharing it and training any number
+// of generators against it costs no privacy beyond its Guarantee. It is immutable and safe for
 // concurrent use.
 type Embedding struct {
 	config    Config
 	features  rff.Embedding
 	noise     noise
 	sums      []float64 // classes × features
-	counts    []float64 // one for each class; the nominal size if counts were not released
+	counts    []float64 // one for each class; Nominal if counts were not released
 	guarantee accountant.Guarantee
 }
 
-// newEmbedding draws new features: those of the plan hold scratch memory of private records.
+// newEmbedding returns an empty embedding with a feature map of its own, because the plan's feature
+// map holds scratch memory with features of private records.
 func (w *work) newEmbedding() (*Embedding, error) {
 	c := w.config
 	features, err := c.features()
@@ -40,7 +41,7 @@ func (w *work) newEmbedding() (*Embedding, error) {
 	return e, nil
 }
 
-// perRecord returns the noise of the average of all releases, in units of sums over all records.
+// perRecord returns the noise of the average of all releases, scaled to sums over all records.
 func (n noise) perRecord(b Batches) noise {
 	if !b.none() {
 		n.widen(1 / (b.Probability * math.Sqrt(float64(b.Steps))))
@@ -48,7 +49,7 @@ func (n noise) perRecord(b Batches) noise {
 	return n
 }
 
-// Guarantee returns what is promised and what is not covered.
+// Guarantee returns the guarantee of the release and states what it does not cover.
 func (e *Embedding) Guarantee() accountant.Guarantee {
 	if e.known().features == nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been released"}
@@ -79,7 +80,7 @@ func (e *Embedding) Features() int {
 	return e.features.Dim()
 }
 
-// Sum returns a copy of the noisy sum of a class's features; nil if the class does not exist.
+// Sum returns a copy of the noisy sum of a class's features, or nil if the class does not exist.
 func (e *Embedding) Sum(class int) []float64 {
 	if class < 0 || class >= e.Classes() {
 		return nil
@@ -99,8 +100,8 @@ func (e *Embedding) Counts() []float64 { return slices.Clone(e.known().counts) }
 // SumStd returns the standard deviation of the noise on each coordinate of each sum.
 func (e *Embedding) SumStd() float64 { return e.known().noise.sum }
 
-// CountStd returns the standard deviation of the noise on each count; 0 if the number
-// of records is public.
+// CountStd returns the standard deviation of the noise on each count, or 0 if no counts were
+// released.
 func (e *Embedding) CountStd() float64 { return e.known().noise.count }
 
 // String describes the embedding in public numbers.
@@ -109,8 +110,8 @@ func (e *Embedding) String() string {
 		e.Schema(), e.Features(), e.SumStd(), e.CountStd())
 }
 
-// sizes returns the noisy counts as divisors: adjusted to the nominal total if that is public, and
-// never below floor standard deviations of their noise.
+// sizes returns divisors for the sums: the adjusted counts, but at least floor standard deviations
+// of their noise and at least 1.
 func (e *Embedding) sizes(floor float64) []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -119,8 +120,8 @@ func (e *Embedding) sizes(floor float64) []float64 {
 	return out
 }
 
-// proportions returns the probabilities of classes: noisy counts clamped at zero, uniform if none
-// is positive.
+// proportions returns the probabilities of the classes, which are proportional to the adjusted
+// counts. Negative counts are set to zero. If no count is positive, the probabilities are uniform.
 func (e *Embedding) proportions() []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -130,8 +131,8 @@ func (e *Embedding) proportions() []float64 {
 	return out
 }
 
-// adjusted returns the counts, adjusted so that they add up to the public number of records if
-// there is one. These are the most probable counts given both.
+// adjusted returns the counts. If the number of records is public, they are adjusted to add up to
+// it, which gives the maximum-likelihood estimate.
 func (e *Embedding) adjusted() []float64 {
 	out := slices.Clone(e.counts)
 	if e.config.Nominal == 0 || e.noise.count == 0 {

@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// KindEmbedding is the name of a released embedding in a file.
+// KindEmbedding is the kind of files that hold a released embedding.
 const KindEmbedding = "merf embedding"
 
-// embeddingHeader is an embedding without its numbers.
+// embeddingHeader describes an embedding without its sums and counts.
 type embeddingHeader struct {
 	Schema    records.Schema       `json:"schema"`
 	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if user-defined
@@ -27,8 +27,9 @@ type embeddingHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-// Save writes the embedding in a self-describing format that LoadEmbedding reads in any process. A
-// user-defined kernel is omitted and must be given to LoadEmbedding. Errors are the writer's.
+// Save writes the embedding in a self-describing format that LoadEmbedding reads. The file does not
+// contain a user-defined kernel; the caller must pass it to LoadEmbedding. Errors: *param.Error for
+// the zero value; those of w.
 func (e *Embedding) Save(w io.Writer) error {
 	if e.known().features == nil {
 		return param.New("merf.Embedding", nil, "an embedding released by a plan")
@@ -46,18 +47,18 @@ func (e *Embedding) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// parts returns the embedding's numbers as they are stored in a file.
+// parts returns the file's parts for the sums and the counts.
 func (e *Embedding) parts() []synth.Part {
 	classes := classesOf(e.config.Schema)
 	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
 		synth.Part64("counts", &e.counts, classes)}
 }
 
-// LoadEmbedding reads an embedding that Save wrote. The kernel argument is used if the file
-// holds none.
+// LoadEmbedding reads an embedding that Save wrote. It uses the kernel argument if the file
+// contains no kernel.
 //
 // Errors: synth.ErrFormat, synth.ErrVersion, synth.ErrTruncated and synth.ErrChecksum. A hostile
-// file results in an error; memory is bounded by a small multiple of the file's size.
+// file can only cause an error, and memory is bounded by a small multiple of the file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
 	f, err := synth.DecodeFile(r)
 	if err != nil {
@@ -68,7 +69,7 @@ func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, erro
 
 func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if f.Kind != KindEmbedding {
-		return nil, synth.Malformed(fmt.Errorf("written as %.40q", f.Kind))
+		return nil, synth.Malformed(fmt.Errorf("the file contains a %.40q, want an embedding", f.Kind))
 	}
 	var h embeddingHeader
 	if err := f.Decode(&h); err != nil {
@@ -84,13 +85,15 @@ func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, e
 	return e, nil
 }
 
-// embedding rebuilds the embedding that the header describes, without its numbers.
+// embedding rebuilds the embedding that the header describes, without its sums and counts.
 func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if err := h.Schema.Validate(); err != nil {
 		return nil, err
 	}
 	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite values
-		return nil, fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd, h.Nominal)
+		return nil, fmt.Errorf(
+			"noise ±%v on sums and ±%v on counts, %d records; want positive noise on sums",
+			h.SumStd, h.CountStd, h.Nominal)
 	}
 	e := &Embedding{config: Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal},
 		noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}
@@ -103,7 +106,7 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	case len(kernel) == 1 && kernel[0] != nil:
 		e.config.Kernel = kernel[0]
 	default:
-		return nil, errors.New("the file holds no kernel, and none was given to LoadEmbedding")
+		return nil, errors.New("the file contains no kernel, and none was passed to LoadEmbedding")
 	}
 	e.features, err = e.config.features()
 	return e, err

@@ -10,17 +10,16 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// Encoded is a kernel on codes: a public encoder maps a record to a code, and the features are
-// those of the code. It is a sound form of the paper's auto-encoder variant.
+// Encoded is a kernel on codes: a public encoder maps each record to a code, and Kernel maps the
+// code to features. It replaces the paper's auto-encoder variant, whose guarantee does not hold.
 //
-// Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is
-// public: it must be trained on public records only and must not change. An encoder
-// trained on the private records without noise makes every record's features depend on all of
-// them, and no guarantee holds.
+// Guarantee: that of Kernel, if the encoder is public: it must be trained on public records only
+// and must not change. If an encoder is trained on the private records without noise, the features
+// of every record depend on all records, and no guarantee holds.
 type Encoded struct {
-	Encoder models.Generator // from records, each coordinate in [0,1], to codes; without batch norm
+	Encoder models.Generator // maps records with coordinates in [0,1] to codes; without batch norm
 	// Kernel is the feature map of codes. Its bounds must hold for any numbers that the encoder
-	// computes, as those of package rff do: codes are not clamped to [0,1].
+	// computes, because codes are not clamped to [0,1]. The bounds of package rff's kernels do.
 	Kernel rff.EmbeddingKernel
 }
 
@@ -61,7 +60,8 @@ func (e *encoded) Dim() int             { return e.inner.Dim() }
 func (e *encoded) NormBound() float64   { return e.inner.NormBound() }
 func (e *encoded) ChangeBound() float64 { return e.inner.ChangeBound() }
 
-// Transform encodes each record by itself; sets are written out as zeros and ones first.
+// Transform computes the features of each record's code. Sets are first converted to rows of zeros
+// and ones.
 func (e *encoded) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	if b.Rows == 0 {
 		return
@@ -88,8 +88,8 @@ func spread01(be device.Backend, b device.Batch) device.Matrix {
 	return x
 }
 
-// Backward propagates through the features and then through the encoder, whose parameters do
-// not change.
+// Backward propagates derivatives through the features and then through the encoder. The encoder's
+// parameters do not change.
 func (e *encoded) Backward(be device.Backend, x, delta, dx device.Matrix) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

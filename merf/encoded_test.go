@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// publicEncoder returns an encoder in place of one trained on public records.
+// publicEncoder returns a random encoder that stands in for one trained on public records.
 func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	t.Helper()
 	a := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}
@@ -29,8 +29,8 @@ func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	return n
 }
 
-// TestPublicEncoders: runs on neighbours differ by no more than declared, and generators are
-// trained through the encoder.
+// TestPublicEncoders checks that the sums of neighbouring data sets differ by no more than
+// declared, and that generators can be trained through the encoder.
 func TestPublicEncoders(t *testing.T) {
 	inner := []rff.EmbeddingKernel{rff.RBF{Dim: 8, Bandwidth: 1}, rff.Pairs{Knots: 3}}
 	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")),
@@ -78,12 +78,14 @@ func TestEncodedDerivative(t *testing.T) {
 		x.Data[i] = save
 		want := (up - down) / (2 * h)
 		if math.Abs(want-float64(dx.Data[i])) > 2e-3*(1+math.Abs(want)) {
-			t.Errorf("coordinate %d: %v, difference quotient %v", i, dx.Data[i], want)
+			t.Errorf("coordinate %d: derivative %v, want the difference quotient %v", i, dx.Data[i], want)
 		}
 	}
 }
 
-// TestEncodersThatDoNotFit are refused by the plan; an embedding's file does not hold the encoder.
+// TestEncodersThatDoNotFit checks that Plan refuses encoders that do not fit the records. It also
+// checks that an embedding's file, which does not contain the encoder, can be loaded if the encoder
+// is given.
 func TestEncodersThatDoNotFit(t *testing.T) {
 	s := records.Binary(6).WithLabels("a", "b")
 	var param *param.Error
@@ -92,7 +94,7 @@ func TestEncodersThatDoNotFit(t *testing.T) {
 		{Encoder: publicEncoder(t, 6, true), Kernel: inner},
 		{Encoder: publicEncoder(t, 6, false), Kernel: rff.RBF{}}} {
 		if _, err := small(s, accountant.AddOrRemoveOne, k).Plan(); !errors.As(err, &param) {
-			t.Errorf("mistake %d: %v", i, err)
+			t.Errorf("mistake %d: got %v, want *param.Error", i, err)
 		}
 	}
 	k := merf.Encoded{Encoder: publicEncoder(t, 6, false), Kernel: inner}

@@ -7,21 +7,21 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// ensemble is the state of training the networks of one generator, all against one release.
+// ensemble is the state of training all networks of one generator against one release.
 type ensemble struct {
 	e       *Embedding
 	g       GeneratorConfig
 	be      device.Backend
 	members []*training
-	cores   [][]*training // the members by the cores that they run on
-	done    int           // steps
+	cores   [][]*training // the members that each core trains
+	done    int           // steps made
 }
 
-// memberSeed returns the seed of a member. It is far from the seeds of other members, and from
-// those of other runs with nearby seeds.
+// memberSeed returns the seed of member i. Runs with consecutive seeds do not share a member's
+// seed.
 func memberSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0x9e3779b97f4a7c15 }
 
-// newEnsemble begins training the networks, with the cores divided among them.
+// newEnsemble prepares the training of all networks and divides the cores among them.
 func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble, error) {
 	m := &ensemble{e: e, g: g, be: be}
 	backends, parts := device.Divide(be, g.Generators), divide(e, g)
@@ -44,7 +44,7 @@ func (m *ensemble) step() {
 	m.done++
 }
 
-// each runs work for all networks, each core on its own.
+// each calls work for every network. The cores run concurrently.
 func (m *ensemble) each(work func(*training)) {
 	var group sync.WaitGroup
 	for _, own := range m.cores[1:] {
@@ -75,7 +75,7 @@ func (m *ensemble) model() (*Model, error) {
 	return out, nil
 }
 
-// onAllCores returns a copy of a member's network that uses all cores.
+// onAllCores returns a member's network on the backend that uses all cores.
 func (m *ensemble) onAllCores(t *training) (models.Generator, error) {
 	if len(m.cores) == 1 {
 		return t.net, nil

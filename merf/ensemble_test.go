@@ -13,15 +13,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// several is quick training of several networks, by parts of the features.
+// several returns a configuration that quickly trains several networks, each step on a part of the
+// features.
 func several() merf.GeneratorConfig {
 	g := quick
 	g.Generators, g.FeaturesPerStep = 3, 4
 	return g
 }
 
-// TestNetworksMakeRecordsInTurn: record i of a draw is that of network i mod 3, and the networks
-// differ.
+// TestNetworksMakeRecordsInTurn checks that network i mod 3 generates record i of a draw, and that
+// the networks differ.
 func TestNetworksMakeRecordsInTurn(t *testing.T) {
 	const n = 9
 	g := trained(t, several())
@@ -39,13 +40,13 @@ func TestNetworksMakeRecordsInTurn(t *testing.T) {
 			synth.Means(), synth.OfClass(1))
 		for column := range len(g.Schema().Columns()) {
 			if got, want := all.Value(i, column), alone.Value(i, column); got != want {
-				t.Errorf("record %d: %v, of network %d %v", i, got, i%3, want)
+				t.Errorf("record %d is %v, but network %d generates %v", i, got, i%3, want)
 			}
 		}
 	}
 	first, second := sections(t, g, "parameters"), sections(t, g, "parameters 2")
 	if bytes.Equal(first, second) {
-		t.Error("two networks are one")
+		t.Error("the first two networks have the same parameters")
 	}
 }
 
@@ -58,7 +59,8 @@ func sections(t *testing.T, g *synth.Generator, name string) []byte {
 	return data
 }
 
-// TestTheFirstNetworkIsTheOnlyOne: more networks leave the first as it is alone.
+// TestTheFirstNetworkIsTheOnlyOne checks that the first of several networks equals a network that
+// is trained alone.
 func TestTheFirstNetworkIsTheOnlyOne(t *testing.T) {
 	e, g := embedded(t, 100), several()
 	many, err := merf.Train(t.Context(), e, g)
@@ -75,7 +77,8 @@ func TestTheFirstNetworkIsTheOnlyOne(t *testing.T) {
 	}
 }
 
-// TestEnsemblesDoNotDependOnCores: networks trained side by side are those trained one by one.
+// TestEnsemblesDoNotDependOnCores checks that training on any number of cores gives the same
+// networks.
 func TestEnsemblesDoNotDependOnCores(t *testing.T) {
 	e := embedded(t, 100)
 	var first *synth.File
@@ -89,49 +92,50 @@ func TestEnsemblesDoNotDependOnCores(t *testing.T) {
 			first = f
 		}
 		if !reflect.DeepEqual(f, first) {
-			t.Errorf("%d cores give other networks", cores)
+			t.Errorf("%d cores give other networks than 1 core", cores)
 		}
 	}
 }
 
-// TestLayersAreThoseOfOneNetwork.
+// TestLayersAreThoseOfOneNetwork checks that Layers refuses several networks, and that Network
+// selects one of them.
 func TestLayersAreThoseOfOneNetwork(t *testing.T) {
 	m := trained(t, several()).Model().(*merf.Model)
 	var mistake *param.Error
 	if _, err := m.Layers(); !errors.As(err, &mistake) {
-		t.Errorf("layers of three networks: %v", err)
+		t.Errorf("layers of three networks: got %v, want *param.Error", err)
 	}
 	one, err := m.Network(2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if layers, err := one.Layers(); err != nil || len(layers) == 0 {
-		t.Errorf("%d layers: %v", len(layers), err)
+		t.Errorf("layers of one network: got %d layers and error %v", len(layers), err)
 	}
 	for _, i := range []int{-1, 3} {
 		if _, err := m.Network(i); !errors.As(err, &mistake) {
-			t.Errorf("network %d of 3: %v", i, err)
+			t.Errorf("network %d of 3: got %v, want *param.Error", i, err)
 		}
 	}
 }
 
-// TestFilesHoldTheirNetworks: a header that claims more networks than there are, or none that a
-// number can mean, is no file of this system.
+// TestFilesHoldTheirNetworks checks that files whose header claims a wrong, negative or huge number
+// of networks are refused.
 func TestFilesHoldTheirNetworks(t *testing.T) {
 	f := encoded(t, trained(t, several()))
 	for _, claim := range []string{`"networks":4`, `"networks":-1`, `"networks":100000000`} {
 		bad := *f
 		bad.Header = bytes.Replace(f.Header, []byte(`"networks":3`), []byte(claim), 1)
 		if bytes.Equal(bad.Header, f.Header) {
-			t.Fatal("the header does not say how many networks there are")
+			t.Fatal("the header does not state the number of networks")
 		}
 		if _, err := decoded(&bad); !errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s: %v", claim, err)
+			t.Errorf("%s: got %v, want ErrFormat", claim, err)
 		}
 	}
 }
 
-// TestContractOfEnsembles: several networks go through every checkpoint and file.
+// TestContractOfEnsembles runs the contract suite with several networks.
 func TestContractOfEnsembles(t *testing.T) {
 	synthtest.Run(t, subjectOf(merf.Batches{}, several()))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// One release, two generators.
+// This example trains two generators against one release.
 func Example() {
 	schema, err := records.NewSchema(records.Integer("age", 17, 90),
 		records.Categorical("work", "private", "state"), records.Label("income", "low", "high"))
@@ -32,7 +32,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	for _, hidden := range []int{10, 20} { // neither costs anything
+	for _, hidden := range []int{10, 20} { // training costs no privacy
 		g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{hidden}}, Steps: 10}
 		gen, err := merf.Train(ctx, embedding, g)
 		if err != nil {
@@ -52,7 +52,8 @@ func Example() {
 	// within the budget: true
 }
 
-// Shards are summed apart, merged before any noise is added, and released once.
+// Release merges the sums of shards before it adds noise, so that all shards together are one
+// release.
 func ExamplePlan_Release() {
 	schema := records.Binary(4)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}

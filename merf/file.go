@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is a generator without its numbers.
+// fileHeader describes a generator without the parameters of its networks.
 type fileHeader struct {
 	Schema    records.Schema  `json:"schema"`
 	Generator json.RawMessage `json:"generator"`
@@ -22,9 +22,9 @@ type fileHeader struct {
 	Shares    []float64       `json:"shares"`
 }
 
-// Encode writes released state, and nothing else.
+// Encode returns a file of the model, which contains released state only.
 //
-// Errors: *param.Error for the zero value; an architecture that cannot be written.
+// Errors: *param.Error for the zero value; an error for an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	return synth.NewFile(h, parts...)
 }
 
-// readModel rebuilds a generator. Sizes in the header are checked against the bytes present
-// before anything is allocated for them.
+// readModel rebuilds a model from a file. It checks the sizes in the header against the number of
+// bytes in the file before it allocates memory.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {
@@ -78,8 +78,10 @@ func (h fileHeader) check() error {
 	k.Add(h.Schema.Validate())
 	k.OK(h.Networks >= 0 && h.Networks <= maxGenerators, path+"networks", h.Networks,
 		fmt.Sprintf("a number of networks up to %d", maxGenerators))
-	k.OK(h.Latent >= 1 && h.Latent <= maxLatent, path+"latent", h.Latent, "a number of coordinates")
-	k.OK(len(h.Shares) == classesOf(h.Schema), path+"shares", len(h.Shares), "one for each class")
+	k.OK(h.Latent >= 1 && h.Latent <= maxLatent, path+"latent", h.Latent,
+		"a positive number of coordinates, at most 2^20")
+	k.OK(len(h.Shares) == classesOf(h.Schema), path+"shares", len(h.Shares),
+		"one proportion for each class")
 	total := 0.0
 	for _, p := range h.Shares {
 		k.OK(p >= 0 && p <= 1, path+"shares", p, "proportions in [0, 1]")

@@ -52,7 +52,7 @@ func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	return f
 }
 
-// decoded reads a model back.
+// decoded returns a generator with the model in a file.
 func decoded(f *synth.File, more ...models.GeneratorArchitecture) (*synth.Generator, error) {
 	m, err := merf.System().Model(f, synth.Loading{Backend: device.CPU(), Decodings: more})
 	return synth.NewGenerator("merf", m, accountant.Guarantee{}), err
@@ -67,7 +67,8 @@ func text(t testing.TB, f *records.Frame) string {
 	return b.String()
 }
 
-// TestProportionsAreSaved: proportions are saved, and the way in which labels are drawn.
+// TestProportionsAreSaved checks that a model's file contains the proportions and the way of
+// drawing labels.
 func TestProportionsAreSaved(t *testing.T) {
 	g := quick
 	g.Labels = merf.UniformLabels
@@ -78,15 +79,16 @@ func TestProportionsAreSaved(t *testing.T) {
 	}
 	drawn := func(g *synth.Generator) string { return text(t, collectAll(t, g, 1500, synth.Seed(9))) }
 	if drawn(m) != drawn(back) {
-		t.Error("another model comes back")
+		t.Error("the loaded model draws other records than the saved one")
 	}
 	proportions := func(g *synth.Generator) []float64 { return g.Model().(*merf.Model).Proportions() }
 	if !reflect.DeepEqual(proportions(m), proportions(back)) {
-		t.Errorf("proportions %v, %v", proportions(m), proportions(back))
+		t.Errorf("saved proportions %v, loaded proportions %v", proportions(m), proportions(back))
 	}
 }
 
-// TestEmbeddingsAreSaved: the embedding read back trains the same generator.
+// TestEmbeddingsAreSaved checks that training against a loaded embedding gives the same generator,
+// and that truncated files are refused.
 func TestEmbeddingsAreSaved(t *testing.T) {
 	e := embedded(t, 100)
 	var b bytes.Buffer
@@ -104,16 +106,17 @@ func TestEmbeddingsAreSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(encoded(t, one), encoded(t, two)) {
-		t.Error("another generator is trained against what was read back")
+		t.Error("training against the loaded embedding gives another generator")
 	}
 	for i := range file {
 		if _, err := merf.LoadEmbedding(bytes.NewReader(file[:i])); err == nil {
-			t.Fatalf("%d of %d bytes are read", i, len(file))
+			t.Fatalf("a file of %d of %d bytes was loaded, want an error", i, len(file))
 		}
 	}
 }
 
-// TestUserDefinedKernel: a user-defined kernel is not in the file and must be given to the reader.
+// TestUserDefinedKernel checks that a user-defined kernel is not in the file and must be given to
+// LoadEmbedding.
 func TestUserDefinedKernel(t *testing.T) {
 	data, kernel := drawTable(t, 20, 1), kernels()["too long"]
 	e := mustEmbed(t, mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel)), data)
@@ -122,11 +125,11 @@ func TestUserDefinedKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := merf.LoadEmbedding(bytes.NewReader(b.Bytes())); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("without its kernel: %v", err)
+		t.Errorf("without its kernel: got %v, want ErrFormat", err)
 	}
 	back, err := merf.LoadEmbedding(&b, kernel)
 	if err != nil || !reflect.DeepEqual(back.Sum(0), e.Sum(0)) {
-		t.Errorf("with its kernel: %v", err)
+		t.Errorf("with its kernel: other sums, or error %v", err)
 	}
 }
 
@@ -134,22 +137,23 @@ type userDefined struct{ models.MLP }
 
 func (userDefined) Name() string { return "user-defined" }
 
-// TestUserDefinedDecoding: a user-defined architecture is found by the name under which it was
-// saved.
+// TestUserDefinedDecoding checks that a file with a user-defined architecture can be read if the
+// reader gets an architecture of the same name.
 func TestUserDefinedDecoding(t *testing.T) {
 	g := quick
 	g.Architecture = userDefined{models.MLP{Hidden: []int{4}}}
 	f := encoded(t, trained(t, g))
 	if _, err := decoded(f); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("an unknown architecture: %v", err)
+		t.Errorf("an unknown architecture: got %v, want ErrFormat", err)
 	}
 	if _, err := decoded(f, g.Architecture); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestHeadersThatLieAreRefused: false headers are errors before memory is allocated for their
-// claims. The checksum of such a file is right: the author of a hostile file can compute it.
+// TestHeadersThatLieAreRefused checks that a false header is an error, and that no memory is
+// allocated for the sizes it claims. The files in this test have valid checksums, because the
+// author of a hostile file can compute one.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{
@@ -205,7 +209,7 @@ func refused(t *testing.T, name string, f *synth.File, change [2]string,
 	lie := *f
 	lie.Header = bytes.Replace(f.Header, []byte(change[0]), []byte(change[1]), 1)
 	if bytes.Equal(lie.Header, f.Header) {
-		t.Errorf("%s: the header has no %s:\n%s", name, change[0], f.Header)
+		t.Errorf("%s: the header does not contain %s:\n%s", name, change[0], f.Header)
 		return
 	}
 	var before, after runtime.MemStats
@@ -213,14 +217,14 @@ func refused(t *testing.T, name string, f *synth.File, change [2]string,
 	err := read(&lie)
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("%s: got %v, want ErrFormat", name, err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
-		t.Errorf("%s: %d bytes allocated", name, got)
+		t.Errorf("%s: %d bytes were allocated, want at most 8 MiB", name, got)
 	}
 }
 
-// FuzzDecode: whatever the header says, an error or a model that samples.
+// FuzzDecode checks that every header gives either an error or a model that can draw records.
 func FuzzDecode(f *testing.F) {
 	good := encoded(f, trained(f, quick))
 	f.Add([]byte(good.Header))
@@ -238,8 +242,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzLoadEmbedding: whatever the header says, an error or an embedding that a generator can be
-// trained against.
+// FuzzLoadEmbedding checks that every header gives either an error or an embedding against which a
+// generator can be trained.
 func FuzzLoadEmbedding(f *testing.F) {
 	var b bytes.Buffer
 	if err := embedded(f, 20).Save(&b); err != nil {
@@ -270,8 +274,8 @@ func FuzzLoadEmbedding(f *testing.F) {
 	})
 }
 
-// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is computed
-// again.
+// TestPlansAreSaved checks that a loaded plan has the same price as the saved one, and that a file
+// with a false budget is refused because the price is computed again.
 func TestPlansAreSaved(t *testing.T) {
 	systems := synth.Systems{merf.System()}
 	for _, r := range relations {
@@ -291,11 +295,11 @@ func TestPlansAreSaved(t *testing.T) {
 		back := read.(*merf.Plan)
 		if !reflect.DeepEqual(back.Config, p.Config) || back.Total() != p.Total() ||
 			back.SumStd != p.SumStd || back.CountStd != p.CountStd {
-			t.Errorf("%s became %+v", text, back)
+			t.Errorf("the plan %s was read as %+v", text, back)
 		}
 		cheap := bytes.Replace(text, []byte(`"epsilon":4`), []byte(`"epsilon":1`), 1)
 		if _, err := systems.ReadPlan(cheap); !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("a plan that claims to fit a smaller budget: %v", err)
+			t.Errorf("a plan with a budget smaller than its price: got %v, want ErrBudgetExceeded", err)
 		}
 	}
 }

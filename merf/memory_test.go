@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// watched draws feature maps that know whether they have mapped a record, as those that keep
-// scratch memory do.
+// watched draws feature maps that record whether they have mapped a record. A feature map with
+// scratch memory would then hold features of that record.
 type watched struct{ rff.EmbeddingKernel }
 
 type watchedEmbedding struct {
@@ -30,8 +30,8 @@ func (e *watchedEmbedding) Transform(be device.Backend, b device.Batch, dst devi
 	e.Embedding.Transform(be, b, dst)
 }
 
-// TestEmbeddingsHoldNoScratchOfRecords: the feature map of a released embedding has seen no private
-// record, that of the plan has.
+// TestEmbeddingsHoldNoScratchOfRecords checks that the feature map of a released embedding has
+// mapped no private record, although the plan's feature map has.
 func TestEmbeddingsHoldNoScratchOfRecords(t *testing.T) {
 	c := Config{Schema: records.Binary(3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
 		Kernel: watched{rff.RBF{Dim: 4, Bandwidth: 1}}}
@@ -58,8 +58,9 @@ func TestEmbeddingsHoldNoScratchOfRecords(t *testing.T) {
 	}
 }
 
-// TestWideColumnsTakeMemoryByRow: features of a column of 60,000 buckets are summed without a
-// vector of as many coordinates a row, which would be 246 MB a batch.
+// TestWideColumnsTakeMemoryByRow checks that summing the features of a column of 60,000 buckets
+// does not allocate a vector of 60,000 coordinates for every row. Such vectors would take 246 MB
+// for a batch.
 func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	schema, err := records.NewSchema(records.Hashed("h", 60_000), records.Numeric("x", 0, 1))
 	if err != nil {
@@ -85,6 +86,6 @@ func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
-		t.Errorf("%d MB allocated", took>>20)
+		t.Errorf("%d MB were allocated, want at most 16", took>>20)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // relations lists both relations.
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// kernels returns feature maps of all kinds, small enough for millions of runs.
+// kernels returns feature maps of all kinds, by name. They are small enough for millions of runs.
 func kernels() map[string]rff.EmbeddingKernel {
 	return map[string]rff.EmbeddingKernel{
 		"rbf":       rff.RBF{Dim: 12, Bandwidth: 1},
@@ -28,8 +28,8 @@ func kernels() map[string]rff.EmbeddingKernel {
 	}
 }
 
-// modest is a kernel that claims half the norm of its features: rows must be clipped to the claimed
-// norm.
+// modest is a kernel that states half the true bound on its features' norm, so that rows must be
+// clipped to the stated bound.
 type modest struct{ rff.EmbeddingKernel }
 
 func (k modest) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
@@ -73,7 +73,7 @@ func schemas(t testing.TB) []records.Schema {
 	}
 }
 
-// small returns a configuration with room for every schema.
+// small returns a configuration for a schema whose runs take milliseconds.
 func small(s records.Schema, r accountant.Relation, k rff.EmbeddingKernel) merf.Config {
 	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5, Relation: r},
 		Kernel: k, Seed: 3, Generator: quick}
@@ -101,11 +101,11 @@ func mustEmbed(t testing.TB, p *merf.Plan, data records.Data) *merf.Embedding {
 	return e
 }
 
-// quick is training that takes milliseconds.
+// quick is a configuration for training that takes milliseconds.
 var quick = merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true},
 	Latent: 2, Steps: 5, Batch: 12}
 
-// drawTable draws rows of a labelled table in which classes differ by colour and number.
+// drawTable draws rows of a labelled table whose classes differ in colour, size and numbers.
 func drawTable(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
 	s := table(t, records.Label("class", "a", "b", "c"))

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// someSets are records of three items of six, with a plan for them that reserves little.
+// someSets returns three sets of at most three of six items, a plan for them and its budget.
 func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 	t.Helper()
 	s := records.Sets(6, 3)
@@ -31,8 +31,8 @@ func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 	return mustPlan(t, c), data, b
 }
 
-// TestMistakesReserveNothing: what Config.Plan or a run has not made is refused, and nothing is
-// reserved for it.
+// TestMistakesReserveNothing checks that nil and zero plans, sums, models and embeddings are
+// refused, as are other wrong arguments, and that nothing is reserved on the ledger.
 func TestMistakesReserveNothing(t *testing.T) {
 	p, data, b := someSets(t)
 	ctx, ledger := context.Background(), accountant.NewLedger(b)
@@ -84,21 +84,22 @@ func TestMistakesReserveNothing(t *testing.T) {
 	for name, err := range mistakes {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	if e := ledger.Entries(); len(e) != 0 {
-		t.Errorf("something was set aside: %v", e)
+		t.Errorf("the ledger has reservations: %v", e)
 	}
 	var file bytes.Buffer
 	none := new(merf.Embedding)
 	if none.String() == "" || none.Sum(0) != nil || e.Sum(1) != nil || e.Sum(-1) != nil ||
 		none.Save(&file) == nil && file.Len() == 0 {
-		t.Error("the zero embedding")
+		t.Error("the zero embedding has sums or was saved, or Sum returned the sum of an unknown class")
 	}
 }
 
-// TestBackendsThatCannotBuildTheGenerator are refused before anything is reserved.
+// TestBackendsThatCannotBuildTheGenerator checks that a run on such a backend fails before anything
+// is reserved.
 func TestBackendsThatCannotBuildTheGenerator(t *testing.T) {
 	p, data, _ := someSets(t)
 	c := p.Config
@@ -107,11 +108,12 @@ func TestBackendsThatCannotBuildTheGenerator(t *testing.T) {
 	ledger := accountant.NewLedger(c.Budget)
 	if _, err := p.FitOn(t.Context(), ledger, data, synth.On(device.CPUWith(7))); err == nil ||
 		len(ledger.Entries()) > 0 {
-		t.Errorf("%v; %v is reserved", err, ledger.Entries())
+		t.Errorf("got error %v and reservations %v, want an error and no reservation", err,
+			ledger.Entries())
 	}
 }
 
-// not is an architecture without networks on one kind of backend.
+// not is an architecture that returns an error on backends with the given number of workers.
 type not struct {
 	models.MLP
 	workers int
@@ -125,7 +127,8 @@ func (a not) NewGenerator(be device.Backend, latent int, heads []models.Head,
 	return a.MLP.NewGenerator(be, latent, heads, seed)
 }
 
-// TestSetsAreNoLongerThanTheSchemaAllows: nor are those that a generator draws.
+// TestSetsAreNoLongerThanTheSchemaAllows checks that drawn sets have at most the schema's number of
+// items.
 func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	s := records.Sets(9, 1)
 	data, err := records.FromItems(s, [][]uint32{{1}, {2}})
@@ -146,7 +149,8 @@ func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	}
 }
 
-// TestHugeGenerators: networks and batches that no memory holds are mistakes, not panics.
+// TestHugeGenerators checks that networks and batches too large for any memory, and networks of a
+// wrong width, are reported as errors and do not panic.
 func TestHugeGenerators(t *testing.T) {
 	p, data, _ := someSets(t)
 	e := mustEmbed(t, p, data)
@@ -158,16 +162,16 @@ func TestHugeGenerators(t *testing.T) {
 		g.Steps = 1
 		var wrong *param.Error
 		if _, err := merf.Train(t.Context(), e, g); !errors.As(err, &wrong) {
-			t.Errorf("%+v: %v", g, err)
+			t.Errorf("%+v: got %v, want *param.Error", g, err)
 		}
 		c := p.Config
 		if c.Generator = g; !errors.As(c.Validate(), &wrong) {
-			t.Errorf("a plan with %+v", g)
+			t.Errorf("Validate accepts a plan with %+v", g)
 		}
 	}
 }
 
-// wider is a user-defined architecture that makes records of one coordinate too many.
+// wider is a user-defined architecture whose records have one coordinate too many.
 type wider struct{ models.MLP }
 
 func (a wider) NewGenerator(be device.Backend, latent int, heads []models.Head,

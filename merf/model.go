@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a generator trained against an embedding: its networks, which generate records in
-// turn, and the noisy proportions of classes. It holds nothing else, and using it costs no privacy.
-// It is safe for concurrent use.
+// A Model is a generator trained against an embedding. It holds only its networks, which generate
+// records in turn, and the noisy proportions of the classes. Using it costs no privacy. It is safe
+// for concurrent use.
 type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
@@ -24,8 +24,8 @@ type Model struct {
 	shares    []float64 // noisy proportions of classes
 }
 
-// Schema returns the schema of the synthetic records, which is that of the real ones, including
-// labels.
+// Schema returns the schema of the synthetic records. It is the schema of the real records,
+// including labels.
 func (m *Model) Schema() records.Schema {
 	if m == nil {
 		return records.Schema{}
@@ -33,7 +33,7 @@ func (m *Model) Schema() records.Schema {
 	return m.schema
 }
 
-// Proportions returns the probabilities of the classes if no class is requested.
+// Proportions returns the probabilities with which a draw chooses classes if it requests no class.
 func (m *Model) Proportions() []float64 {
 	if m.made() != nil {
 		return nil
@@ -47,9 +47,9 @@ func (m *Model) Proportions() []float64 {
 	return out
 }
 
-// WithLabels returns the same generator with another way to draw labels.
+// WithLabels returns a generator that has the networks of g but draws labels as l specifies.
 //
-// Errors: *param.Error for a generator of another system, or an unknown way.
+// Errors: *param.Error for a generator of another system and for an unknown LabelDraw.
 func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	var k param.Checker
@@ -71,8 +71,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Sampler starts a draw. Draw.Means requests the mean of binary coordinates and, in tables, the
-// most probable level of each column.
+// Sampler starts a draw. With Draw.Means it returns the mean of each binary coordinate and, in
+// tables, the most probable level of each column.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -84,14 +84,14 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return maker.Sampler(m.schema, d, rand.New(rand.NewPCG(d.Seed, 0x6d657267))), nil
 }
 
-// Layers returns the layers of the generator's network, for other programs; see connect/onnx. The
-// input is a code: the configuration's Latent standard Gaussians, then the class, one-hot, if the
-// schema has classes. The outputs are numbers in [0,1]: means of binary coordinates, and
-// probabilities of levels. The other program must draw the codes, the classes by Proportions, and
-// the records from the outputs.
+// Layers returns the layers of the generator's network for use in other programs; see connect/onnx.
+// The input is a code: Latent standard Gaussians and, if the schema has classes, the one-hot class.
+// The outputs are numbers in [0,1], such as the means of binary coordinates and the probabilities
+// of levels. The other program must draw the Gaussians, draw the classes with the probabilities
+// that Proportions returns, and draw records from the outputs.
 //
-// Errors: *param.Error for the zero value, for a generator of several networks, whose layers are
-// those of each [Model.Network], and for a network that is not [models.Layered].
+// Errors: *param.Error for the zero value, for a generator of several networks (call Layers on each
+// [Model.Network] instead), and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (m *Model) Layers() ([]models.Layer, error) {
 	return models.LayersOf(m.nets[0])
 }
 
-// Networks returns the number of networks that generate records in turn.
+// Networks returns the number of networks, which generate records in turn.
 func (m *Model) Networks() int {
 	if m == nil {
 		return 0
@@ -110,8 +110,8 @@ func (m *Model) Networks() int {
 	return len(m.nets)
 }
 
-// Network returns a generator with one of the networks only, for comparisons and for programs that
-// read the layers of one network.
+// Network returns a generator that has only network i, for comparisons and for programs that read
+// the layers of one network.
 //
 // Errors: *param.Error if there is no network i.
 func (m *Model) Network(i int) (*Model, error) {

@@ -10,11 +10,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// silent is a backend that computes as the CPU does and promises nothing.
+// silent is a backend that computes like the CPU but makes no promises.
 type silent struct{ device.Backend }
 
-// TestBackendsWithoutPromisesAreNotExact: the guarantee of what they release says so, with a
-// checkpoint and without, in samples and in one sum; that of the CPU says exact.
+// TestBackendsWithoutPromisesAreNotExact checks that a release on a backend without promises has a
+// guarantee with real-valued noise, with and without a checkpoint. On the CPU the noise must be
+// exact.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	data := drawTable(t, 40, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -31,7 +32,7 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 			}
 			class := e.Guarantee().NoiseClass
 			if real := slices.Contains(class, accountant.RealNoise); real != (name == "silent") {
-				t.Errorf("%s, checkpoint %v: %v", name, kept, class)
+				t.Errorf("%s, checkpoint %v: got noise class %v", name, kept, class)
 			}
 		}
 	}

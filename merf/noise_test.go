@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSpreadFillsTheEvent: whatever the features and the split, the effect is the event's, no more
-// and no less.
+// TestSpreadFillsTheEvent checks that the effect of the release is exactly 1/z for many bounds,
+// numbers of classes, noise multipliers and shares.
 func TestSpreadFillsTheEvent(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, ratio := range []float64{1, math.Sqrt2, 1.7, 2} {
@@ -19,11 +19,11 @@ func TestSpreadFillsTheEvent(t *testing.T) {
 						b := bounds{norm: 1.3, change: 1.3 * ratio, dim: 5000}
 						n := spread(r, b, classes, z, share)
 						if got := n.effect * z; got > 1+1e-12 || got < 1-1e-9 {
-							t.Errorf("%v, Δ/B = %.2f, %d classes, z = %v, share %v: effect·z = %v", r, ratio,
+							t.Errorf("%v, Δ/B = %.2f, %d classes, z = %v, share %v: effect·z = %v, want 1", r, ratio,
 								classes, z, share, got)
 						}
 						if released := n.count > 0; released != (classes > 1 || r == accountant.AddOrRemoveOne) {
-							t.Errorf("%v, %d classes: counts ±%v", r, classes, n.count)
+							t.Errorf("%v, %d classes: the noise on counts is ±%v", r, classes, n.count)
 						}
 					}
 				}
@@ -41,30 +41,30 @@ func TestSumKernelBounds(t *testing.T) {
 	want := math.Sqrt(max((4+2*c/float64(d))/square(n.sum),
 		(2+2*c/float64(d))/square(n.sum)+2/square(n.count)))
 	if math.Abs(n.effect/want-1) > 1e-4 {
-		t.Errorf("effect %v, by the formula %v", n.effect, want)
+		t.Errorf("effect %v, want %v", n.effect, want)
 	}
 	if n.sum > 1.0001*z*b.change {
-		t.Errorf("noise ±%v where ±%v is enough: counts are free here", n.sum, z*b.change)
+		t.Errorf("noise ±%v on sums, want ±%v: counts need no additional noise here", n.sum, z*b.change)
 	}
 }
 
-// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller, as long as
-// counts get their least.
+// TestDefaultShareIsBest checks that no other share gives a smaller expected error of a mean, for
+// dimensions at which the share is above its minimum.
 func TestDefaultShareIsBest(t *testing.T) {
 	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
 	for _, dim := range []int{1, 10, 9000} {
 		best := risk(dim, DefaultCountShare(dim))
 		for a := 0.001; a < 1; a += 0.001 {
 			if risk(dim, a) < best*(1-1e-12) {
-				t.Fatalf("dim %d: share %v is better than %v", dim, a, DefaultCountShare(dim))
+				t.Fatalf("dim %d: share %v has a smaller error than %v", dim, a, DefaultCountShare(dim))
 			}
 		}
 	}
 }
 
-// TestRowsRoundedApart: two rows at the distance that the features state are further apart once
-// each is scaled by a factor of its own and rounded toward zero on a coarse grid, and never by more
-// than the bound that noise is made for allows.
+// TestRowsRoundedApart scales two rows by different factors and rounds them toward zero on a coarse
+// grid. This can increase their distance beyond the features' bound, but must not increase it
+// beyond the bound for which the noise is chosen.
 func TestRowsRoundedApart(t *testing.T) {
 	const dim, grid = 9, 1.0 / 16
 	b := bounds{norm: 1, change: 0.5, dim: dim}
@@ -78,7 +78,7 @@ func TestRowsRoundedApart(t *testing.T) {
 			apart += y[j] * y[j]
 		}
 		moved := 0.0
-		for j := range x { // y is x, moved by the distance
+		for j := range x { // y is x plus a vector of length change
 			x[j] *= 0.5 / math.Sqrt(size)
 			y[j] = x[j] + y[j]*b.change/math.Sqrt(apart)
 			d := math.Trunc(x[j]/grid)*grid - math.Trunc(y[j]*(1-0x1p-19)/grid)*grid
@@ -87,26 +87,28 @@ func TestRowsRoundedApart(t *testing.T) {
 		worst = max(worst, math.Sqrt(moved))
 	}
 	if held := b.held(grid).change; worst > held || worst <= b.change {
-		t.Errorf("rows at %v move apart to %v; the bound is %v", b.change, worst, held)
+		t.Errorf("rows at distance %v have distance %v after rounding; the bound is %v", b.change, worst,
+			held)
 	}
 }
 
-// TestRowsRoundedTogether: the means of two persons' rows, each row rounded by itself, move apart
-// by a grid step for every row, which a bound for single rows does not allow for.
+// TestRowsRoundedTogether checks the bound for two persons whose rows are rounded separately. Each
+// row can add one grid step to the distance between the persons' means, so a bound for single rows
+// is too small.
 func TestRowsRoundedTogether(t *testing.T) {
 	const dim, rows = 9, 16
 	const grid = 1.0 / 64
 	b := bounds{norm: 1, change: 0.05, dim: dim, rows: rows}
 	moved := 0.0
 	for range dim {
-		// One row of 15 steps against sixteen of which each is a hair below one step.
+		// One person has one row of 15 steps, the other 16 rows of just below one step each.
 		d := 15*grid - rows*math.Trunc((1-1e-9)*grid/grid)*grid
 		moved += d * d
 	}
 	worst, single := math.Sqrt(moved), b
 	single.rows = 1
 	if held := b.held(grid).change; worst > held || worst <= single.held(grid).change {
-		t.Errorf("means move apart to %v; the bound is %v, of single rows %v", worst, held,
+		t.Errorf("the means have distance %v; the bound is %v, for single rows %v", worst, held,
 			single.held(grid).change)
 	}
 }

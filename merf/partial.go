@@ -14,22 +14,23 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Partial is the sum of features of some of the records, for example of one shard. Partials are
-// merged before noise is added, so that many shards together get the noise of one release. They can
-// be sealed and sent between processes. See package partial.
+// A Partial is the sum of the features of some records, for example of one shard. Partials are
+// merged before noise is added, so that all shards together get the noise of one release. Partials
+// can be sealed and sent between processes. See package partial.
 type Partial = partial.Partial
 
 // ErrPrivate is returned for an attempt to write private sums without noise.
 var ErrPrivate = partial.ErrPrivate
 
-// NewPartial returns an empty sum, which computes on the backend given by synth.On; other options
-// have no effect. If the plan was not made by Config.Plan, adding to the sum is an error.
+// NewPartial returns an empty sum, which computes on the backend given by synth.On. Adding to the
+// sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint. Other options
+// have no effect.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 	if p.made() != nil {
 		return new(Partial)
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
-	if err != nil { // for the option Checkpoint, which sums without noise cannot have
+	if err != nil { // opts has a checkpoint, but sums without noise are never written
 		return new(Partial)
 	}
 	return p.work.newPartial(r.Backend)
@@ -40,8 +41,8 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
-// namePass names what the sums depend on. If JSON cannot represent the kernel, the sums can be
-// merged within this plan only.
+// namePass sets the pass, which identifies everything that the sums depend on. If JSON cannot
+// represent the kernel, the sums can only be merged with sums of this plan.
 func (w *work) namePass() {
 	c := *w
 	c.config.Generator = GeneratorConfig{}
@@ -55,7 +56,7 @@ func (w *work) namePass() {
 	}
 }
 
-// counter adds features up on every core of a backend.
+// counter sums features on every core of a backend.
 type counter struct {
 	workers []*worker
 }
@@ -76,7 +77,7 @@ func (c *counter) Add(ctx context.Context, data records.Data) error {
 	})
 }
 
-// addSample adds some records, or all rows of some persons.
+// addSample adds the given records or, for persons, all rows of the given persons.
 func (c *counter) addSample(ctx context.Context, data records.Data, sample []int32) error {
 	rows, shares := records.RowsOf(data)
 	if p, ok := records.AsPersons(data); ok {

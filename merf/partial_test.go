@@ -23,11 +23,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with
-// equal noise the same bits are released.
+// TestOneSumWhateverTheWay checks that Embed on one and on two cores, EmbedStream and Release of
+// shards release the same bits if the noise is the same.
 func TestOneSumWhateverTheWay(t *testing.T) {
 	data := drawTable(t, 1000, 1)
-	kernel := rff.RBF{Dim: 40000, Bandwidth: 1} // few rows a piece
+	kernel := rff.RBF{Dim: 40000, Bandwidth: 1} // so that a piece has few rows
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel))
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
 	ledger := func() *accountant.Ledger { return accountant.NewLedger(p.Config.Budget) }
@@ -60,12 +60,13 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 	}
 	for i, e := range []*merf.Embedding{two, three, four} {
 		if !reflect.DeepEqual(e.Counts(), one.Counts()) || !reflect.DeepEqual(e.Sum(1), one.Sum(1)) {
-			t.Errorf("way %d releases other sums", i+2)
+			t.Errorf("way %d releases other sums than way 1", i+2)
 		}
 	}
 }
 
-// TestPrivateSumsDoNotLeak: printing, logging and encoding reveal nothing.
+// TestPrivateSumsDoNotLeak checks that printing and logging a sum show only [private], and that
+// encoding it is an error.
 func TestPrivateSumsDoNotLeak(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"]))
@@ -75,23 +76,23 @@ func TestPrivateSumsDoNotLeak(t *testing.T) {
 	}
 	for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %d %s", s, s, s, s, s)} {
 		if strings.Trim(strings.ReplaceAll(text, "[private]", ""), " ") != "" {
-			t.Errorf("it prints %q", text)
+			t.Errorf("a sum prints as %q, want only [private]", text)
 		}
 	}
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("sums", "partial", s)
 	if !strings.Contains(log.String(), "partial=[private]") {
-		t.Errorf("it logs %q", log.String())
+		t.Errorf("a sum is logged as %q, want [private]", log.String())
 	}
 	if _, err := json.Marshal(s); !errors.Is(err, merf.ErrPrivate) {
-		t.Errorf("JSON: %v", err)
+		t.Errorf("JSON: got %v, want ErrPrivate", err)
 	}
 	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, merf.ErrPrivate) {
-		t.Errorf("gob: %v", err)
+		t.Errorf("gob: got %v, want ErrPrivate", err)
 	}
 }
 
-// TestShardsOfAnotherPlan: they are refused before anything is spent.
+// TestShardsOfAnotherPlan checks that sums of another plan are refused before anything is spent.
 func TestShardsOfAnotherPlan(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"]))
@@ -102,21 +103,23 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	var wrong *param.Error
 	_, err := p.Release(context.Background(), ledger, []*merf.Partial{other.NewPartial()})
 	if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
-		t.Errorf("another plan's sums: %v, ledger %v", err, ledger.Entries())
+		t.Errorf("another plan's sums: got %v, want *param.Error; ledger entries %v, want none", err,
+			ledger.Entries())
 	}
 	s := p.NewPartial()
 	for _, o := range []*merf.Partial{nil, s, other.NewPartial()} {
 		if err := s.Merge(o); !errors.As(err, &wrong) {
-			t.Errorf("merging %v: %v", o, err)
+			t.Errorf("merging %v: got %v, want *param.Error", o, err)
 		}
 	}
 	if err := s.Merge(mustPlan(t, p.Config).NewPartial()); err != nil {
-		t.Errorf("an equal plan's sums: %v", err)
+		t.Errorf("the sums of an equal plan: got %v, want no error", err)
 	}
 }
 
-// TestStreamsThatFail: a stream that fails ends the run with its own error; a piece of another
-// schema, of a smaller unit than the ledger's, or that breaks its promises ends it, too.
+// TestStreamsThatFail checks that the error of a stream ends the run. A nil piece, a piece of
+// another schema, a piece of a smaller unit than the ledger's and a piece that panics must end it
+// too.
 func TestStreamsThatFail(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -136,19 +139,19 @@ func TestStreamsThatFail(t *testing.T) {
 	}
 	var wrong *param.Error
 	if err := run(nil, nil, broken); !errors.Is(err, broken) {
-		t.Errorf("a stream that breaks: %v", err)
+		t.Errorf("a stream that fails: got %v, want its error", err)
 	}
 	if err := run(nil, data.WithoutLabels(), nil); !errors.Is(err, synth.ErrSchema) {
-		t.Errorf("a piece of another schema: %v", err)
+		t.Errorf("a piece of another schema: got %v, want ErrSchema", err)
 	}
 	if err := run(nil, nil, nil); !errors.Is(err, synth.ErrSchema) {
-		t.Errorf("no piece: %v", err)
+		t.Errorf("a nil piece: got %v, want ErrSchema", err)
 	}
 	if err := run(nil, panics{data}, nil); !errors.Is(err, synth.ErrData) {
-		t.Errorf("a piece that panics: %v", err)
+		t.Errorf("a piece that panics: got %v, want ErrData", err)
 	}
 	if err := run(users, data, nil); !errors.As(err, &wrong) {
-		t.Errorf("records on a ledger for users: %v", err)
+		t.Errorf("records on a ledger for users: got %v, want *param.Error", err)
 	}
 	if err := run(nil, data, nil); err != nil {
 		t.Error(err)
@@ -161,8 +164,9 @@ type panics struct{ records.Data }
 func (panics) Range(int, int, *device.Batch) { panic("private") }
 func (panics) Gather([]int32, *device.Batch) { panic("private") }
 
-// TestSumsThatFailedAreOfNoUse: after a context that ended, or data that panicked, some of the
-// records are in the sums, and nothing can be made of them any more.
+// TestSumsThatFailedAreOfNoUse checks that a sum cannot be used after its Add has failed, because
+// then an unknown part of the records is in it. Add fails here because its context has ended or
+// because the data panic.
 func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -175,25 +179,25 @@ func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	} {
 		s := p.NewPartial()
 		if err := fail(s); !errors.Is(err, context.Canceled) && !errors.Is(err, synth.ErrData) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want context.Canceled or ErrData", name, err)
 		}
 		_, released := p.Release(t.Context(), ledger, []*merf.Partial{p.NewPartial(), s})
 		var wrong *param.Error
 		for use, err := range map[string]error{"add": s.Add(t.Context(), data), "release": released,
 			"merge": p.NewPartial().Merge(s), "merge into": s.Merge(p.NewPartial())} {
 			if !errors.As(err, &wrong) {
-				t.Errorf("%s, then %s: %v", name, use, err)
+				t.Errorf("%s, then %s: got %v, want *param.Error", name, use, err)
 			}
 		}
 	}
 	whole := p.NewPartial()
 	if err := whole.Add(t.Context(), data.WithoutLabels()); !errors.Is(err, synth.ErrSchema) {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: got %v, want ErrSchema", err)
 	}
 	if err := whole.Add(t.Context(), data); err != nil {
-		t.Errorf("data that were refused whole leave the sums as they were: %v", err)
+		t.Errorf("Add after data of another schema were refused: got %v, want no error", err)
 	}
 	if len(ledger.Entries()) > 0 {
-		t.Errorf("%v is reserved", ledger.Entries())
+		t.Errorf("the ledger has entries %v, want none", ledger.Entries())
 	}
 }

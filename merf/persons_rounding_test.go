@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// twoRows are features of records that are 0 or 1: one coordinate of -0.8 or 0.8, and others that
-// are all alike and positive, of norm 0.1 or 0.6 together.
+// twoRows is a kernel for records of one coordinate, which is 0 or 1. The first feature is -0.8 or
+// 0.8. All other features have the same positive value; their norm is lowNorm or 0.6.
 type twoRows struct{ dim int }
 
 func (k twoRows) Embedding(rff.Layout, uint64) (rff.Embedding, error) { return twoRowsMap(k), nil }
@@ -43,8 +43,9 @@ func (k twoRowsMap) Transform(_ device.Backend, b device.Batch, dst device.Matri
 
 func (k twoRowsMap) Backward(device.Backend, device.Matrix, device.Matrix, device.Matrix) {}
 
-// TestPlansForPersonsAllowForTheirRounding: the sums of a person with as many rows as are read and
-// of one with a single row are no farther apart than the noise of the plan is for.
+// TestPlansForPersonsAllowForTheirRounding compares the sums of a person with the largest number of
+// rows and of a person with one row. Their distance must not exceed the sensitivity that the plan's
+// noise is chosen for.
 func TestPlansForPersonsAllowForTheirRounding(t *testing.T) {
 	const most, dim, z = records.MostRows, 1<<14 + 1, 50
 	s := records.Interval(1, 0, 1).ByPerson(most)
@@ -59,13 +60,13 @@ func TestPlansForPersonsAllowForTheirRounding(t *testing.T) {
 	for j := range many {
 		square += (many[j] - one[j]) * (many[j] - one[j])
 	}
-	// Reading the sums adds noise of 2⁻¹⁶ to the distance; the rounding of the rows is 0.01.
+	// Reading the sums adds noise of standard deviation 2⁻¹⁶. The rounding of the rows is 0.01.
 	if apart := math.Sqrt(square); apart > p.SumStd/z+1e-3 {
-		t.Errorf("persons are %.5f apart; the noise is for %.5f", apart, p.SumStd/z)
+		t.Errorf("the persons' sums have distance %.5f; the noise is for %.5f", apart, p.SumStd/z)
 	}
 }
 
-// sumOf returns what a plan adds up of one person.
+// sumOf returns the sums that a plan computes for one person.
 func sumOf(t *testing.T, p *Plan, rows []float32) []float64 {
 	t.Helper()
 	d, err := records.FromFlat(p.Schema().ByPerson(0), rows)

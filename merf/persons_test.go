@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// people are persons with one to five rows, of whom two are kept, in two classes.
+// people returns persons with one to five rows, of which at most two are read, in two classes.
 func people(t *testing.T, persons int) *records.Persons {
 	t.Helper()
 	var flat []float32
@@ -53,8 +53,8 @@ func personPlan(t *testing.T, s records.Schema, r accountant.Relation) *merf.Pla
 	return p
 }
 
-// TestPersonsCountAsOne: persons with any number of rows count 1 each, and the noise is that of a
-// plan for rows.
+// TestPersonsCountAsOne checks that every person counts as 1, with any number of rows, and that the
+// noise is the same as in a plan for rows.
 func TestPersonsCountAsOne(t *testing.T) {
 	d := people(t, 500)
 	b := accountant.Budget{Epsilon: 1000, Delta: 1e-5}
@@ -67,7 +67,8 @@ func TestPersonsCountAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.SumStd != rows.SumStd || p.CountStd != rows.CountStd {
-		t.Errorf("noise ±%v and ±%v, of rows ±%v and ±%v", p.SumStd, p.CountStd, rows.SumStd,
+		t.Errorf("noise ±%v and ±%v for persons, ±%v and ±%v for rows, want the same", p.SumStd,
+			p.CountStd, rows.SumStd,
 			rows.CountStd)
 	}
 	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
@@ -76,12 +77,13 @@ func TestPersonsCountAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := e.Counts()[0] + e.Counts()[1]
-	if math.Abs(total-500) > 12*p.CountStd { // a false alarm in 10^15
-		t.Errorf("500 persons count %v ± %v", total, p.CountStd)
+	if math.Abs(total-500) > 12*p.CountStd { // one false alarm in 10^15 runs
+		t.Errorf("500 persons are counted as %v ± %v", total, p.CountStd)
 	}
 }
 
-// TestPersonsInWords: plan, guarantee and their files state both units.
+// TestPersonsInWords checks that the text of a plan and the guarantee state the units of persons
+// and of rows, and that a plan's file keeps them.
 func TestPersonsInWords(t *testing.T) {
 	d := people(t, 20)
 	plan := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
@@ -96,19 +98,20 @@ func TestPersonsInWords(t *testing.T) {
 	}
 	back, err := synth.Systems{merf.System()}.ReadPlan(text)
 	if err != nil || back.Schema().RowsPerPerson() != 2 {
-		t.Fatalf("the plan reads as %v: %v", back, err)
+		t.Fatalf("the loaded plan is %v, error %v; want 2 rows per person", back, err)
 	}
 	gen, err := back.Fit(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := gen.Schema(); s.RowsPerPerson() != 0 {
-		t.Errorf("what is generated is %v", s)
+		t.Errorf("generated records have schema %v, want no persons", s)
 	}
 	g := gen.Guarantee()
 	if eps, delta := g.OneRow(); g.Unit != records.UnitUser || g.RowsPerUnit != 2 ||
 		eps != 2*g.Epsilon || !(delta >= (1+math.Exp(g.Epsilon))*g.Delta) || delta > 4*g.Delta {
-		t.Errorf("one %s of %d rows; a row has ε = %v, δ = %v", g.Unit, g.RowsPerUnit, eps, delta)
+		t.Errorf("the guarantee is for one %s of %d rows; for a row ε = %v, δ = %v", g.Unit,
+			g.RowsPerUnit, eps, delta)
 	}
 	for _, want := range []string{"one user", "at most 2 are read", "one row"} {
 		if !strings.Contains(g.String(), want) {
@@ -117,13 +120,13 @@ func TestPersonsInWords(t *testing.T) {
 	}
 	if g.Relation = accountant.ReplaceOne; true {
 		if eps, delta := g.OneRow(); eps != g.Epsilon || delta != g.Delta {
-			t.Errorf("replacing a row costs ε = %v, δ = %v", eps, delta)
+			t.Errorf("under replace-one a row has ε = %v, δ = %v, want the person's", eps, delta)
 		}
 	}
 }
 
-// TestPersonsAreRefused: where the promise would not hold, or would be another than the plan's,
-// nothing is spent.
+// TestPersonsAreRefused checks that persons are refused, and that nothing is spent, if the plan,
+// the ledger or the sum is for another unit.
 func TestPersonsAreRefused(t *testing.T) {
 	ctx, d := context.Background(), people(t, 20)
 	persons := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
@@ -175,18 +178,18 @@ func TestPersonsAreRefused(t *testing.T) {
 		"persons stated to be another unit": fit(persons, users, records.WithUnit(d, "household")),
 	} {
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	for _, l := range []*accountant.Ledger{users, plain} {
 		if g := l.Guarantee(); len(g.Entries) > 0 {
-			t.Errorf("a refusal has spent %v", g.Entries)
+			t.Errorf("after the refusals the ledger has entries %v, want none", g.Entries)
 		}
 	}
-	// A person may be in two pieces of a stream unless the pieces state that none is. The pieces come
-	// when the release is paid for.
+	// A person may be in two pieces of a stream unless the pieces state otherwise. The stream is read
+	// after the release has been reserved.
 	if p, err := new(param.Error), embed(users, two(false)); !errors.As(err, &p) {
-		t.Errorf("two pieces of persons: %v", err)
+		t.Errorf("two pieces of persons: got %v, want *param.Error", err)
 	}
 	if err := embed(accountant.NewLedger(persons.Budget(), accountant.WithUnit(records.UnitUser)),
 		two(true)); err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// PurposeEmbed is the name of the release's stage and its purpose on the ledger.
+// PurposeEmbed is the name of the stage that releases the embedding, and the purpose of its ledger
+// entry.
 const PurposeEmbed = "mean embedding"
 
-// A Plan is a Config with its noise chosen, and its price. In addition to the methods of every
-// plan, it releases embeddings of records in pieces or shards, and trains generators against
-// earlier releases.
+// A Plan is a Config with its noise chosen, together with its price. In addition to the methods of
+// every plan, it has methods for records in pieces or shards. [Plan.Refit] trains a generator
+// against an earlier release.
 type Plan struct {
 	synth.Program
 	Config   Config
@@ -23,11 +24,11 @@ type Plan struct {
 	work *work
 }
 
-// Plan sets what the configuration leaves open and prices all stages.
+// Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: the event of the plan is the one that a run reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
-// caller costs more than the budget.
+// Guarantee: a run reserves and spends exactly the event of the plan. Errors: those of Validate,
+// and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -62,13 +63,13 @@ func (c Config) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// own returns a copy that shares no list with the caller.
+// own returns a copy that shares no slice with the caller's configuration.
 func (c Config) own() Config {
 	c.Kernel, c.Generator.Architecture = network.Own(c.Kernel), network.Own(c.Generator.Architecture)
 	return c
 }
 
-// Features returns the number of features of a record; 0 for a plan not made by Config.Plan.
+// Features returns the number of features of a record, or 0 for a nil or zero plan.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program returns the part that plans of all systems share. For a nil plan it returns nil, whose
-// methods behave like those of the zero plan.
+// program returns the embedded program, which implements the methods that all plans have. For a nil
+// plan it returns nil, whose methods behave like those of the zero plan.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *Plan) Total() accountant.Bound { return p.program().Total() }
 // String returns the plan's text: the price of every stage.
 func (p *Plan) String() string { return p.program().String() }
 
-// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+// MarshalJSON writes the plan: its public parameters, every noise multiplier and the price.
 func (p *Plan) MarshalJSON() ([]byte, error) { return p.program().MarshalJSON() }
 
 // Fit implements [synth.Plan].

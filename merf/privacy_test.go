@@ -16,9 +16,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanism's
-// answers held fixed, ledger, progress, embedding and generator must be the same to the bit, and
-// what the mechanism was given must be no farther apart than declared.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the
+// mechanism's answers fixed. The ledger, the progress, the embedding and the generator must be
+// bit-identical. The sums given to the mechanism must differ by no more than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	turn := 0
 	for _, s := range schemas(t) {
@@ -30,7 +30,7 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 					c.Batches = merf.Batches{Probability: 0.4, Steps: 3}
 				}
 				plan := mustPlan(t, c)
-				for i := range 3 { // each configuration meets a few of the pairs, all together meet all
+				for i := range 3 { // each configuration is tested on a few pairs, and every pair is tested
 					pair := pairs[(turn*3+i)%len(pairs)]
 					t.Run(fmt.Sprint(s, "/", r, "/", name, "/", pair.Name), func(t *testing.T) {
 						privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
@@ -43,10 +43,11 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// run is what privacytest replays.
+// run is the type of function that privacytest replays.
 type run = func(context.Context, *accountant.Ledger, records.Data) (any, error)
 
-// everythingVisible returns all that leaves a run.
+// everythingVisible returns a function that runs the plan and returns everything that the run
+// releases or reports.
 func everythingVisible(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
@@ -71,7 +72,8 @@ func everythingVisible(p *merf.Plan) run {
 	}
 }
 
-// everyRow lists all rows of a small table, and some that are not in it.
+// everyRow returns rows with every level of a small table, and rows with values that its schema
+// does not have.
 func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
@@ -95,8 +97,9 @@ func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	return s, rows
 }
 
-// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes
-// or goes beside none or beside another one, and every record in place of every other.
+// TestSensitivityByBruteForce replays pairs of neighbouring small tables. Under add/remove, each
+// record is added to an empty table and to a table with another record. Under replace-one, each
+// kernel is tested on a part of all pairs of records.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -115,7 +118,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 					continue
 				}
 				for j, b := range rows {
-					if (i+j)%7 == len(name)%7 { // all kernels together meet most pairs
+					if (i+j)%7 == len(name)%7 { // all kernels together test most pairs
 						check(join(t, s, a), join(t, s, b))
 					}
 				}
@@ -146,19 +149,19 @@ func join(t *testing.T, s records.Schema, parts ...records.Data) records.Data {
 	return d
 }
 
-// TestTheStatedEffectIsAttained by features whose norm is the bound for every record: no noise is
-// wasted.
+// TestTheStatedEffectIsAttained checks that a record of norm B changes the release by exactly the
+// declared effect, so that no noise is wasted.
 func TestTheStatedEffectIsAttained(t *testing.T) {
 	s, _ := everyRow(t)
 	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"]))
 	e := mustEmbed(t, p, join(t, s))
 	want := math.Hypot(1/e.SumStd(), 1/e.CountStd()) * p.Config.NoiseMultiplier
 	if math.Abs(want-1) > 1e-9 {
-		t.Errorf("a record of norm 1 moves the release by %v of what is declared", want)
+		t.Errorf("a record of norm 1 changes the release by %v of the declared effect, want 1", want)
 	}
 }
 
-// TestLedgerHoldsThePlan: what the noise used is what the plan billed.
+// TestLedgerHoldsThePlan checks that the ledger's entry and price are the plan's.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	for _, r := range relations {
 		for _, b := range []merf.Batches{{}, {Probability: 0.1, Steps: 7}} {
@@ -173,21 +176,22 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			entries, stage := ledger.Entries(), p.Stages()[0]
 			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, stage.Event) ||
 				entries[0].Reserved != stage.Count || entries[0].Spent != stage.Count {
-				t.Errorf("ledger %+v, plan %d × %v", entries, stage.Count, stage.Event)
+				t.Errorf("ledger entries %+v, want %d × %v", entries, stage.Count, stage.Event)
 			}
 			if got := ledger.Epsilon().Upper; got != p.Total().Upper || got > c.Budget.Epsilon {
-				t.Errorf("ledger ε %v, plan %v, budget %v", got, p.Total().Upper, c.Budget.Epsilon)
+				t.Errorf("ε is %v by the ledger, %v by the plan; the budget is %v", got, p.Total().Upper,
+					c.Budget.Epsilon)
 			}
 			if g := e.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise {
-				t.Errorf("noise of class %v", g.NoiseClass)
+				t.Errorf("the noise has class %v, want exact", g.NoiseClass)
 			}
 		}
 	}
 }
 
-// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all. 2
-// × 12,000 sums; the false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is
-// 60 standard errors away.
+// TestNoiseHasThePlannedSize checks the standard deviation of a release of no records, over 2 ×
+// 12,000 sums. The false-alarm rate of ±6 standard errors is 4e-9. Noise that is wrong by 30 % is
+// about 60 standard errors away.
 func TestNoiseHasThePlannedSize(t *testing.T) {
 	for _, r := range relations {
 		c := small(records.Binary(6).WithLabels("a", "b"), r, kernels()["rbf"])
@@ -207,12 +211,12 @@ func TestNoiseHasThePlannedSize(t *testing.T) {
 		}
 		std := math.Sqrt(square / float64(n))
 		if f := std / p.SumStd; math.Abs(f-1) > 6/math.Sqrt(2*float64(n)) {
-			t.Errorf("%v: noise ±%v, planned ±%v", r, std, p.SumStd)
+			t.Errorf("%v: noise ±%v, want ±%v", r, std, p.SumStd)
 		}
 	}
 }
 
-// TestCancelledRunsKeepTheirSpend: nothing is refunded.
+// TestCancelledRunsKeepTheirSpend checks that a cancelled run gets no refund.
 func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 	s := table(t, records.Label("class", "a", "b", "c"))
 	c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -226,27 +230,29 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 		}
 	}
 	if _, err := p.EmbedStream(ctx, ledger, stream); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("a cancelled stream: got %v, want context.Canceled", err)
 	}
 	if ledger.Epsilon().Upper != p.Total().Upper {
-		t.Errorf("ε %v is kept, %v was reserved", ledger.Epsilon().Upper, p.Total().Upper)
+		t.Errorf("after a cancelled run the ledger has ε = %v, want %v", ledger.Epsilon().Upper,
+			p.Total().Upper)
 	}
 	data := drawTable(t, 10, 1)
 	_, err := p.Embed(context.Background(), ledger, data)
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("the budget is spent, yet: %v", err)
+		t.Errorf("a run on a spent budget: got %v, want ErrBudgetExceeded", err)
 	}
 	_, err = p.Embed(ctx, accountant.NewLedger(c.Budget), data)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("a cancelled context: got %v, want context.Canceled", err)
 	}
 }
 
-// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is
-// generated is in the schema.
+// TestHostileRecordsAreEmbedded checks that hostile records and an empty data set do not make a run
+// fail, and that generated records fit the schema.
 func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b") // float32 has numbers on neither bound
+	s := records.Interval(4, -0.3, 0.1).WithLabels("a",
+		"b") // float32 represents neither bound exactly
 	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0},
 		{5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1)
 	if err != nil {
@@ -276,8 +282,8 @@ func TestHostileRecordsAreEmbedded(t *testing.T) {
 	}
 }
 
-// TestEpsilonIsTheBudgets for random configurations: the plan never costs more than it may, and not
-// much less.
+// TestEpsilonIsTheBudgets checks for random configurations that a plan costs at most the budget's ε
+// and at least 99 % of it.
 func TestEpsilonIsTheBudgets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -287,7 +293,7 @@ func TestEpsilonIsTheBudgets(t *testing.T) {
 		c.CountShare = rng.Float64()
 		p := mustPlan(t, c)
 		if e := p.Total().Upper; e > c.Budget.Epsilon || e < 0.99*c.Budget.Epsilon {
-			t.Errorf("%v, share %.3f: ε = %v of %v", r, c.CountShare, e, c.Budget.Epsilon)
+			t.Errorf("%v, share %.3f: the plan has ε = %v of %v", r, c.CountShare, e, c.Budget.Epsilon)
 		}
 	}
 }

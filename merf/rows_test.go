@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestFeaturesAreARecordsOwn: whatever other records are in a piece, and however many, a record's
-// features are the same to the bit. A sum over pieces would otherwise change by more than one
-// record's features when pieces are cut elsewhere.
+// TestFeaturesAreARecordsOwn checks that a record's features do not depend on the other records in
+// its piece or on their number, not even in the last bit. Otherwise adding a record could change
+// the sum by more than the features of that record, because it moves other records between pieces.
 func TestFeaturesAreARecordsOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, in := range []int{1, 7, 130} {
@@ -38,7 +38,7 @@ func TestFeaturesAreARecordsOwn(t *testing.T) {
 					for i := range hi - lo {
 						for j, v := range part.Row(i) {
 							if among := all.Row(lo + i)[j]; v != among {
-								t.Fatalf("%T, %d coordinates, rows %d to %d: feature %d of row %d is %v, among others %v",
+								t.Fatalf("%T, %d coordinates, rows %d to %d: feature %d of row %d is %v, among all rows %v",
 									k, in, lo, hi, j, lo+i, v, among)
 							}
 						}

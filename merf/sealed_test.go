@@ -16,14 +16,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestSealedShardsGiveTheSameGenerator: shards that processes sealed, some of them twice, lead to
-// the same release and the same generator as all records at once, and to the same ledger.
+// TestSealedShardsGiveTheSameGenerator checks that sealed shards, some of which arrive twice, give
+// the same release, generator and ledger as a run on all records.
 func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	data := drawTable(t, 500, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	c.Generator.Steps = 5
 	p, k := mustPlan(t, c), mechanism.NewKey()
-	worker := mustPlan(t, c) // another process plans for itself
+	worker := mustPlan(t, c) // another process makes its own plan
 	var arrived [][]byte
 	cuts := []int{0, 0, 100, 101, 350, 500}
 	for i := 1; i < len(cuts); i++ {
@@ -68,7 +68,7 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	}
 	for name, got := range map[string]*synth.Generator{"shards": shards, "passes": passes} {
 		if !reflect.DeepEqual(drawnRows(t, want), drawnRows(t, got)) {
-			t.Errorf("%s: other records", name)
+			t.Errorf("%s: the generator draws other records than FitOn's", name)
 		}
 	}
 	for _, l := range []*accountant.Ledger{two, three} {

@@ -10,8 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Shards keep the unit of their records, the weakest where units differ, and a ledger that promises
-// more refuses them before anything is spent.
+// TestShardsOfRecordsAreNoShardsOfUsers checks that a shard keeps the unit of its records, and the
+// weakest unit if units differ. A run with a ledger that protects a larger unit must refuse the
+// shard before anything is spent.
 func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -73,19 +74,19 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 		_, err := p.Release(t.Context(), ledger, test.shards)
 		var wrong *param.Error
 		if test.ok && err != nil || !test.ok && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 		if !test.ok && len(ledger.Entries()) > 0 {
-			t.Errorf("%s: %v is reserved", name, ledger.Entries())
+			t.Errorf("%s: the ledger has entries %v, want none", name, ledger.Entries())
 		}
 	}
 }
 
-// foreign are records of a user-defined type.
+// foreign is a user-defined type of records.
 type foreign struct{ records.Data }
 
-// TestPiecesOfUsers: of a stream under a ledger that protects users, a second piece is refused
-// before anything is drawn, unless all pieces state different parts of the users.
+// TestPiecesOfUsers checks streams under a ledger that protects users. A second piece must be
+// refused before noise is drawn, unless all pieces state different parts of the users.
 func TestPiecesOfUsers(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -100,7 +101,7 @@ func TestPiecesOfUsers(t *testing.T) {
 		"parts":     {records.UnitUser, records.UnitUser, []int{2, 0, 1}, true},
 		"twice":     {records.UnitUser, records.UnitUser, []int{0, 1, 0}, false},
 		"records":   {records.UnitRecord, records.UnitRecord, []int{-1, -1}, true},
-		// a row of a user who has others is more than a record
+		// a unit of all rows of a user costs more than a record
 		"users on records": {records.UnitRecord, records.UnitUser, []int{-1}, false},
 	} {
 		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(test.unit))
@@ -113,11 +114,11 @@ func TestPiecesOfUsers(t *testing.T) {
 		})
 		var wrong *param.Error
 		if test.ok && err != nil || !test.ok && (!errors.As(err, &wrong) || e != nil) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 		for _, line := range ledger.Entries() {
 			if !test.ok && line.Spent > 0 {
-				t.Errorf("%s: %+v", name, line)
+				t.Errorf("%s: noise was drawn: %+v", name, line)
 			}
 		}
 	}

@@ -18,10 +18,10 @@ func layout(s records.Schema) rff.Layout {
 	return l
 }
 
-// classesOf returns the number of classes, 1 if records have no labels.
+// classesOf returns the number of classes, or 1 if records have no labels.
 func classesOf(s records.Schema) int { return max(s.Classes(), 1) }
 
-// reader reads records in the form that features take.
+// reader reads records and scales their coordinates to [0, 1], the domain of the features.
 type reader struct {
 	unit  network.Unit
 	batch device.Batch
@@ -44,5 +44,5 @@ func (r *reader) shrunk() device.Batch {
 	return r.batch
 }
 
-// finite reports whether x is a number that is not infinite.
+// finite reports whether x is neither NaN nor infinite.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

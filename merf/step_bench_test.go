@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// BenchmarkImageStep is a training step of the default generator of 28×28 images with ten classes,
-// on as many cores as -cpu says.
+// BenchmarkImageStep measures a training step of the default generator of 28×28 images with ten
+// classes. The flag -cpu sets the number of cores.
 func BenchmarkImageStep(b *testing.B) {
 	for _, c := range []struct{ features, batch int }{{4000, 100}, {10_000, 100}, {10_000, 500}} {
 		b.Run(fmt.Sprintf("features=%d/batch=%d", c.features, c.batch), func(b *testing.B) {
@@ -34,7 +34,7 @@ func BenchmarkImageStep(b *testing.B) {
 	}
 }
 
-// processorSeconds returns what the process has used of all cores.
+// processorSeconds returns the processor time that the process has used on all cores.
 func processorSeconds(b *testing.B) float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -43,7 +43,8 @@ func processorSeconds(b *testing.B) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// imageTraining begins training against means of zero, which cost as much as any.
+// imageTraining returns a training against means of zero. The time of a step does not depend on the
+// means.
 func imageTraining(b *testing.B, dim, batch int) *training {
 	s := records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 	features, err := rff.PatchesFor(dim, 28, 28).Embedding(layout(s), 1)
@@ -62,9 +63,10 @@ func imageTraining(b *testing.B, dim, batch int) *training {
 	return t
 }
 
-// imageStepFlops counts the multiplications and additions of the products that a step needs:
-// features and their derivative once each, and each layer of the generator forward, for its
-// weights and, but for the first, for its input.
+// imageStepFlops counts the multiplications and additions of a step's matrix products. The features
+// and their derivative need one product each. Each layer of the generator needs one product
+// forward, one for the gradient of its weights and, except for the first layer, one for the
+// derivative of its input.
 func imageStepFlops(features, batch int) float64 {
 	products := 2 * 784 * features / 2
 	products += 2*20*200 + 3*200*784

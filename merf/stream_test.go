@@ -20,7 +20,7 @@ import (
 )
 
 var streamRows = flag.Int("stream", 0,
-	"embed a generated stream of that many rows of 50 columns and report time and memory")
+	"embed a generated stream of this number of rows with 50 columns; report time and memory")
 
 // wide returns a table of 50 columns and a label.
 func wide(t testing.TB) records.Schema {
@@ -49,7 +49,8 @@ func wide(t testing.TB) records.Schema {
 	return s
 }
 
-// generated yields rows of a schema in frames of a few thousand, made as they are asked for.
+// generated yields rows of a schema in frames of at most 8192 rows, which it makes one after
+// another.
 func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		const most = 8192
@@ -59,7 +60,7 @@ func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data,
 			flat[i] = rng.Float32()
 		}
 		for left := rows; left > 0; left -= most {
-			for range len(flat) / 50 { // every frame is another, at little cost
+			for range len(flat) / 50 { // change each frame a little, which is cheap
 				flat[rng.IntN(len(flat))] = rng.Float32()
 			}
 			n := min(left, most)
@@ -74,8 +75,9 @@ func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data,
 	}
 }
 
-// TestStreamsNeedConstantMemory: with -stream 10000000 a long stream, without it a short one. Peak
-// memory is reported where the system tells it.
+// TestStreamsNeedConstantMemory checks that embedding a stream takes less than 1 GiB. The flag
+// -stream sets the number of rows, for example 10000000. The test logs the peak memory where the
+// system reports it.
 func TestStreamsNeedConstantMemory(t *testing.T) {
 	rows := max(*streamRows, 5000)
 	s := wide(t)
@@ -94,11 +96,11 @@ func TestStreamsNeedConstantMemory(t *testing.T) {
 		len(s.Columns())-1, s.Dim(), p.Features(), took, float64(rows)/took)
 	t.Logf("heap %d MB of the system, peak %s", m.Sys>>20, peak())
 	if m.Sys > 1<<30 {
-		t.Errorf("%d MB", m.Sys>>20)
+		t.Errorf("the process has taken %d MB, want at most 1024", m.Sys>>20)
 	}
 }
 
-// peak returns the largest resident set so far, on Linux.
+// peak returns the largest resident set size so far on Linux, and "unknown" elsewhere.
 func peak() string {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -113,7 +115,7 @@ func peak() string {
 	return "unknown"
 }
 
-// BenchmarkEmbed is the cost of a row.
+// BenchmarkEmbed measures the time to add a row.
 func BenchmarkEmbed(b *testing.B) {
 	s := wide(b)
 	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},

@@ -12,9 +12,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 4, "how many processes to kill")
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
-// subject returns the system with one release of all records, or one of each of some samples.
+// subject returns the system with one release of all records or, with Batches, one release of each
+// sample.
 func subject(b merf.Batches) synthtest.Subject { return subjectOf(b, quick) }
 
 func subjectOf(b merf.Batches, g merf.GeneratorConfig) synthtest.Subject {
@@ -33,7 +34,7 @@ func subjectOf(b merf.Batches, g merf.GeneratorConfig) synthtest.Subject {
 		}}
 }
 
-// some are samples enough to be interrupted among them.
+// some has enough samples for an interruption between two of them.
 var some = merf.Batches{Probability: 0.3, Steps: 12}
 
 func TestContract(t *testing.T)          { synthtest.Run(t, subject(merf.Batches{})) }

@@ -1,13 +1,13 @@
 package merf
 
-// target is what a generator is trained to match: for each class the mean of features and the
-// weight of its distance.
+// A target holds, for each class, the mean of features that a generator is trained to match, and
+// the weight of the squared distance to it.
 type target struct {
 	means  [][]float32
 	weight []float32
 }
 
-// target divides noisy sums by noisy counts. This is post-processing of the release.
+// target divides noisy sums by noisy counts, which is post-processing of the release.
 func (e *Embedding) target(g GeneratorConfig) target {
 	sizes, shares := e.sizes(g.Floor), e.proportions()
 	var t target
@@ -27,7 +27,8 @@ func (e *Embedding) target(g GeneratorConfig) target {
 	return t
 }
 
-// wiener returns signal ÷ (signal + noise), with the signal estimated from the observed square.
+// wiener returns signal ÷ (signal + noise). It estimates the signal as the observed square minus
+// the noise, and at least zero.
 func wiener(observed, noise float64) float64 {
 	if observed <= noise {
 		return 0

@@ -13,15 +13,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// StageTrain is the stage of training a generator, which costs no privacy.
+// StageTrain is the name of the stage that trains a generator. This stage costs no privacy.
 const StageTrain = "generator"
 
-// Train fits a generator to a released embedding: the mean features of its records, class by class,
-// to the released means.
+// Train trains a generator against a released embedding, so that the mean features of its records
+// match the released means of every class.
 //
-// Guarantee: training uses the embedding only, so the generator has the embedding's
-// guarantee at no further cost, however many are trained and compared. Errors:
-// *param.Error values, joined; ctx.Err().
+// Guarantee: training uses the embedding only, so the generator has the embedding's guarantee at no
+// further cost. This holds for any number of generators. Errors: *param.Error values, joined;
+// ctx.Err().
 func Train(ctx context.Context, e *Embedding, g GeneratorConfig,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if e == nil || e.features == nil {
@@ -63,21 +63,21 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		}
 	}
 	r.Keep(t.file)
-	if err := r.Save(); err != nil { // training changes the state of batch norm
+	if err := r.Save(); err != nil { // finishing the training changes the state of batch norm
 		return nil, err
 	}
 	r.Keep(nil)
 	return t.model()
 }
 
-// training is the state of training one generator. Steps after the first allocate nothing.
+// training is the state of training one network. Steps after the first allocate no matrices.
 type training struct {
 	e      *Embedding
 	g      GeneratorConfig
 	be     device.Backend
 	net    models.Generator
 	source *rand.PCG
-	rng    *rand.Rand // of the source
+	rng    *rand.Rand // draws from source
 	each   int        // records of each class in a batch
 	labels []int32    // of a batch
 	codes  network.Codes
@@ -88,9 +88,9 @@ type training struct {
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
 	pieces        []piece            // parts of the features, one of which a step compares
-	features      device.Matrix      // of the batch, then the derivative of the loss by them
-	mean, pull    device.Matrix      // one class's sum, and the pull on each class's records
-	own           []float32          // of each class, see aim
+	features      device.Matrix      // of the batch; then the loss gradient in them
+	mean, pull    device.Matrix      // sum of one class; pull (see aim) of each class
+	own           []float32          // of each class; see aim
 	factors       []float32
 }
 
@@ -98,8 +98,8 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	return newTrainingOn(e, divide(e, g), g, be)
 }
 
-// newTrainingOn is newTraining with the features divided into parts, or undivided if there are
-// none.
+// newTrainingOn is newTraining with the given parts of the features; with nil, each step compares
+// all features.
 func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
@@ -143,7 +143,7 @@ func (t *training) step(step int) {
 	t.move(step)
 }
 
-// derive sets dx to the derivative of the loss by the batch's records.
+// derive sets dx to the derivative of the loss with respect to the batch's records.
 func (t *training) derive(x device.Matrix) {
 	if t.batch != nil {
 		t.deriveByClass(x)
@@ -152,8 +152,8 @@ func (t *training) derive(x device.Matrix) {
 	}
 }
 
-// deriveByRow sets dx to the derivative of the loss by the batch's records, through the features
-// of each.
+// deriveByRow sets dx to the derivative of the loss with respect to the batch's records. It stores
+// the features of every record.
 func (t *training) deriveByRow(x device.Matrix, p piece) {
 	dim := p.features.Dim()
 	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
@@ -169,7 +169,7 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
 	}
 	if traces && tracing.Retrace(t.be, features, pulls, t.each, t.dx) {
-		return // own·φ points along the features, whose norm is constant
+		return // the own·φ part contributes nothing, because the features have constant norm
 	}
 	for c, own := range t.own {
 		f := features.RowRange(c*t.each, (c+1)*t.each)
@@ -182,7 +182,7 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 	p.features.Backward(t.be, x, features, t.dx)
 }
 
-// deriveByClass is deriveByRow without storing the features of single records.
+// deriveByClass is deriveByRow, but does not store the features of single records.
 func (t *training) deriveByClass(x device.Matrix) {
 	for c, target := range t.pieces[0].means {
 		rows := x.RowRange(c*t.each, (c+1)*t.each)
@@ -193,16 +193,17 @@ func (t *training) deriveByClass(x device.Matrix) {
 	}
 }
 
-// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull +
-// own·φᵢ, from their sum.
+// aim computes the derivative of the loss with respect to the features φᵢ of a class's records from
+// their sum. The derivative is pull + own·φᵢ; aim sets pull and returns own.
 //
-// The squared distance of a batch's mean to the target is larger, in expectation, than that of the
-// generator's mean, by the batch's own variance, so minimising it costs diversity. Products of two
-// different records have no such term:
+// In expectation, the mean of a batch is farther from the target than the generator's mean: the
+// squared distance is larger by the variance of the batch mean. Minimising it would therefore
+// reduce the diversity of the records. The following loss, which uses only products of two
+// different records, has no such term:
 //
 //	w·( Σ_{i≠j} φᵢ·φⱼ / (B(B−1)) − 2 μ·Σ φᵢ/B ),
 //
-// whose derivative by φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
+// Its derivative with respect to φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
 func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32) {
@@ -214,8 +215,8 @@ func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32)
 	return -scale / (b - 1)
 }
 
-// move takes one step of Adam, at a rate that falls exponentially, and updates the moving
-// average.
+// move takes one step of Adam, with a learning rate that decreases exponentially, and updates the
+// moving average.
 func (t *training) move(step int) {
 	p := t.net.Params().Flat
 	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))

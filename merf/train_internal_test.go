@@ -36,10 +36,10 @@ func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	return e
 }
 
-// pairs counts pairs of levels, by batches or row by row.
+// pairs is a kernel whose features can be computed by batches or row by row.
 var pairs = rff.Pairs{Knots: 3}
 
-// rowwise hides that a kernel can work on batches.
+// rowwise hides the batch methods of a kernel's embedding.
 type rowwise struct{ rff.EmbeddingKernel }
 
 type plainEmbedding struct{ rff.Embedding }
@@ -49,8 +49,8 @@ func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 	return plainEmbedding{e}, err
 }
 
-// TestDerivative compares the derivative of the loss by the batch's records with central
-// differences of the unbiased statistic, from its definition, for all ways to find it.
+// TestDerivative compares the derivative of the loss with respect to the batch's records with
+// central differences of the unbiased statistic, for each way of computing the derivative.
 func TestDerivative(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10,
 		Weights: ByProportion}.withDefaults()
@@ -62,12 +62,12 @@ func TestDerivative(t *testing.T) {
 			t.Fatal(err)
 		}
 		if byClass := tr.batch != nil; byClass != (name == "pairs") {
-			t.Fatalf("%s: by class %v", name, byClass)
+			t.Fatalf("%s: derivative by class: got %v", name, byClass)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		x := device.HostMatrix(2*tr.each, 4, make([]float32, 8*tr.each))
 		for i := range x.Data {
-			// Between two knots the derivative is that of both sides.
+			// All numbers are between the same two knots, where the loss is differentiable.
 			x.Data[i] = 0.05 + 0.4*rng.Float32()
 		}
 		tr.derive(x)
@@ -81,7 +81,8 @@ func TestDerivative(t *testing.T) {
 			x.Data[i] = save
 			want := (up - down) / (2 * h)
 			if got := float64(tr.dx.Data[i]); math.Abs(want-got) > 1e-3*(1+math.Abs(want)) {
-				t.Errorf("%s, number %d: %v, difference quotient %v", name, i, got, want)
+				t.Errorf("%s, coordinate %d: derivative %v, want the difference quotient %v", name, i, got,
+					want)
 			}
 		}
 	}
@@ -106,8 +107,9 @@ func loss(tr *training, x device.Matrix) float64 {
 	return total
 }
 
-// unbiased returns the squared distance of the generator's mean to the target as products of
-// different records estimate it, without the target's own square.
+// unbiased returns the unbiased estimate of the squared distance between the generator's mean and
+// the target, from products of different records. It omits the target's squared norm, which is
+// constant.
 func unbiased(rows [][]float64, mean []float32) float64 {
 	b, sum := float64(len(rows)), 0.0
 	for i, x := range rows {
@@ -125,8 +127,8 @@ func unbiased(rows [][]float64, mean []float32) float64 {
 	return sum
 }
 
-// TestPiecesPullAsTheWhole: the mean of the derivatives by all pieces, weighted by their numbers of
-// features, is that by the whole.
+// TestPiecesPullAsTheWhole checks that the mean of all pieces' derivatives, weighted by their
+// numbers of features, is the derivative with all features.
 func TestPiecesPullAsTheWhole(t *testing.T) {
 	e := internalEmbedding(t, rff.RBF{Dim: 22, Bandwidth: 0.5})
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10}.withDefaults()
@@ -137,7 +139,8 @@ func TestPiecesPullAsTheWhole(t *testing.T) {
 		}
 		if want := max((22+g.FeaturesPerStep/2)/max(g.FeaturesPerStep, 1), 1); g.FeaturesPerStep > 0 &&
 			len(tr.pieces) != want {
-			t.Fatalf("%d pieces of 22 features, %d a step", len(tr.pieces), g.FeaturesPerStep)
+			t.Fatalf("got %d pieces of 22 features with %d features per step", len(tr.pieces),
+				g.FeaturesPerStep)
 		}
 		sum = make([]float64, len(x.Data))
 		for _, p := range tr.pieces {
@@ -157,34 +160,36 @@ func TestPiecesPullAsTheWhole(t *testing.T) {
 	g.FeaturesPerStep = 7
 	for i, v := range derive(g, x) {
 		if math.Abs(v-whole[i]) > 1e-5 {
-			t.Errorf("number %d: %v by pieces, %v by the whole", i, v, whole[i])
+			t.Errorf("coordinate %d: derivative %v by pieces, want %v", i, v, whole[i])
 		}
 	}
 }
 
-// TestSizesHaveFloors: no noise makes a divisor small, and proportions are probabilities.
+// TestSizesHaveFloors checks that divisors have a lower limit and that proportions are
+// probabilities, even if counts are negative.
 func TestSizesHaveFloors(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	e.counts = []float64{-1e9, 2000}
 	for i, n := range e.sizes(3) {
 		if n < 3*e.noise.count {
-			t.Errorf("class %d is divided by %v, with noise ±%v", i, n, e.noise.count)
+			t.Errorf("class %d has divisor %v, want at least 3 times the noise ±%v", i, n, e.noise.count)
 		}
 	}
 	if p := e.proportions(); p[0] != 0 || p[1] != 1 {
-		t.Errorf("proportions %v", p)
+		t.Errorf("proportions %v, want 0 and 1", p)
 	}
 	e.counts = []float64{-5, -6}
 	if p := e.proportions(); p[0] != 0.5 || p[1] != 0.5 {
-		t.Errorf("proportions %v", p)
+		t.Errorf("proportions %v, want one half each", p)
 	}
 	e.counts, e.config.Nominal = []float64{60, 30}, 100
 	if p := e.proportions(); math.Abs(p[0]-0.65) > 1e-12 {
-		t.Errorf("proportions %v where 100 records are known to be there", p)
+		t.Errorf("counts of 60 and 30 of 100 records give proportions %v, want 0.65 and 0.35", p)
 	}
 }
 
-// TestWienerWeights: a class that is mostly noise has little weight, others nearly full weight.
+// TestWienerWeights checks that a class whose sum is mostly noise has weight 0, and a class with a
+// strong signal nearly weight 1.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {
@@ -193,9 +198,9 @@ func TestWienerWeights(t *testing.T) {
 	}
 	tgt := e.target(GeneratorConfig{Shrink: true}.withDefaults())
 	if tgt.weight[0] != 0 || tgt.weight[1] < 0.999 {
-		t.Errorf("weights %v", tgt.weight)
+		t.Errorf("weights %v, want 0 and almost 1", tgt.weight)
 	}
 	if tgt.means[0][0] != 0 || tgt.means[1][0] == 0 {
-		t.Errorf("shrunk means %v, %v", tgt.means[0][0], tgt.means[1][0])
+		t.Errorf("shrunk means %v and %v, want zero and not zero", tgt.means[0][0], tgt.means[1][0])
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// piece holds the features that a step compares, all or a part of them, and the released means of
-// these features for each class.
+// A piece holds features that one step compares, which are all features or a part of them, and the
+// released means of these features for each class.
 type piece struct {
 	features rff.Embedding
 	means    []device.Matrix
 }
 
-// divide returns parts of about FeaturesPerStep features of an embedding, or nil if a step compares
-// all of them. Networks that are trained together share the parts.
+// divide divides the features of an embedding into parts of about FeaturesPerStep features, or
+// returns nil if each step compares all features. All networks of a generator share the parts.
 //
-// The gradient of a step on a part drawn uniformly is that of the whole in expectation, and takes a
-// fraction of the time.
+// A step uses a part drawn uniformly. Its expected gradient is the gradient with all features, and
+// it takes a fraction of the time.
 func divide(e *Embedding, g GeneratorConfig) []rff.Division {
 	whole, ok := e.features.(rff.Divisible)
 	if f := g.FeaturesPerStep; ok && f > 0 && f < e.Features() {
@@ -27,7 +27,7 @@ func divide(e *Embedding, g GeneratorConfig) []rff.Division {
 	return nil
 }
 
-// cut sets the pieces: the parts, or one piece with all features.
+// cut sets the pieces: one for each part or, without parts, one piece with all features.
 func (t *training) cut(parts []rff.Division) {
 	for _, part := range parts {
 		t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {
@@ -50,7 +50,7 @@ func (t *training) pieceOf(e rff.Embedding, pick func(mean []float32) []float32)
 	return p
 }
 
-// draw returns the piece that a step compares.
+// draw returns the piece that the next step compares.
 func (t *training) draw() piece {
 	if len(t.pieces) == 1 {
 		return t.pieces[0]

@@ -7,15 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// trainingHeader distinguishes training state from release state.
+// trainingHeader distinguishes the state of training from the state of a release.
 type trainingHeader struct {
 	Done     *int    `json:"done"`
-	SumStd   float64 `json:"sum_std"` // standard deviation of the release
+	SumStd   float64 `json:"sum_std"` // noise of the release
 	CountStd float64 `json:"count_std"`
 }
 
-// parts returns the state that training changes. It is a function of the release and of
-// public randomness.
+// parts returns the file's parts for the state that training changes. This state is a function of
+// the release and of public randomness.
 func (t *training) parts(i int) []synth.Part {
 	return append(network.PartsOf(i, t.be, t.net),
 		network.MatrixPart(network.Numbered("average", i), t.be, t.average.Flat),
@@ -31,13 +31,13 @@ func (m *ensemble) parts() (list []synth.Part) {
 	return list
 }
 
-// file returns the state of the training, and the release.
+// file returns a file of the training's state and the release.
 func (m *ensemble) file() (*synth.File, error) {
 	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count},
 		append(m.parts(), m.e.parts()...)...)
 }
 
-// restore resumes from the state of training. With the state of the release only, or without state,
+// restore reads the state of training. If f is nil or contains only the state of a release,
 // training starts from the beginning.
 func (m *ensemble) restore(f *synth.File) error {
 	if f == nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// learned returns a generator of drawTable's records.
+// learned returns a generator trained on records of drawTable, and these records.
 func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	t.Helper()
 	data := drawTable(t, 4000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
-	// The noise is a fixed one: the test is of learning.
+	// The noise has a fixed seed, because the test is about learning.
 	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1),
 		accountant.NewLedger(c.Budget), data)
 	if err != nil {
@@ -39,8 +39,9 @@ func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	return m, data
 }
 
-// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of
-// numbers, shares of missing values. The tolerances are several times what a run is off.
+// TestGeneratorsLearnWhatWasReleased checks proportions of classes, proportions of levels within a
+// class, means of numbers and fractions of missing values. The tolerances are several times the
+// error of a typical run.
 func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 	m, data := learned(t)
 	synthetic := collectAll(t, m, 6000, synth.Seed(4))
@@ -51,7 +52,7 @@ func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 		real, made := statistics(data, class), statistics(synthetic, class)
 		for name, want := range real {
 			if got := made[name]; math.Abs(got-want) > 0.1 {
-				t.Errorf("class %d, %s: %.3f, in the data %.3f", class, name, got, want)
+				t.Errorf("class %d, %s: got %.3f, want %.3f as in the data", class, name, got, want)
 			}
 		}
 	}
@@ -61,7 +62,7 @@ func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 	}
 	balanced := statistics(collectAll(t, uniform, 6000, synth.Seed(4)), 2)
 	if math.Abs(balanced["share"]-1.0/3) > 0.05 {
-		t.Errorf("a third of uniform labels is %v", balanced["share"])
+		t.Errorf("with uniform labels a class has share %v, want 1/3", balanced["share"])
 	}
 }
 
@@ -98,7 +99,8 @@ func b2f(b bool) float64 {
 	return 0
 }
 
-// TestEveryWayToTrain: every way of training gives a model, for records of every kind.
+// TestEveryWayToTrain checks that training gives a model for records of every kind, with every
+// weighting, with and without shrinking.
 func TestEveryWayToTrain(t *testing.T) {
 	for i, s := range schemas(t) {
 		c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -123,7 +125,7 @@ func TestEveryWayToTrain(t *testing.T) {
 				t.Errorf("%v: %d records: %v", drawn.Schema(), drawn.Len(), err)
 			}
 			if want := s.IsBinary() && len(opts) == 2; drawn.Schema().Equal(s) == want {
-				t.Errorf("records of %v, of %v are modelled", drawn.Schema(), s)
+				t.Errorf("drawn records have schema %v, the training records %v", drawn.Schema(), s)
 			}
 		}
 	}
@@ -138,7 +140,8 @@ func empty(t *testing.T, s records.Schema) records.Data {
 	return d
 }
 
-// TestConvolutionalGenerator trains a convolutional generator of images.
+// TestConvolutionalGenerator trains a convolutional generator of images and checks that images of
+// another size are refused.
 func TestConvolutionalGenerator(t *testing.T) {
 	s := records.Image(4, 4).WithLabels("a", "b")
 	g := quick
@@ -152,14 +155,15 @@ func TestConvolutionalGenerator(t *testing.T) {
 	g.Architecture = models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{4}, Size: 3}
 	var param *param.Error
 	if _, err := merf.Train(context.Background(), e, g); !errors.As(err, &param) {
-		t.Errorf("images of another size: %v", err)
+		t.Errorf("images of another size: got %v, want *param.Error", err)
 	}
 	if c.Generator = g; c.Validate() == nil {
-		t.Error("a plan takes a generator of images of another size")
+		t.Error("Validate accepts a generator of images of another size")
 	}
 }
 
-// TestDrawsAreSafeForConcurrentUse and a function of their seed.
+// TestDrawsAreSafeForConcurrentUse checks that concurrent draws with the same seed give the same
+// records.
 func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 	m := trained(t, quick)
 	want := text(t, collectAll(t, m, 2000, synth.Seed(1)))
@@ -168,15 +172,15 @@ func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 		group.Go(func() {
 			drawn, err := m.Sample(context.Background(), 2000, synth.Seed(1))
 			if err != nil || text(t, drawn.(*records.Frame)) != want {
-				t.Errorf("other records: %v", err)
+				t.Errorf("a concurrent draw gives other records, or error %v", err)
 			}
 		})
 	}
 	group.Wait()
 }
 
-// TestLabelsAreDrawnAsAsked: labels are drawn in the way requested; generators of other systems and
-// unknown ways are refused.
+// TestLabelsAreDrawnAsAsked checks that WithLabels changes the proportions of the returned
+// generator only, and that it refuses generators of other systems and unknown values of LabelDraw.
 func TestLabelsAreDrawnAsAsked(t *testing.T) {
 	g := trained(t, quick)
 	uniform, err := merf.WithLabels(g, merf.UniformLabels)
@@ -185,27 +189,27 @@ func TestLabelsAreDrawnAsAsked(t *testing.T) {
 	}
 	third := []float64{1. / 3, 1. / 3, 1. / 3}
 	if p := uniform.Model().(*merf.Model).Proportions(); !reflect.DeepEqual(p, third) {
-		t.Errorf("proportions %v", p)
+		t.Errorf("proportions %v, want a third each", p)
 	}
 	if p := g.Model().(*merf.Model).Proportions(); reflect.DeepEqual(p, third) {
-		t.Error("the generator itself has changed")
+		t.Error("WithLabels changed the proportions of its argument")
 	}
 	if uniform.Guarantee().Epsilon != g.Guarantee().Epsilon {
-		t.Error("another guarantee")
+		t.Error("WithLabels changed the guarantee")
 	}
 	var wrong *param.Error
 	for name, of := range map[string]*synth.Generator{"nil": nil, "zero": {},
 		"an empty model": synth.NewGenerator("merf", new(merf.Model), g.Guarantee())} {
 		if _, err := merf.WithLabels(of, merf.UniformLabels); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	if _, err := merf.WithLabels(g, 9); !errors.As(err, &wrong) {
-		t.Errorf("an unknown way: %v", err)
+		t.Errorf("an unknown LabelDraw: got %v, want *param.Error", err)
 	}
 }
 
-// TestTrainingStops: training stops when its context ends.
+// TestTrainingStops checks that training stops when its context is cancelled.
 func TestTrainingStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -214,11 +218,11 @@ func TestTrainingStops(t *testing.T) {
 			cancel()
 		}
 		if p.Stage != merf.StageTrain || p.Step > 2 || p.Of != quick.Steps || !(p.Epsilon > 0) {
-			t.Errorf("%+v", p)
+			t.Errorf("unexpected progress %+v", p)
 		}
 	})
 	if _, err := merf.Train(ctx, embedded(t, 5), quick, stop); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("training with a cancelled context: got %v, want context.Canceled", err)
 	}
 }
 
@@ -252,21 +256,22 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	}
 }
 
-// TestKernelsBySchema: without a kernel the schema chooses one, and the plan says which.
+// TestKernelsBySchema checks that without a kernel the schema determines it, and that the plan
+// states it.
 func TestKernelsBySchema(t *testing.T) {
 	for s, want := range map[*records.Schema]rff.EmbeddingKernel{
 		ptr(table(t)): rff.Pairs{}, ptr(records.Image(3, 3)): rff.Rule(450, 9),
 	} {
 		p := mustPlan(t, small(*s, accountant.AddOrRemoveOne, nil))
 		if got := p.Config.Kernel; !reflect.DeepEqual(got, want) {
-			t.Errorf("%v: %+v", *s, got)
+			t.Errorf("%v: got unexpected kernel %+v", *s, got)
 		}
 	}
 	c := small(table(t), accountant.AddOrRemoveOne, nil)
 	c.Features = 200
 	want := rff.Rule(200, c.Schema.Dim())
 	if p := mustPlan(t, c); p.Features() != 200 || !reflect.DeepEqual(p.Config.Kernel, want) {
-		t.Errorf("%d features of %+v", p.Features(), p.Config.Kernel)
+		t.Errorf("got %d features of %+v, want 200 features of rff.Rule", p.Features(), p.Config.Kernel)
 	}
 }
 

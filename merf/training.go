@@ -12,43 +12,46 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GeneratorConfig describes the generator and its training against an embedding. None of it costs
-// privacy. Zero fields mean the defaults stated here.
+// GeneratorConfig describes a generator and its training against an embedding. No setting affects
+// the privacy of the records. Zero fields mean the defaults that the fields' comments state.
 type GeneratorConfig struct {
 	// Architecture is the network; default models.MLP with two hidden layers of 200 and batch norm.
 	Architecture models.GeneratorArchitecture `json:"-"`
-	// Gaussian coordinates of a code, in addition to the class; default 16
+	// Latent is the number of Gaussian coordinates of a code, without the class; default 16.
 	Latent int `json:"latent,omitempty"`
 	// Generators is the number of networks that are trained against the same release, each with its
-	// own initial weights and codes. Each generates its share of the synthetic records. Together these
-	// are more diverse than the records of any one network, at no cost of privacy. Default 1.
+	// own initial weights and codes. The networks generate synthetic records in turn. The records of
+	// several networks are more diverse than the records of one network. Default 1.
 	Generators int `json:"generators,omitempty"`
 	Steps      int `json:"steps,omitempty"` // of each network; default 2000
 	// Batch is the number of synthetic records per step, of all classes together; default 512.
 	Batch int `json:"batch,omitempty"`
-	// FeaturesPerStep is the number of features of the release that a step compares, a random part of
-	// them, if the kernel can be divided ([rff.Divisible]); default all.
+	// FeaturesPerStep is the number of features that each step compares, if the kernel can be divided
+	// ([rff.Divisible]). Each step uses a random part of the features. Default all features.
 	FeaturesPerStep int     `json:"features_per_step,omitempty"`
 	LR              float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
 	// Decay is the ratio of the final learning rate to the initial one; default 0.05.
 	Decay float64 `json:"decay,omitempty"`
-	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
+	// Average is the decay, in [0, 1), of the moving average of the parameters. The trained network
+	// has the averaged parameters. Default 0.98.
 	Average float64   `json:"average,omitempty"`
 	Weights Weighting `json:"weights"` // of the classes' distances
-	// Floor is the least count, in standard deviations of its noise; default 3.
+	// Floor is the smallest divisor of a sum, in standard deviations of the noise on counts; default
+	// 3.
 	Floor float64 `json:"floor,omitempty"`
-	// Shrink shrinks each released mean by its signal-to-noise ratio (Wiener filter).
+	// Shrink multiplies each coordinate of the released means by signal ÷ (signal + noise), as a
+	// Wiener filter does.
 	Shrink bool      `json:"shrink,omitempty"`
-	Labels LabelDraw `json:"labels"`      // how often each class is generated
+	Labels LabelDraw `json:"labels"`      // probabilities of the classes
 	Seed   uint64    `json:"seed,string"` // of initial weights and of codes
 }
 
-// Weighting is the weight of each class's squared distance.
+// Weighting determines the weight of each class's squared distance in the loss.
 type Weighting int
 
 const (
-	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for large
-	// classes, near 0 for those that are mostly noise.
+	// BySignal gives a class the weight signal ÷ (signal + noise) of its released mean. The weight is
+	// near 1 for large classes and near 0 for classes whose mean is mostly noise.
 	BySignal Weighting = iota
 	// Uniform gives all classes weight 1.
 	Uniform
@@ -71,14 +74,15 @@ func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Marshal
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (w *Weighting) UnmarshalText(text []byte) error { return weightingNames.Unmarshal(text, w) }
 
-// LabelDraw determines how often each class is generated if no class is requested.
+// LabelDraw determines the probabilities of the classes if a draw requests no class.
 type LabelDraw int
 
 const (
-	// NoisyProportions draws labels in proportion to the released counts, clamped at zero.
+	// NoisyProportions draws labels in proportion to the released counts. Negative counts are set to
+	// zero.
 	NoisyProportions LabelDraw = iota
-	// UniformLabels draws every class equally often, which suits learners that are compared by
-	// balanced accuracy.
+	// UniformLabels draws every class with the same probability, which is useful if learners are
+	// compared by balanced accuracy.
 	UniformLabels
 )
 
@@ -137,11 +141,11 @@ func (g GeneratorConfig) Validate() error {
 	return k.Err()
 }
 
-// Codes and batches are bounded, so that sizes stay far from overflowing.
+// The limits keep products of sizes far below the largest integer.
 const maxLatent, maxBatch, maxGenerators = 1 << 20, 1 << 20, 64
 
-// codesOf describes the input of a generator: latent coordinates, then the class if there are
-// several.
+// codesOf describes the input of a generator: latent coordinates and, if there are several classes,
+// the class.
 func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 	c := network.Codes{Backend: be, Latent: latent}
 	if s.Classes() > 1 {
@@ -150,7 +154,7 @@ func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 	return c
 }
 
-// network builds the generator of a complete configuration.
+// network builds one network of a configuration whose defaults have been set.
 func (g GeneratorConfig) network(be device.Backend, s records.Schema) (models.Generator, error) {
 	codes := codesOf(be, g.Latent, s)
 	return network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture,

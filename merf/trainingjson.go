@@ -7,16 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// generatorJSON is a GeneratorConfig with its architecture under its name.
+// generatorJSON is a GeneratorConfig whose architecture is written with its name.
 type generatorJSON struct {
 	Architecture json.RawMessage `json:"architecture,omitempty"`
 	plainGenerator
 }
 
-// plainGenerator has no methods that would write it.
+// plainGenerator is a GeneratorConfig without its JSON methods.
 type plainGenerator GeneratorConfig
 
-// MarshalJSON writes the configuration without defaults.
+// MarshalJSON writes the configuration. It does not replace zero fields by their defaults.
 func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	j := generatorJSON{plainGenerator: plainGenerator(g)}
 	if g.Architecture != nil {
@@ -28,7 +28,8 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; a user-defined architecture is an error.
+// UnmarshalJSON reads a configuration that MarshalJSON wrote. A user-defined architecture is an
+// error.
 func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	var j generatorJSON
 	err := json.Unmarshal(data, &j)

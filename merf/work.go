@@ -18,7 +18,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "merf"
 
-// System returns the description by which files of this package's plans and generators are read.
+// System returns the functions that read plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -28,18 +28,19 @@ type work struct {
 	config   Config
 	features rff.Embedding
 	noise    noise
-	pass     partial.Pass // identifies the sums
+	pass     partial.Pass // identifies everything that the sums depend on
 }
 
-// TakesPersons says that a row of a person counts for its share.
+// TakesPersons marks that the system supports schemas with several rows per person. Each row is
+// added with its weight.
 func (w *work) TakesPersons() {}
 
-// Title describes what is released.
+// Title describes the release.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)
 }
 
-// Notes state the noise.
+// Notes states the noise and the choices of the default rules.
 func (w *work) Notes() []string {
 	text := fmt.Sprintf("noise on each sum of features ±%.4g (a record adds at most %.4g)",
 		w.noise.sum,
@@ -51,7 +52,7 @@ func (w *work) Notes() []string {
 		w.config.choices.Notes()...)
 }
 
-// Partial returns the pass over all records that a plan without Batches makes.
+// Partial returns empty sums for the pass over all records. Plans with Batches have no such pass.
 func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error) {
 	if b := w.config.Batches; !b.none() {
 		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
@@ -62,7 +63,7 @@ func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error
 	return w.newPartial(be), nil
 }
 
-// Passes returns the stages whose sums are made by passes over all records.
+// Passes returns the stages whose sums are computed in a pass over all records.
 func (w *work) Passes() []string {
 	if !w.config.Batches.none() {
 		return nil
@@ -89,18 +90,18 @@ func (w *work) Judge(r *synth.Run) error {
 	return err
 }
 
-// configJSON is a Config with its kernel under its name.
+// configJSON is a Config whose kernel is written with its name.
 type configJSON struct {
 	Kernel json.RawMessage `json:"kernel"`
 	Config
-	// what the default rules chose, for readers of the plan
+	// Choices are the choices of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts returns the parts that the caller may define.
+// Parts returns the parts of the configuration that may be user-defined.
 func (w *work) Parts() []any { return []any{w.config.Kernel} }
 
-// Config returns the plan's configuration in JSON, which cannot hold a user-defined kernel or
+// Config returns the plan's configuration in JSON. It returns an error for a user-defined kernel or
 // architecture.
 func (w *work) Config() (json.RawMessage, error) {
 	kernel, err := rff.MarshalEmbedding(w.config.Kernel)

@@ -10,18 +10,18 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// worker holds the part of a sum that one goroutine computes.
+// A worker computes a part of a sum in one goroutine.
 type worker struct {
 	work     *work
 	be       device.Backend
 	reader   reader
 	sums     *mechanism.FixedSum // classes × features
-	counts   *mechanism.FixedSum // classes; nil where counts are not released
+	counts   *mechanism.FixedSum // classes; nil if counts are not released
 	features device.Matrix
 	host     []float32
 	squared  []float64
 	rows     records.Nonzeros // nonzero coordinates, for sparse features
-	places   []int32          // of the features of one record that are not zero
+	places   []int32          // indices of one record's nonzero features
 	values   []float32
 }
 
@@ -36,11 +36,11 @@ func newWorker(p *work, be device.Backend) *worker {
 	return w
 }
 
-// most is the largest number of coordinates of a dense batch, which then takes 16 MiB.
+// most is the largest number of coordinates of a dense batch. They take 16 MiB.
 const most = 1 << 22
 
-// size returns the number of records that are mapped at a time: about eight megabytes of features,
-// and at most 16 MiB of dense records.
+// size returns the number of records in a batch, which has about 8 MiB of features and at most 16
+// MiB of dense records.
 func (w *worker) size() int {
 	n := min(max((1<<21)/w.work.features.Dim(), 16), 4096)
 	if w.sparse() != nil {
@@ -52,7 +52,8 @@ func (w *worker) size() int {
 	return n
 }
 
-// sparse returns the feature map if it can list the features that are not zero, otherwise nil.
+// sparse returns the feature map if it can list its nonzero features and records are not sets, and
+// nil otherwise.
 func (w *worker) sparse() rff.SparseEmbedding {
 	if s, ok := w.work.features.(rff.SparseEmbedding); ok && !w.work.config.Schema.Sparse() {
 		return s
@@ -62,9 +63,9 @@ func (w *worker) sparse() rff.SparseEmbedding {
 
 func table(s records.Schema) bool { return s.Kind() == records.MixedTable }
 
-// addRange adds the features of rows lo … hi-1 of data, clipped to the bound of the norm, and
-// counts the rows. A row of a person counts for its share, so that a person adds a mean of what
-// records may add: see records.RowsOf.
+// addRange adds the features of rows lo … hi-1 of data, clipped to the norm bound, and counts the
+// rows. Each row of a person is added with its weight, so that a person adds a weighted mean of
+// rows. See records.RowsOf.
 func (w *worker) addRange(data records.Data, lo, hi int, shares records.Shares) {
 	if w.sparse() != nil && table(data.Schema()) {
 		w.rows.Range(data, lo, hi)
@@ -84,7 +85,7 @@ func (w *worker) addGathered(data records.Data, rows []int32, shares records.Sha
 	w.addBatch(w.reader.gather(data, rows), shares)
 }
 
-// addBatch adds a batch of records that are not rows of a table, or whose features are not sparse.
+// addBatch adds a batch of records that are not table rows or whose features are not sparse.
 func (w *worker) addBatch(b device.Batch, shares records.Shares) {
 	if b.Rows == 0 {
 		return
@@ -105,13 +106,13 @@ func (w *worker) addBatch(b device.Batch, shares records.Shares) {
 	w.addRows(shares)
 }
 
-// addRows adds the rows that were read.
+// addRows adds the rows in w.rows.
 func (w *worker) addRows(shares records.Shares) {
 	w.addSparse(w.sparse(), &w.rows, shares)
 	w.count(w.rows.Labels, w.rows.Index, shares)
 }
 
-// count counts records.
+// count adds each row's weight to the count of its class.
 func (w *worker) count(labels, index []int32, shares records.Shares) {
 	if w.counts == nil {
 		return
@@ -121,8 +122,8 @@ func (w *worker) count(labels, index []int32, shares records.Shares) {
 	}
 }
 
-// shareOf returns the weight of a row of a batch. A clip factor has 24 bits and a share 20, so
-// their product is exact in float64.
+// shareOf returns the weight of row i of a batch. A clip factor has 24 bits and a weight 20 bits,
+// so their product is exact in float64.
 func shareOf(shares records.Shares, index []int32, i int) float64 {
 	if shares == nil {
 		return 1
@@ -137,7 +138,8 @@ func classOf(labels []int32, i int) int {
 	return int(labels[i])
 }
 
-// addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
+// addSparse adds rows whose features are mostly zero, in time proportional to the number of nonzero
+// features.
 func (w *worker) addSparse(s rff.SparseEmbedding, z *records.Nonzeros, shares records.Shares) {
 	bound, dim := s.NormBound(), s.Dim()
 	for i := range z.Rows {
@@ -147,7 +149,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, z *records.Nonzeros, shares re
 		for k, v := range w.values {
 			squared += float64(v) * float64(v)
 			if w.places[k] <= last {
-				squared = math.NaN() // an index listed twice would count more than the norm bounds
+				squared = math.NaN() // a repeated index would make the row longer than squared says
 			}
 			last = w.places[k]
 		}

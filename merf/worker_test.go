@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// listed is a feature map that lists given features, whatever bound it states.
+// listed is a feature map that returns the given features for every record, even if they exceed its
+// stated bound.
 type listed struct {
 	rff.SparseEmbedding
 	places []int32
@@ -36,13 +37,13 @@ func pairsPlan(t *testing.T) (*work, rff.SparseEmbedding) {
 	}
 	s, ok := p.work.features.(rff.SparseEmbedding)
 	if !ok {
-		t.Fatalf("%T lists nothing", p.work.features)
+		t.Fatalf("%T is not an rff.SparseEmbedding", p.work.features)
 	}
 	return p.work, s
 }
 
-// Features that are listed are held to the bound of the norm, and a row that lists a place twice
-// counts as zero.
+// TestListedFeaturesAreClipped checks that listed features are clipped to the norm bound, and that
+// a row whose indices are not increasing counts as zero.
 func TestListedFeaturesAreClipped(t *testing.T) {
 	w, features := pairsPlan(t)
 	row := &records.Nonzeros{Rows: 1, Offsets: []int{0, 0}, Index: []int32{0}}
@@ -66,12 +67,12 @@ func TestListedFeaturesAreClipped(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(own.sums, want) {
-			t.Errorf("%s: another sum than that of the clipped row", name)
+			t.Errorf("%s: the sum is not the clipped row", name)
 		}
 	}
 }
 
-// A total counts every record once, however often it is asked for.
+// TestTotalsCountOnce checks that calling Sums again does not count records again.
 func TestTotalsCountOnce(t *testing.T) {
 	w, features := pairsPlan(t)
 	a := w.newCounter(device.CPU())

@@ -12,15 +12,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// away is the state of a release whose records other processes read. The sums of one pass hold many
-// mixtures, and the samples are drawn, as positions of records, before the pass.
+// away is the state of a release whose records other processes read. One pass computes the sums of
+// many mixtures. The samples of these mixtures are drawn before the pass, as positions of records.
 type away struct {
 	shards []string
-	first  [][]int64 // positions by shard and part, and one more list with the ends; these are private
+	first  [][]int64 // by shard and part, and a last list with the ends; private
 
-	sums    *mechanism.FixedSum // of the pass; nil before the first
+	sums    *mechanism.FixedSum // of the current pass; nil before the first pass
 	samples []*mechanism.Inclusions
-	before  []int // for each part, the number of mixtures of earlier parts in the sums
+	before  []int // for each part, the number of mixtures of earlier parts in the sums of the pass
 	taken   []int // mixtures of each part whose grants have been taken
 	rounds  int   // rounds left in the pass
 }
@@ -30,7 +30,7 @@ type away struct {
 var passCells = 1 << 23
 
 // count stores the position of the first record of every shard. It returns an error if the number
-// of records is public and differs from the plan's.
+// of records is public and differs from the plan's number.
 func (x *mixer) count(counts *mechanism.FixedSum) error {
 	a, parts := x.away, x.config.parts()
 	list := counts.Exact()
@@ -101,7 +101,7 @@ func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	return p.Sums(), err
 }
 
-// pass computes the sums of the next rounds, if those of the last pass are used up.
+// pass reads the sums of the next rounds if the sums of the last pass are used up.
 func (x *mixer) pass(ctx context.Context) error {
 	a := x.away
 	if a == nil || a.rounds > 0 {
@@ -153,8 +153,8 @@ func (x *mixer) pass(ctx context.Context) error {
 	return nil
 }
 
-// coming returns the grants of the rounds of the next pass: for each part, in the order in which
-// they will be taken.
+// coming returns, for each part, the allowances of the next pass's mixtures in the order in which
+// their grants will be taken.
 func (x *mixer) coming() [][]*mechanism.Allowance {
 	order := make([][]*mechanism.Allowance, x.config.parts())
 	remaining := make([]int, len(x.lanes))
@@ -179,13 +179,13 @@ func (x *mixer) coming() [][]*mechanism.Allowance {
 	return order
 }
 
-// next returns the number, within its part, of the mixture whose grant is taken next.
+// next returns the index, within its part, of the next mixture of the pass.
 func (a *away) next(part int) int {
 	a.taken[part]++
 	return a.taken[part] - 1
 }
 
-// mixture returns the sum of a mixture and tells the grant its sample.
+// mixture returns the sum of a mixture and records on its grant which sample was used.
 func (a *away) mixture(width, part, number int, g *mechanism.Grant) (*mechanism.FixedSum, error) {
 	at := (a.before[part] + number) * width
 	return a.sums.Slice(at, at+width), a.samples[part].Use(number, g)

@@ -12,8 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestBitsOfASeed: the rows released with a fixed test seed do not change. The hash of a run by
-// class without centres is from a version that used one more key, which is drawn here.
+// TestBitsOfASeed checks that the rows released with a fixed test seed do not change. The hash of
+// the run by class without centres comes from a version that drew one more key; the test draws that
+// key itself.
 func TestBitsOfASeed(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, g := range []struct {
@@ -56,7 +57,7 @@ func TestBitsOfASeed(t *testing.T) {
 		h := sha256.New()
 		fmt.Fprint(h, x.Data, y.Data)
 		if got := fmt.Sprintf("%.8x", h.Sum(nil)); got != g.want {
-			t.Errorf("%v, %s: %s, was %s", g.relation, g.name, got, g.want)
+			t.Errorf("%v, %s: got hash %s, want %s", g.relation, g.name, got, g.want)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// releaseCenters releases the mean record of every part. The sums and counts from which the means
-// are computed are released together, as one event.
+// releaseCenters releases the mean record of every part. The means are computed from noisy sums and
+// counts, which are released together as one event.
 func (x *mixer) releaseCenters(ctx context.Context) error {
 	c, g := x.config, x.config.centerGeometry()
 	std := x.centerStd()
@@ -44,8 +44,8 @@ func (w *work) centerStd() float64 {
 }
 
 // sums adds up and counts the records of every part. For persons, each row is added with its weight
-// and the person is counted once. Counts are exact on any grid, so under replace-one two counts of
-// one part cancel.
+// and the person is counted once. Every record adds the same number to the count, so replacing a
+// record by another of its part leaves the count unchanged.
 func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	c := s.config
 	width := c.dim() + 1
@@ -61,8 +61,8 @@ func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 }
 
 // centerSensitivity returns the sensitivity of the sums and counts of disjoint parts. Under
-// replace-one, the new record is either in the same part as the old one, so that the count does not
-// change, or in another part, so that the two changes are orthogonal.
+// replace-one there are two cases. If the new record is in the same part as the old one, the count
+// does not change. If it is in another part, the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -73,10 +73,10 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center computes a mean record from a noisy sum and count, which is post-processing. If the count
-// is not above four standard deviations of its noise, the centre is zero instead. The result is
-// clamped to the bounds of the schema, which also contain the means of binary records, sets and
-// tables, and clipped to the clip norm.
+// center computes a mean record from a noisy sum and a noisy count, which is post-processing. If
+// the count is at most four standard deviations of its noise, the mean is set to zero. The result
+// is clamped to the bounds of the schema and clipped to the clip norm. The means of binary records,
+// sets and tables are within these bounds too.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)
 	count := noisy[len(out)] / label

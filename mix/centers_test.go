@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestCentersAreMeans: mean records are clamped to the bounds of the records but not rounded, even
-// if records themselves are 0 or 1.
+// TestCentersAreMeans checks that mean records are clamped to the bounds of the records but not
+// rounded, even if the records' coordinates are 0 or 1.
 func TestCentersAreMeans(t *testing.T) {
 	table, err := records.NewSchema(records.Categorical("city", "x", "y", "z"))
 	if err != nil {
@@ -22,7 +22,7 @@ func TestCentersAreMeans(t *testing.T) {
 		got := c.center([]float64{0.3 * count, -20, 1.2 * count, count * label}, label, std)
 		for j, want := range []float64{0.3, 0, 1} {
 			if math.Abs(float64(got[j])-want) > 1e-6 {
-				t.Errorf("%v: %v, want 0.3, 0 and 1", s, got)
+				t.Errorf("%v: got mean %v, want 0.3, 0 and 1", s, got)
 			}
 		}
 	}

@@ -9,19 +9,21 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Criterion is the prediction that the plan maximises if it chooses the degree. Both criteria
-// depend on public numbers only: noise, degree, number of mixtures and clip norm.
+// Criterion is the predicted quantity that the plan maximises if it chooses the degree. Both
+// criteria depend on public numbers only: noise, degree, number of mixtures, number of features and
+// clip norm.
 type Criterion int
 
 const (
 	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
-	// √T·ℓ·v ÷ (ℓ·v + s²), where v = R²/d is the variance of a coordinate if a record's squared norm
-	// is spread evenly, and s is the noise on a sum. Like the accuracy of non-linear learners, it has
-	// a maximum inside the range of degrees: at smaller degrees the noise dominates, at larger ones
-	// mixtures hardly differ.
+	// √T·ℓ·v ÷ (ℓ·v + s²). Here v = R²/d is the variance of a coordinate if a record's squared norm is
+	// spread evenly. The number s is the standard deviation of the noise on a sum. Like the accuracy
+	// of non-linear learners, the ratio has its maximum inside the range of degrees. At smaller
+	// degrees the noise dominates; at larger degrees the mixtures hardly differ from one another.
 	SecondMoments Criterion = iota
-	// FirstMoments is the signal-to-noise ratio of class means, T·ℓ·v ÷ (ℓ·v + s²), which a linear
-	// learner uses. It grows with the degree (Theorem 2 of the paper and the remarks after it).
+	// FirstMoments is the signal-to-noise ratio of class means, T·ℓ·v ÷ (ℓ·v + s²). A linear learner
+	// uses class means. The ratio grows with the degree (Theorem 2 of the paper and the remarks after
+	// it).
 	FirstMoments
 )
 
@@ -63,8 +65,8 @@ func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
 	return math.Sqrt(t) * signal
 }
 
-// choose searches the grid of degrees for the highest score, uphill from a first guess: the score
-// has one maximum.
+// choose finds the degree of the grid with the highest score. It starts at a first guess and moves
+// uphill, because the score has only one maximum.
 func (c Config) choose() (Config, []Candidate, error) {
 	grid := c.grid()
 	tried := map[int]Candidate{}
@@ -127,9 +129,9 @@ func (c Config) at(degree int) (Config, error) {
 	return c, err
 }
 
-// guess returns the start of the search. If T sampled releases were one Gaussian of effect
-// ℓ/n·√(T(e^{x}−1)), where x is the squared effect of one release, second moments would be
-// estimated best at x = 1.59.
+// guess returns the index of the degree at which the search starts. It approximates T sampled
+// releases by one Gaussian mechanism of effect ℓ/n·√(T(e^x−1)), where x is the squared effect of
+// one release. Second moments are then estimated best at x = 1.59.
 func (c Config) guess(grid []int) int {
 	z, _, err := accountant.CalibrateNoise(c.Budget, gaussian)
 	if err != nil {

@@ -14,45 +14,49 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Sampling is a Poisson, PoissonReplaceOne or WithoutReplacement. Its relation must be the
-	// budget's.
+	// Sampling is a Poisson, PoissonReplaceOne or WithoutReplacement. Its neighbouring relation must
+	// be the budget's.
 	Sampling Sampling `json:"-"`
 	Mixtures int      `json:"mixtures"`  // T, the number of mixtures
 	ClipNorm float64  `json:"clip_norm"` // R: longer records are scaled to this norm
 	// ByClass makes every mixture from records of one class, with the same number of mixtures for each
-	// class. Classes are disjoint parts of the records: a record is in mixtures of its own class only.
-	// Sampling's Degree is still the expected number of records in a mixture if classes have equal
-	// size, so the probability of drawing a record is multiplied by the number of classes.
-	// WithoutReplacement is an error, because class sizes are private.
+	// class. A record can only be in mixtures of its own class. The probability of drawing a record is
+	// multiplied by the number of classes. If all classes have the same size, the expected number of
+	// records in a mixture is therefore still Sampling's Degree. WithoutReplacement is an error,
+	// because class sizes are private.
 	ByClass bool `json:"by_class,omitempty"`
-	// Centers, if not zero, releases mean records first and mixes deviations from them.
+	// Centers, if not zero, releases mean records first and then mixes the deviations of records from
+	// these means.
 	Centers Centers `json:"centers,omitzero"`
 	// Projection, if not zero, multiplies records by a public random matrix before they are mixed.
 	Projection Projection `json:"projection,omitzero"`
-	// LabelShare is the label's fraction of the squared norm of a record, in (0, 1). With a larger
-	// fraction labels have less noise and features more. 0 means that label and features have the
-	// ratio √(k/d) : 1 for k classes and d features, which gives a linear learner the least noise.
+	// LabelShare is the label's fraction of the squared norm of a record, in (0, 1). A larger fraction
+	// gives labels less noise and features more. 0 means that the squared norms of label and features
+	// have the ratio √(k/d) : 1 for k classes and d features, which gives a linear learner the least
+	// noise.
 	LabelShare float64 `json:"label_share"`
-	// Criterion is the one by which the plan chooses the degree, if Sampling's is 0.
+	// Criterion determines which degree the plan chooses if Sampling's Degree is 0.
 	Criterion Criterion `json:"criterion"`
-	// NoiseMultiplier is the standard deviation of the noise divided by the norm of a record with its
-	// label, under both relations. 0 means the smallest one that meets the budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the largest norm of a record
+	// with its label, under both relations. 0 means the smallest multiplier that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 
-	// Nominal is the approximate number of records, which must be public. If it is set, fields that
-	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
-	// fields' comments say. The guarantee does not depend on it.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
+	// in the package documentation choose every field that is zero. Otherwise a zero field means what
+	// the field's comment says.
 	Nominal int `json:"-"`
 
 	choices defaults.Choices // made by the default rules
 }
 
-// Centers describes the release of mean records before the mixtures: one for every class with
-// Config.ByClass, otherwise one of all records. The zero value is not a Sampling.
+// Centers describes the release of mean records before the mixtures: one mean for every class with
+// Config.ByClass, otherwise one mean of all records. The zero value means that no mean records are
+// released.
 type Centers struct {
-	// Share is the fraction of ε that the means alone would cost.
+	// Share is the cost of releasing only the means, as a fraction of the budget's ε.
 	Share float64 `json:"share,omitempty"`
-	// NoiseMultiplier replaces Share: standard deviation ÷ sensitivity.
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity. It can be
+	// given instead of Share.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	// ClipNorm is the clip norm of a record's deviation from its mean.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
@@ -60,10 +64,10 @@ type Centers struct {
 
 func (c Centers) wanted() bool { return c != Centers{} }
 
-// Projection is a public random map to Dim coordinates: the random projection baseline of the
-// paper, with this package's guarantee for whole records (the paper's noise protects single
-// entries only). Records drawn from such a release are vectors, whatever the kind of the mixed
-// records. The zero value means no projection.
+// Projection is a public random map to Dim coordinates, the random projection baseline of the
+// paper. This package's guarantee covers whole records; the paper's noise protects single entries
+// only. Records drawn from such a release are vectors for every kind of mixed records. The zero
+// value means no projection.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
@@ -88,10 +92,10 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake in the configuration. Tables and sets of more than 2048
-// coordinates or classes, or of more than 2^20 coordinates of all classes together, are an error
-// unless they are projected, since so many correlations cannot be estimated. The error names a
-// system that supports them.
+// Validate reports every mistake in the configuration. Unless they are projected, tables and sets
+// must have at most 2048 coordinates, at most 2048 classes, and at most 2^20 coordinates of all
+// classes together. More correlations cannot be estimated. The error names a system that supports
+// larger records.
 //
 // Errors: *param.Error values, joined.
 func (c Config) Validate() error {
@@ -197,7 +201,7 @@ func (c Config) dim() int {
 }
 
 // labels returns the number of noisy label coordinates of a mixture: one for each class, or with
-// ByClass only one, the number of records.
+// ByClass only one, which counts the records.
 func (c Config) labels() int {
 	if c.ByClass {
 		return 1
@@ -211,7 +215,7 @@ func (c Config) degree() int {
 	return degree
 }
 
-// rate returns the probability that a record is in a mixture of its part.
+// rate returns the probability that a record is drawn for a mixture of its part.
 func (c Config) rate() float64 {
 	n, degree := c.Sampling.public()
 	return float64(degree*c.parts()) / float64(n)

@@ -9,18 +9,18 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Targets of the default rules; docs/defaults.md has the measurements.
+// The constants of the default rules. docs/defaults.md has the measurements that they come from.
 const (
 	mostRows     = 60_000
 	centersShare = 0.15
-	imageClip    = 0.32 // fraction of the largest norm: most pixels of an image are dark
-	// fraction of the largest norm: √⅓, the root mean square of a uniform number in [0,1]
+	imageClip    = 0.32 // fraction of the largest norm; most pixels are dark
+	// fraction of the largest norm: √⅓ is the root mean square of a uniform number in [0, 1]
 	colourClip    = 0.58
 	deviationClip = 0.72 // fraction of the clip norm
 	usualItems    = 12   // items of a set
 	rowCost       = 500  // operations on each feature of each row
 	recordCost    = 37   // operations on each feature of each record in a mixture
-	usualDegree   = 40   // records in a mixture, in predictions before the plan has chosen the degree
+	usualDegree   = 40   // records in a mixture, for predictions before the plan chooses the degree
 	bytesOfValue  = 10   // bytes for each number of a row while it is computed
 )
 

@@ -23,7 +23,8 @@ func (p *population) drawing(d synth.Draw) *drawing {
 		z: make([]float64, p.factors), row: make([]float64, p.schema.Dim())}
 }
 
-// next draws n records: latent numbers first, then binary coordinates.
+// next draws n records. For each record it draws the latent numbers first, and then the
+// coordinates.
 func (d *drawing) next(n int) (records.Data, error) {
 	dim, s := d.schema.Dim(), d.schema
 	flat, labels := make([]float32, n*dim), make([]int32, n)
@@ -53,7 +54,8 @@ func (d *drawing) next(n int) (records.Data, error) {
 	return network.Records(d.rng, s, false, flat, labels)
 }
 
-// state sets the row to the probabilities and numbers of a record with the drawn latent numbers.
+// state computes the row of a record from the drawn latent numbers: probabilities of levels, flags
+// and items, and the values of numbers.
 func (d *drawing) state(m *margins) {
 	for j := range d.row {
 		d.row[j] = m.intercept[j] + floats.Dot(m.slope[j], d.z)

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// customers returns a table with dependent columns: customers who travel by rail are older, pay
-// more often and are rarely from the east. Some incomes are missing.
+// customers returns a table with dependent columns: customers who travel by rail are older and pay
+// more often, and few of them are from the east. Some incomes are missing.
 func customers(t testing.TB, n int, labelled bool, seed uint64) *records.Frame {
 	t.Helper()
 	columns := []records.Column{
@@ -117,8 +117,8 @@ func drawn(t testing.TB, c mix.Config, data records.Data, n int,
 	return all
 }
 
-// columnsOf returns the column of every coordinate of encoded records; those of the label, -1, come
-// last.
+// columnsOf returns the column of every coordinate of encoded records, and then -1 for every
+// coordinate of the label.
 func columnsOf(s records.Schema) (out []int) {
 	for _, b := range s.Blocks() {
 		for range b.Width {
@@ -137,7 +137,7 @@ func columnsOf(s records.Schema) (out []int) {
 }
 
 // off returns how much drawn records differ from real ones: the largest difference of means, and
-// the relative difference of all covariances between columns.
+// the relative difference of the covariances between different columns.
 func off(columns []int, real, got *records.Table) (mean, covariance float64) {
 	m0, c0 := described(real)
 	m1, c1 := described(got)
@@ -154,11 +154,11 @@ func off(columns []int, real, got *records.Table) (mean, covariance float64) {
 	return mean, math.Sqrt(differ / size)
 }
 
-// TestDrawnRowsAreLikeTheReal: means, and the dependence of columns, survive the noise. Of 40 runs
-// none had a mean off by more than 0.013 or covariances by more than 0.27 of their size, with
-// standard deviations of about 0.003 and 0.02 among runs of a kind: for a normal distribution a
-// false alarm is rarer than 1e-20. Columns drawn independently within their class are off by 0.62
-// or more.
+// TestDrawnRowsAreLikeTheReal checks that drawn rows have the means and the covariances of the real
+// rows. In 40 runs the largest error of a mean was 0.013, and the largest relative error of the
+// covariances was 0.27. Among runs of one configuration the standard deviations were about 0.003
+// and 0.02. For a normal distribution the probability of a false alarm is below 1e-20. Columns
+// drawn independently within their class have a relative error of at least 0.62.
 func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	replace := accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: accountant.ReplaceOne}
 	for name, c := range map[string]struct {
@@ -192,8 +192,8 @@ func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	}
 }
 
-// baskets returns sets of 30 items: ten of them are frequent in the same half of the sets, the
-// others are independent.
+// baskets returns sets of 30 items. Ten items are frequent in the same half of the sets; the other
+// items are independent.
 func baskets(t testing.TB, n int) *records.SetTable {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 12))
@@ -233,8 +233,9 @@ func dense(t testing.TB, sets *records.SetTable) *records.Table {
 	return out
 }
 
-// TestDrawnSetsAreLikeTheReal: frequencies of items and their dependence survive the noise. The
-// bounds are those of TestDrawnRowsAreLikeTheReal; items drawn independently are off by 1.
+// TestDrawnSetsAreLikeTheReal checks that drawn sets have the item frequencies and the covariances
+// of the real sets, within the bounds of TestDrawnRowsAreLikeTheReal. Items drawn independently
+// have a relative error of 1.
 func TestDrawnSetsAreLikeTheReal(t *testing.T) {
 	data := baskets(t, 8000)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},
@@ -247,6 +248,6 @@ func TestDrawnSetsAreLikeTheReal(t *testing.T) {
 	}
 	means := drawn(t, c, data, 2000, synth.Seed(5), synth.Means()).(*records.Table)
 	if mean, _ := off(columnsOf(data.Schema()), dense(t, data), means); mean > 0.05 {
-		t.Errorf("probabilities of items are off by %.4f", mean)
+		t.Errorf("the largest error of an item's probability is %.4f, want at most 0.05", mean)
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// estimator estimates moments from released rows. Everything is in units of sums: the degree times
-// the difference of a row and the released centre.
+// estimator estimates moments from released rows. It first converts each row to a sum: the degree
+// times the difference between the row and the released centre. All estimates are in units of sums.
 type estimator struct {
 	*Model
 	be    device.Backend
-	noise float64 // variance of the noise in a coordinate of a sum
+	noise float64 // variance of the noise on one coordinate of a sum
 }
 
 func newEstimator(m *Model, be device.Backend) *estimator {
@@ -31,8 +31,8 @@ type part struct {
 	mean   []float64     // mean record
 }
 
-// part estimates from the mixtures of a part. The number of records in a mixture without labels is
-// not released, and the degree is used instead.
+// part returns the estimates from the mixtures of a part. Without labels the number of records in a
+// mixture is not released, so the degree is used instead.
 func (e *estimator) part(i int) part {
 	rows := e.of(i)
 	p := part{rows: len(rows), center: e.center(i), held: float64(e.work.degree())}
@@ -44,7 +44,7 @@ func (e *estimator) part(i int) part {
 	return p
 }
 
-// center returns the centre of a part, nil if none was released.
+// center returns the released centre of a part, or nil if there is none.
 func (m *Model) center(part int) []float32 {
 	if m.centers == nil {
 		return nil
@@ -52,8 +52,9 @@ func (m *Model) center(part int) []float32 {
 	return m.centers[part]
 }
 
-// sums returns the sums of some rows, as deviations from a centre, and their mean. Rows may come
-// from any file: NaN counts as zero, and other values are clamped so that nothing overflows.
+// sums converts the given rows to sums, as deviations from a centre, and also returns the mean of
+// these sums. Rows may come from any file: NaN counts as zero, and other values are clamped so that
+// nothing overflows.
 func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
 	degree, n, dim := float64(e.work.degree()), len(of), e.rows.dim
 	x, mean = device.HostMatrix(n, dim, make([]float32, n*dim)), make([]float64, dim)
@@ -75,7 +76,7 @@ func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []fl
 	return x, mean
 }
 
-// held estimates, from the noisy labels, the mean number of records of its class in a mixture.
+// held estimates from the noisy labels how many records a mixture of the class contains on average.
 func (e *estimator) held(class int, rows []int) float64 {
 	sum, degree := 0.0, float64(e.work.degree())
 	for _, t := range rows {
@@ -84,8 +85,8 @@ func (e *estimator) held(class int, rows []int) float64 {
 	return within(sum/float64(max(len(rows), 1))*degree, 1e-3*degree, 1e12)
 }
 
-// mean returns the mean record of a part: the released centre, corrected by the mixtures in
-// proportion to their precision.
+// mean returns the mean record of a part. It is the average of the released centre and the
+// mixtures' mean, weighted by their precision.
 func (e *estimator) mean(p part) []float64 {
 	weight, c := 1.0, e.work.config
 	if p.center != nil {
@@ -111,7 +112,7 @@ func moved(mean []float64, center []float32) []float64 {
 	return mean
 }
 
-// covariance returns the covariance of the rows of u, which it centres in place.
+// covariance centres the rows of u in place and returns their covariance.
 func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	k := u.Cols
 	sums := device.HostMatrix(1, k, make([]float32, k))
@@ -133,7 +134,7 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	return s
 }
 
-// finite returns v, or 0 if it is not finite: rows may come from any file.
+// finite returns v, or 0 if v is not finite. Rows may come from any file.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -142,9 +143,10 @@ func finite(v float64) float64 {
 }
 
 // A fit holds the estimates from mixtures of all classes, by regression on their noisy labels. In
-// units of sums a row is X = M·N + (deviations within classes) + noise, where N is the number of
-// records of every class. The noisy label Y is N plus noise, so Cov(Y) = Cov(N) + s_Y²·I. Cov(X)
-// minus M·Cov(N)·Mᵀ and the noise is the covariance within classes times the number of records.
+// units of sums a row is X = M·N + (deviations within classes) + noise, where N is the vector of
+// the numbers of records of each class. The noisy label Y is N plus noise, so Cov(Y) = Cov(N) +
+// s_Y²·I. Subtracting M·Cov(N)·Mᵀ and the noise from Cov(X) leaves the covariance within classes
+// times the number of records.
 type fit struct {
 	x        device.Matrix // the sums
 	counts   *mat.SymDense // Cov(N)
@@ -197,7 +199,7 @@ func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	return counts, mean
 }
 
-// cross returns the covariance of sums and noisy counts.
+// cross returns the covariance between the sums and the noisy class counts.
 func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 	degree, n := float64(e.work.degree()), float64(x.Rows)
 	out := mat.NewDense(x.Cols, len(label), nil)
@@ -213,14 +215,13 @@ func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 	return out
 }
 
-// regression computes the mean record of every class. The mean of a sum is M·N, where N is the
-// number of records of every class, and the noisy label Y is N plus noise. So M = E[X·Yᵀ]·(E[Y·Yᵀ]
-// − s²I)⁻¹. Second moments are not centred: the mean of all mixtures informs M as much as their
-// deviations do, and if every mixture has the same size, deviations alone leave one direction
-// undetermined.
+// regression computes the mean record of every class. Given the vector N of class counts, the mean
+// of a sum X is M·N. The noisy label Y is N plus noise. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹. Second
+// moments are not centred, because the mean of all mixtures also contains information about M. If
+// every mixture has the same size, centred moments leave one direction undetermined.
 //
-// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
-// and Y.
+// Shapes: cross is the covariance of X and Y, and counts is the covariance of N; sum and label are
+// the means of X and Y.
 func regression(cross *mat.Dense, counts *mat.SymDense,
 	sum, label []float64) (means, inverse *mat.Dense) {
 	x, y := mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label)
@@ -244,7 +245,7 @@ func invert(s *mat.SymDense) *mat.Dense {
 		}
 		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
 	}
-	return mat.NewDense(n, n, nil) // not for rows that a run releases; all means are 0
+	return mat.NewDense(n, n, nil) // never for rows that a run released; all means become 0
 }
 
 // takeBetween subtracts M·Cov(N)·Mᵀ from a covariance.
@@ -260,7 +261,8 @@ func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 }
 
 // takeMean subtracts from a covariance the part that is due to the varying number of records in a
-// sum: f·(λμ)(λμ)ᵀ/λ, where λ is the mean number of records and f·λ its variance.
+// sum: f·(λμ)(λμ)ᵀ/λ. Here λ is the mean number of records, f·λ is the variance of that number, and
+// μ is the mean record.
 func takeMean(s *mat.SymDense, sum mat.Vector, f, held float64) {
 	s.SymRankOne(s, -f/held, sum)
 }

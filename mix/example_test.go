@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The plan states what a release will cost before a record is read. The type of sampling determines
-// the neighbouring relation.
+// A plan states the privacy cost of a release before any record is read. The type of the sampling
+// determines the neighbouring relation.
 func Example() {
 	s := records.Image(2, 2).WithLabels("dark", "bright")
 	plan, err := mix.Config{
@@ -50,7 +50,8 @@ func Example() {
 	// within the budget: true for add_or_remove_one
 }
 
-// The same noise priced by the paper's Theorem 1 and by the privacy curve of the sampled Gaussian.
+// This example prices the same noise by the paper's Theorem 1 and by the privacy curve of the
+// sampled Gaussian.
 func ExamplePaperTheorem1() {
 	const n, degree, sigma = 60000, 64, 0.27
 	paper, err := mix.PaperTheorem1(n, degree, n, (784+10)/(sigma*sigma), 1.0/n)

@@ -16,8 +16,8 @@ func NoiseOfDrawn(m *Moments, noise float64) float64 {
 	return math.Sqrt(sum / float64(len(flat)))
 }
 
-// PassesOf bounds the sums of a pass to the given number of coordinates until the returned function
-// is called.
+// PassesOf limits the sums of a pass to the given number of coordinates. The returned function
+// restores the old limit.
 func PassesOf(cells int) func() {
 	before := passCells
 	passCells = cells

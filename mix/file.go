@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is a release without its numbers. Rows is less than the configuration's number of
-// mixtures if an interruption lost some.
+// fileHeader describes a release without the numbers in its rows. Rows is less than the
+// configuration's number of mixtures if an interruption lost some mixtures.
 type fileHeader struct {
 	Schema records.Schema    `json:"schema"`
 	Budget accountant.Budget `json:"budget"`
@@ -20,7 +20,7 @@ type fileHeader struct {
 	Rows   int               `json:"rows"`
 }
 
-// Encode returns a file of the release, and nothing else.
+// Encode returns a file that contains the release and nothing else.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Encode() (*synth.File, error) {
@@ -36,8 +36,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		append(m.rowParts(n), m.centerPart())...)
 }
 
-// readModel reads a release back. Sizes in the header are checked against the bytes present
-// before anything is allocated for them.
+// readModel reads a release from a file. It checks the sizes in the header against the number of
+// bytes in the file before it allocates memory.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {
@@ -56,7 +56,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	if m.rows.Len() == 0 {
-		return nil, synth.Malformed(fmt.Errorf("a release without mixtures"))
+		return nil, synth.Malformed(fmt.Errorf("the release has no mixtures; want at least one"))
 	}
 	if c.Centers.wanted() {
 		if err := f.Load(m.centerPart()); err != nil {
@@ -73,7 +73,7 @@ func (c Config) decided() error {
 	}
 	w := newWork(c)
 	if w.degree() < 1 || !positive(w.std) || c.Centers.wanted() && c.Centers.NoiseMultiplier == 0 {
-		return fmt.Errorf("the release has no degree or no noise")
+		return fmt.Errorf("the release has no degree or no noise; want both")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (m *Model) restore(f *synth.File) error {
 	return f.Load(m.rowParts(h.Rows)...)
 }
 
-// rowParts returns the file's parts for the numbers of n rows and, with ByClass, for the class of
+// rowParts returns the file's parts for n rows: features, labels and, with ByClass, the class of
 // each row.
 func (m *Model) rowParts(n int) []synth.Part {
 	return []synth.Part{
@@ -116,7 +116,7 @@ func (m *Model) readParts(b []byte, rows int) error {
 		return nil
 	}
 	if len(b)%4 != 0 || len(b)/4 != rows {
-		return fmt.Errorf("%d bytes for the classes of %d rows; want 4 for each", len(b), rows)
+		return fmt.Errorf("%d bytes for the classes of %d rows; want 4 bytes for each row", len(b), rows)
 	}
 	for word := range slices.Chunk(b, 4) {
 		part := binary.LittleEndian.Uint32(word)
@@ -128,7 +128,7 @@ func (m *Model) readParts(b []byte, rows int) error {
 	return nil
 }
 
-// centerPart returns the file's part for the centres, one after another.
+// centerPart returns the file's part that holds the centres, one after another.
 func (m *Model) centerPart() synth.Part {
 	c := m.work.config
 	return synth.Part{Name: "mean records",

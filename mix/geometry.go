@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// geometry describes the vectors that noise protects: features of norm at most clip, followed
-// by a one-hot label of length label. A record is one vector of norm at most norm(), and
-// noise of one standard deviation covers all of it.
+// geometry describes the vectors that noise protects: features of norm at most clip, followed by a
+// one-hot label of length label. A record is one vector of norm at most norm(). The noise has the
+// same standard deviation on all of its coordinates.
 type geometry struct {
 	clip, label float64
 	nonNegative bool // no coordinate of the clipped features is negative
@@ -16,8 +16,9 @@ type geometry struct {
 
 func (g geometry) norm() float64 { return math.Hypot(g.clip, g.label) }
 
-// swap returns the largest distance of two records: √2·norm if no coordinate is negative, because
-// x·y ≥ 0; otherwise features may be opposite, while labels are at most orthogonal.
+// swap returns the largest distance between two records. If no coordinate is negative, x·y ≥ 0, and
+// the distance is at most √2·norm. Otherwise the features may point in opposite directions, while
+// the labels are at most orthogonal.
 func (g geometry) swap() float64 {
 	if g.nonNegative {
 		return math.Sqrt2 * g.norm()
@@ -25,7 +26,7 @@ func (g geometry) swap() float64 {
 	return math.Hypot(2*g.clip, math.Sqrt2*g.label)
 }
 
-// replaced converts a noise multiplier relative to the norm to one relative to swap.
+// replaced converts a noise multiplier relative to norm into a multiplier relative to swap.
 func (g geometry) replaced(multiplier float64) float64 { return multiplier * g.norm() / g.swap() }
 
 // effect returns the largest distance between the sums of neighbouring data sets, divided by std.
@@ -43,9 +44,9 @@ func labelLength(clip, share float64) float64 { return clip * math.Sqrt(share/(1
 // bestLabelShare returns the share that minimises the noise in the residual X' − M·Y' of a mixture,
 // which a linear learner uses.
 //
-// Let the noise on features and labels have the same standard deviation s, let labels have length
-// λ, and let M have k columns of norm at most R. Then the squared length of the noise in the
-// residual is d·s² + k·R²·s²/λ², where s² is proportional to R² + λ². It is smallest at λ² =
+// Let the noise on features and labels have standard deviation s, let labels have length λ, and let
+// M have k columns of norm at most R. Then the squared length of the noise in the residual is at
+// most d·s² + k·R²·s²/λ², where s² is proportional to R² + λ². This bound is smallest at λ² =
 // R²·√(k/d).
 func bestLabelShare(dim, classes int) float64 {
 	ratio := math.Sqrt(float64(classes) / float64(dim))

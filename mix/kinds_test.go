@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// kinds returns small data sets of every kind of record.
+// kinds returns a small data set of every kind of record, by name.
 func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 	t.Helper()
 	out := map[string]records.Data{"mixed table": customers(t, n, labelled, 2)}
@@ -60,7 +60,7 @@ func sampled(t *testing.T, g *synth.Generator, n int, opts ...synth.DrawOption) 
 		t.Fatal(err)
 	}
 	if drawn.Len() != n {
-		t.Errorf("%d records of %d", drawn.Len(), n)
+		t.Errorf("got %d records, want %d", drawn.Len(), n)
 	}
 	var b device.Batch
 	drawn.Range(0, n, &b)
@@ -81,8 +81,8 @@ func reread(t testing.TB, g *synth.Generator) *synth.Generator {
 	return back
 }
 
-// kindsAreOwn has the kinds whose synthetic records have the same schema; those of other kinds are
-// vectors or images of numbers.
+// kindsAreOwn has the kinds for which synthetic records have the schema of the real records. For
+// other kinds synthetic records are vectors or images of numbers.
 var kindsAreOwn = map[string]bool{"sets": true, "mixed table": true, "interval vector": true,
 	"image": true}
 
@@ -108,31 +108,31 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 	gen := fit(t, mustPlan(t, c), data)
 	m := gen.Model().(*mix.Model)
 	if own && c.Projection == (mix.Projection{}) && !m.Schema().Equal(data.Schema()) {
-		t.Errorf("records of %v, drawn %v", data.Schema(), m.Schema())
+		t.Errorf("records have schema %v, drawn records have %v", data.Schema(), m.Schema())
 	}
 	loaded := reread(t, gen)
 	for name, opts := range map[string][]synth.DrawOption{"records": {synth.Seed(1)},
 		"means": {synth.Seed(1), synth.Means()}} {
 		if !reflect.DeepEqual(sampled(t, gen, 70, opts...), sampled(t, loaded, 70, opts...)) {
-			t.Errorf("%s: another draw after saving and loading", name)
+			t.Errorf("%s: the loaded model draws other records than the saved one", name)
 		}
 	}
 	for class := range c.Schema.Classes() {
 		if m.Schema().Kind() != records.MixedTable && !m.Schema().Sparse() && !has(m, class) {
-			var wrong *param.Error // for vectors the released rows are returned, and none is of this class
+			var wrong *param.Error // no released row is of this class
 			if _, err := gen.Sample(t.Context(), 1, synth.OfClass(class)); !errors.As(err, &wrong) {
-				t.Errorf("class %d without rows: %v", class, err)
+				t.Errorf("class %d has no rows: got %v, want *param.Error", class, err)
 			}
 			continue
 		}
 		for _, l := range sampled(t, gen, 20, synth.OfClass(class)).Labels {
 			if int(l) != class {
-				t.Errorf("class %d requested, %d drawn", class, l)
+				t.Errorf("class %d was requested, but class %d was drawn", class, l)
 			}
 		}
 	}
 	if _, err := m.Rows().Table(m.RowSchema()); err != nil {
-		t.Errorf("rows as vectors: %v", err)
+		t.Errorf("Rows.Table with RowSchema: %v, want no error", err)
 	}
 }
 
@@ -146,8 +146,9 @@ func has(m *mix.Model, class int) bool {
 	return false
 }
 
-// TestRecordsTooWideToDrawAreRefused: Plan returns an error with the name of a system that supports
-// them. With a projection they are vectors and accepted.
+// TestRecordsTooWideToDrawAreRefused checks that Plan refuses records with too many coordinates or
+// classes and names a system that supports them. Projected records are vectors, and Plan accepts
+// them.
 func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 	columns := make([]records.Column, 3000)
 	for j := range columns {
@@ -176,7 +177,7 @@ func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 		_, err := config.Plan()
 		if !errors.As(err, &wrong) || wrong.Path != "mix.Config.Schema."+c.field ||
 			!strings.Contains(wrong.Want, "package "+c.system) {
-			t.Errorf("%v: %v", c.schema, err)
+			t.Errorf("%v: got %v, want a *param.Error that names another package", c.schema, err)
 		}
 		config.Projection = mix.Projection{Dim: 3}
 		mustPlan(t, config)
@@ -187,8 +188,8 @@ func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 	}
 }
 
-// TestDrawsFromRowsOfAnyNumbers: rows may come from any file of finite numbers, and records drawn
-// from them are valid whatever the numbers are.
+// TestDrawsFromRowsOfAnyNumbers checks that records drawn from rows of any finite numbers are
+// valid. Such rows may come from a file.
 func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 	for _, labelled := range []bool{false, true} {
 		all := kinds(t, 30, labelled)
@@ -207,7 +208,7 @@ func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 	}
 }
 
-// repeated returns n numbers, which repeat the given ones.
+// repeated returns n numbers: the given numbers, again and again.
 func repeated(numbers []float32, n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -216,7 +217,7 @@ func repeated(numbers []float32, n int) []float32 {
 	return out
 }
 
-// forged returns a model with other rows, as read from a file.
+// forged returns the model with its rows replaced, as if it had been read from a file.
 func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	t.Helper()
 	f := encoded(t, m)
@@ -231,7 +232,8 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	return decoded(t, f)
 }
 
-// TestConcurrentFirstDraws: a model computes its estimates once, whichever draw is first.
+// TestConcurrentFirstDraws checks that concurrent first draws from one model return the same
+// records.
 func TestConcurrentFirstDraws(t *testing.T) {
 	data := kinds(t, 30, true)["mixed table"]
 	gen := fit(t, mustPlan(t, small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})), data)
@@ -250,7 +252,7 @@ func TestConcurrentFirstDraws(t *testing.T) {
 	wait.Wait()
 	for i := range out {
 		if !reflect.DeepEqual(out[i], out[0]) {
-			t.Errorf("draw %d differs", i)
+			t.Errorf("draw %d differs from draw 0", i)
 		}
 	}
 }

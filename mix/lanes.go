@@ -19,13 +19,13 @@ type mixer struct {
 	lanes  []*lane
 }
 
-// lane releases a fixed part of the mixtures of one class, with its own allowance.
+// A lane releases a fixed share of the mixtures of one part, with its own allowance.
 type lane struct {
 	part      int
 	allowance *mechanism.Allowance
-	places    []int // places of its mixtures in the current chunk
+	places    []int // indices of its mixtures' rows in the current chunk
 	grants    []*mechanism.Grant
-	cells     []int // numbers of its mixtures in the sums of other processes
+	cells     []int // with other processes: indices of its mixtures within the part
 
 	reader *reader
 	sum    *mechanism.FixedSum
@@ -34,12 +34,12 @@ type lane struct {
 	noisy  []float64
 }
 
-// turn is the number of mixtures that a lane releases in one round.
+// turn is the largest number of mixtures that a lane releases in one round.
 const turn = 16
 
-// mixer releases the centres and creates the lanes: at first one for every part with the part's
-// first allowance, then one for every part with its second, and so on, so that parts alternate
-// within a chunk.
+// mixer releases the centres and creates the lanes. Lanes of different parts alternate: first come
+// the lanes with the first allowance of each part, then the lanes with the second, and so on. The
+// rows of a chunk therefore alternate between parts.
 func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -72,8 +72,9 @@ func left(r *synth.Run) (n int) {
 	return n
 }
 
-// rounds releases the remaining mixtures. In each round all lanes release up to turn mixtures,
-// concurrently, and the chunk and the parts of its rows are passed to keep.
+// rounds releases the remaining mixtures. In each round every lane releases up to turn mixtures,
+// concurrently with the other lanes. The round's chunk of rows and the parts of these rows are then
+// passed to keep.
 func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
 	n := left(x.run)
 	if n == 0 {
@@ -87,7 +88,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 		if err := x.pass(ctx); err != nil {
 			return err
 		}
-		// Rows of a round are kept together, so the checkpoint is written between rounds only.
+		// The rows of a round are kept together, so checkpoints are written between rounds only.
 		if err := x.run.Ahead(PurposeMixtures, turn); err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 	return nil
 }
 
-// ready prepares the records and the lanes.
+// ready caches the records and allocates the buffers of the lanes.
 func (x *mixer) ready() {
 	if x.away == nil {
 		x.source.keep()
@@ -122,8 +123,7 @@ func (x *mixer) ready() {
 	}
 }
 
-// place assigns places in the next chunk to every lane, one lane after another, and returns the
-// part of every row.
+// place assigns the rows of the next chunk to the lanes in turn, and returns the part of every row.
 func (x *mixer) place() (parts []int32) {
 	for _, l := range x.lanes {
 		l.places = l.places[:0]
@@ -139,8 +139,8 @@ func (x *mixer) place() (parts []int32) {
 	return parts
 }
 
-// round releases the mixtures of one chunk. Grants are taken lane by lane before the lanes run, so
-// their order does not depend on the lanes' speed.
+// round releases the mixtures of one chunk. It takes all grants before the lanes run, lane by lane,
+// so that the order of grants does not depend on the speed of the lanes.
 func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
 		l.grants, l.cells = l.grants[:0], l.cells[:0]
@@ -180,7 +180,7 @@ func (x *mixer) turn(l *lane, chunk *Rows) error {
 	return nil
 }
 
-// mixture draws one sample, sums it and adds the noise.
+// mixture releases the lane's k-th mixture of the chunk: it sums a random sample and adds noise.
 func (x *mixer) mixture(l *lane, k int) (err error) {
 	c, g := x.config, l.grants[k]
 	if x.away == nil {
@@ -209,7 +209,8 @@ func (x *mixer) sample(l *lane, g *mechanism.Grant) {
 	})
 }
 
-// write turns a noisy sum into a row: it divides by the public degree and adds the released centre.
+// write turns a noisy sum into a row: it divides the sum by the public degree and adds the released
+// centre.
 func (x *mixer) write(l *lane, chunk *Rows, at int) {
 	c := x.config
 	scale := 1 / float64(x.degree())

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that
-// varies in brightness and along a slope.
+// striped draws 6×6 images of three classes. Each image has a bright horizontal band at the top, in
+// the middle or at the bottom. The band varies in brightness and has a horizontal slope.
 func striped(t testing.TB, n int, seed uint64) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -56,7 +56,7 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 	if byClass {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
 	}
-	// The noise has a fixed seed: the tests are about learning.
+	// The noise has a fixed seed, because these tests are not about the noise.
 	gen, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 1), data)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,8 @@ func accuracy(t *records.Table, predict func(device.Batch, []int32)) float64 {
 	return right / float64(t.Len())
 }
 
-// TestLearning: models learnt from a release in any way classify single records.
+// TestLearning checks that models learnt from a release in each of the package's ways classify
+// single records.
 func TestLearning(t *testing.T) {
 	ctx, test := context.Background(), striped(t, 600, 2)
 	for name, byClass := range map[string]bool{"together": false, "by class": true} {
@@ -88,7 +89,7 @@ func TestLearning(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := accuracy(test, linear.Predict); got < 0.95 {
-				t.Errorf("linear model: %.3f", got)
+				t.Errorf("linear model: accuracy %.3f, want at least 0.95", got)
 			}
 			moments, err := m.Moments(mix.MomentsConfig{})
 			if err != nil {
@@ -104,7 +105,7 @@ func TestLearning(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := accuracy(test, net.PredictClass); got < 0.95 {
-				t.Errorf("network on drawn records: %.3f", got)
+				t.Errorf("network on drawn records: accuracy %.3f, want at least 0.95", got)
 			}
 			fresh := classifier(t)
 			if err := (mix.Trainer{LearningRate: 5e-3}).FitMoments(ctx, fresh, moments, 2000); err != nil {
@@ -115,7 +116,7 @@ func TestLearning(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := accuracy(described, fresh.PredictClass); got < 0.95 {
-				t.Errorf("network on fresh records: %.3f", got)
+				t.Errorf("network on fresh records: accuracy %.3f, want at least 0.95", got)
 			}
 			soft := classifier(t)
 			rows := mix.Project(m.Whiten(), m.Schema())
@@ -123,7 +124,7 @@ func TestLearning(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := accuracy(test, soft.PredictClass); got < 0.9 {
-				t.Errorf("network on mixtures: %.3f", got)
+				t.Errorf("network on mixtures: accuracy %.3f, want at least 0.9", got)
 			}
 		})
 	}
@@ -138,7 +139,7 @@ func classifier(t *testing.T) *models.Classifier {
 	return net
 }
 
-// checkMoments compares class means with those of many records.
+// checkMoments compares the class means of m with the means of 3000 other records.
 func checkMoments(t *testing.T, m *mix.Moments) {
 	t.Helper()
 	data := striped(t, 3000, 9)
@@ -160,7 +161,8 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 	}
 }
 
-// TestRowsSurviveExport: rows are the same after an npz file and a model file.
+// TestRowsSurviveExport checks that writing and reading an npz file or a model file preserves the
+// rows.
 func TestRowsSurviveExport(t *testing.T) {
 	m := mixed(t, true)
 	var out bytes.Buffer
@@ -169,19 +171,19 @@ func TestRowsSurviveExport(t *testing.T) {
 	}
 	back, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 36, 3)
 	if err != nil || !reflect.DeepEqual(back, m.Rows()) {
-		t.Errorf("npz: %v", err)
+		t.Errorf("the npz file has other rows, or error %v", err)
 	}
 	if _, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 35, 3); !errors.Is(err,
 		records.ErrFormat) {
-		t.Errorf("npz of another shape: %v", err)
+		t.Errorf("npz file of a different width: got %v, want ErrFormat", err)
 	}
 	f := encoded(t, m)
 	if again := encoded(t, decoded(t, f)); !reflect.DeepEqual(f, again) {
-		t.Error("a file read and written differs")
+		t.Error("a model file changes when it is read and written again")
 	}
 	f.Sections[0].Data = f.Sections[0].Data[:40]
 	if _, err := mix.System().Model(f, synth.Loading{}); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("a file with too few features: %v", err)
+		t.Errorf("a file with too few features: got %v, want ErrFormat", err)
 	}
 }
 
@@ -203,8 +205,8 @@ func decoded(t testing.TB, f *synth.File) *mix.Model {
 	return m.(*mix.Model)
 }
 
-// TestPlanKeepsItsCandidates: a plan that chose its degree has the same text and price after it was
-// written and read.
+// TestPlanKeepsItsCandidates checks that a plan that chose its degree has the same text and price
+// after it has been written and read.
 func TestPlanKeepsItsCandidates(t *testing.T) {
 	c := small(records.Image(2, 3), mix.Poisson{Nominal: 200})
 	p := mustPlan(t, c)
@@ -217,11 +219,11 @@ func TestPlanKeepsItsCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Candidates) < 2 || read.String() != p.String() || read.Total() != p.Total() {
-		t.Errorf("%v\n%v", p, read)
+		t.Errorf("the plan\n%v\nis read as\n%v", p, read)
 	}
 }
 
-// TestStreamIsFit: Stream yields the same number of rows as Fit, in chunks of bounded size.
+// TestStreamIsFit checks that Stream yields all rows of the plan, in chunks of bounded size.
 func TestStreamIsFit(t *testing.T) {
 	data := striped(t, 300, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
@@ -233,16 +235,17 @@ func TestStreamIsFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n += chunk.Len(); chunk.Len() > 256 {
-			t.Errorf("a chunk of %d rows", chunk.Len())
+			t.Errorf("a chunk has %d rows, want at most 256", chunk.Len())
 		}
 	}
 	if n != c.Mixtures {
-		t.Errorf("%d rows of %d", n, c.Mixtures)
+		t.Errorf("got %d rows, want %d", n, c.Mixtures)
 	}
 }
 
-// TestNoiseIsThePlans: rows of an empty data set are noise with the stated standard deviation. Over
-// 21,600 numbers a standard deviation is off by 3 % with probability 5e-10.
+// TestNoiseIsThePlans checks that rows of an empty data set are noise with the plan's standard
+// deviation. The sample standard deviation of 21,600 numbers is off by 3 % or more with probability
+// 5e-10.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -258,10 +261,10 @@ func TestNoiseIsThePlans(t *testing.T) {
 		"labels": {spread(y.Data), wantY}} {
 		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.03 }
 		if off(1) {
-			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
+			t.Errorf("%s: noise has standard deviation %.4f, the plan says %.4f", name, v[0], v[1])
 		}
 		if !off(0.7) || !off(1.3) {
-			t.Errorf("%s: the test would accept noise wrong by a factor of 0.7 or 1.3", name)
+			t.Errorf("%s: the test would accept noise that is too large or too small by 30 %%", name)
 		}
 	}
 }
@@ -274,7 +277,7 @@ func spread(v []float32) float64 {
 	return math.Sqrt(sum / float64(len(v)))
 }
 
-// TestProject: labels are projected to the nearest shares.
+// TestProject checks that Project clamps features and replaces labels by the nearest shares.
 func TestProject(t *testing.T) {
 	rows, err := mix.RowsOf(2, 3, []float32{-1, 0.5, 2, 1}, []float32{0.2, 0.3, 0.5, 2, -1, 0})
 	if err != nil {
@@ -285,18 +288,18 @@ func TestProject(t *testing.T) {
 	for i := range 2 {
 		for j, v := range p.Features(i) {
 			if v != want.Features(i)[j] {
-				t.Errorf("row %d: features %v", i, p.Features(i))
+				t.Errorf("row %d: got features %v, want them clamped to [0, 1]", i, p.Features(i))
 			}
 		}
 		for k, v := range p.Labels(i) {
 			if math.Abs(float64(v-want.Labels(i)[k])) > 1e-6 {
-				t.Errorf("row %d: labels %v", i, p.Labels(i))
+				t.Errorf("row %d: got labels %v, want the nearest shares", i, p.Labels(i))
 			}
 		}
 	}
 }
 
-// TestDenoise: smoothing leaves constant images unchanged and reduces noise.
+// TestDenoise checks that smoothing leaves constant images unchanged and reduces noise.
 func TestDenoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	flat := make([]float32, 2*64)
@@ -313,19 +316,20 @@ func TestDenoise(t *testing.T) {
 	}
 	for _, v := range out.Features(0) {
 		if math.Abs(float64(v)-0.3) > 1e-5 {
-			t.Errorf("a constant image became %v", v)
+			t.Errorf("a pixel of a constant image is %v after smoothing, want 0.3", v)
 		}
 	}
 	if got := spread(out.Features(1)); got > 0.6*spread(rows.Features(1)) {
-		t.Errorf("noise went from %v to %v", spread(rows.Features(1)), got)
+		t.Errorf("smoothing changed the noise from %v to %v, want at most 0.6 of it",
+			spread(rows.Features(1)), got)
 	}
 	if _, err := mix.Denoise(rows, records.Interval(64, 0, 1), 1); err == nil {
-		t.Error("vectors are smoothed as if they were images")
+		t.Error("Denoise accepts vectors, want an error")
 	}
 }
 
-// TestBaselines: the paper's baselines, single records and projected ones, can be planned and
-// released.
+// TestBaselines checks that the paper's two baselines, single records and projected single records,
+// can be planned and released.
 func TestBaselines(t *testing.T) {
 	data := striped(t, 200, 1)
 	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
@@ -335,10 +339,10 @@ func TestBaselines(t *testing.T) {
 		p := mustPlan(t, c)
 		m := released(t, p, data)
 		if p.Degree() != 1 {
-			t.Errorf("degree %d", p.Degree())
+			t.Errorf("degree %d, want 1", p.Degree())
 		}
 		if c.Projection.Dim > 0 && (m.Rows().Dim() != 5 || m.Schema().Dim() != 5) {
-			t.Errorf("%d coordinates", m.Rows().Dim())
+			t.Errorf("rows have %d coordinates, want 5", m.Rows().Dim())
 		}
 		if prepared, err := m.Prepared(data); err != nil || prepared.Schema().Dim() != m.Rows().Dim() {
 			t.Errorf("records prepared for a model: %v", err)
@@ -346,8 +350,8 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// TestDegreeIsChosenInside: the chosen degree has the highest score and is not at an end of the
-// grid.
+// TestDegreeIsChosenInside checks that the chosen degree has the highest score and is not at an end
+// of the grid.
 func TestDegreeIsChosenInside(t *testing.T) {
 	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"),
 		Budget: accountant.Budget{Epsilon: 2,
@@ -360,16 +364,16 @@ func TestDegreeIsChosenInside(t *testing.T) {
 	}
 	for _, k := range p.Candidates {
 		if (k.Degree == p.Degree()) != (k.Score == best) {
-			t.Errorf("degree %d chosen of %v", p.Degree(), p.Candidates)
+			t.Errorf("degree %d was chosen; its score is not the highest of %v", p.Degree(), p.Candidates)
 		}
 	}
 	if len(p.Candidates) < 3 || p.Degree() == 1 || p.Degree() == 512 {
-		t.Errorf("degree %d of %v", p.Degree(), p.Candidates)
+		t.Errorf("degree %d was chosen of %v, want one inside the grid", p.Degree(), p.Candidates)
 	}
 }
 
-// TestMomentsOfAnyRows: a file may contain any finite numbers, and records drawn from its moments
-// are valid.
+// TestMomentsOfAnyRows checks that records drawn from the moments of any finite rows are valid.
+// Such rows may come from a file.
 func TestMomentsOfAnyRows(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
 		f := encoded(t, mixed(t, byClass))
@@ -382,13 +386,13 @@ func TestMomentsOfAnyRows(t *testing.T) {
 		}
 		drawn, err := moments.Sample(context.Background(), 20, 1)
 		if err != nil || records.Check(drawn) != nil {
-			t.Errorf("drawn records: %v, %v", err, records.Check(drawn))
+			t.Errorf("drawn records: errors %v and %v, want none", err, records.Check(drawn))
 		}
 	}
 }
 
-// TestMomentsOfNoClass: if noise leaves no class with a positive count, all classes are equally
-// likely.
+// TestMomentsOfNoClass checks that all classes are equally likely if no class has a positive noisy
+// count.
 func TestMomentsOfNoClass(t *testing.T) {
 	f := encoded(t, mixed(t, false))
 	for i := 0; i+3 < len(f.Sections[1].Data); i += 4 {
@@ -408,12 +412,13 @@ func TestMomentsOfNoClass(t *testing.T) {
 	}
 	for class := range moments.Classes() {
 		if seen[int32(class)] < 40/moments.Classes() {
-			t.Errorf("class %d is drawn %d times of 200", class, seen[int32(class)])
+			t.Errorf("class %d was drawn %d times of 200, want about a third", class, seen[int32(class)])
 		}
 	}
 }
 
-// TestMomentsOfSubsets: all subsets have the same size, so the counts of classes are dependent.
+// TestMomentsOfSubsets checks the moments if every sample has the same size, so that the class
+// counts are dependent.
 func TestMomentsOfSubsets(t *testing.T) {
 	data := striped(t, 6000, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
@@ -426,10 +431,10 @@ func TestMomentsOfSubsets(t *testing.T) {
 	checkMoments(t, moments)
 }
 
-// TestDrawnImagesGetNoise: drawn images get noise of the given standard deviation, by default a
-// tenth of the range of a pixel, and none if it is negative; and it has an effect on learning. The
-// seed is fixed; of other seeds about one in ten million would be off by more than the 2 % that are
-// allowed.
+// TestDrawnImagesGetNoise checks that drawn images get noise of the given standard deviation: by
+// default a tenth of the range of a pixel, and none if the setting is negative. It also checks that
+// the noise changes what a network learns. The seed is fixed. Only about one seed in ten million
+// would exceed the tolerance of 2 %.
 func TestDrawnImagesGetNoise(t *testing.T) {
 	m, err := mixed(t, true).Moments(mix.MomentsConfig{})
 	if err != nil {
@@ -437,7 +442,7 @@ func TestDrawnImagesGetNoise(t *testing.T) {
 	}
 	for _, c := range []struct{ noise, want float64 }{{0, 0.1}, {0.3, 0.3}, {-1, 0}} {
 		if got := mix.NoiseOfDrawn(m, c.noise); math.Abs(got-c.want) > 0.02*c.want {
-			t.Errorf("noise %v: a deviation of %v, want %v", c.noise, got, c.want)
+			t.Errorf("noise %v: got a standard deviation of %v, want %v", c.noise, got, c.want)
 		}
 	}
 	learnt := func(noise float64) []float32 {
@@ -455,6 +460,6 @@ func TestDrawnImagesGetNoise(t *testing.T) {
 		t.Error("noise has no effect on learning")
 	}
 	if !reflect.DeepEqual(learnt(0), learnt(0.1)) {
-		t.Error("the learner's default is not that of the documentation")
+		t.Error("the trainer's default noise is not a tenth of a pixel's range, as documented")
 	}
 }

@@ -12,13 +12,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// LinearConfig describes the learner of a linear model Y = W·[x; 1]. Every field is public.
+// LinearConfig configures [Model.Linear], which learns a linear model Y = W·[x; 1]. Every field is
+// public.
 type LinearConfig struct {
-	// Ridge is the weight of ‖W‖²/2 in the loss, for features scaled so that rows have about
-	// unit length; 0 means 1e-3.
+	// Ridge is the weight of ‖W‖²/2 in the loss. It applies to features scaled such that rows have
+	// about unit length. 0 means 1e-3.
 	Ridge  float64
 	Passes int // passes over the rows; 0 means 5
-	// LearningRate is η₀ in η_t = η₀/(1 + t·Ridge·η₀), for the same scale of features; 0 means 0.5.
+	// LearningRate is η₀ in η_t = η₀/(1 + t·Ridge·η₀), for features scaled in the same way. 0 means
+	// 0.5.
 	LearningRate float64
 	Seed         uint64
 }
@@ -26,19 +28,19 @@ type LinearConfig struct {
 // Linear is a linear model learnt from noisy mixtures. It is safe for concurrent use.
 type Linear struct {
 	dim, classes int
-	w            []float64 // classes × (dim+1), the last column the constant
+	w            []float64 // classes × (dim+1); the last column is the constant
 }
 
 // Linear fits least squares from features to labels by stochastic gradient descent on the released
 // rows.
 //
-// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge
-// that does not vanish with more data. σ is public, so σ²·W is subtracted, which leaves unbiased
-// gradients of the noiseless loss. Step sizes decrease as 1/t, and the second half of the iterates
-// is averaged. Since mixtures vary by only 1/√ℓ of what records do, features and labels are
-// centred, and the constant is computed from their means.
+// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W. The noise therefore acts as
+// a ridge, which does not vanish with more data. Because σ is public, σ²·W is subtracted. This
+// leaves unbiased gradients of the loss without noise. Step sizes decrease as 1/t, and the second
+// half of the iterates is averaged. Mixtures vary much less than records, by a factor of about √ℓ.
+// Features and labels are therefore centred, and the constant is computed from their means.
 //
-// Guarantee: post-processing. Errors: *param.Error for a wrong setting and for a release without
+// Guarantee: post-processing. Errors: *param.Error for an invalid setting and for a release without
 // labels; ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
 // as log(T)/T); Shamir and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
@@ -85,8 +87,8 @@ func (l *Linear) Outputs(x []float32) []float64 {
 	return out
 }
 
-// linearRun is one gradient descent. Centred features are multiplied by scale, so that rows have
-// about unit length.
+// linearRun is the state of one gradient descent. Centred features are multiplied by scale, so that
+// rows have about unit length.
 type linearRun struct {
 	rows         *Rows
 	cfg          LinearConfig
@@ -151,8 +153,8 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
-	// Subtracting σ²·W makes the factor of w larger than 1 if σ² exceeds the ridge; on average the
-	// product with the row makes up for it.
+	// If σ² exceeds the ridge, subtracting σ²·W makes the factor of w larger than 1. On average the
+	// noise in residual·x cancels this.
 	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]
@@ -166,7 +168,8 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 	}
 }
 
-// model returns the linear model for unscaled and uncentred features.
+// model converts the averaged weights to a linear model of features that are neither scaled nor
+// centred.
 func (s *linearRun) model() *Linear {
 	d := s.rows.dim
 	l := &Linear{dim: d, classes: s.rows.classes, w: make([]float64, s.rows.classes*(d+1))}

@@ -8,16 +8,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxFactors bounds the number of latent variables of a record.
+// maxFactors is the largest number of latent variables of a record.
 const maxFactors = 16
 
-// loadings estimates the dependence between coordinates of different blocks: numbers a with
-// correlation(i, j) ≈ Σ a_ik·a_jk, one row for each coordinate of a record.
+// loadings estimates the dependence between coordinates of different blocks. It returns a matrix a
+// with one row for each coordinate of a record, such that correlation(i, j) ≈ Σ_k a_ik·a_jk.
 //
-// It is a principal factor analysis of the correlations of sums. The dependence within a block is
-// known, so in every round the correlations within blocks are replaced by those of the present
-// factors. Only factors above the noise level are kept, shrunk by the bias that noise causes, as in
-// [Model.Moments]. Within a factor only the coordinates above the noise are kept.
+// The method is a principal factor analysis of the correlations of sums. The dependence within a
+// block is known, so every round replaces the correlations within blocks by those that the current
+// factors imply. Only factors above the noise level are kept. They are shrunk to correct the bias
+// that noise causes, as in [Model.Moments]. Within a factor only the coordinates above the noise
+// level are kept.
 //
 // Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
 func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
@@ -36,12 +37,12 @@ func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
 
 // factors is the state of an orthogonal iteration.
 type factors struct {
-	r      *mat.SymDense // correlations of sums, blocks left empty
+	r      *mat.SymDense // correlations of sums; zero within blocks
 	blocks []block
-	signal []float64   // the fraction of a sum's variance that is due to the records, by coordinate
+	signal []float64   // by coordinate: fraction of a sum's variance due to the records
 	v      *mat.Dense  // orthonormal rows
-	own    [][]float64 // loadings of the kept factors: for each factor, one for each coordinate
-	excess []float64   // for each kept factor, what it adds to the variance of a sum along it
+	own    [][]float64 // loadings of the kept factors, by factor and coordinate
+	excess []float64   // the variance that each kept factor adds to sums in its direction
 	gamma  float64     // coordinates ÷ rows
 	rows   float64
 }
@@ -76,8 +77,8 @@ func (s *survey) factors(blocks []block, variance []float64) *factors {
 	return f
 }
 
-// apply multiplies the vectors by the correlations; those within blocks come from the kept
-// factors.
+// apply multiplies the vectors by the correlation matrix. Correlations within blocks come from the
+// kept factors.
 func (f *factors) apply() *mat.Dense {
 	out := new(mat.Dense)
 	out.Mul(f.v, f.r)
@@ -92,8 +93,9 @@ func (f *factors) apply() *mat.Dense {
 	return out
 }
 
-// rotate rotates the vectors, and their images under apply, to the principal axes of their span, in
-// descending order, and returns the eigenvalues.
+// rotate rotates the vectors to the principal axes of their span, in descending order of the
+// eigenvalues, and returns the eigenvalues. It rotates w, the images of the vectors under apply, in
+// the same way.
 func (f *factors) rotate(w *mat.Dense) []float64 {
 	var vw, q mat.Dense
 	vw.Mul(f.v, w.T())
@@ -153,15 +155,15 @@ func (f *factors) cap(j int, square float64) {
 }
 
 // next continues from the result of apply. It returns false if a vector vanishes. Adding the
-// vectors themselves shifts all eigenvalues by one, so that the largest eigenvalues come before
-// negative ones of large magnitude.
+// vectors themselves increases all eigenvalues by one, so that negative eigenvalues of large
+// magnitude do not dominate the iteration.
 func (f *factors) next(w *mat.Dense) bool {
 	f.v.Add(f.v, w)
 	return orthonormal(f.v)
 }
 
 // result returns the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries below twice that are set to zero.
+// error of about √((1+1/x)/rows) in units of sums; entries below twice this error are set to zero.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows
@@ -185,7 +187,7 @@ func (f *factors) result() [][]float64 {
 	return out
 }
 
-// orthonormal makes rows orthonormal, one after another; false if one of them vanishes.
+// orthonormal makes rows orthonormal, one after another. It returns false if a row vanishes.
 func orthonormal(rows *mat.Dense) bool {
 	for i := range rows.RawMatrix().Rows {
 		v := rows.RawRowView(i)

@@ -6,16 +6,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// margins describes the coordinates of one class as functions of the latent numbers z. The log-odds
-// of a binary coordinate or a level are intercept + slope·z. A number is the logistic function of
-// intercept + slope·z + rest·e, where e is an independent normal number.
+// margins describes the coordinates of a record of one class as functions of the latent numbers z.
+// The log-odds of a binary coordinate or a level are intercept + slope·z. A number is the logistic
+// function of intercept + slope·z + rest·e, where e is an independent normal number.
 type margins struct {
 	intercept, rest []float64
 	slope           [][]float64
 }
 
-// newMargins finds the intercepts and slopes for which coordinates have the given means, numbers
-// have the given variances, and the correlations are those of the loadings.
+// newMargins finds intercepts and slopes such that coordinates have the given means, numbers have
+// the given variances, and correlations agree with the loadings.
 func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) margins {
 	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
 		slope: make([][]float64, len(mean))}
@@ -38,7 +38,7 @@ func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) 
 	return m
 }
 
-// choice sets a binary coordinate or one level of a column.
+// choice sets the parameters of a binary coordinate or of one level of a column.
 func (m *margins) choice(j int, p float64, loading []float64) {
 	share := floats.Dot(loading, loading)
 	var width float64
@@ -46,8 +46,8 @@ func (m *margins) choice(j int, p float64, loading []float64) {
 	m.slope[j] = scaled(loading, width/math.Sqrt(share))
 }
 
-// number sets a number in [0, 1]. The coordinate of a missing value is 0; mean and variance are
-// corrected for that.
+// number sets the parameters of a number in [0, 1]. Missing values have coordinate 0, so mean and
+// variance are corrected for the fraction of missing values.
 func (m *margins) number(j int, mean, variance, absent float64, loading []float64) {
 	there := 1 - absent
 	of := within(mean/there, 0, 1)
@@ -63,9 +63,9 @@ func scaled(v []float64, f float64) []float64 {
 	return floats.ScaleTo(make([]float64, len(v)), finite(f), v)
 }
 
-// levels sets the intercepts of a column so that the softmax of its levels has the shares p on
-// average over the latent numbers. Each round adds to an intercept the logarithm of the ratio of
-// the wanted and the present share, which is a contraction.
+// levels sets the intercepts of a column's levels such that their softmax, averaged over the latent
+// numbers, equals p. Each round adds to each intercept the logarithm of the wanted share divided by
+// the current share. This iteration is a contraction.
 //
 // Source: Berry, Levinsohn and Pakes 1995, appendix I.
 func (m *margins) levels(b block, p []float64) {
@@ -107,7 +107,8 @@ func (m *margins) levels(b block, p []float64) {
 }
 
 // normalPoint returns point i of a low-discrepancy sequence for the normal distribution in dim
-// dimensions: the normal quantiles of multiples of the powers of one irrational number, modulo 1.
+// dimensions. Its coordinates are the normal quantiles of multiples of g^-k modulo 1, for k = 1, …,
+// dim, where g is the result of goldenRatio.
 //
 // Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
 func normalPoint(i, dim int, golden float64) []float64 {
@@ -121,7 +122,7 @@ func normalPoint(i, dim int, golden float64) []float64 {
 	return out
 }
 
-// goldenRatio returns the root of x^(dim+1) = x + 1, whose powers normalPoint uses.
+// goldenRatio returns the positive root of x^(dim+1) = x + 1. For dim = 1 it is the golden ratio.
 func goldenRatio(dim int) float64 {
 	golden := 2.0
 	for range 40 {
@@ -144,8 +145,8 @@ func softmax(row []float64) {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has the
-// given mean and variance.
+// logitNormal finds a and w such that the logistic function of a + w·g has the given mean and
+// variance if g is a standard normal variable.
 func logitNormal(mean, variance float64) (a, w float64) {
 	mean = within(mean, rare, 1-rare)
 	if !(variance > 1e-6*mean*(1-mean)) {
@@ -158,7 +159,7 @@ func logitNormal(mean, variance float64) (a, w float64) {
 	return logitNormalAt(mean, w), w
 }
 
-// logitNormalAt returns the a for which the mean is as given.
+// logitNormalAt returns the number a for which the logistic function of a + w·g has the given mean.
 func logitNormalAt(mean, w float64) float64 {
 	reach := 40 + 6*w
 	return bisect(-reach, reach, 40, func(a float64) bool {
@@ -167,8 +168,8 @@ func logitNormalAt(mean, w float64) float64 {
 	})
 }
 
-// bisect returns the point where below changes to false, after the given number of bisections of
-// [lo, hi].
+// bisect returns the point of [lo, hi] at which below changes from true to false, approximated by
+// the given number of bisections.
 func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
 	for range rounds {
 		if mid := (lo + hi) / 2; below(mid) {
@@ -180,7 +181,8 @@ func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
 	return (lo + hi) / 2
 }
 
-// logitNormalMoments integrates over g by the trapezoidal rule, which is very accurate here.
+// logitNormalMoments returns the mean and variance of the logistic function of a + w·g. It
+// integrates over g by the trapezoidal rule, which is very accurate for this function.
 func logitNormalMoments(a, w float64) (mean, variance float64) {
 	for _, n := range nodes {
 		x := logistic(a + w*n.at)
@@ -190,7 +192,7 @@ func logitNormalMoments(a, w float64) (mean, variance float64) {
 	return mean, variance - mean*mean
 }
 
-// nodes are the points and weights of the integration over a normal number.
+// nodes are the points and weights of the integration over a standard normal variable.
 var nodes = normalNodes()
 
 type node struct{ at, weight float64 }

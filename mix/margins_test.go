@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestMarginsKeepMeans: however dependent coordinates are, each has its given mean, and numbers
-// have their given variance. The seed is fixed; with 200,000 draws the standard error of a mean is
-// at most 0.0012.
+// TestMarginsKeepMeans checks that coordinates have the given means, and numbers the given
+// variances, for weak and for strong dependence between coordinates. The seed is fixed. With
+// 200,000 draws the standard error of a mean is at most 0.0012.
 func TestMarginsKeepMeans(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("a", "x", "y", "z"),
 		records.Flag("b", "no", "yes"), records.Numeric("c", 0, 1),
@@ -51,10 +51,10 @@ func TestMarginsKeepMeans(t *testing.T) {
 		}
 		for j := range mean {
 			if math.Abs(sum[j]-mean[j]) > 0.0084 {
-				t.Errorf("shared %v: mean of %d is %.4f, not %.4f", shared, j, sum[j], mean[j])
+				t.Errorf("shared %v: coordinate %d has mean %.4f, want %.4f", shared, j, sum[j], mean[j])
 			}
 			if v := square[j] - sum[j]*sum[j]; variance[j] > 0 && math.Abs(v/variance[j]-1) > 0.05 {
-				t.Errorf("shared %v: variance of %d is %.4f, not %.4f", shared, j, v, variance[j])
+				t.Errorf("shared %v: coordinate %d has variance %.4f, want %.4f", shared, j, v, variance[j])
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestAModelKeepsItsPlan: later changes to the caller's plan do not change the model.
+// TestAModelKeepsItsPlan checks that later changes to the caller's plan do not change the model.
 func TestAModelKeepsItsPlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
@@ -23,11 +23,12 @@ func TestAModelKeepsItsPlan(t *testing.T) {
 	p.Config = mix.Config{}
 	*p = mix.Plan{}
 	if !reflect.DeepEqual(m.Whiten(), before) || m.Schema().Dim() != 6 {
-		t.Errorf("%v", m.Schema())
+		t.Errorf("the model changed with the caller's plan: schema %v", m.Schema())
 	}
 }
 
-// TestWhatIsMissing: for zero values and nil, methods return a *param.Error and do not panic.
+// TestWhatIsMissing checks that methods return a *param.Error and do not panic if they are called
+// on zero values or with nil arguments.
 func TestWhatIsMissing(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
@@ -40,7 +41,7 @@ func TestWhatIsMissing(t *testing.T) {
 			mistakes["stream of "+name] = err
 		}
 		if x, y := none.Noise(); none.Degree() != 0 || x != 0 || y != 0 {
-			t.Errorf("%s: degree %d, noise %v and %v", name, none.Degree(), x, y)
+			t.Errorf("%s: got degree %d, noise %v and %v, want zeros", name, none.Degree(), x, y)
 		}
 	}
 	for _, err := range p.Stream(ctx, accountant.NewLedger(c.Budget), nil) {
@@ -89,7 +90,7 @@ func TestWhatIsMissing(t *testing.T) {
 	for name, err := range mistakes {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 	if n := new(mix.Rows).Len(); n != 0 {
@@ -97,8 +98,8 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestSamplingsAreValues: pointers implement Sampling by the methods of their values, but Plan
-// refuses them: they may be nil, may change after validation, and are not recognised by type
+// TestSamplingsAreValues checks that Plan refuses pointers to samplings. Pointers implement
+// Sampling too, but they may be nil, may change after validation, and do not match the type
 // switches.
 func TestSamplingsAreValues(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
@@ -108,7 +109,7 @@ func TestSamplingsAreValues(t *testing.T) {
 		c.Sampling, c.Budget.Relation = sampling, accountant.ReplaceOne
 		var wrong *param.Error
 		if _, err := c.Plan(); !errors.As(err, &wrong) || wrong.Path != "mix.Config.Sampling" {
-			t.Errorf("%T: %v", sampling, err)
+			t.Errorf("%T: got %v, want *param.Error for Sampling", sampling, err)
 		}
 	}
 }

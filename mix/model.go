@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a release: its rows, and the public numbers of the plan that made them. It is
-// gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
+// A Model is a release: its rows and the public parameters of its plan. A generator of this package
+// returns it as gen.Model().(*mix.Model). It is safe for concurrent use.
 type Model struct {
 	work    *work
 	rows    *Rows
@@ -19,7 +19,7 @@ type Model struct {
 	centers [][]float32 // released mean records; nil if there are none
 
 	once       sync.Once
-	population *population // of tables and sets, estimated on first use
+	population *population // only for tables and sets; estimated on first use
 }
 
 // made returns an error for the zero value.
@@ -30,8 +30,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Rows returns the released mixtures: those of the plan except those lost to interruptions. They
-// belong to the model: clone them before changing them.
+// Rows returns the released mixtures. These are all mixtures of the plan, except mixtures that
+// interruptions lost. The rows belong to the model: clone them before changing them.
 func (m *Model) Rows() *Rows {
 	if m.made() != nil {
 		return new(Rows)
@@ -39,8 +39,8 @@ func (m *Model) Rows() *Rows {
 	return m.rows
 }
 
-// Centers returns the released mean records, one for each part; nil if none were released. They
-// belong to the model.
+// Centers returns the released mean records, one for each part, or nil if none were released. The
+// slices belong to the model and must not be changed.
 func (m *Model) Centers() [][]float32 {
 	if m == nil {
 		return nil
@@ -67,8 +67,8 @@ func (m *Model) of(part int) (list []int) {
 	return list
 }
 
-// Schema returns the schema of the records drawn: that of the real ones for tables and sets,
-// and that of the rows otherwise.
+// Schema returns the schema of drawn records: the plan's schema for tables and sets that are not
+// projected, and the schema of the rows otherwise.
 func (m *Model) Schema() records.Schema {
 	if m.made() == nil && m.work.config.decoded() {
 		return m.work.config.Schema
@@ -76,9 +76,10 @@ func (m *Model) Schema() records.Schema {
 	return m.RowSchema()
 }
 
-// RowSchema returns the schema of released rows as vectors or images, for [Rows.Table] and
-// [Project]. The coordinates of mixed binary records, sets and encoded rows of tables can be any
-// number in [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
+// RowSchema returns the schema that describes released rows as vectors or images, for use with
+// [Rows.Table] and [Project]. The coordinates of mixed binary records, sets and encoded rows of
+// tables can be any number in [0, 1]. Projected records are vectors of any sign, bounded by the
+// clip norm.
 func (m *Model) RowSchema() records.Schema {
 	if m.made() != nil {
 		return records.Schema{}
@@ -98,21 +99,21 @@ func (m *Model) RowSchema() records.Schema {
 
 // Sampler starts a draw.
 //
-// For tables and sets, any number of new records can be drawn, from class frequencies, means and
-// correlations that the first call estimates from the released mixtures. Their quality depends on
-// the mixtures: frequencies and means need fewer mixtures than correlations, and dependence below
-// the noise level is not modelled. Without labels the number of records is taken from the plan's
-// sampling. Sets with more items than the square of the clip norm count less than others.
+// For tables and sets the sampler draws any number of new records. The first call estimates class
+// frequencies, means and correlations from the released mixtures. Frequencies and means need fewer
+// mixtures than correlations, and dependence below the noise level is not modelled. Without labels
+// the estimates use the degree as the mean number of records in a mixture. Sets with more items
+// than the square of the clip norm are clipped and so have less weight than others.
 //
-// Vectors and images are the released mixtures themselves, projected to the domain and labelled
-// by their largest label coordinate, in random order. They repeat if more are requested than
-// were released.
+// For vectors and images the sampler returns the released mixtures themselves in random order,
+// clamped to the domain and labelled by their largest label coordinate. Mixtures repeat if more are
+// requested than were released.
 //
-// Draw.Means requests the probability of every item of a set, so the records are vectors, and in
-// tables the most probable level of each column.
+// With Draw.Means a set is returned as the vector of its items' probabilities, and a table row has
+// the most probable level of each column.
 //
-// Guarantee: post-processing. Errors: *param.Error for the zero value and for a class of which no
-// rows were released.
+// Guarantee: post-processing. Errors: *param.Error for the zero value, and for vectors or images of
+// a class without released rows.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err

@@ -14,44 +14,45 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// MomentsConfig describes the parametric learner. Every field is public.
+// MomentsConfig configures [Model.Moments]. Every field is public.
 type MomentsConfig struct {
-	// Frequencies is the number of cosine frequencies along each side of an image. Those in a quarter
-	// disc describe the image, which assumes that neighbouring pixels are similar. 0 means half the
-	// longer side. Other records are described by their coordinates.
+	// Frequencies is the number of cosine frequencies along each side of an image. An image is
+	// described by its coefficients at the pairs of frequencies in a quarter disc. This assumes that
+	// neighbouring pixels are similar. 0 means half the longer side. Records other than images are
+	// described by their coordinates.
 	Frequencies int
 	Backend     device.Backend // nil for the CPU
 }
 
-// Moments is a parametric description of the records, one normal distribution per class,
-// estimated from released mixtures. Any number of labelled records can be drawn from it. It
-// is safe for concurrent use.
+// Moments describes the records by one normal distribution per class, estimated from released
+// mixtures. Any number of labelled records can be drawn from these distributions. Moments is safe
+// for concurrent use.
 //
 // Guarantee: post-processing of a release; it costs no privacy.
 type Moments struct {
 	schema  records.Schema
 	basis   *basis
 	weights network.Choice // of the classes
-	means   [][]float64    // of every class, in the records' coordinates
-	factors []*mat.Dense   // of every class: coefficients × components, Σ = F Fᵀ
+	means   [][]float64    // by class, in the records' coordinates
+	factors []*mat.Dense   // by class: F, coefficients × components; Σ = F Fᵀ
 	// paint holds the components of every class in the records' coordinates: components × dim
 	paint []device.Matrix
 }
 
-// Moments estimates means and covariances of the classes.
+// Moments estimates the mean and the covariance of every class.
 //
-// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a
-// known s; the excess over s² is due to the records. In every class, eigenvalues within the range
-// of pure noise are dropped, and others are shrunk by the bias that noise causes. Directions that
-// are significant only in the average of the classes are taken from that average. Without
-// [Config.ByClass] the class means come from a regression on the noisy labels, corrected for their
-// noise, and all classes have one covariance.
+// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean. Since s
+// is known, the excess over s² is due to the records. In every class, eigenvalues within the range
+// of pure noise are dropped, and the others are shrunk to correct the bias that noise causes.
+// Directions that are significant only in the average of the classes are taken from that average.
+// Without [Config.ByClass] the class means come from a regression on the noisy labels, corrected
+// for their noise, and all classes share one covariance.
 //
-// For tables and sets these are moments of encoded records, and vectors are drawn from them; the
-// generator draws records of the schema.
+// For tables and sets the moments describe encoded records, and [Moments.Sample] draws vectors. Use
+// the generator to draw table rows or sets.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011. Errors:
-// *param.Error if there are no classes, the records were projected, or cfg is wrong.
+// *param.Error if there are no classes, if the records were projected, or if cfg is invalid.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (m *Moments) byClass(e *estimator) {
 	for class := range classes {
 		p := e.part(class)
 		each[class] = e.covariance(m.basis.describe(e.be, p.x))
-		if p.center == nil { // the number of records is Poisson, and each includes the mean
+		if p.center == nil { // the random number of records multiplies the mean
 			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
 			takeMean(each[class], sum, 1, p.held)
 		}
@@ -102,8 +103,9 @@ func (m *Moments) byClass(e *estimator) {
 	m.weights = network.NewChoice(held)
 }
 
-// pool returns the average covariance of single records, multiplied by the average number of
-// records in a sum, plus the noise. Classes that lost all rows to interruptions are left out.
+// pool averages the covariances of single records over the classes, multiplies the result by the
+// average number of records in a sum, and adds the noise. Classes whose rows were all lost to
+// interruptions are left out.
 func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
 	there := 0
 	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
@@ -140,17 +142,18 @@ func (m *Moments) Classes() int { return len(m.means) }
 // Mean returns the mean record of a class.
 func (m *Moments) Mean(class int) []float64 { return append([]float64(nil), m.means[class]...) }
 
-// Components returns the number of directions of a class above the noise level.
+// Components returns the number of directions in which a class varies by more than the noise.
 func (m *Moments) Components(class int) int {
 	_, cols := m.factors[class].Dims()
 	return cols
 }
 
-// Schema returns the schema of the records drawn, [Model.RowSchema].
+// Schema returns the schema of drawn records, which is [Model.RowSchema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
-// Sample draws n labelled records: classes in the released proportions, and each record from the
-// normal distribution of its class, clamped to the schema. The seed may be public.
+// Sample draws n labelled records. It draws each record's class with the estimated class
+// probabilities, and then the record from the normal distribution of the class, clamped to the
+// schema. The seed may be public.
 //
 // Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
@@ -179,11 +182,12 @@ func (m *Moments) fill(rng *rand.Rand, flat []float32, labels []int32) {
 	m.schema.Clamp(flat)
 }
 
-// imageNoise is the default standard deviation of the noise on images that FitMoments draws, as a
-// fraction of the range of a pixel; docs/defaults.md has the measurements.
+// imageNoise is the default standard deviation of the noise that FitMoments adds to drawn images,
+// as a fraction of the range of a pixel. docs/defaults.md has the measurements.
 const imageNoise = 0.1
 
-// blur adds noise to drawn images: of the given standard deviation, or imageNoise if std is 0.
+// blur adds noise to drawn images. The standard deviation is std, or by default imageNoise times
+// the range of a pixel if std is 0. If std is negative, blur adds nothing.
 func (m *Moments) blur(rng *rand.Rand, flat []float32, std float64) {
 	if std < 0 || !m.schema.IsImage() {
 		return
@@ -228,9 +232,10 @@ func (m *Moments) prepare(be device.Backend) {
 	}
 }
 
-// Described returns records with only what the moments describe: the low frequencies of images,
-// clamped to the domain. A network trained on drawn records classifies such images better than the
-// sharper originals. The map is public and the same for every record.
+// Described projects images to the low frequencies that the moments describe and clamps the result
+// to the domain. Other records are returned unchanged. A network trained on drawn records
+// classifies the projected images better than the sharper originals. The projection is public and
+// the same for every record.
 //
 // Errors: *param.Error for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {
@@ -265,7 +270,8 @@ func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {
 	return out
 }
 
-// basis is an orthonormal basis in which records are described, as rows of a matrix.
+// basis is a set of orthonormal vectors by whose coefficients records are described. The vectors
+// are the rows of a matrix.
 type basis struct{ rows device.Matrix }
 
 // describe returns the coefficients of records.
@@ -275,7 +281,7 @@ func (b *basis) describe(be device.Backend, x device.Matrix) device.Matrix {
 	return u
 }
 
-// of returns the coefficients of vectors, which are columns.
+// of returns the coefficients of vectors, which are the columns of a matrix.
 func (b *basis) of(vectors mat.Matrix) *mat.Dense {
 	_, n := vectors.Dims()
 	out := mat.NewDense(b.rows.Rows, n, nil)
@@ -319,7 +325,8 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 	return &basis{device.HostMatrix(len(flat)/s.Dim(), s.Dim(), flat)}, nil
 }
 
-// appendCosine appends the image of one pair of frequencies in one channel, which is 0 in others.
+// appendCosine appends the basis image of one pair of frequencies in one channel. All other
+// channels are 0.
 func appendCosine(flat []float32, s records.Schema, a, b, channel int) []float32 {
 	for y := range s.Height() {
 		for x := range s.Width() {

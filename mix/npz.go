@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The arrays of an exported release: x holds features and y soft labels, with one row for each
-// mixture.
+// The arrays of an exported release. x holds the features and y the soft labels; each mixture is
+// one row.
 const (
 	npzFeatures = "x.npy"
 	npzLabels   = "y.npy"
@@ -42,16 +42,17 @@ func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
 	return records.WriteNPY(w, t)
 }
 
-// anyNumbers returns a schema that leaves every finite number unchanged.
+// anyNumbers returns a schema whose bounds contain every finite float32, so that reading and
+// writing change no number.
 func anyNumbers(cols int) records.Schema {
 	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
 }
 
-// ReadNPZ reads what [Rows.WriteNPZ] wrote, for dim features and classes label coordinates (0 for
-// none).
+// ReadNPZ reads rows that [Rows.WriteNPZ] wrote. They must have dim features and the given number
+// of label coordinates, which may be 0.
 //
-// Errors: records.ErrFormat for a file of another format, without the arrays, or with other
-// lengths.
+// Errors: records.ErrFormat for a file of another format, and for missing arrays or arrays of wrong
+// shapes.
 func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {

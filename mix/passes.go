@@ -15,25 +15,28 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// purposeCounts is the pass that counts the records of every shard and class. It is needed if no
-// mean records are released, whose pass would also count. Nothing is released from it.
+// purposeCounts is the purpose of the pass that counts the records of every shard and class. It
+// runs only without mean records, because the pass of mean records counts too. The counts are never
+// released.
 const purposeCounts = "positions of records"
 
 // passState is the public part of a pass.
 type passState struct {
 	Run    string   `json:"run"` // a unique name of the pass
 	Shards []string `json:"shards"`
-	// Mixtures has the number of mixtures of each part that the pass sums; nil for other passes.
+	// Mixtures is, for each part, the number of mixtures whose sums the pass computes; nil in passes
+	// that sum no mixtures.
 	Mixtures []int       `json:"mixtures,omitempty"`
 	Centers  [][]float32 `json:"centers,omitempty"` // released mean records
 }
 
-// passSecret is the encrypted part of a pass of mixtures. Its length does not depend on records.
+// passSecret is the secret part of a pass of mixtures. Its length does not depend on the records.
 type passSecret struct {
 	// First has, for every shard and part, the position of the shard's first record among the records
-	// of the part, and one more list with the numbers of records of all shards: eight bytes each.
+	// of the part. After the last shard it has the total number of records of every part. Each number
+	// takes eight bytes.
 	First []byte
-	// Samples has the result of Inclusions.Secret for each part.
+	// Samples has, for each part, the result of Inclusions.Secret.
 	Samples [][]byte
 }
 
@@ -47,8 +50,9 @@ func (s passState) pass(purpose string, secret synth.Secret) (synth.Pass, error)
 	return synth.Pass{Purpose: purpose, State: text, Secret: secret}, err
 }
 
-// Passes returns the stages whose sums other processes can compute: all of them if the sampling is
-// Poisson, and none for subsets of a fixed size, which are drawn from all records together.
+// Passes returns the stages whose sums other processes can compute. With Poisson sampling these are
+// all stages. There are none for subsets of a fixed size, because a subset is drawn from all
+// records together.
 func (w *work) Passes() []string {
 	if _, subsets := w.config.Sampling.(WithoutReplacement); subsets {
 		return nil
@@ -61,7 +65,7 @@ func (w *work) Passes() []string {
 
 // Partial returns the sums of a pass over no records.
 //
-// Errors: *param.Error for a pass that does not belong to the plan.
+// Errors: *param.Error for a pass of another plan.
 func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
 	c, err := w.passCounter(p)
 	if err != nil {
@@ -83,18 +87,18 @@ type passCounter struct {
 	*work
 	purpose string
 	state   passState
-	source  *source // without records: prepares those of a shard
+	source  *source // without records; prepares the records of a shard
 
 	sum     *mechanism.FixedSum // the sums that the stage releases; nil in the counting pass
 	counts  *mechanism.FixedSum // by shard and part; nil for mixtures
-	first   [][]int64           // only for mixtures: positions by shard and part, and ends
+	first   [][]int64           // only for mixtures: as away.first
 	samples []*mechanism.Inclusions
 
 	shard int
 	seen  []int64 // records of every part so far
 }
 
-// mostCounts bounds the number of shards times parts, since every shard transfers that many counts.
+// mostCounts is the largest number of shards times parts. Every shard transfers that many counts.
 const mostCounts = 1 << 22
 
 func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
@@ -121,8 +125,8 @@ func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	return c, nil
 }
 
-// checkShards returns an error for shards without names or with the same name, and for too many
-// shards.
+// checkShards returns an error if a shard has no name, if two shards have the same name, or if
+// there are no shards or too many.
 func (w *work) checkShards(names []string) error {
 	most := mostCounts / w.config.parts()
 	seen := map[string]bool{}
@@ -141,7 +145,7 @@ func (w *work) checkShards(names []string) error {
 // width returns the number of coordinates of one mixture's sum.
 func (w *work) width() int { return w.config.dim() + w.config.labels() }
 
-// mixtures prepares the sums of mixtures and, if the secret is known, the samples.
+// mixtures prepares the sums of mixtures and, if there is a secret, the samples.
 func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 	total, parts := 0, c.config.parts()
 	for _, n := range c.state.Mixtures {
@@ -165,7 +169,7 @@ func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 	}
 	c.sum = mechanism.NewFixedSum(total*c.width(), mechanism.GridFor(c.std))
 	if secret == nil {
-		return nil // sums over no records, into which others are merged
+		return nil // the sums of no records, into which other sums are merged
 	}
 	var s passSecret
 	if json.Unmarshal(secret, &s) != nil || len(s.Samples) != parts {
@@ -209,11 +213,13 @@ func (c *passCounter) Begin(shard string) error {
 	return nil
 }
 
-// errShard contains no number, since that would be a private number of records.
-var errShard = param.New("mix.Pass.Shards", "a shard with other records than before",
-	"sources that give the same records, in the same order, whenever a shard is opened")
+// errShard contains no number, because numbers of records are private.
+var errShard = param.New("mix.Pass.Shards",
+	"a shard whose records have changed since an earlier pass",
+	"shards with the same records in the same order in every pass")
 
-// End returns an error if the number of records differs from that in the pass that counted them.
+// End returns an error if the shard's number of records differs from the number in the pass that
+// counted the records.
 func (c *passCounter) End() error {
 	for part, n := range c.seen {
 		if c.first != nil && c.first[c.shard][part]+n != c.first[c.shard+1][part] {
@@ -243,8 +249,9 @@ func (c *passCounter) Add(ctx context.Context, data records.Data) error {
 	return nil
 }
 
-// addSampled adds the records of a part to the mixtures whose samples contain their positions.
-// Positions of other shards are an error: their records would be in the same samples as these.
+// addSampled adds the records of a part to the mixtures whose samples contain their positions. It
+// returns an error if the shard has more records than were counted: the surplus records would have
+// the positions of another shard's records and be sampled together with them.
 func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 	lo := c.first[c.shard][part] + c.seen[part]
 	hi := lo + int64(len(list))
@@ -285,7 +292,7 @@ func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 // addRow adds a row to the sum of a mixture, which begins at the given offset.
 func (w *work) addRow(s *source, sum *mechanism.FixedSum, offset int, row int32,
 	features []float32) {
-	share := s.share.Of(int(row)) // the weight of the row, see records.RowsOf
+	share := s.share.Of(int(row)) // the weight of the row; see records.RowsOf
 	sum.AddRowAt(offset, features, share)
 	switch label := [1]float64{w.label}; {
 	case w.config.ByClass:

@@ -21,16 +21,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// elsewhere reads shards as other processes do: each shard twice, sealed, in pieces of three
-// records, and merged in another order.
+// elsewhere reads shards as other processes would. It reads each shard twice, in pieces of three
+// records, seals the sums, and merges them in another order.
 type elsewhere struct {
 	plan   *mix.Plan
 	key    mechanism.Key
 	shards []records.Data
 	passes []synth.Pass
-	// open says that sums are merged without sealing
+	// open is true if sums are merged without sealing.
 	open bool
-	// piece, if not nil, changes the pieces of a shard in a pass
+	// piece, if not nil, replaces each piece of a shard in a pass.
 	piece func(pass, shard int, data records.Data) records.Data
 }
 
@@ -124,7 +124,7 @@ func rowsOf(t *testing.T, g *synth.Generator) []any {
 	return []any{x.Data, y.Data}
 }
 
-// fixed sets the noise, so that nothing has to be calibrated.
+// fixed sets the noise multipliers, so that nothing has to be calibrated.
 func fixed(c mix.Config, mixtures int) mix.Config {
 	c.NoiseMultiplier, c.Budget.Epsilon, c.Mixtures = 1.5, 1e3, mixtures
 	if c.Centers.Share > 0 {
@@ -133,9 +133,9 @@ func fixed(c mix.Config, mixtures int) mix.Config {
 	return c
 }
 
-// TestPassesAreTheSameBits: FitPasses releases the same bits as FitOn, for every variant with
-// Poisson sampling, several passes of mixtures, and 1, 3 and 17 shards, with sealed sums and
-// others; and the ledger has the same lines.
+// TestPassesAreTheSameBits checks that FitPasses releases the same bits as FitOn and leaves the
+// same ledger entries. It does so for every variant with Poisson sampling, with several passes of
+// mixtures, with 1, 3 and 17 shards, and with sealed and unsealed sums.
 func TestPassesAreTheSameBits(t *testing.T) {
 	defer mix.PassesOf(2000)()
 	s := records.Image(2, 3).WithLabels("a", "b")
@@ -162,21 +162,21 @@ func TestPassesAreTheSameBits(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
-					t.Errorf("%v, %s, %d shards: other rows", r, name, shards)
+					t.Errorf("%v, %s, %d shards: FitPasses and FitOn release different rows", r, name, shards)
 				}
 				if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
 					t.Errorf("%v, %s, %d shards: the ledger has %v, want %v", r, name, shards,
 						ledger.Entries(), one.Entries())
 				}
 				if len(e.passes) < 3 {
-					t.Errorf("%d passes: the test has no power", len(e.passes))
+					t.Errorf("%d passes, want at least 3: the test has no power", len(e.passes))
 				}
 			}
 		}
 	}
 }
 
-// TestPassesOfPersons: FitPasses on persons releases the same bits as FitOn.
+// TestPassesOfPersons checks that FitPasses on persons releases the same bits as FitOn.
 func TestPassesOfPersons(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	rows := grey(t, 60, s)
@@ -220,18 +220,19 @@ func TestPassesOfPersons(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
-		t.Error("other rows")
+		t.Error("FitPasses and FitOn release different rows")
 	}
 }
 
-// TestReplayOfPasses: with the same noise, passes over neighbours release the same, and the purpose
-// and the length of the public state of every pass are the same.
+// TestReplayOfPasses checks that with the same noise, passes over neighbouring data sets release
+// the same model. The purposes of the passes and the lengths of their public states must also be
+// equal.
 func TestReplayOfPasses(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
 			if i%9 != 4 || pair.Data.Len() == 0 && r == accountant.ReplaceOne {
-				continue // the other pairs are tested with FitOn
+				continue // the test of FitOn covers the other pairs
 			}
 			c := fixed(variants(s, r, pair.Data.Len())["poisson centred"], 42)
 			p := mustPlan(t, c)
@@ -240,7 +241,7 @@ func TestReplayOfPasses(t *testing.T) {
 				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 					e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(d, 2)}
 					g, err := p.FitPasses(ctx, l, e.read, synth.Shards(e.names()...),
-						synth.On(device.CPUWith(1))) // one worker makes calls in one order
+						synth.On(device.CPUWith(1))) // with one worker the order of calls is fixed
 					if err != nil {
 						return nil, err
 					}
@@ -255,8 +256,8 @@ func TestReplayOfPasses(t *testing.T) {
 	}
 }
 
-// TestSecretsTellNothing: the length of a pass's secret does not depend on the records, the secret
-// prints as [private], and the public state does not contain it.
+// TestSecretsTellNothing checks that the length of a pass's secret does not depend on the records,
+// that the secret prints as [private], and that the public state does not contain it.
 func TestSecretsTellNothing(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson centred"], 42))
@@ -271,17 +272,17 @@ func TestSecretsTellNothing(t *testing.T) {
 		lengths[len(last.Secret)] = true
 		for _, text := range []string{fmt.Sprint(last), fmt.Sprintf("%+v %#v", last, last.Secret)} {
 			if !strings.Contains(text, "[private]") || strings.Contains(text, "Samples") {
-				t.Errorf("a pass prints as %s", text)
+				t.Errorf("a pass prints as %s, want [private] and no samples", text)
 			}
 		}
 	}
 	if len(lengths) != 1 {
-		t.Errorf("secrets of lengths %v", lengths)
+		t.Errorf("secrets have lengths %v, want only one length", lengths)
 	}
 }
 
-// TestShardsThatChange: shards that change between passes are refused. One more record would have
-// the position of another shard's record, and be sampled together with it.
+// TestShardsThatChange checks that shards that change between passes are refused. An additional
+// record would have the position of another shard's record and be sampled together with it.
 func TestShardsThatChange(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson"], 42))
@@ -297,22 +298,22 @@ func TestShardsThatChange(t *testing.T) {
 		var wrong *param.Error
 		g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...))
 		if !errors.As(err, &wrong) || g != nil {
-			t.Errorf("%+d: %v", change, err)
+			t.Errorf("%+d records: got %v, want *param.Error and no model", change, err)
 		}
 		for _, line := range ledger.Entries() {
 			if line.Spent > 0 {
-				t.Errorf("%+d: noise was drawn: %+v", change, line)
+				t.Errorf("%+d records: noise was drawn: %+v", change, line)
 			}
 		}
 	}
 }
 
-// TestPassesThatCannotBe: refused are subsets of a fixed size, shards without names, passes with
-// invalid state, and a number of records that is not the public one.
+// TestPassesThatCannotBe checks that these are refused: subsets of a fixed size, shards without
+// names, passes with invalid state, and a number of records that differs from the public number.
 func TestPassesThatCannotBe(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	data := grey(t, 20, s)
-	early := false // nothing was reserved
+	early := false // whether the last run failed before it reserved anything
 	try := func(c mix.Config, opts ...synth.Option) error {
 		p := mustPlan(t, fixed(c, 42))
 		e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, 2)}
@@ -332,20 +333,20 @@ func TestPassesThatCannotBe(t *testing.T) {
 	var wrong *param.Error
 	all := variants(s, accountant.ReplaceOne, 20)
 	if err := try(all["subset"]); !errors.As(err, &wrong) || !early {
-		t.Errorf("subsets: %v", err)
+		t.Errorf("subsets: got %v, want *param.Error before anything is reserved", err)
 	}
 	for _, names := range [][]string{nil, {"shard 0", ""}, {"shard 0", "shard 0"}} {
 		if err := try(all["poisson"], synth.Shards(names...)); !errors.As(err, &wrong) || !early {
-			t.Errorf("shards %q: %v", names, err)
+			t.Errorf("shards %q: got %v, want *param.Error before anything is reserved", names, err)
 		}
 	}
 	if err := try(all["poisson"], synth.Shards("shard 0", "another")); !errors.As(err, &wrong) {
-		t.Errorf("other shards: %v", err)
+		t.Errorf("unknown shard: got %v, want *param.Error", err)
 	}
 	for _, name := range []string{"poisson", "poisson centred"} {
 		if err := try(variants(s, accountant.ReplaceOne, 21)[name]); !errors.Is(err,
 			synth.ErrRecords) {
-			t.Errorf("%s, another number of records: %v", name, err)
+			t.Errorf("%s, wrong number of records: got %v, want ErrRecords", name, err)
 		}
 	}
 	p := mustPlan(t, fixed(all["poisson"], 42))
@@ -357,7 +358,7 @@ func TestPassesThatCannotBe(t *testing.T) {
 			Secret: synth.Secret(`{"First":"` + strings.Repeat("A", 22) + `==","Samples":[]}`)},
 		{Purpose: mix.PurposeCenters, State: []byte(`{"shards":["a"]}`)}} {
 		if sums, err := p.Partial(pass); err == nil {
-			t.Errorf("%v: %v", pass.Purpose, sums)
+			t.Errorf("purpose %q: got sums %v, want an error", pass.Purpose, sums)
 		}
 	}
 	sums, err := p.Partial(synth.Pass{Purpose: mix.PurposeMixtures,
@@ -366,15 +367,15 @@ func TestPassesThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := sums.Add(t.Context(), data); !errors.As(err, &wrong) {
-		t.Errorf("records of no shard: %v", err)
+		t.Errorf("Add before Begin: got %v, want *param.Error", err)
 	}
 	if err := sums.Begin("a"); !errors.As(err, &wrong) {
-		t.Errorf("records without samples: %v", err)
+		t.Errorf("Begin without a secret: got %v, want *param.Error", err)
 	}
 }
 
-// TestPassesResume: after a failed pass a run resumes from its checkpoint. No mixture is lost,
-// since grants are taken after the sums have been read, and none is drawn twice.
+// TestPassesResume checks that a run resumes from its checkpoint after a failed pass. No mixture is
+// lost, because grants are taken after the sums have been read, and no mixture is drawn twice.
 func TestPassesResume(t *testing.T) {
 	defer mix.PassesOf(2000)()
 	s := records.Image(2, 3).WithLabels("a", "b")
@@ -400,12 +401,12 @@ func TestPassesResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := g.Model().(*mix.Model).Rows().Len(); n != 600 {
-		t.Errorf("%d mixtures of 600", n)
+		t.Errorf("got %d mixtures, want 600", n)
 	}
 	for i, line := range ledger.Entries() {
 		if line.Reserved != half[i].Reserved || line.Spent != line.Reserved || line.Purpose ==
 			mix.PurposeMixtures && half[i].Spent == 0 {
-			t.Errorf("line %d: %+v, after the failure %+v", i, line, half[i])
+			t.Errorf("ledger entry %d: %+v at the end, %+v after the failure", i, line, half[i])
 		}
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// The stages of a run, which are also the purposes of their ledger lines.
+// The names of the stages, which are also the purposes of their ledger entries.
 const (
 	PurposeCenters  = "mean records"
 	PurposeMixtures = "mixtures"
 )
 
-// A Plan is a Config with degree and noise chosen, and its price. It is computed before any record
-// is read. In addition to the methods of every plan, [Plan.Stream] yields mixtures without storing
-// them.
+// A Plan is a Config with its degree and noise chosen, together with its price. It is computed
+// before any record is read. In addition to the methods of every plan, it has [Plan.Stream], which
+// yields mixtures without storing them.
 type Plan struct {
 	synth.Program
 	Config     Config
@@ -26,9 +26,8 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: the events of the plan are the ones that a run reserves and spends. Errors: those of
-// Validate, and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the
-// budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: those of Validate,
+// and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -79,15 +78,15 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// leastNoise returns the smallest noise multiplier that meets the budget by one of the sound
-// analyses of the sampling.
+// leastNoise returns the smallest noise multiplier that meets the budget under at least one of the
+// sampling's privacy analyses.
 func (c Config) leastNoise() (float64, error) {
 	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
 		event := func(m float64) accountant.Event {
 			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
 		}
-		if best > 0 { // search only if less noise could suffice
+		if best > 0 { // search only if this analysis might permit less noise
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
 				continue
@@ -102,7 +101,8 @@ func (c Config) leastNoise() (float64, error) {
 	return best, nil
 }
 
-// roundUp leaves room for the rounding of a multiplier converted to a standard deviation and back.
+// roundUp is larger than 1 by more than the rounding error of converting a multiplier to a standard
+// deviation and back.
 const roundUp = 1 + 1e-6
 
 // total returns the event of everything that a run releases, given the event of one mixture.
@@ -110,7 +110,7 @@ func (c Config) total(one accountant.Event) accountant.Event {
 	return synth.Total(c.stages(one)...)
 }
 
-// cheapest returns the analysis under which the whole run costs least.
+// cheapest returns the event, among those of all analyses, with which the whole run costs least.
 func (c Config) cheapest() (best accountant.Event, err error) {
 	all := c.Sampling.events(c.geometry(), c.rate(), c.NoiseMultiplier)
 	if len(all) == 1 {
@@ -129,8 +129,8 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 	return best, nil
 }
 
-// stages returns the stage of mean records, if requested, and that of mixtures. Lanes draw
-// concurrently. Their number is fixed, so that the result does not depend on the machine.
+// stages returns the stage of mean records, if requested, and the stage of mixtures. Lanes draw
+// concurrently. The number of lanes is fixed, so that the result does not depend on the machine.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier

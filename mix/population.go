@@ -10,27 +10,28 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// A population describes the records of a table or of sets by estimates from released mixtures:
-// the distribution of every coordinate in every class, and the dependence between coordinates.
+// A population describes table rows or sets by estimates from released mixtures: the distribution
+// of every coordinate in every class, and the dependence between coordinates.
 //
-// A record of a class is drawn from latent numbers z, independent and normal. The probability of a
-// level, an item or a flag is a logistic function of z, and a number is a logistic function of z
-// and noise. Intercepts are set so that on average over z every coordinate has the class's
-// estimated mean; slopes give pairs of coordinates the estimated correlation. A mixture itself,
-// rounded to a record, would be an average record, with the most frequent level of every column,
-// whatever was mixed.
+// A record of a class is drawn from latent numbers z, which are independent standard normal
+// variables. The probability of an item or a flag is a logistic function of z. The probabilities of
+// levels are a softmax. A number is a logistic function of z and noise. Intercepts are set such
+// that every coordinate, averaged over z, has the class's estimated mean. Slopes give pairs of
+// coordinates the estimated correlation. Rounding a mixture itself to a record would always give an
+// average record with the most frequent level of every column.
 //
 // Guarantee: post-processing of released rows.
 type population struct {
 	schema  records.Schema
 	blocks  []block
-	shares  network.Choice // of the classes; records without labels form one class
+	shares  network.Choice // of the classes; records without labels are one class
 	classes []margins
 	factors int // number of latent numbers of a record
 }
 
-// Limits of what is estimated: the correlations are a matrix of at most maxDrawn rows and columns,
-// and every class has separate numbers for each coordinate.
+// Limits of the estimates. The correlation matrix has at most maxDrawn rows and columns. Every
+// class has its own parameters for each coordinate, so maxNumbers bounds the total number of
+// coordinates.
 const (
 	maxDrawn   = 1 << 11 // coordinates, and classes
 	maxNumbers = 1 << 20 // coordinates of all classes together
@@ -43,8 +44,8 @@ func (c Config) decoded() bool {
 	return (k == records.ItemSet || k == records.MixedTable) && !c.Projection.wanted()
 }
 
-// validateWidth returns an error for records that could be mixed but not drawn; it names a
-// system that supports them.
+// validateWidth adds an error for records that could be mixed but are too wide to be drawn. The
+// error names a system that supports them.
 func (c Config) validateWidth(k *param.Checker) {
 	if !c.decoded() {
 		return
@@ -78,7 +79,8 @@ func newPopulation(m *Model) *population {
 	return p
 }
 
-// block is a group of encoded coordinates that are drawn together. Items of a set are flags.
+// block is a group of encoded coordinates that are drawn together. Every item of a set is a block
+// of its own, like a flag.
 type block struct{ rff.Block }
 
 // blocksOf lists the blocks of a schema.
@@ -94,7 +96,7 @@ func blocksOf(s records.Schema) (list []block) {
 	return list
 }
 
-// of returns the block's coordinates of a record.
+// of returns the coordinates of a record that belong to the block.
 func (b block) of(row []float64) []float64 { return row[b.Offset : b.Offset+b.Width] }
 
 // number reports whether coordinate j can be any number in [0, 1]. Other coordinates are 0 or 1:

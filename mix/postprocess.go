@@ -22,8 +22,8 @@ func Project(r *Rows, s records.Schema) *Rows {
 	return out
 }
 
-// toShares projects y to shares: it subtracts the same number from all coordinates and sets
-// negative results to zero, where the number is such that the results add up to 1.
+// toShares projects y to shares. It subtracts one number from all coordinates and sets negative
+// results to zero. The number is chosen such that the results add up to 1.
 func toShares[F float32 | float64](y []F) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
@@ -41,13 +41,13 @@ func toShares[F float32 | float64](y []F) {
 	}
 }
 
-// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in
-// pixels (the paper uses 1), edges repeated.
+// Denoise returns rows of images smoothed by a Gaussian filter of the given standard deviation in
+// pixels (the paper uses 1). Pixels beyond an edge are copies of the nearest pixel.
 //
 // Guarantee: post-processing.
 //
-// Errors: *param.Error for rows that are not images of the schema, and for a width that is not
-// positive or above 100.
+// Errors: *param.Error for rows that are not images of the schema, and for a width that is not in
+// (0, 100].
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
 		return nil, mistake("Denoise.r", nil, "rows")
@@ -80,8 +80,8 @@ func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	return out, nil
 }
 
-// normalFilter returns the matrix of a filter of n pixels with repeated edges; its rows add up to
-// 1.
+// normalFilter returns the n×n matrix of a Gaussian filter with repeated edge pixels. Each row adds
+// up to 1.
 func normalFilter(n int, width float64) device.Matrix {
 	m := device.HostMatrix(n, n, make([]float32, n*n))
 	reach := int(math.Ceil(4 * width))
@@ -99,9 +99,9 @@ func normalFilter(n int, width float64) device.Matrix {
 	return m
 }
 
-// Whiten returns the rows scaled so that mixtures vary around their average as single records do:
-// deviations of features and labels are multiplied by √ℓ. The inputs of a network trained on
-// mixtures then have the scale of the records it will be used on.
+// Whiten multiplies the deviations of features and labels from their means by √ℓ. Mixtures then
+// vary around their mean about as much as single records do. A network trained on them thus gets
+// inputs of the same scale as the records that it will classify.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
@@ -131,9 +131,8 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Prepared returns records in the form that a model trained on the release expects: projected and
-// clipped as the mixed ones were. It gives no privacy: use it for records that are evaluated, not
-// released.
+// Prepared projects and clips records in the same way as the mixed records, as a model trained on
+// the release expects. The result is not private: use it to evaluate models, and do not release it.
 //
 // Errors: *param.Error for the zero value, for no records, and for records of another dimension.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {

@@ -55,7 +55,8 @@ func released(t testing.TB, p *mix.Plan, data records.Data) *mix.Model {
 	return fit(t, p, data).Model().(*mix.Model)
 }
 
-// variants returns configurations for n records that differ in everything the guarantee depends on.
+// variants returns configurations for n records, by name, that cover everything the guarantee
+// depends on: sampling, projection, centres and classes.
 func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Config {
 	n = max(n, 1)
 	samplings := map[string]mix.Sampling{"poisson": mix.Poisson{Nominal: 12, Degree: 3}}
@@ -95,9 +96,9 @@ func schemas(t *testing.T) []records.Schema {
 			"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b"), table}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
-// answers fixed, ledger, progress and released rows must be the same to the bit, and sums must not
-// differ by more than declared.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the
+// mechanisms' answers fixed. The ledger, the progress and the released rows must be bit-identical,
+// and sums must not differ by more than the declared effect.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -110,13 +111,13 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 				all := variants(s, r, pair.Data.Len())
 				for _, name := range slices.Sorted(maps.Keys(all)) {
 					c := all[name]
-					// Rows are numbered within their class. A replay cannot follow this if a row with a smaller
-					// number is added, removed or changes its class: see synthtest.Subject.OwnNumbers.
+					// Rows are numbered within their class. A replay cannot follow the numbers if a row with a
+					// smaller number is added or removed, or changes its class. See synthtest.Subject.OwnNumbers.
 					if c.ByClass && (r == accountant.ReplaceOne || strings.Contains(pair.Name, "in front") ||
 						strings.Contains(pair.Name, "in the middle")) {
 						continue
 					}
-					// Each pair is run with some of the variants, and every variant is used.
+					// Each pair is tested with some of the variants, and every variant is tested.
 					if turn++; turn%11 != 0 {
 						continue
 					}
@@ -135,8 +136,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns everything that a run releases or reports. With one worker the order of
-// events is the same in two runs.
+// everythingVisible returns a function that runs the plan and returns everything that the run
+// releases or reports. With one worker the order of events is the same in every run.
 func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -175,7 +176,7 @@ func grey(t testing.TB, n int, s records.Schema) *records.Table {
 	return table
 }
 
-// TestLedgerHoldsThePlan: the events on the ledger are those that the plan priced.
+// TestLedgerHoldsThePlan checks that the ledger's events are the events that the plan priced.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -190,18 +191,20 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				checkLedger(t, p, ledger)
 				if got := ledger.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got ||
 					got > c.Budget.Epsilon {
-					t.Errorf("the ledger says %v, the plan %v of %v", got, p.Total().Upper, c.Budget.Epsilon)
+					t.Errorf("ε is %v by the ledger, %v by the plan; the budget is %v", got, p.Total().Upper,
+						c.Budget.Epsilon)
 				}
 				if g := gen.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise ||
 					g.Relation != r {
-					t.Errorf("guarantee: %v under %v", g.NoiseClass, g.Relation)
+					t.Errorf("guarantee: noise class %v under %v, want exact noise", g.NoiseClass, g.Relation)
 				}
 			})
 		}
 	}
 }
 
-// checkLedger compares the events on the ledger and its children with those of the plan's stages.
+// checkLedger compares the events on the ledger and its children with the events of the plan's
+// stages.
 func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	ledgers := []*accountant.Ledger{ledger}
@@ -228,11 +231,12 @@ func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 		want += max(stage.Parts, 1)
 	}
 	if lines != want {
-		t.Errorf("%d lines on the ledger, %d planned", lines, want)
+		t.Errorf("the ledger has %d entries, want %d", lines, want)
 	}
 }
 
-// TestRelationsCannotBeMixedUp: a sampling is bound to one relation by its type.
+// TestRelationsCannotBeMixedUp checks that Plan refuses a sampling whose type belongs to another
+// relation than the budget's.
 func TestRelationsCannotBeMixedUp(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, sampling := range []mix.Sampling{mix.Poisson{Nominal: 9, Degree: 2},
@@ -242,24 +246,24 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 		c.Budget.Relation = accountant.AddOrRemoveOne + accountant.ReplaceOne - c.Budget.Relation
 		var param *param.Error
 		if _, err := c.Plan(); !errors.As(err, &param) || param.Path != "mix.Config.Sampling" {
-			t.Errorf("%T under %v: %v", sampling, c.Budget.Relation, err)
+			t.Errorf("%T under %v: got %v, want *param.Error for Sampling", sampling, c.Budget.Relation, err)
 		}
 	}
 	sizes := small(s, mix.WithoutReplacement{Records: 9, Degree: 2})
 	sizes.ByClass = true
 	if _, err := sizes.Plan(); err == nil {
-		t.Error("subsets of a class, whose size is private, are planned")
+		t.Error("Plan accepts subsets with ByClass, although class sizes are private")
 	}
 	p := mustPlan(t, small(s, mix.PoissonReplaceOne{Records: 9, Degree: 2}))
 	ledger := accountant.NewLedger(p.Config.Budget)
 	if _, err := p.FitOn(t.Context(), ledger, grey(t, 8, s)); !errors.Is(err, synth.ErrRecords) ||
 		len(ledger.Entries()) != 0 {
-		t.Errorf("eight records where nine are declared: %v", err)
+		t.Errorf("eight records instead of nine: got %v, want ErrRecords and no ledger entry", err)
 	}
 }
 
-// TestHostileRecordsAreMixed: no record makes a run fail, nor does an empty data set under
-// add/remove.
+// TestHostileRecordsAreMixed checks that records with NaN, infinite or huge coordinates do not make
+// a run fail, and that under add/remove an empty data set does not either.
 func TestHostileRecordsAreMixed(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")

@@ -7,16 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They
-// can be exported, reloaded and used for training. Coordinates may be outside the records' domain,
-// and labels need not add up to 1 (see [Project]).
+// Rows holds released mixtures. The features and the soft labels of a row are noisy sums divided by
+// the degree. Rows can be exported, reloaded and used for training. Coordinates may be outside the
+// records' domain, and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
 	features     []float32
 	labels       []float32
 }
 
-// newRows returns n rows of zeros, with room for more.
+// newRows returns n rows of zeros with a capacity of room rows.
 func (w *work) newRows(n, room int) *Rows {
 	d, k := w.config.dim(), w.config.Schema.Classes()
 	return &Rows{dim: d, classes: k, features: make([]float32, n*d, room*d),
@@ -47,20 +47,21 @@ func (r *Rows) Dim() int { return r.dim }
 // Classes returns the number of label coordinates.
 func (r *Rows) Classes() int { return r.classes }
 
-// Features returns the features of row i, sharing memory.
+// Features returns the features of row i. The slice shares memory with the rows.
 func (r *Rows) Features(i int) []float32 { return r.features[i*r.dim : (i+1)*r.dim] }
 
-// Labels returns the label coordinates of row i, sharing memory.
+// Labels returns the label coordinates of row i. The slice shares memory with the rows.
 func (r *Rows) Labels(i int) []float32 { return r.labels[i*r.classes : (i+1)*r.classes] }
 
-// Matrices returns the features and the labels of all rows, sharing memory.
+// Matrices returns the features and the labels of all rows. The matrices share memory with the
+// rows.
 func (r *Rows) Matrices() (features, labels device.Matrix) {
 	return device.HostMatrix(r.Len(), r.dim, r.features),
 		device.HostMatrix(r.Len(), r.classes, r.labels)
 }
 
-// Class returns the index of the largest label coordinate of row i, the first one if several are
-// equal, or -1 without labels.
+// Class returns the index of the largest label coordinate of row i, or -1 without labels. If
+// several coordinates are largest, it returns the first index.
 func (r *Rows) Class(i int) int {
 	best := -1
 	for k, v := range r.Labels(i) {
@@ -77,11 +78,11 @@ func (r *Rows) Clone() *Rows {
 		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table returns the rows as records of a schema with hard labels: features are clamped to the
-// schema, and the class is the largest label coordinate.
+// Table returns the rows as records of a schema. Features are clamped to the schema's bounds, and
+// each row gets the class of its largest label coordinate.
 //
-// Errors: *param.Error for a schema of another dimension or number of classes, and for one of sets
-// or tables; see [Model.RowSchema].
+// Errors: *param.Error for a schema of sets or tables, and for a schema with another dimension or
+// number of classes. [Model.RowSchema] is a suitable schema.
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() || s.Kind() == records.MixedTable {
 		return nil, mistake("Rows.Table.schema", s.String(),

@@ -4,26 +4,26 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Sampling determines how the records of a mixture are drawn and how many are expected in it. Its
-// type fixes the neighbouring relation; a budget with the other relation is an error. Only types of
-// this package implement it.
+// A Sampling determines how the records of a mixture are drawn and how many a mixture has on
+// average. The type of a Sampling determines the neighbouring relation; a budget with the other
+// relation is an error. Only types of this package implement Sampling.
 type Sampling interface {
 	// Relation returns the neighbouring relation under which this sampling can be priced.
 	Relation() accountant.Relation
 	kind() string
 	sizeField() string // the field that holds the number of records
 	public() (records, degree int)
-	// events returns the events of one mixture by all sound analyses; the plan uses the one that needs
-	// the least noise.
+	// events returns the event of one mixture under each known privacy analysis. The plan uses the
+	// analysis that needs the least noise.
 	events(g geometry, rate, multiplier float64) []accountant.Event
 }
 
 // Poisson includes every record in every mixture independently, with the public probability
 // Degree/Nominal.
 //
-// Guarantee: add or remove one record. The true number of records stays private: Nominal is a
-// public estimate of it. It determines the sampling probability, and so ε, and the actual number of
-// records in a mixture.
+// Guarantee: add or remove one record. The true number of records stays private; Nominal is a
+// public estimate of it. Nominal determines the sampling probability, and with it ε and the
+// expected number of records in a mixture.
 type Poisson struct {
 	Nominal int `json:"nominal"` // public estimate of the number of records
 	Degree  int `json:"degree"`  // ℓ, the public divisor; 0 lets the plan choose
@@ -68,7 +68,7 @@ func (s Poisson) public() (int, int)            { return s.Nominal, s.Degree }
 func (s PoissonReplaceOne) public() (int, int)  { return s.Records, s.Degree }
 func (s WithoutReplacement) public() (int, int) { return s.Records, s.Degree }
 
-// samplingOf returns the sampling of a kind; nil for an unknown kind.
+// samplingOf returns the sampling of a kind, or nil for an unknown kind.
 func samplingOf(kind string, records, degree int) Sampling {
 	for _, s := range []Sampling{Poisson{records, degree}, PoissonReplaceOne{records, degree},
 		WithoutReplacement{records, degree}} {
@@ -89,10 +89,10 @@ func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event
 		Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
 }
 
-// events returns events for the two known dominating pairs. The first uses that an absent record
-// adds nothing and that both records have at most the clip norm. The second uses only the distance
-// by which replacing a record changes a mixture, which also bounds the effect of a record's
-// absence.
+// events returns events for the two known dominating pairs. The first analysis relies on two facts:
+// an absent record adds nothing, and both records have at most g.norm(). The second relies only on
+// the largest distance by which replacing a record changes a mixture. This distance also bounds the
+// effect of a record's absence.
 func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accountant.Event {
 	return []accountant.Event{
 		accountant.SampledSum{Probability: rate, NoiseMultiplier: multiplier},

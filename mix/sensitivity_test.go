@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// contribution returns what one record adds to the sum of a mixture, as the run computes it:
-// clipped, with its label.
+// contribution returns the vector that a run adds to the sum of a mixture for one record: the
+// clipped features and the scaled label.
 func contribution(c Config, x []float32, label int) []float64 {
 	g := c.geometry()
 	shorten(x, g.clip)
@@ -36,7 +36,8 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// extreme draws records at the corners of the domain and inside it.
+// extreme draws a record: with probability one half a corner of the domain, otherwise a point
+// inside it.
 func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	x := make([]float32, s.Dim())
 	corner := rng.IntN(2) == 0
@@ -50,8 +51,8 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	return x
 }
 
-// TestSensitivityBruteForce: no record is longer, and no two records are farther apart, than the
-// effect that a release declares, and some come close to it.
+// TestSensitivityBruteForce checks the effect that a release declares: no record is longer, no two
+// records are farther apart, and some records come close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),
@@ -73,10 +74,10 @@ func TestSensitivityBruteForce(t *testing.T) {
 					accountant.ReplaceOne: farthest} {
 					declared := g.effect(relation, 1)
 					if found > declared {
-						t.Errorf("%v: %v apart, declared %v", relation, found, declared)
+						t.Errorf("%v: distance %v, declared %v", relation, found, declared)
 					}
-					if found < 0.9*declared && !byClass { // within a class the label does not change
-						t.Errorf("%v: at most %v of the %v declared: the test has little power", relation,
+					if found < 0.9*declared && !byClass { // the label is the same within a class
+						t.Errorf("%v: largest distance %v, declared %v: the test has little power", relation,
 							found, declared)
 					}
 				}
@@ -85,7 +86,8 @@ func TestSensitivityBruteForce(t *testing.T) {
 	}
 }
 
-// TestCenterSensitivityBruteForce does the same for sums and counts of disjoint parts.
+// TestCenterSensitivityBruteForce checks the declared sensitivity of sums and counts of disjoint
+// parts.
 func TestCenterSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),
@@ -94,7 +96,7 @@ func TestCenterSensitivityBruteForce(t *testing.T) {
 		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1},
 			Sampling: Poisson{Nominal: 10, Degree: 1}}
 		g := c.centerGeometry()
-		add := func() []float64 { // one record's part of the flat release
+		add := func() []float64 { // the contribution of one record to the sums and counts
 			out := make([]float64, 2*(s.Dim()+1))
 			x, part := extreme(rng, s), rng.IntN(2)
 			shorten(x, c.ClipNorm)
@@ -114,13 +116,13 @@ func TestCenterSensitivityBruteForce(t *testing.T) {
 				found = max(found, distance(a, b))
 			}
 			if declared := g.centerSensitivity(r); found > declared || found < 0.9*declared {
-				t.Errorf("%v, %v: %v apart, declared %v", s, r, found, declared)
+				t.Errorf("%v, %v: largest distance %v, declared %v", s, r, found, declared)
 			}
 		}
 	}
 }
 
-// TestBestLabelShare: no other share leaves less noise in X' − M·Y'.
+// TestBestLabelShare checks that no other label share leaves less noise in X' − M·Y'.
 func TestBestLabelShare(t *testing.T) {
 	residual := func(share float64, d, k int) float64 {
 		l := labelLength(1, share)
@@ -131,7 +133,8 @@ func TestBestLabelShare(t *testing.T) {
 		best := residual(bestLabelShare(d, k), d, k)
 		for share := 0.01; share < 1; share += 0.01 {
 			if residual(share, d, k) < best*(1-1e-12) {
-				t.Errorf("%d features, %d classes: share %.2f beats %.3f", d, k, share, bestLabelShare(d, k))
+				t.Errorf("%d features, %d classes: share %.2f leaves less noise than %.3f", d, k, share,
+					bestLabelShare(d, k))
 			}
 		}
 	}

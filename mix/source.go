@@ -10,18 +10,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// source reads records in the form in which they are mixed: clipped to the clip norm and,
-// if means were released, reduced by them and clipped again. It is safe for concurrent use
-// with one reader per goroutine.
+// source prepares records for mixing: it clips them to the clip norm and, if means were released,
+// subtracts the mean and clips the deviation. It is safe for concurrent use with one reader per
+// goroutine.
 type source struct {
 	config  Config
 	data    records.Data     // rows
-	persons *records.Persons // persons to whom the rows belong; nil if each row is a record
+	persons *records.Persons // persons that the rows belong to; nil if each row is a record
 	share   records.Shares   // of rows
 	project []float32        // Projection's matrix, Dim rows; nil for none
 	parts   [][]int32        // records, or persons, of every part
 	label   []int32          // class of every row; nil without classes
-	centers [][]float32      // of every part; nil until they are released, or without
+	centers [][]float32      // of every part; nil until centres are released
 	cache   []float32        // all prepared rows, if they fit into cacheLimit
 }
 
@@ -42,7 +42,7 @@ func openSource(c Config) *source {
 	return s
 }
 
-// of returns a source of the given records that prepares them as s does.
+// of returns a source of the given records with the configuration, projection and centres of s.
 func (s *source) of(data records.Data) *source {
 	c := s.config
 	s = &source{config: c, project: s.project, centers: s.centers, parts: make([][]int32, c.parts())}
@@ -57,7 +57,7 @@ func (s *source) of(data records.Data) *source {
 	}
 	for record := range n {
 		l := int32(0)
-		// Validate does not permit ByClass for persons, whose rows may have several classes.
+		// A person's rows may have several classes, so Validate does not permit ByClass for persons.
 		if c.ByClass {
 			l = s.label[record]
 		}
@@ -66,7 +66,7 @@ func (s *source) of(data records.Data) *source {
 	return s
 }
 
-// projectionMatrix draws Dim rows of independent normal numbers of variance 1/Dim, from a public
+// projectionMatrix draws Dim rows of independent normal numbers of variance 1/Dim from the public
 // seed.
 func projectionMatrix(p Projection, dim int) []float32 {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x70726f6a656374))
@@ -137,8 +137,8 @@ func multiply(dst, m, x []float32) {
 	}
 }
 
-// shorten scales a row to norm clip or less, with squared norm and factor in float64 as
-// mechanism.ClipFactor requires.
+// shorten scales a row down to norm clip if it is longer. It computes the squared norm and the
+// factor in float64, as mechanism.ClipFactor requires.
 func shorten(row []float32, clip float64) {
 	square := 0.0
 	for _, v := range row {
@@ -148,7 +148,7 @@ func shorten(row []float32, clip float64) {
 	if f == 1 {
 		return
 	}
-	if f == 0 { // also for rows that are not finite, since zero times NaN is not zero
+	if f == 0 { // also for rows that are not finite, because zero times NaN is NaN
 		clear(row)
 		return
 	}
@@ -157,8 +157,8 @@ func shorten(row []float32, clip float64) {
 	}
 }
 
-// keep prepares all rows in advance, if they fit into memory, since every record is read T·ℓ/n
-// times.
+// keep prepares all rows in advance if they fit into cacheLimit, because every record is read about
+// T·ℓ/n times.
 func (s *source) keep() {
 	dim, n := s.config.dim(), s.data.Len()
 	if n > cacheLimit/max(dim, 1) {
@@ -171,8 +171,8 @@ func (s *source) keep() {
 	s.cache = cache
 }
 
-// each calls f with each of the given rows, which must be of one part. For persons, rows are
-// indices of persons, and f is called with all of their rows.
+// each calls f with each of the given rows, which must belong to the given part. For persons, rows
+// contains indices of persons, and f is called with every row of these persons.
 func (r *reader) each(part int, rows []int32, f func(row int32, x []float32)) {
 	dim := r.config.dim()
 	if r.persons != nil {

@@ -12,9 +12,9 @@ type spectrum struct {
 	values  []float64
 }
 
-// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction
-// of excess x (in units of the noise) has the sample eigenvalue (1+x)(1+γ/x), where γ = dimension ÷
-// rows, if x > √γ; otherwise it cannot be seen.
+// spikes estimates the part of a covariance that exceeds noise·I, from the sample covariance s. Let
+// γ = dimension ÷ rows. If a direction's excess x, in units of the noise, is larger than √γ, the
+// sample eigenvalue is about (1+x)(1+γ/x). A smaller excess cannot be told from noise.
 func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var eigen mat.EigenSym
 	n := s.SymmetricDim()
@@ -24,7 +24,7 @@ func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var all mat.Dense
 	eigen.VectorsTo(&all)
 	gamma := float64(n) / float64(max(rows, 1))
-	// The largest eigenvalue of pure noise varies around its limit.
+	// The factor 1.02 allows for the random variation of pure noise's largest eigenvalue.
 	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02
 	var out spectrum
 	var keep []int
@@ -58,7 +58,7 @@ func (s spectrum) over(held float64) spectrum {
 	return s
 }
 
-// factor returns F such that F Fᵀ is the spectrum's covariance, or nil if it is zero.
+// factor returns F such that F Fᵀ is the spectrum's covariance, or nil if the covariance is zero.
 func (s spectrum) factor() *mat.Dense {
 	if s.vectors == nil {
 		return nil
@@ -72,8 +72,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside returns a factor of this covariance plus the other one in the directions that this one
-// does not contain.
+// beside returns a factor of the covariance of s plus the part of o's covariance in the directions
+// that s does not contain.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// errStopped ends the run of a stream after its consumer has stopped.
+// errStopped ends the run of a stream whose consumer has stopped.
 var errStopped = errors.New("mix: the consumer has stopped")
 
-// Stream is like FitOn, but yields the rows in chunks instead of storing them: its memory does not
-// grow with the number of mixtures. The consumer owns the chunks. If the consumer stops early, the
-// whole plan is spent; with a checkpoint, which holds no rows, the same call yields the remaining
-// mixtures.
+// Stream is like FitOn, but yields the rows in chunks instead of storing them, so that its memory
+// does not grow with the number of mixtures. The consumer owns the chunks. If the consumer stops
+// early, the ledger still charges the whole plan. With a checkpoint, calling Stream again in the
+// same way yields the remaining mixtures. The checkpoint holds no rows.
 //
 // Guarantee: that of synth.Plan.FitOn.
 //

@@ -10,13 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// A survey holds estimates from released rows: class means, and a covariance of sums.
+// A survey holds estimates from released rows: class means and a covariance of sums.
 type survey struct {
 	*estimator
 	shares []float64     // fractions of the classes
 	means  [][]float64   // of every class, in the records' coordinates
-	within *mat.SymDense // covariance of sums without the part due to the classes' means
-	spread float64       // number of records whose covariance a sum has
+	within *mat.SymDense // covariance of sums without the part due to class means
+	spread float64       // covariance of sums ÷ covariance of one record
 }
 
 func newSurvey(m *Model) *survey {
@@ -35,19 +35,20 @@ func newSurvey(m *Model) *survey {
 	return s
 }
 
-// left returns the fraction of a record's variance that a mixture has, one minus the probability of
-// being drawn, as for a binomial number of records or a subset.
+// left returns one minus the probability that a record is drawn. The variance of the number of
+// records in a Poisson sample is this fraction of its mean. Likewise, each record of a random
+// subset contributes this fraction of a record's variance.
 func (s *survey) left() float64 { return math.Max(1-s.work.config.rate(), 1e-3) }
 
-// byPart estimates every part from its own mixtures, and pools the covariance within parts.
-// Records without labels form one part.
+// byPart estimates the mean of every part from the part's own mixtures, and averages the
+// covariances of the parts. Records without labels are one part.
 func (s *survey) byPart() {
-	_, subsets := s.work.config.Sampling.(WithoutReplacement) // subsets all have one size
+	_, subsets := s.work.config.Sampling.(WithoutReplacement) // all subsets have the same size
 	total, there, parts := 0.0, 0, s.work.config.parts()
 	s.within = mat.NewSymDense(s.rows.dim, nil)
 	for i := range parts {
 		p := s.part(i)
-		if p.rows > 0 { // all mixtures of a class may be lost
+		if p.rows > 0 { // interruptions may have lost all mixtures of a class
 			own := s.covariance(p.x)
 			if !subsets {
 				takeMean(own, mat.NewVecDense(len(p.sum), p.sum), s.left(), p.held)
@@ -65,7 +66,7 @@ func (s *survey) byPart() {
 	s.spread = total / float64(parts) * s.left()
 }
 
-// byLabel estimates from mixtures of all classes.
+// byLabel estimates means and covariance from mixtures of all classes.
 func (s *survey) byLabel() {
 	f := s.regress()
 	for class, mean := range f.records {
@@ -77,8 +78,9 @@ func (s *survey) byLabel() {
 	takeBetween(s.within, f.means, f.counts)
 }
 
-// shrunk removes noise from the frequencies of items, most of which are rare: half of the estimates
-// of very rare items are negative, and clamping them alone would make sets too long.
+// shrunk removes noise from the frequencies of items, most of which are rare. About half of the
+// estimates for very rare items are negative. If these were only clamped to zero, drawn sets would
+// have too many items.
 func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	for j, v := range mean {
 		mean[j] = finite(v)
@@ -89,10 +91,10 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	return counts.Shrink(mean, std)
 }
 
-// tidy changes noisy means, in place, to values that records can have: in [0, 1], and with levels
-// of a column adding up to one. It returns the average sum of a column's levels before that. The
-// sum differs from one if the estimated number of records is wrong or records were clipped, and the
-// means are divided by it.
+// tidy changes noisy means in place so that they are in [0, 1] and the levels of each column add up
+// to one. It first divides the means by the average, over the columns, of the sum of a column's
+// levels, and returns this average. The average differs from one if the estimated number of records
+// is wrong or if records were clipped.
 func tidy(c Config, mean []float64) (whole float64) {
 	var levels [][]float64
 	for _, b := range blocksOf(c.Schema) {
@@ -114,9 +116,10 @@ func tidy(c Config, mean []float64) (whole float64) {
 	return whole
 }
 
-// variances returns the variance of every coordinate of a record within its class. The variance of
-// a choice follows from its mean. That of a number is estimated; where noise dominates, a third of
-// the largest variance that its mean permits is used, which is that of uniform numbers.
+// variances returns the variance of every coordinate of a record within its class. For a choice the
+// mean determines the variance. For a number the variance is estimated. Where noise dominates, the
+// estimate is close to a third of the largest variance that the mean permits; uniformly distributed
+// numbers have this variance.
 func (s *survey) variances(blocks []block) []float64 {
 	out := make([]float64, s.within.SymmetricDim())
 	for _, b := range blocks {

@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// together plans mixtures of all records, in five rounds.
+// together plans 600 mixtures of records of all classes.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 600, ClipNorm: 2}, n)
 }
 
-// apart plans mixtures of single classes with released centres.
+// apart plans mixtures of one class each, with released centres.
 func apart(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	classes := s.Classes()
 	if classes < 2 {

@@ -6,12 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// PaperTheorem1 returns ε of T mixtures of degree ℓ out of n records by Theorem 1 of the paper, for
-// comparison only: this package does not use it. squared is the theorem's Δ², the squared effect of
-// replacing a record in an undivided sum: for noise σ on means the paper uses d_X/σ_X² + d_Y/σ_Y².
+// PaperTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of n
+// records. It is for comparison only; this package does not use it. The argument squared is the
+// theorem's Δ², the squared effect of replacing a record in an undivided sum. For noise σ on means
+// the paper uses d_X/σ_X² + d_Y/σ_Y².
 //
-// Guarantee: sound under replace-one for sampling without replacement, and loose: the range of
-// every coordinate is used as the distance of two records, and composition is by Rényi divergence.
+// Guarantee: the bound holds under replace-one for sampling without replacement. It is loose,
+// because it uses the range of every coordinate as the distance between two records and composes by
+// Rényi divergence.
 //
 // Errors: *param.Error for an argument out of range.
 //
@@ -39,16 +41,16 @@ func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float
 	return best, nil
 }
 
-// theoremOrders bounds the search over orders: the first term of ε(α) grows without bound.
+// theoremOrders is the largest order of the search. The first term of ε(α) grows without bound.
 const theoremOrders = 512
 
-// theorem1 stores the logarithms of B(k) for even k.
+// theorem1 computes the bound of Theorem 1. It stores the logarithms of B(k) for even k.
 type theorem1 struct {
 	rate, mu float64 // ℓ/n and Δ/ℓ
 	even     map[int]float64
 }
 
-// rdp returns ε'_α.
+// rdp returns ε'_α, the bound on the Rényi divergence of order α for one mixture.
 func (t theorem1) rdp(order int) float64 {
 	x, choose := t.mu*t.mu, math.Log(float64(order*(order-1))/2)
 	log := 2*math.Log(t.rate) + choose + min(math.Log(4*math.Expm1(x)), math.Log(2)+x)
@@ -61,7 +63,7 @@ func (t theorem1) rdp(order int) float64 {
 }
 
 // logB returns log B(k) for an even k. B(k) is the k-th central moment of the likelihood ratio of
-// N(μ,1) and N(0,1), an integral of a non-negative function.
+// N(μ,1) and N(0,1). It is computed as an integral of a non-negative function.
 func (t theorem1) logB(k int) float64 {
 	if v, ok := t.even[k]; ok {
 		return v

@@ -9,15 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sigmaRows has the noise on means, σ_X = σ_Y, for n = T = 60,000, δ = 1/n, records of 784 pixels
-// in [0, 1] clipped to norm 9.2, and ten classes.
+// sigmaRows tabulates the standard deviation of the noise on means, σ_X = σ_Y, for n = T = 60,000
+// and δ = 1/n. Records have 784 pixels in [0, 1], clipped to norm 9.2, and ten classes.
 var sigmaRows = []struct {
 	epsilon float64
 	degree  int
-	// By Theorem 1 with ranges, by Theorem 1 with norms (√2·9.2, √2), and with Poisson sampling under
-	// add/remove; 0 if there is no value.
+	// The columns are σ by Theorem 1 with ranges, by Theorem 1 with norms (√2·9.2, √2), and with
+	// Poisson sampling under add/remove; 0 means that there is no value.
 	paper, clipped, poison float64
-	replace                float64 // Poisson sampling under replace-one, for opposite records
+	replace                float64 // Poisson sampling under replace-one
 }{
 	{20, 64, .215, .100, .063, .0657},
 	{10, 64, .270, .125, .073, .0775},
@@ -29,7 +29,8 @@ var sigmaRows = []struct {
 	{1, 128, 1.117, .519, .146, .273},
 }
 
-// TestPaperTheorem1: at the tabulated σ, ε is the target within the last digit of σ.
+// TestPaperTheorem1 checks that the tabulated σ gives the target ε, up to a change of σ in its last
+// digit.
 func TestPaperTheorem1(t *testing.T) {
 	const n = 60000
 	for _, row := range sigmaRows {
@@ -49,15 +50,16 @@ func TestPaperTheorem1(t *testing.T) {
 			slack := max(0.0006, 0.01*c.sigma) // the table's last digit, or 1 %
 			if less, more := epsilon(c.sigma-slack),
 				epsilon(c.sigma+slack); !(less > row.epsilon && more < row.epsilon) {
-				t.Errorf("ε = %g, degree %d: σ = %g gives %.4g to %.4g", row.epsilon, row.degree, c.sigma,
+				t.Errorf("degree %[2]d, σ = %[3]g: ε is between %.4g and %.4g, want %[1]g", row.epsilon,
+					row.degree, c.sigma,
 					more, less)
 			}
 		}
 	}
 }
 
-// equalNoise returns the configuration of the table: with the same noise on features and labels, a
-// label has length 1, the largest value of a pixel.
+// equalNoise returns the configuration of the table. Features and labels have the same noise
+// because a label has length 1, the largest value of a pixel.
 func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 	return mix.Config{
 		Schema:   records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
@@ -66,11 +68,12 @@ func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 	}
 }
 
-// TestNoiseOfTheTable: σ within 1 % (or the last digit) for Poisson samples under both relations.
+// TestNoiseOfTheTable checks that the planned σ agrees with the table within 1 % or the last digit,
+// for Poisson samples under both relations.
 func TestNoiseOfTheTable(t *testing.T) {
 	for i, row := range sigmaRows {
 		if testing.Short() && i%3 != 0 {
-			continue // a second of pricing each
+			continue // pricing takes a second for each row
 		}
 		samplings := map[float64]mix.Sampling{row.poison: mix.Poisson{Nominal: 60000, Degree: row.degree}}
 		if row.replace > 0 {
@@ -82,7 +85,7 @@ func TestNoiseOfTheTable(t *testing.T) {
 			if math.Abs(x-y) > 1e-9 {
 				t.Fatalf("noise %v on features, %v on labels", x, y)
 			}
-			// The plan may use a cheaper analysis than that of opposite records.
+			// The plan may use a tighter analysis than the tabulated one.
 			better := want == row.replace && x < want
 			if !better && math.Abs(x-want) > 0.0006 && math.Abs(x/want-1) > 0.01 {
 				t.Errorf("ε = %g, degree %d, %v: σ = %.4f, want %g", row.epsilon, row.degree,

@@ -21,8 +21,8 @@ type Trainer struct {
 	Epochs       int     // passes over the rows; 0 means 5
 	Batch        int     // rows in a step; 0 means 100
 	LearningRate float64 // initial learning rate; 0 means 0.001
-	// Noise is the standard deviation of the noise that FitMoments adds to every coordinate of an
-	// image that it draws; 0 means a tenth of the range of a pixel, and a negative number no noise.
+	// Noise is the standard deviation of the noise that FitMoments adds to every coordinate of a drawn
+	// image. 0 means a tenth of the range of a pixel; a negative number means no noise.
 	Noise   float64
 	Seed    uint64 // of the order of rows and of FitMoments' draws
 	Backend device.Backend
@@ -37,7 +37,7 @@ func (t Trainer) withDefaults() Trainer {
 	return t
 }
 
-// validate checks the settings, and that the network has the given numbers of inputs and classes.
+// validate checks the settings and that the network has dim inputs and the given number of classes.
 func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 	const path = "mix.Trainer."
 	var k param.Checker
@@ -71,8 +71,8 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 		})
 }
 
-// FitRecords trains a classifier on labelled records that were drawn from a release, such as those
-// of [Moments.Sample].
+// FitRecords trains a classifier on labelled records that were drawn from a release, for example
+// records of [Moments.Sample].
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
@@ -91,13 +91,13 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
 		})
 }
 
-// FitMoments trains a classifier on records drawn from class moments, with new records in every
-// step: Epochs·n in all. No record is used twice, so the classifier cannot overfit to a finite
+// FitMoments trains a classifier on records drawn from class moments. It draws new records in every
+// step, Epochs·n in all. Because no record is used twice, the classifier cannot overfit to a finite
 // sample.
 //
-// It could still learn a property of the normal distributions that images do not have: there are
-// directions in which a class hardly varies, more of them the more exact the release is. The noise
-// on drawn images prevents that.
+// The normal distributions have a property that real images lack: there are directions in which a
+// class hardly varies. A more exact release has more such directions. The noise on drawn images
+// prevents the classifier from learning this property.
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {

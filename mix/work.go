@@ -21,7 +21,7 @@ func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
 
-// work implements synth.Work: a configuration with degree and noise chosen.
+// work implements synth.Work for a configuration whose degree and noise have been chosen.
 type work struct {
 	config     Config
 	std        float64     // standard deviation of the noise on a sum of features or scaled labels
@@ -47,11 +47,11 @@ func (w *work) noise() (features, labels float64) {
 	return w.std / l, labels
 }
 
-// TakesPersons marks that the system supports schemas with several rows per person: persons are
-// sampled, and rows count with weights.
+// TakesPersons marks that the system supports schemas with several rows per person. Persons are
+// sampled, and each row is added with its weight.
 func (w *work) TakesPersons() {}
 
-// Title describes what is released.
+// Title describes the release.
 func (w *work) Title() string {
 	what := "mixtures"
 	if w.config.ByClass {
@@ -61,7 +61,7 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d %s of %d records, %v", c.Mixtures, what, w.degree(), c.Schema)
 }
 
-// Notes states the noise, and how the degree was chosen.
+// Notes states the noise and how the degree was chosen.
 func (w *work) Notes() []string {
 	x, y := w.noise()
 	notes := []string{fmt.Sprintf("noise on a row: %.4g on features, %.4g on labels", x, y)}
@@ -76,9 +76,8 @@ func (w *work) Notes() []string {
 	return append(notes, b.String())
 }
 
-// Judge returns an error if the number of records is public and differs from the plan's. For
-// records that other processes read, it returns an error if shards have no names or the same name,
-// or are too many.
+// Judge returns an error if the number of records is public and differs from the plan's number. For
+// records that other processes read, it returns the errors of checkShards instead.
 func (w *work) Judge(r *synth.Run) error {
 	if r.Data == nil {
 		return w.checkShards(r.Shards())
@@ -126,7 +125,7 @@ type configJSON struct {
 	Sampling samplingJSON `json:"sampling"`
 	Config
 	Candidates []Candidate `json:"candidates,omitempty"` // for readers of the plan
-	// Choices are those of the default rules, for readers of the plan.
+	// Choices are the choices of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
@@ -144,7 +143,7 @@ func (w *work) Config() (json.RawMessage, error) {
 		w.candidates, w.config.choices})
 }
 
-// readConfig reads what Config wrote.
+// readConfig reads the JSON that Config wrote.
 func readConfig(saved synth.SavedPlan) (j configJSON, err error) {
 	if err := saved.Decode(&j); err != nil {
 		return j, err

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// With the race detector sync.Pool drops values on purpose, so these counts hold only without it.
+// With the race detector, sync.Pool drops values on purpose, so these counts hold only without the
+// race detector.
 
 func TestTrainingDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
@@ -107,13 +108,13 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Adjacent heads of one kind are merged. After a first step, training and inference allocate
-// nothing.
+// TestGeneratorAllocates: adjacent heads of one kind are merged. After a first step, training and
+// inference allocate nothing.
 func TestGeneratorAllocates(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestGenerator(t, testGenerators[0], 3)
 	if got := n.chain.units[len(n.chain.units)-1].(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
-		t.Errorf("first head %v", got)
+		t.Errorf("first head %v, want three sigmoids", got)
 	}
 	rng := rand.New(rand.NewPCG(6, 1))
 	codes, form := normalMatrix(rng, 8, 3), normalMatrix(rng, 8, n.Dim())

@@ -11,8 +11,8 @@ import (
 // over all pixels of all records of the batch.
 //
 // Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
-// record's gradient bounds nothing, and a chain with it states no norms. It is for generators,
-// whose inputs are public noise.
+// record's gradient bounds nothing, and a chain with a batchNorm sets all norms to NaN. It is for
+// generators, whose inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {
@@ -21,8 +21,8 @@ type batchNorm struct {
 	channels    int
 	f           device.Func
 	gain, shift device.Matrix
-	// running holds the average of the moments over the last batches, latest the difference of a batch
-	// from it
+	// running holds the average of the moments over the last batches. latest is scratch: the moments
+	// of a batch minus running.
 	running, latest device.Matrix
 	batches         int64 // number of batches in the average
 }
@@ -71,7 +71,7 @@ func (u *batchNorm) forward(w *walk, l int, x, y device.Matrix) {
 	u.be.Apply(u.f, y, y)
 }
 
-// average moves the running moments towards those of a batch. The first batch sets them.
+// average moves the running moments towards the moments of a batch. The first batch sets them.
 func (u *batchNorm) average(stats device.Matrix) {
 	u.batches++
 	u.be.Sub(u.latest, stats, u.running)
@@ -95,7 +95,7 @@ func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 	}
 }
 
-// addSum adds the gradient of the whole batch; there is none for a single record.
+// addSum adds the gradient of the whole batch, because single records have no separate gradients.
 func (u *batchNorm) addSum(w *walk, l int, _, _ device.Matrix, _ []float32,
 	blocks []device.Matrix) {
 	u.be.Axpy(1, w.stats[l].RowRange(2, 3), blocks[0])

@@ -3,7 +3,7 @@ package models
 import "github.com/seed7ba64551/privgen/device"
 
 // A blockPass treats each parameter block of its gradients separately; see BlockGradients. Blocks
-// are counted from the first block of the pass.
+// are numbered from the first block of the pass.
 type blockPass interface {
 	blockNorms(dst [][]float64)
 	addBlockSums(dst device.Params, first int, weights [][]float32)
@@ -30,10 +30,10 @@ func (t *trace) blockNorms(dst [][]float64) {
 	}
 }
 
-// The units of a chain do not treat their blocks separately. The gradient of each record is
-// therefore computed in full, one record at a time: norms and sums are taken of those numbers.
+// The units of a chain do not treat their blocks separately. So the gradient of each record is
+// computed in full, one record at a time, and its blocks are measured and added.
 
-// blockNorms sets dst to the squared norms of the gradients that written returns.
+// blockNorms sets dst to the squared norms of the blocks of the gradients that written returns.
 func (w *walk) blockNorms(dst [][]float64) {
 	for i := range w.rows {
 		g := w.written(i)

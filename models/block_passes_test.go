@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// blockNormsOf returns the squared norms of a batch, block by block.
+// blockNormsOf returns the squared norms of a batch's gradients, block by block.
 func blockNormsOf(g BlockGradients, p device.Params, rows int) [][]float64 {
 	norms := make([][]float64, p.Blocks())
 	for b := range norms {
@@ -20,8 +20,8 @@ func blockNormsOf(g BlockGradients, p device.Params, rows int) [][]float64 {
 }
 
 // TestBlocksOfClassifiers: for every network of the package with block gradients, the stated norm
-// of a block is that of what is added to it, and the squared norms of all blocks add up to that of
-// the whole gradient.
+// of a block is the norm of the numbers that are added to the block. The squared norms of all
+// blocks add up to the squared norm of the whole gradient.
 func TestBlocksOfClassifiers(t *testing.T) {
 	told := map[string]bool{}
 	for name, c := range fixedCases(t) {
@@ -39,10 +39,10 @@ func TestBlocksOfClassifiers(t *testing.T) {
 				sum += norms[b][i]
 			}
 			if math.Abs(sum-whole[i]) > 1e-4*whole[i]+1e-12 {
-				t.Errorf("%s: record %d has squared norm %g, its blocks %g", name, i, whole[i], sum)
+				t.Errorf("%s: record %d has squared norm %g, and its blocks together %g", name, i, whole[i], sum)
 			}
 		}
-		for _, i := range []int{rows / 2, rows - 1} { // one record and one block have the stated norm
+		for _, i := range []int{rows / 2, rows - 1} { // add one block of one record
 			for b := range norms {
 				weights := make([][]float32, len(norms))
 				for j := range weights {
@@ -62,7 +62,7 @@ func TestBlocksOfClassifiers(t *testing.T) {
 						want = 0
 					}
 					if got > want*(1+1e-4) || got < want*(1-1e-2)-1e-12 {
-						t.Errorf("%s: record %d adds %g to block %d, want %g in block %d", name, i, got, j,
+						t.Errorf("%s: record %d adds squared norm %g to block %d, want %g (weight in block %d)", name, i, got, j,
 							want, b)
 					}
 				}
@@ -76,7 +76,7 @@ func TestBlocksOfClassifiers(t *testing.T) {
 	}
 }
 
-// blockSum returns a sum in fixed point of gradients whose blocks are clipped separately. A record
+// blockSum returns a fixed-point sum of gradients whose blocks are clipped separately. A record
 // with a block that is not finite is left out, as in package sgd.
 func blockSum(n Network, b device.Batch, bound float64) device.Fixed {
 	sum := device.NewFixed(n.Params().Shapes...)
@@ -111,8 +111,8 @@ func matrixRows(m device.Matrix) (rows [][]float32) {
 	return rows
 }
 
-// TestBlockSumsAreOfRecordsAlone: in fixed point the sum of a batch is exactly the sum of the sums
-// of its records, whatever else is in the batch. A record that is not finite adds nothing.
+// TestBlockSumsAreOfRecordsAlone: in fixed point, the sum over a batch is exactly the sum of its
+// records' separate sums. A record that is not finite adds nothing.
 func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		if _, ok := c.net.Gradients(c.batch).(FixedBlockGradients); !ok ||
@@ -142,17 +142,17 @@ func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 				largest = max(largest, (math.Sqrt(norm)-rounded)*float64(one.Unit))
 			}
 			if b.Sparse == nil && (i == 7 || i == 9) && !none {
-				t.Errorf("%s: a record that is not finite adds something", name)
+				t.Errorf("%s: a record that is not finite changes the sum", name)
 			}
 		}
 		if largest > 1 || largest < 0.9 {
 			t.Errorf("%s: the largest norm of a record's block is %g, want from 0.9 to the clip norm 1", name, largest)
 		}
 		if !slices.Equal(sum, all.Units) {
-			t.Errorf("%s: a record's part of the sum depends on others", name)
+			t.Errorf("%s: the sum of the batch is not the sum of its records' sums", name)
 		}
 		if slices.Equal(sum, make([]int32, len(sum))) {
-			t.Errorf("%s: nothing is added", name)
+			t.Errorf("%s: the sum is zero", name)
 		}
 	}
 }

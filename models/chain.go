@@ -7,34 +7,37 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A unit is one step of a chain: it turns a row of in() numbers into a row of out() numbers, using
-// its parameters and then an element-wise function. A unit stores nothing of a batch; a walk does.
+// A unit is one step of a chain: it turns a row of in() numbers into a row of out() numbers, with
+// its parameters and an element-wise function. A unit stores no data of a batch; a walk does.
 type unit interface {
 	in() int
 	out() int
 	shapes(name string) []device.Shape
 	// bind makes the unit read its parameters from these blocks.
 	bind(blocks []device.Matrix)
-	// initialise draws weights whose outputs keep the scale of inputs, times the root of gain.
+	// initialise draws weights such that outputs have the scale of inputs times √gain.
 	initialise(rng *rand.Rand, gain float64)
 	// forward sets y to the output for x.
 	forward(w *walk, l int, x, y device.Matrix)
-	// backward replaces delta, the derivative by the output y, with the derivative that addNorms and
-	// addSum take. Unless dx is the zero Matrix, it sets dx to the derivative by x.
+	// backward replaces delta, the derivative with respect to the output y, with the derivative that
+	// addNorms and addSum take. Unless dx is the zero Matrix, it sets dx to the derivative with
+	// respect to x.
 	backward(w *walk, l int, x, y, delta, dx device.Matrix)
-	// addNorms adds each record's squared norm of the gradient by the unit's parameters to dst.
+	// addNorms adds to dst, for each record, the squared norm of the gradient with respect to the
+	// unit's parameters.
 	addNorms(w *walk, x, delta device.Matrix, dst []float64)
-	// addSum adds the weighted sum of the gradients to blocks; nil weights stand for ones.
+	// addSum adds the weighted sum of the gradients to blocks; nil weights mean that all weights are
+	// 1.
 	addSum(w *walk, l int, x, delta device.Matrix, weights []float32, blocks []device.Matrix)
 	// layer describes the unit without In and Out.
 	layer() Layer
 }
 
-// A chain is units one after another, each owning some parameter blocks.
+// A chain is a sequence of units, each of which owns some parameter blocks.
 type chain struct {
 	be     device.Backend
 	units  []unit
-	blocks []int // where each unit's blocks begin, and where the last one's end
+	blocks []int // index of each unit's first block, then the number of blocks
 }
 
 func newChain(be device.Backend, units ...unit) *chain {
@@ -74,7 +77,8 @@ func (c *chain) of(p device.Params, first, i int) []device.Matrix {
 	return list
 }
 
-// initialise gives the last unit with parameters a gain of 1 and all units before it the given one.
+// initialise gives the last unit with parameters a gain of 1 and all units before it the given
+// gain.
 func (c *chain) initialise(rng *rand.Rand, gain float64) {
 	for i, u := range c.units {
 		if c.blocks[i+1] == c.blocks[len(c.units)] {

@@ -15,7 +15,7 @@ type walk struct {
 	deltaBuf []device.Matrix
 	outs     []device.Matrix // outBuf cut to rows
 	deltas   []device.Matrix
-	// dx receives the derivative by the input; the zero Matrix if it is not wanted
+	// dx receives the derivative with respect to the input; the zero Matrix if it is not wanted
 	dx    device.Matrix
 	stats []device.Matrix // moments and their gradients, for batch norm only
 	roots [][]float32     // 1/√variance of every row, for layer norm only
@@ -25,10 +25,10 @@ type walk struct {
 	copies device.Matrix // a delta or an input, scaled
 	blocks []device.Matrix
 	fixed  []device.FixedBlock
-	one    device.Params // a record's own gradient, if blocks are distinguished
+	one    device.Params // the gradient of one record, if blocks are distinguished
 	na, nd []float64
 	np     []float64
-	host   []float32 // factors of rows on their way to the device
+	host   []float32 // factors of rows, before they are copied to the device
 }
 
 func newWalk(c *chain, trains bool) *walk {
@@ -45,8 +45,8 @@ func newWalk(c *chain, trains bool) *walk {
 	return w
 }
 
-// resize makes room for rows, so that steady training allocates nothing. Room for deltas is made by
-// the first call of lastDelta.
+// resize makes room for the given number of rows, so that steady training allocates nothing. The
+// first call of lastDelta makes room for deltas.
 func (w *walk) resize(rows int) {
 	if rows > w.capacity {
 		w.capacity = roomFor(rows)
@@ -81,8 +81,8 @@ func (w *walk) forget() {
 
 func (w *walk) last() device.Matrix { return w.outs[len(w.outs)-1] }
 
-// lastDelta returns the matrix for the derivative with respect to the chain's output; fill it
-// before backward.
+// lastDelta returns the matrix for the derivative with respect to the chain's output. The caller
+// fills it before backward.
 func (w *walk) lastDelta() device.Matrix {
 	for l, u := range w.c.units {
 		if w.deltaBuf[l].Rows < w.capacity {
@@ -100,7 +100,7 @@ func (w *walk) input(l int) device.Matrix {
 	return w.outs[l-1]
 }
 
-// forward runs the chain and keeps every output.
+// forward runs the chain and keeps every unit's output.
 func (w *walk) forward(r record, rows int) {
 	w.resize(rows)
 	w.x = r.dense
@@ -112,7 +112,7 @@ func (w *walk) forward(r record, rows int) {
 	}
 }
 
-// backward propagates the last delta down to the first unit, and to the input if dx is set.
+// backward propagates the last delta back to the first unit, and to the input if dx is set.
 func (w *walk) backward() {
 	if w.rows == 0 {
 		return
@@ -135,7 +135,8 @@ func (w *walk) addSquaredNorms(dst []float64) {
 	}
 }
 
-// addWeightedSum adds Σ wᵢ gᵢ to the chain's blocks of dst; nil weights stand for ones.
+// addWeightedSum adds Σ wᵢ gᵢ to the chain's blocks of dst; nil weights mean that all weights are
+// 1.
 func (w *walk) addWeightedSum(dst device.Params, first int, weights []float32) {
 	if w.rows == 0 {
 		return
@@ -150,7 +151,7 @@ func (w *walk) addWeightedSum(dst device.Params, first int, weights []float32) {
 	}
 }
 
-// dropNonFinite is trace.dropNonFinite for chains.
+// dropNonFinite does for chains what trace.dropNonFinite does for stacks.
 func (w *walk) dropNonFinite(weights []float32) {
 	for i, wi := range weights {
 		if wi != 0 {
@@ -163,7 +164,7 @@ func (w *walk) dropNonFinite(weights []float32) {
 	}
 }
 
-// bounds returns the squared norms of the rows of x and delta, NaN where they are too large.
+// bounds returns the squared norms of the rows of x and delta, or NaN for norms that are too large.
 func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	a, d = w.na[:w.rows], w.nd[:w.rows]
 	w.be.RowSquaredNorms(a, x)
@@ -174,8 +175,8 @@ func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	return a, d
 }
 
-// reject sets the norms of records whose factors are too large to NaN, by adding 0·NaN, and leaves
-// the others unchanged.
+// reject adds 0·NaN to the norms of records whose factors are too large, which sets them to NaN.
+// Other norms do not change.
 func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	a, d := w.bounds(x, delta)
 	for i := range dst {
@@ -195,7 +196,8 @@ func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
 	return c
 }
 
-// spare returns a matrix in the scratch memory of scaled. Rows must be at most the walk's capacity.
+// spare returns a matrix in the scratch memory of scaled. The number of rows must be at most the
+// walk's capacity.
 func (w *walk) spare(rows, cols int) device.Matrix {
 	if w.copies.Cols < w.capacity*cols {
 		w.copies = w.be.New(1, w.capacity*cols)
@@ -206,7 +208,7 @@ func (w *walk) spare(rows, cols int) device.Matrix {
 // chunkEnd returns the end of the chunk of rows that begins at lo.
 func chunkEnd(window device.Window, lo, rows int) int { return min(lo+chunkRows(window), rows) }
 
-// chunkRows returns the number of images whose patches have about chunkNumbers numbers together.
+// chunkRows returns the number of images whose patches together have about chunkNumbers numbers.
 func chunkRows(window device.Window) int {
 	return max(chunkNumbers/max(window.Places()*window.Patch(), 1), 1)
 }
@@ -219,8 +221,8 @@ func (w *walk) patches(window device.Window, images int) device.Matrix {
 // rowsFor returns the largest number of patches in a chunk.
 func rowsFor(window device.Window) int { return chunkRows(window) * window.Places() }
 
-// scratch returns scratch memory for a rows×cols matrix. If it must allocate, it makes room for
-// most rows.
+// scratch returns scratch memory for a rows×cols matrix. If it must allocate, it makes room for at
+// least `most` rows.
 func (w *walk) scratch(most, rows, cols int) device.Matrix {
 	if w.flat.Cols < rows*cols {
 		w.flat = w.be.New(1, max(most, rows)*cols)

@@ -72,8 +72,8 @@ func dense64(u *denseUnit, w, b, x []float64) []float64 {
 	return y
 }
 
-// visit calls f for every number of every patch that lies in the image: at is its index in the
-// image.
+// visit calls f for every number of every patch that lies in the image; at is the number's index in
+// the image.
 func visit(w device.Window, f func(place, patch, at int)) {
 	_, across := w.Grid()
 	for place := range w.Places() {

@@ -23,9 +23,9 @@ func (l Convolution) over(m device.Image) device.Window {
 // CNN describes a convolutional network for images: convolutions, each followed by the activation,
 // then dense layers as in MLP. Strided convolutions replace pooling.
 //
-// There is no batch normalisation: a network that is trained privately must not mix records.
+// A CNN has no batch normalisation: a network that is trained privately must not mix records.
 //
-// Shapes: a record is an image row by row, the channels of a pixel adjacent.
+// Shapes: a record is an image, stored row by row, with the channels of a pixel adjacent.
 type CNN struct {
 	Height       int           `json:"height"`
 	Width        int           `json:"width"`
@@ -33,8 +33,9 @@ type CNN struct {
 	Convolutions []Convolution `json:"convolutions"`
 	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
 	Activation   Activation    `json:"activation"`
-	// LayerNorm normalises every hidden layer before its activation, as MLP's does, over all places
-	// and maps of one record, with a gain and a shift for each map. It is for critics.
+	// LayerNorm normalises every hidden layer before its activation, like MLP.LayerNorm. It takes mean
+	// and variance over all places and maps of one record, and has a gain and a shift for each map. It
+	// is for critics.
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func (c *checker) side(path string, n int) {
 	c.OK(n > 0 && n <= maxSide, path, n, fmt.Sprintf("an integer from 1 to %d", maxSide))
 }
 
-// Validate reports every mistake in the description, nil if there is none.
+// Validate reports every mistake in the description, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (a CNN) Validate() error {
@@ -77,7 +78,7 @@ func (c *checker) convolution(path string, l Convolution) {
 		l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
-// windows checks that every window fits into the image that the layer before it makes.
+// windows checks that every window fits into the image that the layer before it outputs.
 func (c *checker) windows(a CNN) {
 	m := a.image()
 	for i, l := range a.Convolutions {
@@ -94,7 +95,7 @@ func (c *checker) windows(a CNN) {
 	}
 }
 
-// imageLen says how many numbers an image has, for errors.
+// imageLen returns the number of numbers in an image, as text for errors.
 func (a CNN) imageLen() string {
 	return fmt.Sprintf("%d: Height·Width·Channels", a.image().Len())
 }
@@ -103,9 +104,9 @@ func (a CNN) image() device.Image {
 	return device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
 }
 
-// Classifier builds a network that classifies images, with weights drawn from a public seed. It
-// trains privately: norms and weighted sums of per-example gradients come from patches and deltas,
-// and one record's gradient never depends on another record.
+// Classifier builds a network that classifies images, with weights drawn from a public seed. The
+// network can be trained privately: norms and weighted sums of per-example gradients come from
+// patches and deltas, and one record's gradient never depends on another record.
 //
 // Shapes: in must be Height·Width·Channels.
 //
@@ -134,7 +135,7 @@ func (a CNN) units(be device.Backend, classes int) []unit {
 	return append(l.units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
 }
 
-// hidden adds all layers but the last to l, and returns the width of their output.
+// hidden adds all layers except the last to l, and returns the width of their output.
 func (a CNN) hidden(l *unitList) int {
 	m := a.image()
 	for _, c := range a.Convolutions {

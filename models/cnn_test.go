@@ -20,8 +20,8 @@ func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 	return n
 }
 
-// testCNNs have layers whose norms are computed from products and layers whose norms are computed
-// from Gram matrices, edges that windows do not cover, and several channels.
+// testCNNs cover layers whose norms are computed from products, layers whose norms are computed
+// from Gram matrices, edges that windows do not reach, and several channels.
 var testCNNs = []CNN{
 	{Height: 6, Width: 7, Channels: 1,
 		Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}},
@@ -63,7 +63,8 @@ func TestCNNGradient(t *testing.T) {
 	}
 }
 
-// With a squared norm below the true one, a clipped gradient would exceed the clip norm.
+// TestCNNNormsBoundAbove: stated norms are never below the true norms. Otherwise a clipped gradient
+// would exceed the clip norm.
 func TestCNNNormsBoundAbove(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 2))
 	for _, a := range testCNNs {
@@ -73,13 +74,14 @@ func TestCNNNormsBoundAbove(t *testing.T) {
 		n.Gradients(b).SquaredNorms(norms)
 		for i, g := range exampleGradients(n, b) {
 			if want := squaredNorm(g); norms[i] < want*(1-1e-6) {
-				t.Errorf("squared norm %v of a gradient of %v", norms[i], want)
+				t.Errorf("squared norm %v, want at least %v", norms[i], want)
 			}
 		}
 	}
 }
 
-// One record's contribution must not depend on the others, to the last bit.
+// TestCNNRecordsDoNotInteract: a record's contribution does not depend on other records, to the
+// last bit.
 func TestCNNRecordsDoNotInteract(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 2))
 	for _, a := range testCNNs {
@@ -97,18 +99,18 @@ func TestCNNRecordsDoNotInteract(t *testing.T) {
 		g.SquaredNorms(one)
 		g.AddWeightedSum(alone, w[33:34])
 		if one[0] != all[33] || !reflect.DeepEqual(alone.Flat.Data, among.Flat.Data) {
-			t.Errorf("a record alone has squared norm %v, among others %v", one[0], all[33])
+			t.Errorf("squared norm %v alone and %v among other records, or a different gradient", one[0], all[33])
 		}
 	}
 }
 
-// The division into chunks of images does not change results.
+// TestCNNChunks: the division into chunks of images does not change results.
 func TestCNNChunks(t *testing.T) {
 	a := CNN{Height: 28, Width: 28, Channels: 1,
 		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
 	n := newTestCNN(t, a, 3)
 	if rows := chunkRows(n.body.(*chain).units[0].(*convUnit).window); rows >= 20 {
-		t.Fatalf("%d images are one chunk", rows)
+		t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
 	}
 	checkFactored(t, n, greyBatch(rand.New(rand.NewPCG(8, 2)), 20, 784, 3), 2*slackCNN)
 }
@@ -140,8 +142,8 @@ func TestCNNLearns(t *testing.T) {
 	}
 }
 
-// stripes returns images of noise with a horizontal (class 0) or vertical (class 1) bar at a random
-// position.
+// stripes returns images of noise with a horizontal bar (class 0) or a vertical bar (class 1) at a
+// random position.
 func stripes(rng *rand.Rand, rows int) device.Batch {
 	b := greyBatch(rng, rows, 64, 2)
 	for i := range rows {
@@ -157,7 +159,8 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 	return b
 }
 
-// The norms of a network with batch norm are NaN: code that clips by norms leaves every record out.
+// TestBatchNormHasNoNorms: the norms of a network with batch norm are NaN, so code that clips by
+// norms leaves out every record.
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
@@ -171,7 +174,7 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 	n.Gradients(b).SquaredNorms(norms)
 	for _, v := range norms {
 		if v == v {
-			t.Errorf("squared norm %v", v)
+			t.Errorf("squared norm %v, want NaN", v)
 		}
 	}
 }
@@ -200,11 +203,11 @@ func TestCNNConfig(t *testing.T) {
 	text, err := json.Marshal(testCNNs[1])
 	var back CNN
 	if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, testCNNs[1]) {
-		t.Errorf("%s became %+v", text, back)
+		t.Errorf("%s was read back as %+v", text, back)
 	}
 }
 
-// mnistCNN has about the size of the network of Papernot et al. 2020 for MNIST.
+// mnistCNN is about as large as the network of Papernot et al. 2020 for MNIST.
 var mnistCNN = CNN{Height: 28, Width: 28, Channels: 1,
 	Convolutions: []Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
 		{Maps: 32, Size: 5, Stride: 2, Pad: 2}},

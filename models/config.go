@@ -28,15 +28,14 @@ func (c *checker) finite(path string, x float64) {
 	c.OK(!math.IsNaN(x) && math.Abs(x) <= math.MaxFloat32, path, x, "a finite number")
 }
 
-// Likelihood is the distribution of a record given the mean a generator states.
+// Likelihood is the distribution of a record given the mean that a network computes.
 type Likelihood int
 
 const (
-	// Bernoulli coordinates are independently 1 with the stated probability;
-	// records may also hold grey values in [0,1] (the continuous relaxation
-	// usual for images).
+	// Bernoulli coordinates are independently 1, with the mean as the probability. Records may also
+	// hold grey values in [0,1], the usual continuous relaxation for images.
 	Bernoulli Likelihood = iota
-	// GaussianUnit coordinates are Gaussian with variance 1 around the mean.
+	// GaussianUnit coordinates are independent Gaussians with variance 1 around the mean.
 	GaussianUnit
 )
 
@@ -60,7 +59,7 @@ func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marsh
 func (l *Likelihood) UnmarshalText(text []byte) error { return likelihoodNames.Unmarshal(text, l) }
 
 // output returns the function that turns the last layer's sum into the mean. For both likelihoods
-// the derivative of the loss by that sum is then mean − record.
+// the derivative of the loss with respect to that sum is then mean − record.
 func (l Likelihood) output() device.Func {
 	if l == GaussianUnit {
 		return device.Identity
@@ -113,8 +112,8 @@ func (a Activation) fn() device.Func {
 	return device.ReLU
 }
 
-// gain is the factor of the initial weights' variance times fan-in that keeps the
-// scale of activations (He et al. 2015 for rectifiers; 1 otherwise).
+// gain is the variance of the initial weights times the fan-in. This value keeps the scale of
+// activations from layer to layer: 2 for rectifiers (He et al. 2015), otherwise 1.
 func (a Activation) gain() float64 {
 	if a == ReLU || a == LeakyReLU {
 		return 2

@@ -39,12 +39,12 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
-// ConvDecoder describes a network from codes to images. Its dense layers end in an image with
-// Maps[0] channels whose sides are Height and Width, halved len(Maps) times. Then come len(Maps)
+// ConvDecoder describes a network from codes to images. Its dense layers output an image with
+// Maps[0] channels; its sides are Height and Width, halved len(Maps) times. Then come len(Maps)
 // steps, each of which doubles the sides and applies a convolution.
 //
 // Shapes: codes have the number of coordinates given to NewGenerator; images are
-// Height·Width·Channels numbers, the channels of a pixel side by side. Height and Width must be
+// Height·Width·Channels numbers, with the channels of a pixel adjacent. Height and Width must be
 // multiples of 2^len(Maps).
 type ConvDecoder struct {
 	Height   int   `json:"height"`
@@ -163,8 +163,8 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 		pixels, maps)
 }
 
-// A unitList collects the units of a network. It appends f after each, and batch norm or layer norm
-// before f if configured.
+// A unitList collects the units of a network. It applies f after each layer and, if configured,
+// batch norm or layer norm before f.
 type unitList struct {
 	be        device.Backend
 	units     []unit
@@ -215,9 +215,9 @@ func (l *unitList) dense(width int, widths []int) int {
 // A decoder is the Generator of this package: a network from codes to records. It is trained on
 // public noise, against a target that is already released or protected.
 //
-// Guarantee: none. It is not a Network and has no per-example gradients, because with batch
-// normalisation clipping them would protect no record. It must not be trained on private
-// records.
+// Guarantee: none. A decoder is not a Network and has no per-example gradients: with batch
+// normalisation, clipping such gradients would protect no record. A decoder must not be trained on
+// private records.
 type decoder struct{ *decoderState }
 
 type decoderState struct {
@@ -246,7 +246,7 @@ func (n *decoder) Bind(p device.Params) {
 
 // Forward computes the images of a batch of codes for training. Batch norm uses the moments of this
 // batch and adds them to the running average that Generate uses. The result is valid until the next
-// call, and codes must not change before it.
+// call. The caller must not change codes before the next call.
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
 func (n *decoder) Forward(codes device.Matrix) device.Matrix {
@@ -254,9 +254,9 @@ func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 	return n.walk.last()
 }
 
-// Backward adds to grad the gradient, summed over the batch, of a loss of the images of the last
-// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative
-// with respect to the codes.
+// Backward adds to grad the gradient, summed over the batch, of a loss of the images that the last
+// Forward returned. Unless dCodes is the zero Matrix, it sets dCodes to the derivative with respect
+// to the codes.
 //
 // Shapes: delta, the derivative of the loss with respect to the images, is rows×Dim; grad has the
 // shapes of Params.
@@ -273,7 +273,7 @@ func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 
 // Generate sets dst to the images of codes. Each image depends on its own code only, because batch
 // norm uses the average moments of the last batches of Forward. Generate is safe for concurrent use
-// unless the network is trained at the same time.
+// unless the network is being trained.
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
 func (n *decoder) Generate(codes, dst device.Matrix) {
@@ -292,7 +292,7 @@ func (n *decoder) Generate(codes, dst device.Matrix) {
 	}
 }
 
-// norms returns the chain's batch normalisations.
+// norms returns the chain's batchNorm units.
 func (n *decoder) norms() []*batchNorm {
 	var list []*batchNorm
 	for _, u := range n.chain.units {
@@ -319,9 +319,10 @@ func (n *decoder) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote.
+// SetState restores the state that AppendState wrote.
 //
-// Errors: errState for a state of another length or with values that no decoder has.
+// Errors: an error for a state of another length, or with a moment that is not finite or a negative
+// number of batches.
 func (n *decoder) SetState(state []byte) error {
 	want := 0
 	for _, b := range n.norms() {

@@ -46,8 +46,9 @@ func normalMatrix(rng *rand.Rand, rows, cols int) device.Matrix {
 	return m
 }
 
-// The loss is a fixed linear form of the images; its derivatives by parameters and codes are
-// compared with central differences in float64, over the whole batch since batch norm mixes it.
+// TestDecoderGradient: the loss is a fixed linear form of the images. Its derivatives with respect
+// to parameters and codes are compared with central differences in float64. The loss covers the
+// whole batch, since batch norm mixes images.
 func TestDecoderGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for k, a := range testDecoders {
@@ -77,7 +78,7 @@ func TestDecoderGradient(t *testing.T) {
 			}
 		}
 		grad, dCodes := device.NewParams(device.CPU(), n.Params().Shapes...), device.CPU().New(rows, 3)
-		grad.Flat.Data[0] = 1 // it adds
+		grad.Flat.Data[0] = 1 // Backward must add to grad
 		n.Backward(form, grad, dCodes)
 		grad.Flat.Data[0]--
 		slope := func(at *float64) float64 {
@@ -108,7 +109,8 @@ func TestDecoderGradient(t *testing.T) {
 	}
 }
 
-// The units of a decoder without batch norm have per-example gradients too.
+// TestDecoderUnitsAreFactored: the units of a decoder without batch norm have correct per-example
+// gradients.
 func TestDecoderUnitsAreFactored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	be := device.CPU()
@@ -127,14 +129,16 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 	}
 }
 
-// A decoder must not implement Network, since it cannot be trained privately.
+// TestDecoderIsNoNetwork: a decoder does not implement Network, since it cannot be trained
+// privately.
 func TestDecoderIsNoNetwork(t *testing.T) {
 	if _, yes := any(&decoder{}).(Network); yes {
-		t.Error("a decoder, which may mix records, has per-example gradients")
+		t.Error("a decoder implements Network, although it may mix records")
 	}
 }
 
-// Generated images depend on their own code alone, whatever the batch, and on saved state.
+// TestDecoderGenerate: a generated image depends on its own code and on saved state, not on the
+// other codes of the batch.
 func TestDecoderGenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	for _, a := range testDecoders {
@@ -164,7 +168,8 @@ func TestDecoderGenerate(t *testing.T) {
 	}
 }
 
-// The running moments are those of many batches of codes, not only of the last one.
+// TestBatchNormAverages: the running moments average over many batches of codes, not only the last
+// batch.
 func TestBatchNormAverages(t *testing.T) {
 	n := newTestDecoder(t, testDecoders[1], 3)
 	rng := rand.New(rand.NewPCG(8, 3))
@@ -178,7 +183,7 @@ func TestBatchNormAverages(t *testing.T) {
 	for i := range 100 {
 		for j, v := range got.Row(i) {
 			if math.Abs(float64(v-large.Row(i)[j])) > 0.1 {
-				t.Fatalf("a pixel is %v by the average moments, %v by those of a large batch", v,
+				t.Fatalf("a pixel is %v with the average moments and %v with those of a large batch", v,
 					large.Row(i)[j])
 			}
 		}
@@ -214,12 +219,12 @@ func TestDecoderConfig(t *testing.T) {
 		text, err := json.Marshal(a)
 		var back ConvDecoder
 		if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(a, back) {
-			t.Errorf("%s became %+v", text, back)
+			t.Errorf("%s was read back as %+v", text, back)
 		}
 	}
 	if err := (ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{2}, Size: 3,
 		Enlarge: TransposedUp}).Validate(); !names(err, "models.ConvDecoder.Size") {
-		t.Errorf("an odd transposed convolution: %v", err)
+		t.Errorf("a transposed convolution with an odd window: %v", err)
 	}
 }
 

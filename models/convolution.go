@@ -9,16 +9,16 @@ import (
 
 func root(gain float64, fanIn int) float64 { return math.Sqrt(gain / float64(max(fanIn, 1))) }
 
-// chunkNumbers is the number of elements of patches that are made at a time: they should still be
-// in the second-level cache when the product reads them. Making a layer's patches again for each
-// use costs less than storing them: they are several times as large as the layer's input and output
-// together.
+// chunkNumbers is the number of elements of patches that are computed at a time. They should still
+// be in the second-level cache when the product reads them. Patches are several times as large as
+// the layer's input and output together, so computing them for each use costs less than storing
+// them.
 const chunkNumbers = 1 << 17
 
-// convUnit is a convolution: y = f(patches·W + b), the same W at every place of the window.
+// convUnit is a convolution: y = f(patches·W + b), with the same W at every place of the window.
 //
-// For one record with patches A (places×patch) and deltas D (places×maps), the gradient by W is AᵀD
-// and the gradient by b is the sum of the rows of D.
+// For one record with patches A (places×patch) and deltas D (places×maps), the gradient with
+// respect to W is AᵀD, and the gradient with respect to b is the sum of the rows of D.
 type convUnit struct {
 	be           device.Backend
 	window       device.Window
@@ -74,7 +74,7 @@ func (u *convUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
 	}
 }
 
-// addNorms treats the bias as the weight of one more number in every patch, which is 1.
+// addNorms treats the bias as the weight of an additional 1 in every patch.
 func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 	w.reject(x, delta, dst)
 	product, size := w.np[:x.Rows], u.window.Patch()
@@ -104,7 +104,8 @@ func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []floa
 	}
 }
 
-// convolve, spread and addConvolved are the methods of a [device.Convolver], if the backend is one.
+// convolve, spread and addConvolved call the methods of the same name if the backend is a
+// [device.Convolver]. Otherwise they return false.
 func convolve(be device.Backend, w device.Window, transW bool, src, weights,
 	dst device.Matrix) bool {
 	c, ok := be.(device.Convolver)
@@ -127,7 +128,7 @@ func addConvolved(be device.Backend, w device.Window, transposed bool, images, m
 // image y, over which the window slides. It is the transpose of a convUnit from y to x.
 //
 // For one record with pixels A (places×maps) and patches D (places×patch) of y's delta, the
-// gradient by W is AᵀD.
+// gradient with respect to W is AᵀD.
 type transposedUnit struct {
 	be           device.Backend
 	window       device.Window // over the output image
@@ -146,7 +147,7 @@ func (u *transposedUnit) shapes(name string) []device.Shape {
 
 func (u *transposedUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
 
-// initialise takes as the fan-in the number of inputs that contribute to one output: Size²/Stride²
+// initialise uses the number of inputs that contribute to one output as the fan-in: Size²/Stride²
 // pixels of all maps.
 func (u *transposedUnit) initialise(rng *rand.Rand, gain float64) {
 	w := u.window
@@ -236,7 +237,7 @@ func addTo(dst, x []float64) {
 	}
 }
 
-// upSampleUnit doubles an image.
+// upSampleUnit doubles the height and width of an image.
 type upSampleUnit struct {
 	parameterless
 	be    device.Backend

@@ -12,8 +12,8 @@ import (
 type CriticLoss int
 
 const (
-	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake
-	// (Gulrajani et al. 2017). All three terms belong to the record's gradient.
+	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)², with x̂ on the line between the record and
+	// its own fake (Gulrajani et al. 2017). All three terms enter the record's gradient.
 	Wasserstein CriticLoss = iota
 	// Logistic is log(1+exp(−D(record))), and log(1+exp(D(fake))) for fakes that belong to no record.
 	Logistic
@@ -41,13 +41,15 @@ func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marsh
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
-// OfRecord returns the loss for a record's score and its derivative by the score.
+// OfRecord returns the loss for a record's score and the derivative of the loss with respect to the
+// score.
 func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
 	loss, slope = l.OfFake(-score)
 	return loss, -slope
 }
 
-// OfFake returns the loss for a fake's score and its derivative by the score.
+// OfFake returns the loss for a fake's score and the derivative of the loss with respect to the
+// score.
 func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	switch l {
 	case Logistic:
@@ -64,8 +66,8 @@ func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	return score, 1
 }
 
-// OfGenerator returns the loss of a generator for a fake with the given score, and its derivative
-// (for Logistic in the form that does not saturate).
+// OfGenerator returns the loss of a generator for a fake with the given score, and the derivative
+// of the loss. For Logistic it is the non-saturating loss.
 func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	if l == Hinge {
 		return -score, -1
@@ -75,14 +77,14 @@ func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// A Critic assigns a score D: high for records, low for fakes.
+// A Critic assigns a score D to its input: high for records, low for fakes.
 //
 // A conditional critic, with Classes() > 0, adds the score of the record's class to a score that
-// all classes share (the projection of Miyato and Koyama 2018, with a head for each class). A
-// record whose label is outside [0, Classes) has score 0 and no gradient.
+// all classes share. This is the projection of Miyato and Koyama 2018, with a head for each class.
+// A record whose label is outside [0, Classes) has score 0 and no gradient.
 //
-// The gradient of one record depends only on that record, its label, its fake and its mix. No layer
-// of a critic may mix records.
+// The gradient for one record depends only on that record, its label, its fake and its mix (see
+// PairGradients). No layer of a critic may mix records.
 type Critic interface {
 	Params() device.Params
 	Binder
@@ -96,16 +98,16 @@ type Critic interface {
 	// next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
 	// FakeGradients returns the gradients of loss.OfFake(D(x)) for the rows of x, which are fakes that
-	// depend on no record. It sets scores to D. The result is valid until the next call.
+	// depend on no record. It sets scores to the values of D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
 		scores []float64)
 }
 
-// A CriticArchitecture is a public, JSON-able description of a critic.
+// A CriticArchitecture is a public description of a critic that can be written as JSON.
 type CriticArchitecture interface {
-	// Critic builds a critic for records of in coordinates with, if classes > 0, labels. Weights are
+	// Critic builds a critic for records of `in` coordinates, with labels if classes > 0. Weights are
 	// drawn from a public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
 	// Name returns a short stable name, such as "mlp".
@@ -116,7 +118,7 @@ type CriticArchitecture interface {
 //
 // With the Wasserstein loss, the gradient of the penalty is one outer product per layer if every
 // layer is piecewise linear (ReLU or LeakyReLU, without LayerNorm). Otherwise second derivatives
-// contribute, it is two outer products, and training costs more.
+// add a second outer product, and training costs more.
 //
 // Guarantee: LayerNorm takes its moments over one record's own numbers, so a gradient still depends
 // on one record only. Gains and shifts are included in norms and sums like all other parameters.
@@ -213,7 +215,8 @@ func (n *critic) Bind(p device.Params) {
 	n.chain.bind(p, 0)
 }
 
-// label returns the class of row i, -1 for an invalid label, and whether the row has a score.
+// label returns the class of row i, or -1 for an unconditional critic or an invalid label, and
+// reports whether the row has a score.
 func (n *critic) label(labels []int32, i int) (int, bool) {
 	if n.classes == 0 {
 		return -1, true
@@ -249,8 +252,8 @@ func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64)
 	}
 }
 
-// run runs the forward pass on x and sets the last layer's deltas by rule, which maps the score of
-// each row to the derivative of the loss by it.
+// run runs the forward pass on x and sets the last layer's deltas with rule, which maps the score
+// of each row to the derivative of the loss with respect to the score.
 func (n *critic) run(w *walk, x device.Matrix, labels []int32,
 	rule func(i int, score float64) (slope float64)) {
 	w.forward(record{dense: x}, x.Rows)

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// criticReach is the FixedForm.Reach of critics: the parts of a record's gradient may be larger
-// than the clip norm where they cancel.
+// criticReach is the FixedForm.Reach of critics: parts of a record's gradient that cancel may each
+// be larger than the clip norm.
 const criticReach = 8
 
 // A fixedWeightedUnit is a weightedUnit with sums in fixed point. It takes one weight for each
@@ -73,8 +73,8 @@ func (u *denseUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matr
 	be.AddFixedRows(p.repeat(weights, p.biased), delta, dst)
 }
 
-// within returns weights, made smaller where the first parts of x and delta (of delta alone if x is
-// the zero Matrix) would otherwise exceed the limit.
+// within returns the weights, reduced where the first share parts of x and delta would otherwise
+// exceed the limit. If x is the zero Matrix, only delta counts.
 func (p *pairs) within(x, delta device.Matrix, weights []float32, share int,
 	limit float64) []float32 {
 	if p.parts == 1 {
@@ -99,7 +99,7 @@ func (p *pairs) within(x, delta device.Matrix, weights []float32, share int,
 	return p.fewer
 }
 
-// fixedWeights computes the gradient of a record, of all its parts together, before it adds it.
+// fixedWeights adds up all parts of a record's gradient before it rounds and adds the gradient.
 func (u *convUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
 	weights []float32, dst device.FixedBlock) {
 	chunk := max(chunkRows(u.window)/p.parts, 1)

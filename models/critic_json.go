@@ -5,10 +5,10 @@ package models
 // Errors: *param.Error if a is nil; errors of json.Marshal.
 func MarshalCritic(a CriticArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalCritic reads what MarshalCritic wrote. An architecture from outside this package is
-// looked up by name among others and returned as given there.
+// UnmarshalCritic reads an architecture that MarshalCritic wrote. If others contains an
+// architecture of the same name, that value is returned unchanged.
 //
-// Errors: ErrFormat for malformed JSON and unknown names; those of Validate for a wrong
+// Errors: ErrFormat for malformed JSON and unknown names; the errors of Validate for an invalid
 // description.
 func UnmarshalCritic(data []byte, others ...CriticArchitecture) (CriticArchitecture, error) {
 	return unmarshalTagged(data, others, func(name string, params []byte) (CriticArchitecture, error) {

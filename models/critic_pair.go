@@ -11,20 +11,21 @@ import (
 // place).
 //
 // The parts of a Wasserstein critic are the record, its fake and the penalty. Let δ be the
-// derivative of D(x̂) by a layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0
-// at g = 0. The gradient of the penalty by the parameters is that of v₀·g with v₀ held fixed, and
-// v₀·g is the derivative of D along v₀. It is found by propagating v₀ forward as a tangent: v ← Jv
-// with the Jacobian J of each unit at x̂. A layer's weights W affect it in two ways.
+// derivative of D(x̂) with respect to a layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g =
+// 2λ(‖g‖−1)g/‖g‖, or 0 at g = 0. The gradient of the penalty with respect to the parameters is the
+// gradient of v₀·g with v₀ held fixed, and v₀·g is the derivative of D along v₀. This derivative is
+// computed by propagating v₀ forward as a tangent: v ← Jv with the Jacobian J of each unit at x̂. A
+// layer's weights W affect v₀·g in two ways.
 //
-// First, through the tangent: v₀·g is δ·(vW). The gradient is v⊗δ, with v in place of the layer's
-// input, and that by the bias is 0. In piecewise linear layers, where J does not depend on x̂, this
-// is the whole gradient.
+// First, through the tangent: v₀·g is δ·(vW). Its gradient with respect to W is v⊗δ, with v in
+// place of the layer's input, and its gradient with respect to the bias is 0. In piecewise linear
+// layers, where J does not depend on x̂, this is the whole gradient.
 //
-// Second, through the forward pass of x̂, which determines the Jacobians. With h the layer's input
-// at x̂ and u the derivative of v₀·g by the layer's sums, this gradient is h⊗u, and u by the bias.
-// It is a fourth part, which exists if some unit is a curvedUnit. Two rows of a record then belong
-// to x̂: one keeps its inputs h and has its deltas replaced by u, the other keeps its deltas δ and
-// has its inputs replaced by v.
+// Second, through the forward pass of x̂, which determines the Jacobians. Let h be the layer's
+// input at x̂, and u the derivative of v₀·g with respect to the layer's sums. This gradient is h⊗u
+// for the weights and u for the bias. It is a fourth part, which exists if some unit is a
+// curvedUnit. Two rows of a record then belong to x̂: one keeps its inputs h and has its deltas
+// replaced by u, and the other keeps its deltas δ and has its inputs replaced by v.
 type pairs struct{ *pairsState }
 
 type pairsState struct {
@@ -33,14 +34,14 @@ type pairsState struct {
 	w      *walk
 	rows   int // records
 	parts  int // rows of each record
-	biased int // how many of these, the first ones, have a gradient by biases
-	ofPair int // parts of a record with its fake and penalty
+	biased int // number of parts, counted from the first, that have a gradient with respect to biases
+	ofPair int // number of parts of a record in PairGradients
 
 	room int
-	x    device.Matrix // what the walk reads
+	x    device.Matrix // the input of the walk
 	dx   device.Matrix // ∇D(x̂), then v₀
 	// tangents are the tangents after each unit; bend uses the same memory for the penalty's
-	// derivative by the unit's output
+	// derivative with respect to the unit's output
 	tangents []device.Matrix
 	edge     device.Matrix // the first layer's delta at x̂, in consecutive rows
 	scores   []float64
@@ -67,10 +68,10 @@ func newPairs(n *critic) *pairs {
 const (
 	partRecord = iota
 	partFake
-	partBetween // x̂; the tangents are the last part, which is another one if a unit is curved
+	partBetween // x̂; the tangents are the last part, which is this one unless a unit is curved
 )
 
-// part returns every parts-th row of m, from row k on.
+// part returns rows k, k+parts, k+2·parts, … of m.
 func part(m device.Matrix, k, parts int) device.Matrix {
 	rows := m.Rows / parts
 	if rows == 0 {
@@ -97,7 +98,7 @@ func (p *pairs) resize(rows, parts, biased int) {
 	p.scores = grow(p.scores, rows*parts)
 }
 
-// roomForPenalty allocates what only PairGradients needs.
+// roomForPenalty allocates the memory that only PairGradients needs.
 func (p *pairs) roomForPenalty() {
 	if p.dx.Rows >= p.rows {
 		return
@@ -110,7 +111,7 @@ func (p *pairs) roomForPenalty() {
 	}
 }
 
-// RecordGradients returns gradients of one part, the record.
+// RecordGradients returns gradients with one part, the record.
 func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients {
 	var x device.Matrix
 	if b.Rows > 0 {
@@ -119,13 +120,14 @@ func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
 	return n.pair.alone(b.Rows, x, b.Labels, loss.OfRecord, nil)
 }
 
-// FakeGradients returns gradients of one part, the fake.
+// FakeGradients returns gradients with one part, the fake.
 func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss,
 	scores []float64) BlockGradients {
 	return n.pair.alone(x.Rows, x, labels, loss.OfFake, scores)
 }
 
-// alone computes gradients of one part; of returns the loss for its score and the derivative.
+// alone computes gradients with one part. The function `of` returns the loss for a score and its
+// derivative.
 func (p *pairs) alone(rows int, x device.Matrix, labels []int32,
 	of func(float64) (loss, slope float64), scores []float64) BlockGradients {
 	p.resize(rows, 1, 1)
@@ -154,7 +156,7 @@ func (n *critic) dense(b device.Batch) device.Matrix {
 	return r.dense
 }
 
-// PairGradients returns gradients of three parts, or of four if a unit is curved.
+// PairGradients returns gradients with three parts, or four if a unit is curved.
 func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32,
 	lambda float64) BlockGradients {
 	p := n.pair
@@ -201,7 +203,7 @@ func (p *pairs) labels(of []int32) []int32 {
 	return p.spread
 }
 
-// backward propagates deltas down to the first layer, and at x̂ down to the input.
+// backward propagates deltas back to the first layer, and those at x̂ back to the input.
 func (p *pairs) backward() {
 	p.w.dx = device.Matrix{}
 	p.w.backward()
@@ -260,7 +262,7 @@ func (p *pairs) SquaredNorms(dst []float64) {
 	}
 }
 
-// each returns scratch memory for one number for each block and record.
+// each returns scratch memory with one number for each block and record.
 func (p *pairs) each() [][]float64 {
 	for len(p.list) < p.n.params.Blocks() {
 		p.list = append(p.list, nil)
@@ -313,7 +315,7 @@ func (p *pairs) AddBlockSums(dst device.Params, weights [][]float32) {
 }
 
 // repeat returns a weight for every part: the record's weight for its first share parts, and zero
-// for the others.
+// for the other parts.
 func (p *pairs) repeat(weights []float32, share int) []float32 {
 	p.weights = grow(p.weights, p.rows*p.parts)
 	for i := range p.weights {
@@ -325,8 +327,8 @@ func (p *pairs) repeat(weights []float32, share int) []float32 {
 	return p.weights
 }
 
-// dropNonFinite clears what is not finite in the factors of records of weight zero, because 0·NaN
-// is not 0.
+// dropNonFinite clears rows of factors that are not finite and belong to records of weight zero,
+// because 0·NaN is not 0.
 func (p *pairs) dropNonFinite(x, delta device.Matrix, weight, bias []float32) {
 	for i := range p.rows {
 		if weight[i] != 0 && bias[i] != 0 {

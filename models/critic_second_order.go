@@ -7,13 +7,12 @@ import (
 )
 
 // A curvedUnit has a Jacobian that depends on its input. The derivative of the gradient penalty
-// then consists not only of tangents: it also has a contribution through the input of every layer
-// below.
+// then has, in addition to the tangents, a contribution through the input of every earlier layer.
 type curvedUnit interface {
 	criticUnit
-	// bend sets dx to the penalty's derivative by the input at x̂. v is the derivative by the output,
-	// which bend may overwrite. The result is the sum of what backward makes of v and of the
-	// derivative of δᵀJ(x)·tangent by x.
+	// bend sets dx to the penalty's derivative with respect to the input at x̂. v is the derivative
+	// with respect to the output, and bend may overwrite it. The result is the sum of two terms: v
+	// propagated by backward, and the derivative of δᵀJ(x)·tangent with respect to x.
 	bend(p *pairs, l int, v, dx device.Matrix)
 }
 
@@ -27,9 +26,10 @@ func curves(c *chain) bool {
 	return false
 }
 
-// bend propagates the penalty's derivative by the outputs of units down from the last, where it is
-// zero. It replaces the deltas at x̂ by that derivative; the tangents' part keeps those deltas.
-// carry has already copied the tangents to that part, so bend reuses their memory.
+// bend propagates the penalty's derivative with respect to the outputs of units back from the last
+// unit, where it is zero. It replaces the deltas at x̂ with this derivative; the tangents' part
+// keeps the original deltas. carry has already copied the tangents to that part, so bend reuses
+// their memory.
 func (p *pairs) bend() {
 	last := len(p.n.chain.units) - 1
 	p.be.Fill(p.between(p.w.deltas[last]), 0)
@@ -56,11 +56,11 @@ func (p *pairs) bend() {
 	}
 }
 
-// between returns the part at x̂, and carried the part of the tangents.
+// between returns the rows of m at x̂. carried returns the rows of the tangents' part.
 func (p *pairs) between(m device.Matrix) device.Matrix { return part(m, partBetween, p.parts) }
 func (p *pairs) carried(m device.Matrix) device.Matrix { return part(m, p.parts-1, p.parts) }
 
-// roots returns the roots of a layerNorm at x̂.
+// roots returns 1/√(variance + ε) of layerNorm l for every record at x̂.
 func (p *pairs) roots(l int) []float32 {
 	p.slopes = grow(p.slopes, p.rows)
 	for i := range p.slopes {
@@ -69,7 +69,7 @@ func (p *pairs) roots(l int) []float32 {
 	return p.slopes
 }
 
-// addScaled adds total·aᵢbᵢ times row i of m to that of dst.
+// addScaled adds total·aᵢbᵢ times row i of m to row i of dst.
 func (p *pairs) addScaled(dst, m device.Matrix, a []float32, b []float64, total float64) {
 	p.weights = grow(p.weights, p.rows)
 	for i := range p.weights {
@@ -89,8 +89,8 @@ func (parameterless) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
 
 func (parameterless) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
 
-// funcUnit is y = f(x) for a smooth f. It is a unit of its own because the term with f″ needs the
-// tangent before it is multiplied by f′.
+// funcUnit is y = f(x) for a smooth f. It is a separate unit because the term with f″ needs the
+// tangent before its multiplication by f′.
 type funcUnit struct {
 	parameterless
 	be    device.Backend

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// paired is a critic as a Network: each record has a fake and a mix that depend on its key.
+// paired is a critic as a Network: each record has a fake and a mix that depend on the record's
+// key.
 type paired struct {
 	Critic
 	lambda float64
@@ -39,8 +40,8 @@ func (n paired) Gradients(b device.Batch) Gradients {
 	return n.PairGradients(b, fakes, mix, n.lambda)
 }
 
-// slow is a critic in float64 that computes one record at a time. Its numbers are complex: an
-// imaginary step of 1e-30 along a coordinate gives the derivative without cancellation.
+// slow is a reference critic in float64 that computes one record at a time. Its numbers are
+// complex: an imaginary step of 1e-30 along a coordinate gives the derivative without cancellation.
 type slow struct {
 	units   []unit
 	classes int
@@ -149,7 +150,7 @@ func slowFunc(f device.Func, x complex128) complex128 {
 	case device.Softplus:
 		return cmplx.Log(1 + cmplx.Exp(x))
 	}
-	panic("not in this test")
+	panic("no critic of these tests has this function")
 }
 
 func (s slow) complexScore(p []float64, x []complex128, label int32) complex128 {
@@ -331,7 +332,8 @@ func checkCriticDerivative(t *testing.T, n paired, b device.Batch) {
 	}
 }
 
-// The norms of blocks bound the blocks' parts of materialised gradients and add up to the whole.
+// TestCriticBlockNorms: the stated norm of a block bounds the block's part of a materialised
+// gradient. Block sums agree with sums of materialised gradients.
 func TestCriticBlockNorms(t *testing.T) {
 	for name, c := range criticCases() {
 		t.Run(name, func(t *testing.T) {
@@ -370,8 +372,9 @@ func TestCriticBlockNorms(t *testing.T) {
 	}
 }
 
-// Even if parts cancel, the stated norm is at least that of the row that is added. Where a record
-// equals its fake only the penalty remains. Other records have scales far from 1.
+// TestCriticNormsBoundWhatCancels: even if parts cancel, the stated norm is at least the norm of
+// the row that is added. If a record equals its fake, only the penalty remains. Other records have
+// scales far from 1.
 func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for name, c := range criticCases() {
@@ -401,15 +404,15 @@ func TestCriticNormsBoundWhatCancels(t *testing.T) {
 			g.SquaredNorms(norms)
 			for i, row := range exampleGradients(n, b) {
 				if norms[i] < squaredNorm(row)*(1-1e-9) {
-					t.Errorf("%s, trial %d: stated %v, materialised %v", name, trial, norms[i], squaredNorm(row))
+					t.Errorf("%s, trial %d: stated norm² %v, true %v", name, trial, norms[i], squaredNorm(row))
 				}
 			}
 		}
 	}
 }
 
-// Where record and fake cancel completely, the stated norm is still the fraction of their norms
-// that rounding may leave.
+// TestCriticNormsWhereAllCancels: if record and fake cancel completely, the stated norm is still
+// the fraction of their norms that rounding may leave.
 func TestCriticNormsWhereAllCancels(t *testing.T) {
 	for name, c := range criticCases() {
 		if _, ok := c.arch.(MLP); !ok || c.loss != Wasserstein {
@@ -431,13 +434,14 @@ func TestCriticNormsWhereAllCancels(t *testing.T) {
 		for k, norms := range blocks(n.Gradients(b).(BlockGradients)) {
 			if want := 4 * cancelled * cancelled * alone[k][0]; !(norms[0] >= want*(1-1e-3)) ||
 				norms[0] > 20*want {
-				t.Errorf("%s: block %d of squared norm %v, want about %v", name, k, norms[0], want)
+				t.Errorf("%s: block %d has squared norm %v, want about %v", name, k, norms[0], want)
 			}
 		}
 	}
 }
 
-// The gradient of one record must not depend on the others, to the bit.
+// TestCriticRecordsDoNotMix: the gradient of a record does not depend on other records, to the last
+// bit.
 func TestCriticRecordsDoNotMix(t *testing.T) {
 	for name, c := range criticCases() {
 		n := newPaired(t, c)
@@ -447,7 +451,7 @@ func TestCriticRecordsDoNotMix(t *testing.T) {
 		for _, i := range []int{0, 33, 69} {
 			n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
 			if alone[0] != among[i] {
-				t.Errorf("%s: record %d: %v alone, %v in a batch", name, i, alone[0], among[i])
+				t.Errorf("%s: record %d: squared norm %v alone, %v in a batch", name, i, alone[0], among[i])
 			}
 		}
 	}
@@ -533,7 +537,7 @@ func TestCriticSize(t *testing.T) {
 		n := newPaired(t, c)
 		s := c.arch.(interface{ CriticSize(in, classes int) int64 })
 		if got := s.CriticSize(c.dim, c.classes); got != int64(n.Params().Len()) {
-			t.Errorf("%s: size %d, has %d", name, got, n.Params().Len())
+			t.Errorf("%s: CriticSize returns %d, the critic has %d parameters", name, got, n.Params().Len())
 		}
 	}
 }
@@ -545,13 +549,13 @@ func TestCriticJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if back, err := UnmarshalCritic(text); err != nil || !reflect.DeepEqual(a, back) {
-			t.Errorf("%v, %v", back, err)
+			t.Errorf("read back as %v, %v", back, err)
 		}
 	}
 	for _, bad := range []string{"", "{}", `{"name":"vae","params":{}}`,
 		`{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"mlp","params":[]}`} {
 		if _, err := UnmarshalCritic([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }

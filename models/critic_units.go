@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A criticUnit is a unit that a gradient penalty can be propagated through.
+// A criticUnit is a unit through which a gradient penalty can be propagated.
 type criticUnit interface {
 	unit
 	// tangent sets t to the unit's Jacobian at x̂ times v.
@@ -15,15 +15,15 @@ type criticUnit interface {
 
 // A firstUnit can be the first unit of a critic.
 type firstUnit interface {
-	// inputGradient sets dx to the derivative by the input, given delta, the derivative by the sums
-	// before f.
+	// inputGradient sets dx to the derivative with respect to the input, given delta, the derivative
+	// with respect to the sums before f.
 	inputGradient(w *walk, delta, dx device.Matrix)
 }
 
 // A weightedUnit has weights and a bias.
 type weightedUnit interface {
-	// blockNorms sets weight and bias to the squared norms of the records' gradients by weights and by
-	// bias, rounded up.
+	// blockNorms sets weight and bias to the squared norms of the records' gradients with respect to
+	// the weights and the bias, rounded up.
 	blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64)
 	// weightSum and biasSum add gradients, with a weight for each part.
 	weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix)
@@ -45,7 +45,7 @@ type gram struct {
 	ad, dd []float64 // inner products of two parts
 }
 
-// cancelled is the fraction of Σ‖a‖‖δ‖ that is added to the norm of Σ a⊗δ. It is more than the
+// cancelled is the fraction of Σ‖a‖‖δ‖ that is added to the norm of Σ a⊗δ. It exceeds the relative
 // float32 error of the parts' products. Without it, the weights of parts that nearly cancel would
 // be unbounded.
 const cancelled = 0x1p-12
@@ -83,8 +83,8 @@ func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []
 	p.roundUp(u.width+u.wide, weight, bias)
 }
 
-// roundUp adds bounds of two rounding errors: that of inner products of the given number of terms
-// in float64, and that of the float32 rows that are summed.
+// roundUp adds bounds for two rounding errors: the error of float64 inner products with the given
+// number of terms, and the error of the float32 rows that are summed.
 func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	if p.parts == 1 {
 		return // nothing cancels
@@ -166,8 +166,9 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	p.reject(x, delta, weight, bias)
 }
 
-// ones returns the column that takes the place of patches for biases: 1 at the places of the first
-// share parts, which have a gradient by biases, and 0 at those of the others.
+// ones returns the column that replaces the patches in the gradient of biases: 1 at the places of a
+// record's first share parts, which have a gradient with respect to biases, and 0 at the places of
+// the other parts.
 func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	m := p.w.scratch(most, rows*p.parts*places, 1)
 	p.be.Fill(m, 0)

@@ -89,8 +89,8 @@ func (s *stack) infer(bufs []device.Matrix, x device.Matrix, dst device.Matrix) 
 	}
 }
 
-// A trace is one pass of a batch through a stack: the inputs and the deltas of every layer, which
-// together are its per-example gradients.
+// A trace is one pass of a batch through a stack. It holds the inputs and the deltas of every
+// layer, which together determine the per-example gradients.
 type trace struct {
 	s        *stack
 	capacity int
@@ -100,12 +100,12 @@ type trace struct {
 	deltaBuf []device.Matrix
 	scaleBuf []device.Matrix
 	outs     []device.Matrix // outBuf cut to rows
-	deltas   []device.Matrix // deltaBuf cut to rows; deltas of the sums before f
+	deltas   []device.Matrix // deltaBuf cut to rows; derivatives with respect to the sums before f
 	na, nd   []float64
 	list     [][]float32 // scratch of forAll
 }
 
-// A record holds the records that a first layer reads: dense rows or sparse sets.
+// A record holds the input of a first layer: records as dense rows or as sparse sets.
 type record struct {
 	dense  device.Matrix
 	sparse *device.Sparse
@@ -129,7 +129,7 @@ func (t *trace) resize(rows int) {
 			t.outBuf[l] = t.s.be.New(t.capacity, out)
 			t.deltaBuf[l] = t.s.be.New(t.capacity, out)
 			t.scaleBuf[l] = t.s.be.New(t.capacity, min(in, out))
-			if l == 0 { // a sparse input cannot be the side that is scaled
+			if l == 0 { // a sparse input cannot be the factor that is scaled
 				t.scaleBuf[l] = t.s.be.New(t.capacity, max(min(in, out), out))
 			}
 		}
@@ -141,7 +141,7 @@ func (t *trace) resize(rows int) {
 	}
 }
 
-// roomFor returns a capacity for rows with some slack, because the size of Poisson batches varies.
+// roomFor returns a capacity somewhat above rows, because the size of Poisson batches varies.
 func roomFor(rows int) int { return (rows + rows/8 + 63) / 64 * 64 }
 
 func (t *trace) last() device.Matrix      { return t.outs[len(t.outs)-1] }
@@ -173,7 +173,7 @@ func (t *trace) input(l int) device.Matrix {
 	return t.outs[l-1]
 }
 
-// backward propagates the last layer's delta down to the first.
+// backward propagates the last layer's delta back to the first layer.
 func (t *trace) backward() {
 	if t.rows == 0 {
 		return
@@ -184,20 +184,20 @@ func (t *trace) backward() {
 	}
 }
 
-// inputDelta sets dst to the derivative by the stack's input.
+// inputDelta sets dst to the derivative with respect to the stack's input.
 func (t *trace) inputDelta(dst device.Matrix) {
 	if t.rows > 0 {
 		t.s.be.Gemm(false, true, 1, t.deltas[0], t.s.weights[0], 0, dst)
 	}
 }
 
-// largeSquare is the squared norm above which a factor of a gradient counts as not finite. Below it
-// the float32 products wᵢ·δᵢ·aᵢ of a clipped row cannot overflow, and their error from underflow
-// stays below 2⁻⁸⁰.
+// largeSquare is the squared norm from which a factor of a gradient counts as not finite. Below
+// this value, the float32 products wᵢ·δᵢ·aᵢ of a clipped row cannot overflow, and their error from
+// underflow stays below 2⁻⁸⁰.
 const largeSquare = 0x1p120
 
-// addSquaredNorms adds Σ over layers (‖a‖²+1)·‖δ‖² to dst: the exact squared norm
-// of the gradient row that the float32 factors a and δ stand for.
+// addSquaredNorms adds Σ over layers (‖a‖²+1)·‖δ‖² to dst: the squared norm of the gradient whose
+// factors are the float32 vectors a and δ.
 func (t *trace) addSquaredNorms(dst []float64) {
 	if t.rows == 0 {
 		return
@@ -216,7 +216,8 @@ func (t *trace) addSquaredNorms(dst []float64) {
 	}
 }
 
-// bounded returns NaN for a square that is too large or NaN. Every later sum with it is NaN too.
+// bounded returns NaN for a square that is too large or NaN, and the square itself otherwise. Sums
+// that contain the NaN are NaN too.
 func bounded(squared float64) float64 {
 	if squared < largeSquare {
 		return squared
@@ -224,8 +225,8 @@ func bounded(squared float64) float64 {
 	return math.NaN()
 }
 
-// sparseSquaredNorms sets dst to the squared norms of rows of ones. An item that is listed twice
-// enters the product twice, so it counts as 2² = 4.
+// sparseSquaredNorms sets dst to the squared norms of rows of ones. An item that is listed twice is
+// added twice to its coordinate, so it counts as 2² = 4.
 func sparseSquaredNorms(dst []float64, s *device.Sparse) {
 	for i := range dst {
 		items := s.Items[s.Offsets[i]:s.Offsets[i+1]]
@@ -257,8 +258,8 @@ func squaredCounts(items []uint32) float64 {
 	return total + run*run
 }
 
-// addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. The narrower factor of every layer is
-// copied and scaled, so the trace stays as it is for further calls.
+// addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. It scales a copy of the narrower factor
+// of every layer, so the trace does not change.
 func (t *trace) addWeightedSum(dst device.Params, first int, weights []float32) {
 	t.addBlockSums(dst, first, t.forAll(weights))
 }
@@ -285,7 +286,7 @@ func (t *trace) addBlockSums(dst device.Params, first int, weights [][]float32) 
 	}
 }
 
-// forAll returns the same weights for every block.
+// forAll returns a list that has the same weights for every block.
 func (t *trace) forAll(w []float32) [][]float32 {
 	t.list = t.list[:0]
 	for range t.deltas {
@@ -301,9 +302,10 @@ func (t *trace) scaled(l int, m device.Matrix, w []float32) device.Matrix {
 	return c
 }
 
-// dropNonFinite clears the factors of layer l that hold NaN or infinities, for examples of weight
+// dropNonFinite clears factors of layer l that are not finite and belong to examples of weight
 // zero. Since 0·NaN is not 0, one such record would otherwise spoil the sum. If a delta is not
-// finite, neither is the norm of weights nor that of biases, so both have weight zero.
+// finite, the norms of the weights' and of the bias's gradients are not finite either, so both
+// weights are zero.
 func (t *trace) dropNonFinite(l int, weight, bias []float32) {
 	for i, w := range weight[:t.rows] {
 		if w == 0 && (l > 0 || t.x.sparse == nil) {

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A Descent trains a classifier on records that need no protection, by Adam on the mean loss of
-// batches, at a rate that falls linearly to 0 over a number of steps.
+// A Descent trains a classifier on records that need no protection. It applies Adam to the mean
+// loss of batches, with a learning rate that falls linearly to 0 over a number of steps.
 type Descent struct {
 	net         *Classifier
 	be          device.Backend
@@ -14,7 +14,7 @@ type Descent struct {
 	weights     []float32
 }
 
-// Descent returns a training run that starts at the network's present parameters.
+// Descent returns a training run that starts at the network's current parameters.
 func (c *Classifier) Descent(be device.Backend, rate float64, steps int) *Descent {
 	p := c.Params()
 	return &Descent{net: c, be: be, rate: rate, steps: steps,

@@ -2,8 +2,8 @@
 // Boltzmann machines, multilayer perceptrons and convolutional networks.
 //
 // The package is pure matrix arithmetic, without noise, clipping or ledger: a network computes its
-// per-example gradients in factored form, and the training code (package sgd privately,
-// evaluate/classify without privacy) uses their norms and weighted sums. The matrix with one row of
+// per-example gradients in factored form, and the training code uses their norms and weighted sums.
+// Package sgd trains privately, and evaluate/classify without privacy. The matrix with one row of
 // parameters for each example is never formed.
 //
 // For a dense layer with input aᵢ and back-propagated delta δᵢ the gradient of example i is the
@@ -11,28 +11,28 @@
 // weighted sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient
 // Per-Example Gradient Computations").
 //
-// A convolution applies one matrix at many places: with the patches A and the deltas D of one
-// record, a row for each place, its gradient is AᵀD. Norms come from that product or, where it is
-// cheaper, from the Gram matrices of A and D (Rochette, Manoel and Tramel 2019), rounded up so that
-// they are upper bounds even where terms cancel; the weighted sum is one product over all places of
-// all records. A ConvDecoder may normalise over its batch, so it is a Generator only and not a
-// Network.
+// A convolution applies one matrix at many places. Let A hold the patches and D the deltas of one
+// record, with one row for each place; the record's gradient is AᵀD. Norms come from this product
+// or, where that is cheaper, from the Gram matrices of A and D (Rochette, Manoel and Tramel 2019).
+// They are rounded up, so they are upper bounds even where terms cancel. The weighted sum is one
+// product over all places of all records. A ConvDecoder may normalise over its batch, so it is a
+// Generator only and not a Network.
 //
 // Four kinds of networks differ in how they use the records. A [Density] models how records are
 // distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
-// and never sees one: it is trained against something already released or protected, such as an
-// embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's fakes, and is
-// trained privately (MLP, CNN). A [Classifier] predicts classes (MLP, CNN). The first three are
-// built from public descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture],
-// [CriticArchitecture]. What a whole system releases is also called a generator: that is a type of
-// package privgen, which holds a Density or a Generator of this package.
+// and never sees a private record: it is trained against something already released or protected,
+// such as an embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's
+// fakes, and is trained privately (MLP, CNN). A [Classifier] predicts classes (MLP, CNN). The first
+// three are built from public descriptions that can be saved: [DensityArchitecture],
+// [GeneratorArchitecture], [CriticArchitecture]. Package privgen has its own type of generator, the
+// result of a whole system; it holds a Density or a Generator of this package.
 //
 // A Critic scores records, and a generator learns from the scores of its fakes. The critic's
 // gradient penalty is itself a function of a gradient. Where activations are piecewise linear, the
-// gradient of one record's penalty is still one outer product in each layer: the forward pass of a
-// tangent times the ordinary delta. Record, fake and penalty are then three rows, whose Gram
-// matrices give norms. Layer norm, which normalises each record separately, and smooth activations
-// have second derivatives; a critic with one of them has a fourth row.
+// gradient of one record's penalty is still one outer product in each layer: a tangent, propagated
+// forward, times the ordinary delta. Record, fake and penalty are then three rows, whose Gram
+// matrices give norms. Smooth activations have second derivatives, and so does layer norm, which
+// normalises each record separately. A critic with either has a fourth row.
 //
 // Any type that implements the small interfaces Network and Gradients can be used in place of this
 // package's networks.

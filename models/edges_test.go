@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A batch has more images than one chunk of a critic's convolutions. Every record has the same norm
-// and contribution to the sum as alone, also at the edges of chunks.
+// TestCriticChunks: a batch has more images than one chunk of a critic's convolutions. Every record
+// has the same norm and the same contribution to the sum as in a batch of its own, also at the
+// edges of chunks.
 func TestCriticChunks(t *testing.T) {
 	const images = 20
 	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU,
@@ -20,7 +21,7 @@ func TestCriticChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rows := chunkRows(c.(*critic).chain.units[0].(*convUnit).window); rows >= images {
-			t.Fatalf("%d images are one chunk", rows)
+			t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
 		}
 		n := paired{c, 10, loss}
 		b := criticBatch(rand.New(rand.NewPCG(8, 2)), images, 784, 0)
@@ -44,15 +45,16 @@ func TestCriticChunks(t *testing.T) {
 				got[j] -= want[j]
 			}
 			if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
-				t.Errorf("%v, image %d: its contribution to the sum differs from that alone by %v of %v", loss, i, d,
+				t.Errorf("%v, image %d: its gradients alone and in the batch differ by squared norm %v of %v", loss, i, d,
 					squaredNorm(want))
 			}
 		}
 	}
 }
 
-// If the products of a clipped row's factors could overflow float32, the norm is NaN, although
-// float64 could hold it: code that clips by norms leaves the record out.
+// TestFactorsBeyondProductsAreRejected: if the products of a clipped row's factors could overflow
+// float32, the norm is NaN, although float64 could hold it. Code that clips by norms then leaves
+// out the record.
 func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	be := device.CPU()
 	networks := map[string]Network{}
@@ -68,7 +70,7 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 		Convolutions: []Convolution{{Maps: 2, Size: 3}}}
 	cnn, err := small.Classifier(be, 16, 2, 1)
 	add("convolution", cnn, err)
-	// Where an activation saturates, only the convolution sees the large number.
+	// If an activation saturates, only the convolution sees the large number.
 	flat := small
 	flat.Activation = Tanh
 	cnn, err = flat.Classifier(be, 16, 2, 1)
@@ -94,7 +96,7 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 		n.Gradients(b).SquaredNorms(norms)
 		if norms[1] <= math.MaxFloat64 || !(norms[0] <= math.MaxFloat64) ||
 			!(norms[2] <= math.MaxFloat64) {
-			t.Errorf("%s: squared norms %v, of which the second's factors are too large", name, norms)
+			t.Errorf("%s: squared norms %v, want only the second not finite", name, norms)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Gradients are clipped to norm 1 by their norms and a weighted sum, without a row of parameters
-// for each example.
+// Gradients are clipped to norm 1 with norms and a weighted sum, without forming a row of
+// parameters for each example.
 func ExampleGradients() {
 	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: 6}, 1)
 	if err != nil {
@@ -56,14 +56,14 @@ func ExampleRBM() {
 		fmt.Println(err)
 		return
 	}
-	net.(models.Stepper).BeginStep() // the chains advance, whatever the batch
+	net.(models.Stepper).BeginStep() // advances the chains
 	means := device.CPU().New(3, 10)
 	net.Sample(rand.New(rand.NewPCG(1, 2)), means)
 	fmt.Println(means.Rows, "records of", means.Cols, "probabilities")
 	// Output: 3 records of 10 probabilities
 }
 
-// A classifier for images trains like any other network, privately too.
+// A classifier for images can be trained privately like any other network.
 func ExampleCNN_Classifier() {
 	net, err := models.CNN{
 		Height: 8, Width: 8, Channels: 1,

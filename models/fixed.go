@@ -3,19 +3,19 @@ package models
 import "github.com/seed7ba64551/privgen/device"
 
 // FixedGradients are gradients whose weighted sum can be computed in fixed point: one record
-// changes it only by integers that depend on that record, whatever the batch and its order. Private
-// training processes gradients without this method record by record, which costs a pass over all
-// parameters for each record.
+// changes the sum by integers that depend on that record alone, for every batch in every order. If
+// gradients do not implement this interface, private training adds them record by record, which
+// costs a pass over all parameters for each record.
 type FixedGradients interface {
 	Gradients
-	// FixedForm states how the sum rounds a record's gradient. It is the zero FixedForm if no such sum
-	// is available, for example on a backend that is not a device.FixedSummer.
+	// FixedForm states how the sum rounds a record's gradient. It returns the zero FixedForm if no
+	// fixed-point sum is available, for example on a backend that is not a device.FixedSummer.
 	FixedForm() FixedForm
-	// AddFixedSum adds Σ wᵢ gᵢ to dst, on the terms of AddWeightedSum.
+	// AddFixedSum adds Σ wᵢ gᵢ to dst, with the rules of AddWeightedSum.
 	//
-	// Guarantee: what is added for record i is a function of gᵢ and wᵢ alone. Each element of it
-	// differs from wᵢgᵢ by at most Terms/2 units, as long as each wᵢ is odd (device.Odd) and at most
-	// C/‖gᵢ‖, where C is the clip norm that dst's Chain was made for.
+	// Guarantee: the vector added for record i is a function of gᵢ and wᵢ alone. Each of its elements
+	// differs from that of wᵢgᵢ by at most Terms/2 units, if wᵢ is odd (see device.Odd) and at most
+	// C/‖gᵢ‖, where C is the clip norm for which dst.Chain was computed.
 	AddFixedSum(dst device.Fixed, weights []float32)
 }
 
@@ -23,18 +23,19 @@ type FixedGradients interface {
 type FixedBlockGradients interface {
 	FixedGradients
 	BlockGradients
-	// AddFixedBlockSums adds Σ weights[b][i]·gᵢ to block b of dst, on the terms of AddFixedSum and
+	// AddFixedBlockSums adds Σ weights[b][i]·gᵢ to block b of dst, with the rules of AddFixedSum and
 	// AddBlockSums.
 	AddFixedBlockSums(dst device.Fixed, weights [][]float32)
 }
 
-// FixedFinisher are FixedGradients one part of whose sum is computed once, after all records of a
-// step: private training calls StartFixedSum before the first AddFixedSum of a step and
+// FixedFinisher are FixedGradients whose sum has a part that is computed once, after all records of
+// a step. Private training calls StartFixedSum before the first AddFixedSum of a step and
 // FinishFixedSum after the last.
 type FixedFinisher interface {
 	FixedGradients
 	StartFixedSum()
-	// FinishFixedSum adds to dst what the calls of AddFixedSum since StartFixedSum have recorded.
+	// FinishFixedSum adds to dst the part that depends on all calls of AddFixedSum since
+	// StartFixedSum.
 	FinishFixedSum(dst device.Fixed)
 }
 
@@ -42,16 +43,16 @@ type FixedFinisher interface {
 type FixedForm struct {
 	// Terms is the largest number of products rounded for one element of one record's gradient.
 	Terms int
-	// Reach bounds the partial sums of one record's terms: in whatever order the terms are added, no
-	// partial sum exceeds Reach times the clip norm, dst.Limit, even if the terms cancel. Records that
-	// would exceed it get a smaller weight.
+	// Reach bounds the partial sums of one record's terms: for every order of the terms, no partial
+	// sum exceeds Reach times the clip norm, which is dst.Limit, even if the terms cancel. Records
+	// that would exceed this limit get a smaller weight.
 	Reach int
 }
 
 // Fixed reports whether a sum in fixed point is available.
 func (f FixedForm) Fixed() bool { return f.Terms > 0 }
 
-// Worst returns a form that holds for gradients of both forms.
+// Worst returns a form that bounds gradients of either form.
 func (f FixedForm) Worst(g FixedForm) FixedForm {
 	if !f.Fixed() || !g.Fixed() {
 		return FixedForm{}
@@ -68,8 +69,8 @@ func fixedForm(be device.Backend, form FixedForm) FixedForm {
 	return form
 }
 
-// oneTerm is the form of dense layers, where a record adds one product to each element, and of
-// layers whose gradients are computed record by record.
+// oneTerm is the form of dense layers, in which a record adds one product to each element. It is
+// also the form of layers whose gradients are computed record by record.
 var oneTerm = FixedForm{Terms: 1, Reach: 1}
 
 // within returns weight, or a smaller weight if terms of the given size would exceed limit. The
@@ -86,7 +87,7 @@ func (t *trace) addFixedSum(dst device.Fixed, first int, weights []float32) {
 	t.addFixedBlockSums(dst, first, t.forAll(weights))
 }
 
-// addFixedBlockSums is addFixedSum with weights for every block.
+// addFixedBlockSums is addFixedSum with separate weights for every block.
 func (t *trace) addFixedBlockSums(dst device.Fixed, first int, weights [][]float32) {
 	be, ok := device.FixedSums(t.s.be)
 	if !ok || t.rows == 0 {
@@ -186,8 +187,8 @@ func (w *walk) odd(be device.FixedSummer, m device.Matrix, weights []float32) de
 	return c
 }
 
-// addFixed computes each record's gradient before it rounds, because the terms of different places
-// may cancel.
+// addFixed computes each record's gradient before rounding it, because the terms of different
+// places may cancel.
 func (u *convUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
 	weights []float32, blocks []device.FixedBlock) {
 	places := u.window.Places()

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A record that is not finite has weight 0, and the sum in fixed point is the same as without it.
-// Zero times NaN is NaN, and its conversion to an integer would add an arbitrary number.
+// TestFixedSumsLeaveOutRecordsThatAreNotFinite: a record that is not finite has weight 0, and the
+// fixed-point sum is the same as without the record. Since 0·NaN is NaN, its conversion to an
+// integer would add an arbitrary number.
 func TestFixedSumsLeaveOutRecordsThatAreNotFinite(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for name, c := range fixedCases(t) {

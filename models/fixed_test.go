@@ -36,14 +36,14 @@ func fixedCases(t *testing.T) map[string]fixedCase {
 				Stride: 2}}, Hidden: []int{6}}, 4), wild(rng, 150, 64, 4)},
 	}
 	critics := criticCases()
-	for _, name := range slices.Sorted(maps.Keys(critics)) { // in one order: they share the source
+	for _, name := range slices.Sorted(maps.Keys(critics)) { // the cases share rng
 		c := critics[name]
 		list["critic "+name] = fixedCase{newPaired(t, c), wild(rng, 120, c.dim, max(c.classes, 1))}
 	}
 	return list
 }
 
-// wild returns a batch of records of very different sizes, large ones first.
+// wild returns a batch of records of very different sizes, in decreasing order.
 func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	b := greyBatch(rng, rows, dim, classes)
 	for i := range rows {
@@ -59,8 +59,8 @@ func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	return b
 }
 
-// fixedSum returns a sum in fixed point of gradients clipped to bound. Its chains take as many
-// products as is safe, times stretch.
+// fixedSum returns a fixed-point sum of gradients clipped to bound. The length of its chains is the
+// largest safe length times stretch.
 func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64) device.Fixed {
 	return fixedSumIn(0x1p-18, n, form, b, bound, stretch)
 }
@@ -88,10 +88,11 @@ func fixedSumIn(unit float32, n Network, form FixedForm, b device.Batch,
 	return sum
 }
 
-// In fixed point the sum of a batch is exactly the sum of the sums of its records, so one record
-// changes it by the same integers whatever the others are and whatever its position. (In the sum of
-// a Boltzmann machine one term is rounded for all records together: its elements differ by at most
-// three units.) The norm of those integers is at most the clip norm, apart from rounding.
+// TestFixedSumsAreOfRecordsAlone: in fixed point, the sum over a batch is exactly the sum of its
+// records' separate sums. So a record changes the sum by the same integers for all other records
+// and at every position. The norm of these integers is at most the clip norm, apart from rounding.
+// In the sum of a Boltzmann machine, one term is rounded for all records together, so elements may
+// differ by up to three units.
 func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -116,18 +117,18 @@ func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 				}
 				most := bound/float64(one.Unit) + float64(form.Terms)/2*math.Sqrt(float64(len(one.Units)))
 				if math.Sqrt(square) > most {
-					t.Fatalf("record %d moves the sum by %v units, at most %v are allowed", i,
+					t.Fatalf("record %d moves the sum by %v units, want at most %v", i,
 						math.Sqrt(square), most)
 				}
 			}
 			compareUnits(t, "all records", whole.Units, total, slack)
-			// One record is removed: at the front, in the middle, at the end.
+			// Remove one record: at the front, in the middle or at the end.
 			for _, i := range []int{0, 1, c.batch.Rows / 2, c.batch.Rows - 1} {
 				less := fixedSum(c.net, form, without(c.batch, i), bound, 1)
 				for k := range less.Units {
 					less.Units[k] += records[i][k]
 				}
-				compareUnits(t, "without one", whole.Units, less.Units, min(slack, 3))
+				compareUnits(t, "without one record", whole.Units, less.Units, min(slack, 3))
 			}
 		})
 	}
@@ -137,7 +138,7 @@ func compareUnits(t *testing.T, what string, a, b []int32, slack int32) {
 	t.Helper()
 	for k := range a {
 		if d := a[k] - b[k]; d > slack || d < -slack {
-			t.Fatalf("%s: element %d is %d and %d", what, k, a[k], b[k])
+			t.Fatalf("%s: element %d is %d, want %d up to rounding", what, k, a[k], b[k])
 		}
 	}
 }
@@ -172,9 +173,9 @@ func without(b device.Batch, i int) device.Batch {
 	return out
 }
 
-// If a chain is too long, its sum leaves the range in which float32 holds every integer, and what a
-// record adds depends on the records before it. TestFixedSumsAreOfRecordsAlone is meant to find
-// this fault.
+// TestFixedSumsNeedShortChains: if a chain is too long, its sum leaves the range in which float32
+// represents every integer. A record's contribution then depends on the records before it. This
+// test shows that TestFixedSumsAreOfRecordsAlone can find such a fault.
 func TestFixedSumsNeedShortChains(t *testing.T) {
 	n := newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30})
 	one := binaryBatch(rand.New(rand.NewPCG(1, 1)), 1, 30, .3)
@@ -182,7 +183,7 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 30, slices.Repeat(one.Dense.Data,
 		rows)), Keys: slices.Repeat(one.Keys, rows)}
 	form := n.FixedForm()
-	const unit = 0x1p-20 // so small that a backend's own limit of a chain is long enough for the fault
+	const unit = 0x1p-20 // so small that chains within the backend's own limit are too long
 	differs := func(stretch float64) bool {
 		whole := fixedSumIn(unit, n, form, b, .75, stretch)
 		record := fixedSumIn(unit, n, form, one, .75, 1)
@@ -194,17 +195,17 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 		return false
 	}
 	if differs(1) {
-		t.Error("the sum of equal records is not a multiple of one")
+		t.Error("the sum of equal records is not a multiple of one record's sum")
 	}
 	if device.CPU().Name() == "cpu (generic)" {
-		return // every product is rounded separately: there are no chains
+		return // this backend rounds every product separately, without chains
 	}
 	if !differs(1000) {
 		t.Error("chains a thousand times too long go unnoticed: the test has no power")
 	}
 }
 
-// Sums in fixed point are close to sums in float64.
+// TestFixedSumsAreAccurate: sums in fixed point are close to sums in float64.
 func TestFixedSumsAreAccurate(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		const bound = 0.75
@@ -212,7 +213,7 @@ func TestFixedSumsAreAccurate(t *testing.T) {
 	}
 }
 
-// compareSums compares a sum in fixed point with one in float64.
+// compareSums compares a fixed-point sum with a float64 sum.
 func compareSums(t *testing.T, name string, c fixedCase, bound float64) {
 	t.Helper()
 	form := c.net.Gradients(c.batch.Slice(0, 1)).(FixedGradients).FixedForm()
@@ -248,9 +249,9 @@ func sumOfRecords(c fixedCase, weights []float32) []float64 {
 	return sum
 }
 
-// withinReach returns the case without the records of a critic whose partial sums exceed the limit
-// before their parts cancel: in fixed point these get a smaller weight, by design. They are about
-// one in ten thousand.
+// withinReach returns the case without those records of a critic whose partial sums exceed the
+// limit before their parts cancel. In fixed point these records get a smaller weight, by design.
+// They are about one in ten thousand.
 func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 	t.Helper()
 	dropped := 0
@@ -272,13 +273,14 @@ func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 		}
 	}
 	if dropped > 3 {
-		t.Fatalf("%d records are beyond the reach", dropped)
+		t.Fatalf("the partial sums of %d records exceed the limit, want at most 3", dropped)
 	}
 	return c
 }
 
-// TestCancellingPartsCountForLess: a few of 180,000 records of a critic (seeds 0 to 1,499) are
-// beyond the reach, one of them among these seeds. The sums of all others are accurate.
+// TestCancellingPartsCountForLess: of 180,000 records of a critic (seeds 0 to 1,499), a few have
+// partial sums beyond the limit. One of them has a seed that this test uses. The sums of all other
+// records are accurate.
 func TestCancellingPartsCountForLess(t *testing.T) {
 	c0 := criticCases()["linear"]
 	const bound = 0.75
@@ -291,6 +293,6 @@ func TestCancellingPartsCountForLess(t *testing.T) {
 		compareSums(t, fmt.Sprint("seed ", seed), kept, bound)
 	}
 	if beyond == 0 {
-		t.Error("no record is beyond the reach: the test has no power")
+		t.Error("no record's partial sums exceed the limit: the test has no power")
 	}
 }

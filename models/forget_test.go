@@ -7,7 +7,8 @@ import (
 )
 
 // TestGenerateForgetsItsCodes: a decoder may be used as a public encoder, whose codes are private
-// records. Between two calls its scratch memory must not hold anything of them.
+// records. Between two calls, its scratch memory must not hold anything computed from these
+// records.
 func TestGenerateForgetsItsCodes(t *testing.T) {
 	be := device.CPUWith(1)
 	for name, a := range map[string]GeneratorArchitecture{"dense": MLP{Hidden: []int{5}},
@@ -31,15 +32,15 @@ func TestGenerateForgetsItsCodes(t *testing.T) {
 			}
 		}
 		if w == nil {
-			t.Fatal("the pool keeps nothing")
+			t.Fatal("the pool never returned a walk: nothing can be tested")
 		}
 		if !w.x.Empty() || w.capacity == 0 {
-			t.Errorf("%s: the codes are kept", name)
+			t.Errorf("%s: the walk still holds the codes", name)
 		}
 		for l, m := range append(w.outBuf, w.flat) {
 			for _, v := range m.Data {
 				if v != 0 {
-					t.Fatalf("%s: matrix %d holds %v", name, l, v)
+					t.Fatalf("%s: scratch matrix %d holds %v, want zeros", name, l, v)
 				}
 			}
 		}

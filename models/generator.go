@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Generator is a network from codes to records that never sees a record: it is trained against
-// something already released or protected.
+// A Generator is a network that turns codes into records. It never sees a private record: it is
+// trained against something already released or protected.
 //
-// Guarantee: none. It has no per-example gradients, since batch normalisation mixes records and
-// clipping them would protect no record.
+// Guarantee: none. A Generator has no per-example gradients: batch normalisation mixes the examples
+// of a batch, so clipping such gradients would protect no record.
 type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
@@ -23,29 +23,30 @@ type Generator interface {
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
-	// Backward adds to grad the gradient, summed over the batch, of a loss of the records of the last
-	// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative by the codes.
+	// Backward adds to grad the gradient, summed over the batch, of a loss of the records that the
+	// last Forward returned. Unless dCodes is the zero Matrix, it sets dCodes to the derivative with
+	// respect to the codes.
 	Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix)
-	// Generate sets dst to the records of codes, each independent of the others. It is safe for
-	// concurrent use as long as nothing trains the network meanwhile.
+	// Generate sets dst to the records of codes. Each record depends on its own code only. Generate is
+	// safe for concurrent use unless the network is being trained.
 	Generate(codes, dst device.Matrix)
 	Stateful
 }
 
-// A GeneratorArchitecture is a public, JSON-able description of a Generator.
+// A GeneratorArchitecture is a public description of a Generator that can be written as JSON.
 type GeneratorArchitecture interface {
-	// NewGenerator builds the network for codes of latent coordinates, its output divided into heads,
-	// with weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
+	// NewGenerator builds the network for codes of `latent` coordinates, with its output divided into
+	// heads and its weights drawn from a public seed. Errors: joined *param.Error values, one for each
+	// mistake.
 	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
 	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
-// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear, and
-// the heads are applied to its output.
+// NewGenerator builds a multilayer perceptron from codes to records. Its last layer is linear, and
+// the heads are applied to the output of that layer.
 //
-// Shapes: records have as many coordinates as the heads together.
-// Errors: joined *param.Error values.
+// Shapes: a record has the coordinates of all heads together. Errors: joined *param.Error values.
 func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	seed uint64) (Generator, error) {
 	var c checker
@@ -69,10 +70,10 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	return newDecoder(be, l.units, "mlp", seed, a.Activation.gain()), nil
 }
 
-// NewGenerator builds the network with heads in place of Output, or with Output if heads is empty.
+// NewGenerator builds the network with heads instead of Output, or with Output if heads is empty.
 //
-// Shapes: the heads together must be as wide as an image has numbers.
-// Errors: joined *param.Error values.
+// Shapes: the widths of the heads must add up to Height·Width·Channels. Errors: joined *param.Error
+// values.
 func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head,
 	seed uint64) (Generator, error) {
 	var c checker

@@ -5,10 +5,10 @@ package models
 // Errors: *param.Error if a is nil; errors of json.Marshal.
 func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalGenerator reads what MarshalGenerator wrote. An architecture from outside this package
-// is looked up by name among others and returned as given there.
+// UnmarshalGenerator reads an architecture that MarshalGenerator wrote. If others contains an
+// architecture of the same name, that value is returned unchanged.
 //
-// Errors: ErrFormat for malformed JSON and unknown names; those of Validate for a wrong
+// Errors: ErrFormat for malformed JSON and unknown names; the errors of Validate for an invalid
 // description.
 func UnmarshalGenerator(data []byte,
 	others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
@@ -24,15 +24,14 @@ func UnmarshalGenerator(data []byte,
 		})
 }
 
-// A GeneratorSizer computes the size of its networks without building one, as a DensitySizer does
-// for densities.
+// A GeneratorSizer computes the size of its networks without building one, like a DensitySizer.
 type GeneratorSizer interface {
-	// GeneratorSize returns the number of parameters and of bytes of public state, both saturating at
-	// math.MaxInt64.
+	// GeneratorSize returns the number of parameters and the number of bytes of public state. Both
+	// saturate at math.MaxInt64.
 	GeneratorSize(latent int, heads []Head) (params, state int64)
 }
 
-// generatorSize adds up the sizes of layers, each with batch norm or without.
+// generatorSize adds up the sizes of layers, with or without batch norm.
 type generatorSize struct{ params, state int64 }
 
 func (s *generatorSize) add(weights int64, biases, channels int, normalised bool) {

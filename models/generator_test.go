@@ -71,8 +71,8 @@ func heads64(heads []Head, x []float64) []float64 {
 	return y
 }
 
-// The loss is a fixed linear form of the records; its derivatives by parameters and codes are
-// compared with central differences in float64.
+// TestGeneratorGradient: the loss is a fixed linear form of the records. Its derivatives with
+// respect to parameters and codes are compared with central differences in float64.
 func TestGeneratorGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for k, c := range testGenerators {
@@ -131,8 +131,8 @@ func TestGeneratorGradient(t *testing.T) {
 	}
 }
 
-// The sizes stated in a file are compared with these before memory is allocated, so they must be
-// the true ones.
+// TestGeneratorSize: GeneratorSize returns the network's true sizes, since the sizes stated in a
+// file are compared with them before memory is allocated.
 func TestGeneratorSize(t *testing.T) {
 	for k, c := range testGenerators {
 		n := newTestGenerator(t, c, 3)
@@ -147,7 +147,7 @@ func TestGeneratorSize(t *testing.T) {
 	const huge = math.MaxInt/2 + 1
 	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge,
 		[]Head{{huge, Linear}}); p != math.MaxInt64 {
-		t.Errorf("a huge network has %d parameters", p)
+		t.Errorf("a huge network has %d parameters, want math.MaxInt64", p)
 	}
 }
 
@@ -160,13 +160,13 @@ func TestGeneratorJSON(t *testing.T) {
 		back, err := UnmarshalGenerator(text)
 		if again, err2 := MarshalGenerator(back); err != nil || err2 != nil ||
 			string(again) != string(text) {
-			t.Errorf("%s became %s, %v", text, again, err)
+			t.Errorf("%s was read back as %s, %v", text, again, err)
 		}
 	}
 	for _, text := range []string{``, `{"name":"vae"}`, `{"name":"mlp","params":{"hidden":[-1]}}`,
 		`{"name":"conv-decoder","params":{}}`} {
 		if _, err := UnmarshalGenerator([]byte(text)); err == nil {
-			t.Errorf("%s is read", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 	if a, err := UnmarshalGenerator([]byte(`{"name":"theirs"}`), theirs{}); err != nil ||
@@ -177,7 +177,7 @@ func TestGeneratorJSON(t *testing.T) {
 		text, err := json.Marshal(Head{1, k})
 		var back Head
 		if err != nil || json.Unmarshal(text, &back) != nil || back != (Head{1, k}) {
-			t.Errorf("%s became %v", text, back)
+			t.Errorf("%s was read back as %v", text, back)
 		}
 	}
 }
@@ -224,6 +224,6 @@ func TestGeneratorIsStateful(t *testing.T) {
 	n.Generate(codes, a)
 	m.Generate(codes, b)
 	if !reflect.DeepEqual(a, b) {
-		t.Error("a network with restored state generates other records")
+		t.Error("a network with restored state generates different records")
 	}
 }

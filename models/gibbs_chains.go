@@ -11,8 +11,8 @@ import (
 )
 
 // chains are the persistent Gibbs chains of a Boltzmann machine. Their number is public, they start
-// from a public seed, and they depend on nothing but released parameters and public randomness:
-// they are post-processing.
+// from a public seed, and they depend only on released parameters and public randomness. So they
+// are post-processing.
 type chains struct {
 	be     device.Backend
 	layout *layout
@@ -50,7 +50,8 @@ func newChains(be device.Backend, a RBM, l *layout, visible int, seed uint64) *c
 
 func (k *chains) units() device.Matrix { return k.hidden.Slice(0, k.count, 0, k.hidden.Cols-1) }
 
-// advance makes Gibbs sweeps: hidden units given visible ones, then back.
+// advance makes Gibbs sweeps. A sweep samples the hidden units given the visible ones, then the
+// visible units given the hidden ones.
 func (k *chains) advance(n *rbm, sweeps int) {
 	for range sweeps {
 		k.meanHidden(n)
@@ -65,8 +66,8 @@ func (k *chains) meanHidden(n *rbm) {
 	k.be.BiasApply(device.Sigmoid, k.units(), n.c)
 }
 
-// sample replaces probabilities by draws from the chains' public randomness. l is the layout of the
-// units, nil if all units are independent.
+// sample replaces probabilities with draws from the chains' public randomness. l is the layout of
+// the units, or nil if all units are independent.
 func (k *chains) sample(m device.Matrix, l *layout) {
 	k.step++
 	draw := func(host device.Matrix) {
@@ -163,8 +164,8 @@ func (k *chains) setState(state []byte) error {
 // rbmScratch is one caller's Gibbs chains while sampling.
 type rbmScratch struct{ v, h, column device.Matrix }
 
-// Sample runs Gibbs chains from the states of random persistent chains and gives
-// the visible units' probabilities given the last hidden units.
+// Sample runs Gibbs chains from the states of random persistent chains. It sets dst to the
+// probabilities of the visible units given the last hidden units.
 func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
 	s, _ := n.scratch.Get().(*rbmScratch)
 	if s == nil {
@@ -186,7 +187,7 @@ func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix) {
 	}
 	draws := chains{be: n.be, seed: rng.Uint64()}
 	for range n.arch.SampleSweeps {
-		draws.sample(v, n.layout) // leaves the states of the first sweep, which are 0 or 1, as they are
+		draws.sample(v, n.layout) // does not change the states of the first sweep, which are 0 or 1
 		n.be.Gemm(false, false, 1, v, n.w, 0, h)
 		n.be.BiasApply(device.Sigmoid, h, n.c)
 		draws.sample(h, nil)

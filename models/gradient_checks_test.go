@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// This file has helpers of the tests of all networks.
+// This file contains helpers for the tests of all networks.
 
 // binaryBatch returns random records of zeros and ones with keys.
 func binaryBatch(rng *rand.Rand, rows, dim int, share float64) device.Batch {
@@ -41,7 +41,7 @@ func sparsify(b device.Batch) device.Batch {
 	return b
 }
 
-// exampleGradients materialises every example's gradient by running it alone.
+// exampleGradients materialises every example's gradient in a batch of its own.
 func exampleGradients(n Network, b device.Batch) [][]float32 {
 	be := device.CPU()
 	var list [][]float32
@@ -61,8 +61,8 @@ func squaredNorm(x []float32) float64 {
 	return sum
 }
 
-// checkFactored compares norms and weighted sums with materialised gradients.
-// slack is how much a squared norm may exceed the true one, relatively.
+// checkFactored compares norms and weighted sums with materialised gradients. slack is the relative
+// amount by which a squared norm may exceed the true squared norm.
 func checkFactored(t *testing.T, n Network, b device.Batch, slack float64) {
 	t.Helper()
 	each := exampleGradients(n, b)
@@ -89,7 +89,7 @@ func checkFactored(t *testing.T, n Network, b device.Batch, slack float64) {
 			}
 		}
 		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
-		sum.Flat.Data[0] = 1 // it adds
+		sum.Flat.Data[0] = 1 // AddWeightedSum must add to dst
 		want[0]++
 		g.AddWeightedSum(sum, w)
 		for j, v := range sum.Flat.Data {
@@ -129,8 +129,8 @@ func checkDerivative(t *testing.T, n Network, b device.Batch,
 	}
 }
 
-// checkTotal adds records that are not finite: they must not change the norms of other rows and,
-// with weight zero, must not change the sum.
+// checkTotal puts records that are not finite into the batch. They must not change the norms of
+// other rows and, with weight zero, must not change the sum.
 func checkTotal(t *testing.T, n Network, b device.Batch) {
 	t.Helper()
 	inf := float32(math.Inf(1))
@@ -163,7 +163,7 @@ func checkTotal(t *testing.T, n Network, b device.Batch) {
 	}
 }
 
-// checkEmpty runs a batch of no rows.
+// checkEmpty checks that batches without rows have no gradient.
 func checkEmpty(t *testing.T, n Network, dim int) {
 	t.Helper()
 	for _, b := range []device.Batch{{}, {Dense: device.Matrix{Cols: dim, Stride: dim}},

@@ -12,9 +12,9 @@ type HeadKind int
 
 const (
 	Linear      HeadKind = iota // unchanged
-	SigmoidHead                 // each in [0,1]
-	TanhHead                    // each in [−1,1]
-	SoftmaxHead                 // together the probabilities of one choice
+	SigmoidHead                 // each coordinate in [0,1]
+	TanhHead                    // each coordinate in [−1,1]
+	SoftmaxHead                 // all coordinates together are the probabilities of one choice
 )
 
 var headNames = enum.Names[HeadKind]{Type: "models.HeadKind", List: []string{
@@ -36,7 +36,7 @@ func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (k *HeadKind) UnmarshalText(text []byte) error { return headNames.Unmarshal(text, k) }
 
-// A Head is a run of consecutive output coordinates of a Generator and their output function.
+// A Head describes consecutive output coordinates of a Generator that share an output function.
 type Head struct {
 	Width int      `json:"width"`
 	Out   HeadKind `json:"out"`
@@ -74,7 +74,7 @@ type headUnit struct {
 	width int
 }
 
-// newHeads returns a unit that applies the heads, or none if all of them are linear.
+// newHeads returns a unit that applies the heads, or no unit if all heads are linear.
 func newHeads(be device.Backend, heads []Head) []unit {
 	for _, h := range heads {
 		if h.Out != Linear {
@@ -147,7 +147,8 @@ func (u *headUnit) backward(w *walk, _ int, _, y, delta, dx device.Matrix) {
 	}
 }
 
-// softmaxGradient turns the derivative by p = softmax(x) into the one by x: p ∘ (δ − Σ p δ).
+// softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
+// respect to x: p ∘ (δ − Σ p δ).
 func (u *headUnit) softmaxGradient(w *walk, p, delta device.Matrix) {
 	if p.Mem == nil {
 		for i := range p.Rows {

@@ -26,7 +26,7 @@ func (s *staging) record(b device.Batch) record {
 	return record{dense: s.upload(b.Dense)}
 }
 
-// upload copies a host matrix of any stride into device memory that is reused.
+// upload copies a host matrix of any stride into device memory that the next call reuses.
 func (s *staging) upload(m device.Matrix) device.Matrix {
 	if s.dense.Rows < m.Rows || s.dense.Cols != m.Cols {
 		s.dense = s.be.New(roomFor(m.Rows), m.Cols)
@@ -90,7 +90,8 @@ func grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// toHost returns m in host memory; buf is used if it must be copied.
+// toHost returns m in host memory. If m must be copied, the copy uses the memory of buf if there is
+// enough.
 func toHost(be device.Backend, m device.Matrix, buf []float32) device.Matrix {
 	if m.Mem == nil {
 		return m

@@ -6,15 +6,15 @@ import "errors"
 var ErrFormat = errors.New("models: malformed architecture")
 
 // MarshalDensity writes an architecture with its name. A user-defined architecture is written in
-// its own JSON form, and must be passed to UnmarshalDensity to be read.
+// its own JSON form. To read it, pass an equal architecture to UnmarshalDensity.
 //
 // Errors: *param.Error if a is nil; errors of json.Marshal.
 func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalDensity reads what MarshalDensity wrote. An architecture from outside this package is
-// looked up by name among others and returned as given there.
+// UnmarshalDensity reads an architecture that MarshalDensity wrote. If others contains an
+// architecture of the same name, that value is returned unchanged.
 //
-// Errors: ErrFormat for malformed JSON and unknown names; those of Validate for a wrong
+// Errors: ErrFormat for malformed JSON and unknown names; the errors of Validate for an invalid
 // description.
 func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
 	return unmarshalTagged(data, others,
@@ -29,18 +29,18 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 		})
 }
 
-// A DensitySizer computes the size of its networks without building one, so that the sizes stated
-// in a file can be checked against its length before memory is allocated.
+// A DensitySizer computes the size of its networks without building one. A reader can then compare
+// the sizes stated in a file with the length of the file before it allocates memory.
 type DensitySizer interface {
-	// Size returns the number of parameters and of bytes of public state, both
-	// saturating at math.MaxInt64.
+	// Size returns the number of parameters and the number of bytes of public state. Both saturate at
+	// math.MaxInt64.
 	Size(v Visible) (params, state int64)
 }
 
 // Size returns the size of the encoder and the decoder together.
 func (a VAE) Size(v Visible) (params, state int64) {
 	widths := append(encoderWidths(a, v.Dim), decoderWidths(a, v.Dim)...)
-	joint := len(a.Hidden) + 1 // where the decoder's widths begin, no layer between
+	joint := len(a.Hidden) + 1 // last width of the encoder; no layer leads from there to the decoder
 	for l := 1; l < len(widths); l++ {
 		if l != joint+1 {
 			params = addSize(params, layerSize(widths[l-1], widths[l]))
@@ -49,8 +49,8 @@ func (a VAE) Size(v Visible) (params, state int64) {
 	return params, 0
 }
 
-// Size returns the size of the weights and both biases. The state is one bit, held in a byte or a
-// number, for each unit of each chain.
+// Size returns the number of weights and biases. For the state it returns one byte for each unit of
+// each chain, an upper bound up to the 8 bytes of the step counter.
 func (a RBM) Size(v Visible) (params, state int64) {
 	params = addSize(layerSize(v.Dim, a.Hidden), int64(v.Dim))
 	return params, mulSize(int64(a.Chains), addSize(int64(v.Dim), int64(a.Hidden)))

@@ -26,7 +26,7 @@ func TestArchitectureJSON(t *testing.T) {
 		}
 		back, err := UnmarshalDensity(text)
 		if err != nil || !reflect.DeepEqual(a, back) {
-			t.Errorf("%s became %+v, %v", text, back, err)
+			t.Errorf("%s was read back as %+v, %v", text, back, err)
 		}
 	}
 	text, err := MarshalDensity(own{PaperVAE()})
@@ -48,7 +48,8 @@ func TestArchitectureJSON(t *testing.T) {
 	}
 }
 
-// A file reader relies on Size before it allocates memory, so Size must agree with New.
+// TestSizeIsWhatNewTakes: Size agrees with the network that New builds, since a file reader relies
+// on Size before it allocates memory.
 func TestSizeIsWhatNewTakes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for range 30 {
@@ -65,17 +66,17 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 			}
 			params, state := a.(DensitySizer).Size(v)
 			if params != int64(g.Params().Len()) {
-				t.Errorf("%+v: Size says %d parameters, New takes %d", a, params, g.Params().Len())
+				t.Errorf("%+v: Size returns %d parameters, the network has %d", a, params, g.Params().Len())
 			}
 			if s, ok := g.(Stateful); ok && state < int64(len(s.AppendState(nil)))-8 {
-				t.Errorf("%+v: Size says %d bytes of state, there are %d", a, state, len(s.AppendState(nil)))
+				t.Errorf("%+v: Size returns %d bytes of state, want %d", a, state, len(s.AppendState(nil)))
 			}
 		}
 	}
 	if params, _ :=
 		(VAE{Hidden: []int{math.MaxInt, math.MaxInt}, Latent: 1}).Size(
 			Visible{Dim: math.MaxInt}); params != math.MaxInt64 {
-		t.Errorf("a size beyond int64 is %d", params)
+		t.Errorf("a size beyond int64 is %d, want math.MaxInt64", params)
 	}
 }
 
@@ -95,15 +96,15 @@ func TestNamesSurviveText(t *testing.T) {
 		}
 	}
 	if _, err := json.Marshal(Activation(99)); err == nil {
-		t.Error("an unknown activation is written")
+		t.Error("an unknown activation was written as JSON")
 	}
 	if Likelihood(9).String() != "Likelihood(9)" {
 		t.Error(Likelihood(9))
 	}
 }
 
-// Writing a nil architecture is an error; a nil among the given architectures is ignored when
-// reading.
+// TestNilArchitectures: writing a nil architecture is an error. When reading, a nil among the given
+// architectures is ignored.
 func TestNilArchitectures(t *testing.T) {
 	_, generator := MarshalDensity(nil)
 	_, critic := MarshalCritic(nil)

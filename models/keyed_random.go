@@ -2,8 +2,8 @@ package models
 
 import "math"
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection
-// of 64-bit words whose outputs look independent for consecutive inputs.
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection of 64-bit words. Its
+// outputs for consecutive inputs look independent.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -12,9 +12,8 @@ func mix(x uint64) uint64 {
 
 const golden = 0x9e3779b97f4a7c15
 
-// keyedNormals fills dst with standard Gaussians that depend on key alone, so a record gets the
-// same draw whatever else is in its batch. It is not privacy noise, which comes from package
-// mechanism.
+// keyedNormals fills dst with standard Gaussian numbers that depend on key alone, so a record gets
+// the same draw in every batch. They are not privacy noise, which comes from package mechanism.
 func keyedNormals(dst []float32, key uint64) {
 	state := mix(key)
 	for i := 0; i < len(dst); i += 2 {
@@ -44,7 +43,7 @@ func (s *stream) next() uint64 {
 	return mix(s.state)
 }
 
-// bernoulli replaces every probability in p by a draw of 0 or 1. NaN gives 0.
+// bernoulli replaces every probability in p with a draw of 0 or 1. NaN gives 0.
 func (s *stream) bernoulli(p []float32) {
 	for i := 0; i < len(p); i += 2 {
 		u := s.next()
@@ -55,8 +54,8 @@ func (s *stream) bernoulli(p []float32) {
 	}
 }
 
-// level replaces the probabilities of one choice by a draw: a single 1 among zeros. The last level
-// is chosen if the probabilities add up to less than the uniform draw or are NaN.
+// level replaces the probabilities of one choice with a draw: a single 1 among zeros. If the
+// probabilities add up to less than the uniform draw, or are NaN, the last level is drawn.
 func (s *stream) level(p []float32) {
 	u, chosen := float32(s.next()>>40)*0x1p-24, len(p)-1
 	for j, v := range p {

@@ -7,16 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// layerNormEps keeps the root away from zero, so that a record whose numbers are all equal becomes
+// layerNormEps keeps the square root away from zero, so that equal numbers of a record become
 // zeros.
 const layerNormEps = 1e-5
 
-// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε), with the mean and variance of one
-// record's numbers, so the output of one record does not depend on others. It has no parameters; a
+// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε). Mean and variance are over the numbers
+// of one record, so its output does not depend on other records. A layerNorm has no parameters; a
 // gainUnit follows it.
 //
-// Its Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is symmetric, also with ε: tangents are propagated by the
-// same product as deltas.
+// The Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is exact for ε > 0, and symmetric: tangents are propagated
+// by the same product as deltas.
 //
 // Source: Ba, Kiros and Hinton, "Layer Normalization", 2016.
 type layerNorm struct {
@@ -81,7 +81,7 @@ func (u *layerNorm) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.jacobian(p.w, p.roots(l), p.between(p.w.outs[l]), v, t, nil)
 }
 
-// bend uses that the derivative of δᵀJv by x is
+// bend uses the derivative of δᵀJv with respect to x:
 //
 //	−(β·Jδ + α·Jv)r/n − y·rq/n,  α = y·δ, β = y·v, q = δᵀJv,
 //
@@ -103,8 +103,8 @@ func (u *layerNorm) bend(p *pairs, l int, v, dx device.Matrix) {
 
 // gainUnit is y = f(gain·x + shift). Each map has a gain and a shift, the same at all places.
 //
-// For one record, the gradient by the gain is the sum of x∘δ over places, and by the shift the sum
-// of δ.
+// For one record, the gradient with respect to the gain is the sum of x∘δ over places, and the
+// gradient with respect to the shift is the sum of δ.
 type gainUnit struct {
 	be           device.Backend
 	places, maps int
@@ -123,7 +123,7 @@ func newGainUnit(be device.Backend, places, maps int, f device.Func) *gainUnit {
 func (u *gainUnit) in() int  { return u.places * u.maps }
 func (u *gainUnit) out() int { return u.places * u.maps }
 
-// shapes names the shift "bias", so that code that groups parameters treats it as one.
+// shapes names the shift "bias", so that code that groups parameters treats the shift as a bias.
 func (u *gainUnit) shapes(name string) []device.Shape {
 	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps},
 		{Name: name + ".bias", Rows: 1, Cols: u.maps}}
@@ -164,7 +164,7 @@ func (u *gainUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
-// addNorms sets all norms to NaN, so that no gradient is used: only critics have layer norm, and
+// addNorms sets all norms to NaN, so that no gradient is used. Only critics have layer norm, and
 // they call blockNorms instead.
 func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 	for i := range dst {
@@ -174,8 +174,8 @@ func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 
 func (u *gainUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
 
-// blockNorms bounds the error of terms that cancel: between places as convUnit does, between parts
-// as denseUnit does.
+// blockNorms includes bounds for the error of terms that cancel. It treats places like convUnit and
+// parts like denseUnit.
 func (u *gainUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	terms := p.w.spare(x.Rows, x.Cols)
 	u.be.Mul(terms, x, delta)

@@ -22,7 +22,7 @@ func curvedCases() map[string]criticCase {
 	return cases
 }
 
-// A critic has a fourth part if and only if it has second derivatives.
+// TestCriticParts: a critic has a fourth part if and only if it has second derivatives.
 func TestCriticParts(t *testing.T) {
 	curved := curvedCases()
 	for name, c := range criticCases() {
@@ -36,12 +36,12 @@ func TestCriticParts(t *testing.T) {
 		}
 		_, has := curved[name]
 		if want := layerNorm || c.loss == Wasserstein && f != ReLU && f != LeakyReLU; has != want {
-			t.Errorf("%s: second derivatives: %v", name, has)
+			t.Errorf("%s: the critic has second derivatives: %v, want the opposite", name, has)
 		}
 	}
 }
 
-// contribution returns record i's block norms and its gradient, computed in a batch.
+// contribution returns the block norms and the gradient of record i, computed within batch b.
 func contribution(n paired, b device.Batch, i int) (norms []float64, gradient []float32) {
 	g := n.Gradients(b).(BlockGradients)
 	each := make([][]float64, n.Params().Blocks())
@@ -59,7 +59,8 @@ func contribution(n paired, b device.Batch, i int) (norms []float64, gradient []
 	return norms, sum.Flat.Data
 }
 
-// Whatever the other records of a batch are, a record's norms and gradient are the same to the bit.
+// TestCriticOthersDoNotMatter: a record's norms and gradient have the same bits for all other
+// records of a batch.
 func TestCriticOthersDoNotMatter(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	fill := func(row []float32, v float32) {
@@ -88,20 +89,20 @@ func TestCriticOthersDoNotMatter(t *testing.T) {
 			got, row := contribution(n, b, at)
 			for j := range got {
 				if got[j] != norms[j] {
-					t.Fatalf("%s, others %d: block %d has norm %v, was %v", name, k, j, got[j], norms[j])
+					t.Fatalf("%s, change %d: block %d has norm %v, want %v", name, k, j, got[j], norms[j])
 				}
 			}
 			for j := range row {
 				if row[j] != gradient[j] {
-					t.Fatalf("%s, others %d: coordinate %d is %v, was %v", name, k, j, row[j], gradient[j])
+					t.Fatalf("%s, change %d: coordinate %d is %v, want %v", name, k, j, row[j], gradient[j])
 				}
 			}
 		}
 	}
 }
 
-// If a layer's outputs are all equal for a record, so that the variance is 0, the derivatives are
-// those of the definition.
+// TestCriticConstantRows: if all outputs of a layer are equal for a record, so that the variance is
+// 0, the derivatives still agree with the definition.
 func TestCriticConstantRows(t *testing.T) {
 	for name, c := range curvedCases() {
 		if !strings.HasPrefix(name, "layer norm") || c.loss != Wasserstein {
@@ -113,7 +114,7 @@ func TestCriticConstantRows(t *testing.T) {
 		b := criticBatch(rand.New(rand.NewPCG(6, 6)), 4, c.dim, c.classes)
 		fakes, mix := normalMatrix(rand.New(rand.NewPCG(6, 7)), 4, c.dim),
 			[]float32{0.25, 0.5, 0.25, 0.75}
-		clear(b.Dense.Row(1)) // and its fake, so that x̂ is zero too
+		clear(b.Dense.Row(1)) // with its fake, so that x̂ is zero too
 		clear(fakes.Row(1))
 		clear(b.Dense.Row(2))
 		g := n.PairGradients(b, fakes, mix, n.lambda)
@@ -129,13 +130,13 @@ func TestCriticConstantRows(t *testing.T) {
 				label = b.Labels[i]
 			}
 			if !(norms[i] >= square*(1-1e-6)) || norms[i] > 1.02*square+1 {
-				t.Errorf("%s, record %d: stated %v, materialised %v", name, i, norms[i], square)
+				t.Errorf("%s, record %d: stated squared norm %v, materialised %v", name, i, norms[i], square)
 			}
 			loss := func() float64 {
 				return s.pairLoss(p, wide(b.Dense.Row(i)), wide(fakes.Row(i)), float64(mix[i]), label, n.lambda)
 			}
 			for j := 0; j < len(p); j += 7 {
-				const h = 1e-7 // the root's own scale is √ε
+				const h = 1e-7 // small compared to √ε, the scale of the square root
 				save := p[j]
 				p[j] = save + h
 				up := loss()
@@ -144,14 +145,14 @@ func TestCriticConstantRows(t *testing.T) {
 				p[j] = save
 				want := (up - down) / (2 * h)
 				if got := float64(sum.Flat.Data[j]); math.Abs(got-want) > 1e-4*(1+math.Sqrt(square)) {
-					t.Errorf("%s, record %d, parameter %d: %v, want %v", name, i, j, got, want)
+					t.Errorf("%s, record %d, parameter %d: derivative %v, want %v", name, i, j, got, want)
 				}
 			}
 		}
 	}
 }
 
-// Records with invalid labels have score 0 and no gradient, also in critics with second
+// TestCriticWithoutLabel: records with invalid labels have no gradient, also in critics with second
 // derivatives.
 func TestCriticWithoutLabel(t *testing.T) {
 	for name, c := range curvedCases() {
@@ -165,17 +166,17 @@ func TestCriticWithoutLabel(t *testing.T) {
 			norms, gradient := contribution(n, b, i)
 			for _, v := range norms {
 				if v > 1e-30 {
-					t.Errorf("%s: norms %v", name, norms)
+					t.Errorf("%s: a record without a valid label has norms %v, want zeros", name, norms)
 				}
 			}
 			if squaredNorm(gradient) != 0 {
-				t.Errorf("%s: a gradient without a label", name)
+				t.Errorf("%s: a record without a valid label has a gradient", name)
 			}
 		}
 	}
 }
 
-// Gain and shift are separate blocks, after the layer's weights and biases.
+// TestLayerNormBlocks: gain and shift are separate blocks after the layer's weights and biases.
 func TestLayerNormBlocks(t *testing.T) {
 	a := CNN{Height: 4, Width: 4, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3}},
 		Hidden: []int{5}, LayerNorm: true}
@@ -190,10 +191,10 @@ func TestLayerNormBlocks(t *testing.T) {
 	want := "critic.0.weight critic.0.bias critic.2.gain critic.2.bias critic.3.weight " +
 		"critic.3.bias critic.5.gain critic.5.bias critic.6.weight critic.6.bias"
 	if strings.Join(got, " ") != want {
-		t.Errorf("blocks %v", got)
+		t.Errorf("got blocks %v", got)
 	}
 	if gain := n.Params().Block(2); gain.Cols != 3 || gain.Row(0)[0] != 1 {
-		t.Errorf("gain %v", gain)
+		t.Errorf("gain %v, want three ones", gain)
 	}
 }
 
@@ -226,8 +227,8 @@ func TestLayerNormIsForCritics(t *testing.T) {
 	}
 }
 
-// The JSON of descriptions without layer norm does not mention it, as in files written before the
-// field existed.
+// TestLayerNormJSON: descriptions without layer norm have no such field in JSON, like files written
+// before the field existed.
 func TestLayerNormJSON(t *testing.T) {
 	for _, a := range []any{VectorCritic(), SmallCritic28()} {
 		text, err := json.Marshal(a)

@@ -15,12 +15,14 @@ type LayerKind int
 const (
 	// y = f(xW + b).
 	DenseLayer LayerKind = iota
-	// The same matrix at all places of Window: y = f(patches·W + b), with Maps numbers at each place.
+	// y = f(patches·W + b), with the same matrix W at all places of Window, and Maps numbers at each
+	// place.
 	ConvolutionLayer
-	// The transpose of a convolution: x holds Maps numbers for each place of Window, and x·W is a
-	// patch there. Overlapping patches are added, then b is added and f applied. W has Maps rows.
+	// The transpose of a convolution: x holds Maps numbers for each place of Window, and x·W is the
+	// patch at that place. Overlapping patches are added, then b is added and f applied. W has Maps
+	// rows.
 	TransposedLayer
-	// An image of the form Image becomes one twice as high and wide, by UpSampling.
+	// An image of the form Image becomes an image twice as high and wide, by UpSampling.
 	EnlargingLayer
 	// y = f((x − Centre)∘W + b). W has one column for each channel, and is the same at all pixels.
 	ScaleLayer
@@ -41,9 +43,9 @@ var layerNames = enum.Names[LayerKind]{Type: "models.LayerKind", List: []string{
 // String returns the name.
 func (k LayerKind) String() string { return layerNames.String(k) }
 
-// A Layer is one step of a network, from a row of In numbers to a row of Out numbers, described so
-// that another program can run it: see connect/onnx. Only the fields that the comment of its Kind
-// names are set. The layout of images is that of [device.Image].
+// A Layer describes one step of a network, from a row of In numbers to a row of Out numbers, so
+// that another program can run the step: see connect/onnx. Only the fields that the comment of the
+// layer's Kind names are set. The layout of images is that of [device.Image].
 type Layer struct {
 	Kind                 LayerKind
 	In, Out              int
@@ -62,16 +64,17 @@ type Layer struct {
 // Gaussian prior to the means that Sample returns. An RBM is not Layered: its samples come from
 // Gibbs sweeps.
 //
-// The layers are those of a generator's Generate and of a classifier's Predict. The layers of a
-// critic end in the outputs whose sum is its score: one for all records and one for each class.
+// The layers of a generator compute Generate, and the layers of a classifier compute Predict. The
+// last layer of a critic has one output for all records and one for each class; the score is the
+// first output plus that of the record's class.
 type Layered interface {
-	// Layers returns copies in host memory that share nothing with the network.
+	// Layers returns copies in host memory that share no memory with the network.
 	Layers() []Layer
 }
 
 // LayersOf lists the layers of a network.
 //
-// Errors: *param.Error for a network that is not Layered, with its type.
+// Errors: *param.Error for a network that is not Layered; the error contains its type.
 func LayersOf(net any) ([]Layer, error) {
 	n, ok := net.(Layered)
 	if !ok {
@@ -146,7 +149,7 @@ func (u *upSampleUnit) layer() Layer {
 	return Layer{Kind: EnlargingLayer, Image: u.image, UpSampling: u.how}
 }
 
-// layer uses the moments of Generate: the average over the last batches.
+// layer uses the moments that Generate uses: the average over the last batches.
 func (u *batchNorm) layer() Layer {
 	moments, weight := copied(u.be, u.running), copied(u.be, u.gain)
 	for i, scale := range moments.Row(1) {

@@ -12,13 +12,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// walkLayers computes the output of layers by the operations that their documentation states.
+// walkLayers computes the output of layers with the operations that their documentation states.
 func walkLayers(t *testing.T, list []Layer, x device.Matrix) device.Matrix {
 	t.Helper()
 	be := device.CPU()
 	for i, l := range list {
 		if x.Cols != l.In {
-			t.Fatalf("layer %d (%v) takes %d numbers, not %d", i, l.Kind, l.In, x.Cols)
+			t.Fatalf("layer %d (%v) takes %d numbers, but gets %d", i, l.Kind, l.In, x.Cols)
 		}
 		y := be.New(x.Rows, l.Out)
 		switch l.Kind {
@@ -54,7 +54,7 @@ func walkLayers(t *testing.T, list []Layer, x device.Matrix) device.Matrix {
 			copy(y.Data, x.Data)
 			newHeadUnit(be, l.Heads).apply(y)
 		default:
-			t.Fatalf("layer %d is of kind %v", i, l.Kind)
+			t.Fatalf("layer %d has the unknown kind %v", i, l.Kind)
 		}
 		x = y
 	}
@@ -86,13 +86,13 @@ func near(t *testing.T, what any, got, want []float32) {
 	t.Helper()
 	for i, v := range want {
 		if d := math.Abs(float64(got[i] - v)); !(d <= 1e-5*max(1, math.Abs(float64(v)))) {
-			t.Fatalf("%v: number %d is %v, not %v", what, i, got[i], v)
+			t.Fatalf("%v: number %d is %v, want %v", what, i, got[i], v)
 		}
 	}
 }
 
-// TestLayersAreTheNetwork: layers compute what the network computes, for every Layered network,
-// with changed parameters and moments.
+// TestLayersAreTheNetwork: for every Layered network, layers compute the same output as the
+// network, with changed parameters and moments.
 func TestLayersAreTheNetwork(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	be := device.CPU()
@@ -153,7 +153,8 @@ func TestLayersAreTheNetwork(t *testing.T) {
 	}
 }
 
-// TestLayersOfDecoders: the layers of a VAE map a draw to the record that Sample returns for it.
+// TestLayersOfDecoders: the layers of a VAE map a draw to the record that Sample returns for this
+// draw.
 func TestLayersOfDecoders(t *testing.T) {
 	be := device.CPU()
 	for _, v := range []Visible{{Dim: 6}, {Dim: 6, Likelihood: GaussianUnit},
@@ -195,7 +196,7 @@ func TestLayersAreCopies(t *testing.T) {
 		}
 	}
 	if !slices.Equal(before, n.Params().Flat.Data) {
-		t.Error("a layer is the network's own memory")
+		t.Error("a layer shares memory with the network")
 	}
 }
 

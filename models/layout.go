@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A Block is a run of consecutive coordinates of a record, such as a column of a table. The blocks
-// of a record cover it from its first coordinate to its last.
+// A Block is a range of consecutive coordinates of a record, such as those of a column of a table.
+// The blocks of a record cover all its coordinates.
 type Block struct {
 	Width int `json:"width"`
 	// OneHot means that exactly one coordinate is 1 and the others are 0: a choice of one level. The
 	// coordinates of any other block are numbers in [0,1].
 	OneHot bool `json:"one_hot,omitempty"`
-	// Missing means that the last coordinate of a block of numbers is 1 if the numbers are
-	// missing, which are then 0, and 0 otherwise.
+	// Missing means that the last coordinate of a block of numbers is an indicator: 1 if the numbers
+	// are missing, and 0 otherwise. Missing numbers are 0.
 	Missing bool `json:"missing,omitempty"`
 }
 
@@ -48,8 +48,8 @@ func (v Visible) checkBlocks(c *checker) {
 		fmt.Sprintf("%d coordinates together, as Visible.Dim says", v.Dim))
 }
 
-// output returns the element-wise function after the last layer. It turns sums into means, or is
-// the identity if a layout does so afterwards.
+// output returns the element-wise function after the last layer. The function turns sums into
+// means, or is the identity if a layout computes the means afterwards.
 func (v Visible) output() device.Func {
 	if len(v.Blocks) > 0 {
 		return device.Identity
@@ -113,9 +113,9 @@ func (l *layout) room(rows int) device.Matrix {
 	return l.column.RowRange(0, rows)
 }
 
-// dropMissing multiplies the derivatives by numbers with 1 − their missing indicator: the
-// likelihood of a record is that of its missing indicators times that of the numbers that are
-// present.
+// dropMissing multiplies the derivatives with respect to numbers by 1 − missing indicator: the
+// likelihood of a record is the likelihood of its missing indicators times the likelihood of the
+// numbers that are present.
 func (l *layout) dropMissing(delta, x device.Matrix) {
 	if l == nil || delta.Rows == 0 {
 		return
@@ -152,7 +152,7 @@ func (l *layout) compete(sums, column device.Matrix) {
 	})
 }
 
-// loss returns the negative log-likelihood of the record x, given delta, its means minus x after
+// loss returns the negative log-likelihood of the record x. delta is the means minus x, after
 // dropMissing.
 func (l *layout) loss(number Likelihood, delta, x []float32) (sum float64) {
 	l.each(func(b Block, lo int) {
@@ -179,7 +179,7 @@ func (l *layout) loss(number Likelihood, delta, x []float32) (sum float64) {
 	return sum
 }
 
-// draw replaces means by draws of zeros and ones: one level of each one-hot block, and zeros for
+// draw replaces means with draws of zeros and ones: one level of each one-hot block, and zeros for
 // numbers that are missing.
 func (l *layout) draw(s *stream, row []float32) {
 	if l == nil {

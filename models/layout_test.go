@@ -42,8 +42,8 @@ func mixedBatch(rng *rand.Rand, rows int, v Visible) device.Batch {
 	return b
 }
 
-// mixedLoss64 returns the negative log-likelihood of a record given the decoder's sums, in float64
-// and without the layout.
+// mixedLoss64 returns the negative log-likelihood of a record given the decoder's sums, computed in
+// float64 without the layout.
 func mixedLoss64(v Visible, out []float64, x []float64) (sum float64) {
 	bernoulli := func(o, x float64) float64 {
 		return math.Log1p(math.Exp(-math.Abs(o))) + max(o, 0) - x*o
@@ -100,7 +100,7 @@ func TestVAEGradientOfBlocks(t *testing.T) {
 	}
 }
 
-// checkLosses compares the stated losses with the float64 ones.
+// checkLosses compares the losses of n with the losses of the float64 reference.
 func checkLosses(t *testing.T, n *vae, b device.Batch) {
 	t.Helper()
 	got, p := make([]float64, b.Rows), make([]float64, n.Params().Len())
@@ -115,8 +115,8 @@ func checkLosses(t *testing.T, n *vae, b device.Batch) {
 	}
 }
 
-// TestAMissingNumberTeachesNothing: if a number is missing in a record, the record's gradient by
-// the decoder's output for it is 0.
+// TestAMissingNumberTeachesNothing: if a number is missing in a record, the record's gradient with
+// respect to the decoder's output for this number is 0.
 func TestAMissingNumberTeachesNothing(t *testing.T) {
 	v := Visible{Dim: 2, Blocks: []Block{{Width: 2, Missing: true}}}
 	n := newTestVAE(t, VAE{Latent: 1}, v)
@@ -124,7 +124,7 @@ func TestAMissingNumberTeachesNothing(t *testing.T) {
 	each := exampleGradients(n, b)[0]
 	bias := each[len(each)-2:]
 	if bias[0] != 0 || bias[1] == 0 {
-		t.Errorf("derivatives by the output biases %v", bias)
+		t.Errorf("derivatives with respect to the output biases %v, want zero only for the number", bias)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestVAEStatesProbabilitiesOfBlocks(t *testing.T) {
 	checkMeans(t, v, out)
 }
 
-// checkMeans tests that all means are in [0,1] and the probabilities of levels add up to 1.
+// checkMeans checks that all means are in [0,1] and that the probabilities of levels add up to 1.
 func checkMeans(t *testing.T, v Visible, out device.Matrix) {
 	t.Helper()
 	for i := range out.Rows {
@@ -145,12 +145,12 @@ func checkMeans(t *testing.T, v Visible, out device.Matrix) {
 			sum := 0.0
 			for _, p := range out.Row(i)[lo : lo+b.Width] {
 				if !(p >= 0 && p <= 1) {
-					t.Fatalf("row %d states %v", i, p)
+					t.Fatalf("row %d has the mean %v, want a number in [0,1]", i, p)
 				}
 				sum += float64(p)
 			}
 			if b.OneHot && math.Abs(sum-1) > 1e-5 {
-				t.Fatalf("row %d: levels of probability %v together", i, sum)
+				t.Fatalf("row %d: the probabilities of levels add up to %v, want 1", i, sum)
 			}
 			lo += b.Width
 		}
@@ -176,7 +176,7 @@ func TestRBMGradientOfBlocks(t *testing.T) {
 		checkTotal(t, n, b)
 		for k := range a.Chains {
 			if !n.layout.holds(n.chains.state.Row(k)) {
-				t.Errorf("a chain holds %v", n.chains.state.Row(k))
+				t.Errorf("a chain holds %v, which is no record", n.chains.state.Row(k))
 			}
 		}
 		out := device.CPU().New(300, v.Dim)
@@ -189,10 +189,11 @@ func TestRBMGradientOfBlocks(t *testing.T) {
 // that the blocks allow.
 //
 // The total variation distance between a distribution on s cells and the frequencies of N
-// independent draws exceeds √(s/4N) + √(ln(1/β)/2N) with probability at most β (the mean by
-// Cauchy–Schwarz, the rest by McDiarmid): 0.0163 at s = 18, N = 100,000 and β = 1e-8. Each chain is
-// an independent draw, after 60 sweeps of a machine whose weights are of size 1. Power: without
-// compete the distance is 0.39, with sigmoids for the softmax 0.055.
+// independent draws exceeds √(s/4N) + √(ln(1/β)/2N) with probability at most β. The first term
+// bounds the mean, by Cauchy–Schwarz; the second is McDiarmid's inequality. The bound is 0.0163 at
+// s = 18, N = 100,000 and β = 1e-8. Each chain is an independent draw, after 60 sweeps of a machine
+// whose weights are about 1. Power: without compete the distance is 0.39, and with sigmoids in
+// place of the softmax 0.055.
 func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 	blocks := []Block{{Width: 3, OneHot: true}, {Width: 1}, {Width: 2, Missing: true}}
 	v := Visible{Dim: 6, Blocks: blocks}
@@ -233,7 +234,7 @@ func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 		delete(got, row)
 	}
 	if distance > 0.0163 || len(got) > 0 || largest > 0.5 {
-		t.Errorf("total variation %v, %d records that blocks do not allow, largest probability %v",
+		t.Errorf("total variation %v, %d records that the blocks do not allow, largest probability %v",
 			distance, len(got), largest)
 	}
 }
@@ -266,7 +267,7 @@ func TestMarginalsOfBlocks(t *testing.T) {
 		for i := range out.Rows {
 			got += float64(out.Row(i)[j]) / float64(out.Rows)
 		}
-		if math.Abs(got-want) > 0.03 { // of 512 draws of the latent variables; the seeds are fixed
+		if math.Abs(got-want) > 0.03 { // SetMarginals uses 512 draws; all seeds are fixed
 			t.Errorf("coordinate %d has mean %v, want %v", j, got, want)
 		}
 	}
@@ -290,7 +291,8 @@ func TestBlocksAreChecked(t *testing.T) {
 	}
 }
 
-// TestSamplesOfBlocksAreConcurrent: each caller with its own random numbers gets its own records.
+// TestSamplesOfBlocksAreConcurrent: concurrent callers get the same records as single callers with
+// the same seeds.
 func TestSamplesOfBlocksAreConcurrent(t *testing.T) {
 	v := mixedVisible(Bernoulli)
 	for _, n := range []Density{newTestVAE(t, VAE{Hidden: []int{8}, Latent: 2}, v),
@@ -305,7 +307,7 @@ func TestSamplesOfBlocksAreConcurrent(t *testing.T) {
 		for i := range 6 {
 			wg.Go(func() {
 				if !slices.Equal(draw(uint64(i%3)), want[i%3]) {
-					t.Errorf("%T: other records with concurrent callers", n)
+					t.Errorf("%T: concurrent callers get different records", n)
 				}
 			})
 		}

@@ -14,19 +14,19 @@ type MLP struct {
 	Hidden     []int      `json:"hidden"`     // widths of the hidden layers
 	Activation Activation `json:"activation"` // of hidden layers
 	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records
-	// only through a private release; Classifier returns an error for it, since it needs per-example
+	// only through a private release. Classifier refuses it, since classifiers need per-example
 	// gradients.
 	BatchNorm bool `json:"batch_norm,omitempty"`
-	// LayerNorm normalises every hidden layer before its activation to (x−mean)/√(variance + 1e-5)
-	// over the outputs of one record, which are then multiplied by a gain and shifted. It is for
-	// critics.
+	// LayerNorm normalises the sums of every hidden layer to (x−mean)/√(variance + 1e-5) before the
+	// activation. Mean and variance are over the sums of one record. The result is multiplied by a
+	// gain and shifted. LayerNorm is for critics.
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
 // Name returns "mlp".
 func (MLP) Name() string { return "mlp" }
 
-// Validate reports every mistake in the description, nil if there is none.
+// Validate reports every mistake in the description, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (a MLP) Validate() error {
@@ -62,7 +62,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	return n, nil
 }
 
-// Classifier is a network that gives each record a probability for every class, trained on the
+// Classifier is a network that computes class probabilities for each record. Its loss is the
 // cross-entropy of labels. Package sgd trains it privately, like any Network.
 type Classifier struct{ *hiddenClassifier }
 
@@ -90,7 +90,7 @@ type body interface {
 	layerList() []Layer
 }
 
-// A pass is one pass of a batch through a body, which ends in one number for each class.
+// A pass is one pass of a batch through a body, whose output is one number for each class.
 type pass interface {
 	forward(x record, rows int)
 	last() device.Matrix
@@ -132,7 +132,7 @@ func (n *Classifier) Bind(p device.Params) {
 }
 
 // Gradients returns the gradients of the cross-entropy of b.Labels. A record without a label, or
-// with one outside [0, Classes), has gradient zero.
+// with a label outside [0, Classes), has gradient zero.
 func (n *Classifier) Gradients(b device.Batch) Gradients {
 	return n.gradients(b, func(i int, probabilities, delta []float32) float64 {
 		if b.Labels == nil || b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {
@@ -145,8 +145,8 @@ func (n *Classifier) Gradients(b device.Batch) Gradients {
 	})
 }
 
-// GradientsSoft returns the gradients of the cross-entropy with given class probabilities: targets
-// has one row on the host for each record of b.
+// GradientsSoft returns the gradients of the cross-entropy with given class probabilities. Each
+// record of b has one row of targets, which are on the host.
 //
 // Shapes: targets is Rows×Classes. Rows should add up to 1.
 func (n *Classifier) GradientsSoft(b device.Batch, targets device.Matrix) Gradients {
@@ -171,8 +171,8 @@ func (n *Classifier) record(s *staging, b device.Batch) record {
 
 func logOf(p float32) float64 { return math.Log(max(float64(p), 1e-30)) }
 
-// gradients runs forward, lets rule turn each row of probabilities into a row of
-// deltas and a loss, and runs backward.
+// gradients runs the forward pass, calls rule for each row to compute a delta and a loss from the
+// probabilities, and runs the backward pass.
 func (n *Classifier) gradients(b device.Batch,
 	rule func(i int, probabilities, delta []float32) float64) Gradients {
 	n.rows = b.Rows
@@ -210,8 +210,8 @@ func (n *Classifier) AddWeightedSum(dst device.Params, weights []float32) {
 // Losses sets dst to each record's cross-entropy.
 func (n *Classifier) Losses(dst []float64) { copy(dst, n.losses) }
 
-// Predict sets dst to the class probabilities of b's records. It is safe for concurrent use as long
-// as nothing trains the network meanwhile.
+// Predict sets dst to the class probabilities of b's records. It is safe for concurrent use unless
+// the network is being trained.
 //
 // Shapes: dst is Rows×Classes, on the host.
 func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
@@ -238,8 +238,7 @@ type predictor struct {
 	pass  pass
 }
 
-// PredictClass sets dst to the most probable class of each record. Of several equal ones it is the
-// first.
+// PredictClass sets dst to the most probable class of each record. Ties go to the first class.
 func (n *Classifier) PredictClass(b device.Batch, dst []int32) {
 	p := device.HostMatrix(b.Rows, n.Classes(), make([]float32, b.Rows*n.Classes()))
 	n.Predict(b, p)

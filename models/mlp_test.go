@@ -19,7 +19,7 @@ func newTestClassifier(t *testing.T, a MLP, in, classes int) *Classifier {
 	return n
 }
 
-// softNetwork trains on fixed soft targets, chosen by Index.
+// softNetwork trains on fixed soft targets; a record's Index selects its row of targets.
 type softNetwork struct {
 	*Classifier
 	targets device.Matrix
@@ -94,7 +94,7 @@ func TestClassifierGradient(t *testing.T) {
 	}
 }
 
-// A label outside the schema must not make a fit fail.
+// TestClassifierIgnoresUnknownLabels: a label outside the schema does not make a fit fail.
 func TestClassifierIgnoresUnknownLabels(t *testing.T) {
 	n := newTestClassifier(t, MLP{Hidden: []int{5}}, 6, 3)
 	b := binaryBatch(rand.New(rand.NewPCG(3, 2)), 4, 6, 0.5)
@@ -102,12 +102,12 @@ func TestClassifierIgnoresUnknownLabels(t *testing.T) {
 	norms := make([]float64, 4)
 	n.Gradients(b).SquaredNorms(norms)
 	if norms[0] != 0 || norms[1] != 0 || norms[2] == 0 || norms[3] != 0 {
-		t.Errorf("squared norms %v", norms)
+		t.Errorf("squared norms %v, want zero except for the third record", norms)
 	}
 	b.Labels = nil
 	n.Gradients(b).SquaredNorms(norms)
 	if norms[2] != 0 {
-		t.Errorf("squared norms without labels %v", norms)
+		t.Errorf("squared norms without labels are %v, want zeros", norms)
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 //
 // Its gradient for one example must be a function of that example (its record, label and key), of
 // the current parameters and of state that BeginStep fixed. It must never depend on the other
-// examples in the batch. Private training bounds what one record can change by clipping that
-// record's own gradient, so a network that mixes records (batch normalisation, a mean over the
-// batch) has no guarantee at all.
+// examples in the batch. Private training bounds the effect of one record by clipping that record's
+// own gradient. So a network that mixes records, for example by batch normalisation or a mean over
+// the batch, has no guarantee at all.
 type Network interface {
 	// Params returns the parameters being trained. Writing them changes the network.
 	Params() device.Params
@@ -23,68 +23,68 @@ type Network interface {
 
 // Gradients are the per-example gradients of one batch, in any form.
 type Gradients interface {
-	// SquaredNorms sets dst[i] to ‖gᵢ‖², or to an upper bound of it. It is computed in float64. A
-	// value that is not finite, NaN or +Inf, marks an example that must be left out.
+	// SquaredNorms sets dst[i] to ‖gᵢ‖² or to an upper bound of it, computed in float64. NaN or +Inf
+	// marks an example that must be left out.
 	//
 	// Guarantee: private training relies on dst[i] ≥ ‖gᵢ‖² for the rows that
 	// AddWeightedSum adds. A larger bound only clips more.
 	SquaredNorms(dst []float64)
-	// AddWeightedSum adds Σ wᵢ gᵢ to dst, gᵢ being the gradient of the loss.
-	// An example of weight 0 contributes exactly nothing, even if its gradient is
-	// not finite. It may be called several times for one batch.
+	// AddWeightedSum adds Σ wᵢ gᵢ to dst, where gᵢ is the gradient of the loss for example i. An
+	// example of weight 0 contributes exactly nothing, even if its gradient is not finite.
+	// AddWeightedSum may be called several times for one batch.
 	AddWeightedSum(dst device.Params, weights []float32)
 }
 
-// A Stepper has work to do once per step, whatever the batch: for example, to advance the
+// A Stepper has work to do once per step that does not depend on the batch, such as advancing the
 // persistent chains of a Boltzmann machine. Training calls BeginStep before the first call of
 // Gradients in that step. BeginStep must depend on released parameters and public randomness only.
 type Stepper interface{ BeginStep() }
 
-// A Density is a network that models how records are distributed: it is trained on records
-// privately, and can be sampled.
+// A Density is a network that models the distribution of records. It is trained on records
+// privately and can be sampled.
 type Density interface {
 	Network
-	// Sample fills every row of dst with the mean of one record given a fresh
-	// draw of the latent variables: probabilities for Bernoulli likelihoods.
-	// It is safe for concurrent use, each caller with its own rng, as long as
-	// nothing trains the network meanwhile.
+	// Sample fills every row of dst with the mean of one record given a fresh draw of the latent
+	// variables. For Bernoulli likelihoods, means are probabilities. Sample is safe for concurrent use
+	// if each caller has its own rng and the network is not being trained.
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into the caller's storage, so
-// that several networks may share one contiguous vector.
+// A Binder can move its parameters into the caller's storage, so that several networks can share
+// one contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.
 	// The shapes must be those of Params.
 	Bind(p device.Params)
 }
 
-// A Stateful network has public state in addition to its parameters, derived from
-// released parameters and public randomness only. Sampling or further training starts
-// from it, so a saved model should include it.
+// A Stateful network has public state in addition to its parameters. The state is derived from
+// released parameters and public randomness only. Sampling and further training start from the
+// state, so a saved model should include it.
 type Stateful interface {
 	// AppendState appends the state to dst.
 	AppendState(dst []byte) []byte
-	// SetState restores what AppendState wrote for a network of the same
-	// shape. Errors: state of any other length or form.
+	// SetState restores the state that AppendState wrote for a network of the same shape. Errors: an
+	// error for state of another length or form.
 	SetState(state []byte) error
 }
 
-// Lossy gradients also provide the loss of each example. A loss is a private statistic
-// of the records: the module calls it only on request.
+// Lossy gradients also provide the loss of each example. A loss is a private statistic of the
+// records, so the module calls Losses only on request.
 type Lossy interface {
 	// Losses sets dst[i] to the loss of example i.
 	Losses(dst []float64)
 }
 
-// Visible describes the records a Density models. All of it is public.
+// Visible describes the records that a Density models. All its fields are public.
 type Visible struct {
 	Dim        int        `json:"dim"`        // coordinates of an encoded record
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
-	Sparse     bool       `json:"sparse"`     // records come as sets of items
-	// Blocks group the coordinates of a record; nil if coordinates are independent. Density.Sample
-	// then returns the probabilities of the levels of a one-hot block, the means of numbers given that
-	// they are not missing, and the probability of a missing indicator. Likelihood applies to numbers.
+	Sparse     bool       `json:"sparse"`     // records are sets of items
+	// Blocks group the coordinates of a record; nil means that coordinates are independent. With
+	// blocks, Density.Sample returns the probabilities of the levels of a one-hot block, the means of
+	// numbers given that they are not missing, and the probabilities of missing indicators. Likelihood
+	// applies to numbers.
 	Blocks []Block `json:"blocks,omitempty"`
 }
 
@@ -103,7 +103,7 @@ func (v Visible) Validate() error {
 	return c.Err()
 }
 
-// A DensityArchitecture is a public, JSON-able description of a Density.
+// A DensityArchitecture is a public description of a Density that can be written as JSON.
 type DensityArchitecture interface {
 	// New builds the network with fresh parameters from a public seed.
 	// Errors: joined *param.Error values, one for each mistake.

@@ -31,11 +31,11 @@ func criticOf(side, channels int, maps ...int) CNN {
 	return a
 }
 
-// PaperGenerator28 returns a generator after that of the dp-GAN experiments on MNIST: a dense
-// layer, then transposed convolutions with batch normalisation. Its windows have an even side, so
-// that images double without cropping: 7, 14 and 28 pixels.
+// PaperGenerator28 returns a generator like that of the dp-GAN experiments on MNIST: a dense layer,
+// then transposed convolutions with batch normalisation. Its windows have an even side, so that
+// image sides double without cropping: 7, 14 and 28 pixels.
 //
-// Source: as PaperCritic28, which starts at 4 pixels and crops 8 to 7.
+// Source: that of PaperCritic28. The generator there starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
 
 // SmallGenerator28 returns a smaller PaperGenerator28, for CPUs: an image takes 3 million
@@ -47,7 +47,7 @@ func generatorOf(side, channels int, maps ...int) ConvDecoder {
 		Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
 }
 
-// Critic32 returns a critic for images of 32×32 pixels: DCGAN's, without its normalisation.
+// Critic32 returns a critic for images of 32×32 pixels: the critic of DCGAN, without normalisation.
 // Channels is 1 for grey and 3 for colours.
 func Critic32(channels int) CNN { return criticOf(32, channels, 64, 128, 256) }
 

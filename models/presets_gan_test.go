@@ -6,7 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// flops returns the operations of a forward pass: two for each multiplication by a weight.
+// flops returns the number of floating-point operations of a forward pass: two for each
+// multiplication by a weight.
 func flops(a CNN) int {
 	total := 0
 	for _, u := range a.units(device.CPU(), 1) {
@@ -22,10 +23,10 @@ func flops(a CNN) int {
 
 func TestGANPresets(t *testing.T) {
 	if f := flops(PaperCritic28()); f < 45e6 || f > 50e6 {
-		t.Errorf("the paper's critic takes %d operations", f)
+		t.Errorf("the paper's critic takes %d operations, want about 48 million", f)
 	}
 	if f := flops(SmallCritic28()); f > 5e6 {
-		t.Errorf("the critic for CPUs takes %d operations", f)
+		t.Errorf("the critic for CPUs takes %d operations, want at most 5 million", f)
 	}
 	for side, pair := range map[int]struct {
 		c CNN
@@ -43,7 +44,7 @@ func TestGANPresets(t *testing.T) {
 			t.Fatalf("%d: %v", side, err)
 		}
 		if want := pair.c.image().Len(); g.Dim() != want {
-			t.Errorf("%d: images of %d numbers for a critic of %d", side, g.Dim(), want)
+			t.Errorf("side %d: the generator's images have %d numbers, the critic's %d", side, g.Dim(), want)
 		}
 	}
 }

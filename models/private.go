@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Under every verb a network prints its size and nothing else, because its scratch memory holds the
-// records of the last batch.
+// Under every verb of package fmt, a network prints its size and nothing else, because its scratch
+// memory holds the records of the last batch.
 //
 // Package fmt does not call the Format of a value in an unexported field of another struct. There,
 // under some verbs, it follows one pointer. So a network is a struct that holds a pointer to its

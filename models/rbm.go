@@ -9,13 +9,13 @@ import (
 )
 
 // RBM describes a restricted Boltzmann machine of binary visible and hidden units, trained by
-// persistent contrastive divergence. A one-hot block of a record is one visible unit with as many
-// states as the block has levels (a softmax unit).
+// persistent contrastive divergence. A one-hot block of a record is one visible unit, a softmax
+// unit, with one state for each level of the block.
 //
-// Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations
-// to the Likelihood Gradient", 2008. The chains start from a public seed and depend on
-// released parameters only, so their statistics are post-processing; they are subtracted
-// from each example's statistic before clipping, as a public centre.
+// Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations to the Likelihood
+// Gradient", 2008. The chains start from a public seed and depend on released parameters only, so
+// their statistics are post-processing. They serve as a public centre: they are subtracted from
+// each example's statistic before clipping.
 type RBM struct {
 	Hidden int `json:"hidden"` // hidden units
 	Chains int `json:"chains"` // persistent chains, a public number
@@ -25,15 +25,15 @@ type RBM struct {
 	SampleSweeps int `json:"sample_sweeps,omitempty"`
 	// WeightStd is the standard deviation of the initial weights; 0 means 0.01.
 	WeightStd float64 `json:"weight_std,omitempty"`
-	// VisibleBias is the initial bias of every visible unit, a public constant:
-	// the logit of the expected share of ones.
+	// VisibleBias is the initial bias of every visible unit: a public constant, typically the logit of
+	// the expected fraction of ones.
 	VisibleBias float64 `json:"visible_bias,omitempty"`
 }
 
 // Name returns "rbm".
 func (RBM) Name() string { return "rbm" }
 
-// Validate reports every mistake in the description, nil if there is none.
+// Validate reports every mistake in the description, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (a RBM) Validate() error {
@@ -89,7 +89,7 @@ type rbm struct{ *rbmState }
 type rbmState struct {
 	arch    RBM
 	visible Visible
-	layout  *layout // of records in blocks, nil for others
+	layout  *layout // layout of the blocks; nil if records have no blocks
 	be      device.Backend
 	params  device.Params
 	w, b, c device.Matrix
@@ -100,7 +100,7 @@ type rbmState struct {
 	x       record
 	rows    int
 	room    int
-	hidden  device.Matrix // [h | 1] of each example, h the mean field
+	hidden  device.Matrix // [h | 1] of each example, where h is the mean field
 	work    device.Matrix // scratch of the same shape
 	vv, hh  []float64
 	negated []float32
@@ -170,13 +170,14 @@ func (n *rbm) resize(rows int) {
 	n.rows = rows
 }
 
-// units returns the columns of the hidden units of m, which has one more column.
+// units returns the columns of m that belong to hidden units; m has one more column.
 func (n *rbm) units(m device.Matrix) device.Matrix { return m.Slice(0, n.rows, 0, n.arch.Hidden) }
 
-// Gradients returns the gradients of the negative log-likelihood, in which the chains estimate the
-// partition function's part: N − vᵢhᵢᵀ for the weights, n_v − vᵢ and n_h − hᵢ for the biases, where
-// hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit added on both sides
-// this is one matrix N′ − v′h′ᵀ, where v′ = [v, 1] and h′ = [h, 1]. Its corner is 0.
+// Gradients returns the gradients of the negative log-likelihood; the chains estimate the partition
+// function's part. The gradients are N − vᵢhᵢᵀ for the weights, and n_v − vᵢ and n_h − hᵢ for the
+// biases, where hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit added
+// to the visible and to the hidden units, the gradient is one matrix N′ − v′h′ᵀ, where v′ = [v, 1]
+// and h′ = [h, 1]. Its corner is 0.
 func (n *rbm) Gradients(b device.Batch) Gradients {
 	n.resize(b.Rows)
 	n.x = n.stage.record(b)
@@ -188,11 +189,11 @@ func (n *rbm) Gradients(b device.Batch) Gradients {
 	return n
 }
 
-// meanVisible sets v to the means of visible units given hidden ones; column is scratch.
+// meanVisible sets v to the means of the visible units given the hidden units; column is scratch.
 //
 // The states of a one-hot block are its levels. The states of a block of numbers that can be
-// missing are all choices of zeros and ones and one more, "missing". Energy and gradient are those
-// of binary units; only the sum over states has fewer terms.
+// missing are all choices of zeros and ones, and one more state, "missing". Energy and gradient are
+// the same as for binary units; only the sum over states has fewer terms.
 func (n *rbm) meanVisible(h, v, column device.Matrix) {
 	n.be.Gemm(false, true, 1, h, n.w, 0, v)
 	if n.layout == nil {
@@ -214,13 +215,14 @@ func (n *rbm) visibleTimes(m, dst device.Matrix) {
 }
 
 // SquaredNorms sets dst to ‖N′ − v′h′ᵀ‖² = ‖v′‖²‖h′‖² − 2 v′ᵀN′h′ + ‖N′‖², plus a bound of the
-// rounding error. The terms nearly cancel for an example that the machine models well, and with a
-// norm that is too small the clipped gradient would exceed the clip norm.
+// rounding error. The bound is needed because the terms nearly cancel for an example that the
+// machine models well. With a norm that is too small, the clipped gradient would exceed the clip
+// norm.
 //
-// All is computed in float64 except the product V·N, whose elements are sums of k float32 products:
-// each is off by at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴) in whatever order they are added
-// (Higham 2002, section 3.1), so v′ᵀN′h′ is off by at most γ‖v′‖‖N′‖‖h′‖ by the Cauchy–Schwarz
-// inequality. That is the slack added.
+// Everything is computed in float64 except the product V·N. Its elements are sums of k float32
+// products. Each has an error of at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴), for every order of
+// the additions (Higham 2002, section 3.1). By the Cauchy–Schwarz inequality, the error of v′ᵀN′h′
+// is at most γ‖v′‖‖N′‖‖h′‖, which is the bound that is added.
 func (n *rbm) SquaredNorms(dst []float64) {
 	if n.rows == 0 {
 		return
@@ -242,10 +244,10 @@ func (n *rbm) SquaredNorms(dst []float64) {
 	}
 }
 
-// distanceBound is an upper bound of product − 2·cross + squared, where cross was computed with
-// float32 sums of terms products and the rest with float64 sums of no more than terms + others. For
-// 2²³ terms or more the error bound of the float32 sums is of no use, and the Cauchy–Schwarz bound
-// replaces cross.
+// distanceBound returns an upper bound of product − 2·cross + squared. cross was computed with
+// float32 sums of `terms` products, and the other numbers with float64 sums of at most terms +
+// others products. For 2²³ terms or more, the error bound of the float32 sums is useless, and the
+// Cauchy–Schwarz bound replaces cross.
 func distanceBound(product, cross, squared float64, terms, others int) float64 {
 	rounding := (product + squared) * max(0x1p-40, float64(terms+others)*0x1p-51)
 	root := math.Sqrt(product * squared)
@@ -295,8 +297,8 @@ func (n *rbm) sparseVisibleSum(dst device.Matrix) {
 	n.be.SparseGemmT(n.x.sparse, column, 1, dst)
 }
 
-// dropNonFinite clears examples of weight zero that hold NaN or infinities, but not the constant
-// unit, which later batches use.
+// dropNonFinite clears examples of weight zero that hold NaN or infinities. It does not clear the
+// constant unit, which later batches use.
 func (n *rbm) dropNonFinite(w []float32) {
 	for i, wi := range w[:n.rows] {
 		if wi != 0 {

@@ -7,15 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// shares is the exact sum Σwᵢ of weights that are odd float32 numbers: an integer of 128 bits.
+// shares is the exact sum Σwᵢ of weights that are odd float32 numbers (see device.Odd), as an
+// integer of 128 bits.
 type shares struct{ high, low uint64 }
 
-// shareBits is how far below a unit of the sum the last bit of a share may lie. Weights are at most
-// a clip norm, and that is below 2²² units, so that they have 86 bits or fewer.
+// shareBits is the number of binary digits of a share after the point, in units of the sum. A
+// weight is at most the clip norm, which is below 2²² units, so a share has at most 86 bits.
 const shareBits = 64
 
-// add adds w/unit·2^shareBits. It returns false, and adds nothing, if that is not an integer or too
-// large.
+// add adds w/unit·2^shareBits. If this number is not an integer, or is too large, add returns false
+// and adds nothing.
 func (s *shares) add(w, unit float32) (fits bool) {
 	if w == 0 {
 		return true
@@ -32,15 +33,15 @@ func (s *shares) add(w, unit float32) (fits bool) {
 	return true
 }
 
-// units returns the sum in units, rounded to float64 up to three times.
+// units returns the sum in units. The result has up to three float64 roundings.
 func (s *shares) units() float64 {
 	return math.Ldexp(float64(s.high), 64-shareBits) + math.Ldexp(float64(s.low), -shareBits)
 }
 
-// FixedForm counts two kinds of rounding. That of wᵢv′ᵢh′ᵢᵀ is at most half a unit for each
-// element. The other is that of the term that FinishFixedSum adds once, (Σw)·N′. If a record is
-// added or removed, this term changes by wᵢN′, up to two roundings to whole units and the error of
-// float64 numbers, below 2⁻⁵⁰ of a term below 2⁴⁸ units: less than 2 units in all.
+// FixedForm counts two kinds of rounding. First, each element of wᵢv′ᵢh′ᵢᵀ is rounded by at most
+// half a unit. Second, FinishFixedSum once adds the rounded term (Σw)·N′. If a record is added or
+// removed, this term changes by wᵢN′ with an error of less than 2 units: two roundings to whole
+// units, and the float64 error, which is below 2⁻⁵⁰ of a term below 2⁴⁸ units.
 func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
 
 // StartFixedSum sets the sum of weights to 0.
@@ -100,8 +101,8 @@ func (n *rbm) FinishFixedSum(dst device.Fixed) {
 	addRounded(dst, lo, n.chains.border.Row(0)[:last], total)
 }
 
-// addRounded adds total times x, rounded, to the elements of dst from lo on, and returns the index
-// after the last.
+// addRounded adds total times x, rounded, to the elements of dst that begin at lo. It returns the
+// index after the last of these elements.
 func addRounded(dst device.Fixed, lo int, x []float32, total float64) int {
 	for i, v := range x {
 		r := math.RoundToEven(total * float64(v))

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The norm that an example is clipped by must not be below the true one for any possible rounding
-// error, however many numbers are added. The usual bound of that error is negative from 2²⁴ numbers
-// on.
+// TestDistanceBoundCoversItsRounding: the norm by which an example is clipped is not below the true
+// norm, for any possible rounding error and any number of terms. The usual bound of the error is
+// negative for more than 2²⁴ terms.
 func TestDistanceBoundCoversItsRounding(t *testing.T) {
 	for terms := 3; terms <= 1<<30; terms = terms*3/2 + 1 {
 		for _, ratio := range []float64{1, 1.0001, 3, 17, 1e4} {
@@ -17,12 +17,12 @@ func TestDistanceBoundCoversItsRounding(t *testing.T) {
 				truth := product - 2*cosine*root + squared
 				worst := cosine + float64(terms)*0x1p-24
 				if got := distanceBound(product, worst*root, squared, terms, 10); got < truth {
-					t.Errorf("%d terms, ratio %v, cosine %v: bound %v below %v", terms, ratio, cosine, got, truth)
+					t.Errorf("%d terms, ratio %v, cosine %v: bound %v, want ≥ %v", terms, ratio, cosine, got, truth)
 				}
 			}
 		}
 	}
 	if got := distanceBound(math.NaN(), 1, 1, 10, 10); !math.IsNaN(got) {
-		t.Errorf("an example that is not finite has the squared norm %v", got)
+		t.Errorf("an example that is not finite has the squared norm %v, want NaN", got)
 	}
 }

@@ -41,7 +41,8 @@ func freeEnergy(p []float64, v []float32, hidden int) float64 {
 	return f
 }
 
-// With fixed chains, the gradient is that of F(v) − mean F(chain).
+// TestRBMGradient: with fixed chains, the gradient is the gradient of F(v) − mean F(chain), where F
+// is the free energy.
 func TestRBMGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, a := range []RBM{{Hidden: 5, Chains: 3}, {Hidden: 9, Chains: 40, Sweeps: 3},
@@ -63,8 +64,8 @@ func TestRBMGradient(t *testing.T) {
 	}
 }
 
-// The norm must never be too small, even where everything cancels: here the only chain equals the
-// first example, so its true gradient is only rounding error.
+// TestRBMNormIsAnUpperBound: the norm is never too small, even if everything cancels. The only
+// chain equals the first example, so the true gradient of this example is only rounding error.
 func TestRBMNormIsAnUpperBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for _, dim := range []int{20, 784} {
@@ -73,7 +74,7 @@ func TestRBMNormIsAnUpperBound(t *testing.T) {
 		for i := range b.Rows {
 			row := b.Dense.Row(i)
 			copy(row, n.chains.state.Row(0))
-			for range i { // examples further on differ more
+			for range i { // later examples differ more
 				row[rng.IntN(dim)] = float32(rng.IntN(2))
 			}
 		}
@@ -82,7 +83,7 @@ func TestRBMNormIsAnUpperBound(t *testing.T) {
 		for i := range norms {
 			want := exactRBMNorm(n, b.Dense.Row(i))
 			if norms[i] < want {
-				t.Errorf("%d units, example %d: squared norm %v, exactly %v", dim, i, norms[i], want)
+				t.Errorf("%d units, example %d: squared norm %v, want at least %v", dim, i, norms[i], want)
 			}
 			if i > 10 && norms[i] > want*1.02+0.1*float64(dim)/784 {
 				t.Errorf("%d units, example %d: squared norm %v is far above %v", dim, i, norms[i], want)
@@ -110,7 +111,8 @@ func exactRBMNorm(n *rbm, v []float32) float64 {
 	return sum
 }
 
-// Chains are post-processing only if they ignore the records entirely.
+// TestRBMChainsIgnoreRecords: chains do not depend on the records. Otherwise they would not be
+// post-processing.
 func TestRBMChainsIgnoreRecords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	a := newTestRBM(t, RBM{Hidden: 8, Chains: 5}, Visible{Dim: 10})
@@ -159,7 +161,7 @@ func TestRBMLearnsAndSamples(t *testing.T) {
 		}
 	}
 	if good < 250 || first < 30 || first > 270 {
-		t.Errorf("%d of 300 samples show a pattern, %d the first one", good, first)
+		t.Errorf("%d of 300 samples show one of the patterns, %d the first pattern", good, first)
 	}
 	var wg sync.WaitGroup
 	for range 4 {
@@ -222,8 +224,8 @@ func TestRBMConfig(t *testing.T) {
 	}
 }
 
-// Draws from 24 uniform bits must have the given probability: 4·10⁶ draws, six standard deviations,
-// false alarm 2·10⁻⁹ each.
+// TestChainDrawsAreFair: draws from 24 uniform bits have the given probability. Each test of 4·10⁶
+// draws allows six standard deviations, which gives a false-alarm rate of 2·10⁻⁹.
 func TestChainDrawsAreFair(t *testing.T) {
 	for _, p := range []float32{0, 0.1, 0.5, 0.93, 1} {
 		const rows, cols = 2000, 2001
@@ -241,13 +243,13 @@ func TestChainDrawsAreFair(t *testing.T) {
 		}
 		n := float64(rows * cols)
 		if d := math.Abs(sum - n*float64(p)); d > 6*math.Sqrt(n*float64(p)*(1-float64(p))) {
-			t.Errorf("probability %v: %v of %v", p, sum, n)
+			t.Errorf("probability %v: %v ones in %v draws", p, sum, n)
 		}
 	}
 }
 
-// keyedNormals must be standard Gaussian and differ between keys; six standard
-// deviations each.
+// TestKeyedNormals: keyedNormals are standard Gaussian and differ between keys. Each test allows
+// six standard deviations.
 func TestKeyedNormals(t *testing.T) {
 	const keys, per = 100000, 3
 	var sum, squares, cross float64
@@ -263,6 +265,6 @@ func TestKeyedNormals(t *testing.T) {
 	n := float64(keys * per)
 	if math.Abs(sum) > 6*math.Sqrt(n) || math.Abs(squares-n) > 6*math.Sqrt(2*n) ||
 		math.Abs(cross) > 6*math.Sqrt(keys) {
-		t.Errorf("sum %v, squares %v, cross products %v of %v draws", sum, squares, cross, n)
+		t.Errorf("the sums of numbers, squares and products are %v, %v and %v for %v draws", sum, squares, cross, n)
 	}
 }

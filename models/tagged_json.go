@@ -26,8 +26,8 @@ func marshalTagged(a named) ([]byte, error) {
 	return json.Marshal(tagged{a.Name(), params})
 }
 
-// unmarshalTagged looks for the name among others first and returns the one found as it is.
-// Otherwise it calls own, which reads the parameters of this package's architectures.
+// unmarshalTagged first looks for the name among others, and returns the architecture found there
+// unchanged. Otherwise it calls own, which reads the parameters of this package's architectures.
 func unmarshalTagged[A named](data []byte, others []A,
 	own func(name string, params []byte) (A, error)) (A, error) {
 	var none A

@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// VAE describes a variational autoencoder with dense encoder and decoder.
+// VAE describes a variational autoencoder with a dense encoder and a dense decoder.
 //
 // Shapes: the encoder goes Dim → Hidden… → 2·Latent, the decoder
 // Latent → Hidden reversed → Dim.
 //
 // Source: Kingma and Welling, "Auto-Encoding Variational Bayes", 2014. The encoder computes the
-// logarithm ρ of the latent standard deviation from the output r of its last layer as 8·tanh(r/8):
-// near zero that is r, and exp(ρ) never overflows, however noisy the parameters are.
+// logarithm ρ of the latent standard deviation from the output r of its last layer as ρ =
+// 8·tanh(r/8). Near zero, ρ is about r, and exp(ρ) never overflows, even for very noisy parameters.
 type VAE struct {
 	Hidden     []int      `json:"hidden"`     // widths of the encoder's hidden layers
 	Latent     int        `json:"latent"`     // latent coordinates
@@ -23,17 +23,16 @@ type VAE struct {
 	// OutputBias is the initial bias of every output, a public constant: for Bernoulli the logit of
 	// the expected fraction of ones.
 	OutputBias float64 `json:"output_bias,omitempty"`
-	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in the
-	// encoder's weights scatters the codes of records away from the prior that samples are
-	// drawn from; β above 1 keeps them closer to it. Source: Higgins et al., "beta-VAE",
-	// 2017.
+	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in the encoder's
+	// weights moves the codes of records away from the prior, from which samples are drawn. With β
+	// above 1, codes stay closer to the prior. Source: Higgins et al., "beta-VAE", 2017.
 	KLWeight float64 `json:"kl_weight,omitempty"`
 }
 
 // Name returns "vae".
 func (VAE) Name() string { return "vae" }
 
-// Validate reports every mistake in the description, nil if there is none.
+// Validate reports every mistake in the description, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (a VAE) Validate() error {
@@ -70,7 +69,7 @@ func (a VAE) klWeight() float64 {
 	return a.KLWeight
 }
 
-// logStdRange bounds the latent log standard deviation.
+// logStdRange bounds the absolute value of the latent log standard deviation.
 const logStdRange = 8
 
 type vae struct{ *vaeState }
@@ -78,7 +77,7 @@ type vae struct{ *vaeState }
 type vaeState struct {
 	arch    VAE
 	visible Visible
-	layout  *layout // of records in blocks, nil for others
+	layout  *layout // layout of the blocks; nil if records have no blocks
 	be      device.Backend
 	params  device.Params
 	enc     *stack
@@ -106,8 +105,8 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
 	n.enc.initialise(rng, a.Activation.gain())
 	n.dec.initialise(rng, a.Activation.gain())
-	// At first the code of every record is a draw from the prior. So every region that samples will
-	// come from is trained from the first step on.
+	// Zero weights make the code of every record a draw from the prior at first. So training covers
+	// every region from which samples will come, from the first step on.
 	be.Fill(n.enc.weights[n.enc.layers()-1], 0)
 	n.spread(rng)
 	be.Fill(n.dec.biases[n.dec.layers()-1], float32(a.OutputBias))
@@ -115,10 +114,10 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	return n
 }
 
-// spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the edge
-// of every rectifier passes through the origin, where the prior has its mass: the decoder could not
-// distinguish codes there until the biases are learnt, and under privacy noise they are hardly
-// learnt.
+// spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the kink
+// of every rectifier would pass through the origin, where the density of the prior is largest. The
+// decoder could then distinguish codes near the origin only after learning the biases, which it
+// hardly does under privacy noise.
 func (n *vae) spread(rng *rand.Rand) {
 	if n.dec.layers() > 1 {
 		uploadNormals(n.be, n.dec.biases[0], rng, 1)
@@ -176,7 +175,7 @@ func (n *vae) resize(rows int) {
 }
 
 // Gradients returns the gradients of the negative evidence lower bound, with one draw of the latent
-// variables for each example. The draw depends only on the example's key, or on its place in the
+// variables for each example. The draw depends only on the example's key, or on its position in the
 // batch if the batch has no keys.
 func (n *vae) Gradients(b device.Batch) Gradients {
 	n.resize(b.Rows)
@@ -189,8 +188,9 @@ func (n *vae) Gradients(b device.Batch) Gradients {
 	n.draw(b)
 	n.decT.forward(record{dense: n.cut(n.z)}, b.Rows)
 	n.layout.means(n.decT.last())
-	// For both likelihoods, and for the cross-entropy of a softmax, the derivative by the output's
-	// pre-activation is mean − record. The output itself is not needed again.
+	// For both likelihoods, and for the cross-entropy of a softmax, the derivative with respect to the
+	// sums before the output function is mean − record. The output itself is not needed again, so the
+	// delta overwrites it.
 	n.decT.deltas[n.dec.layers()-1] = n.decT.last()
 	n.stage.subtract(n.decT.last(), x)
 	n.layout.dropMissing(n.decT.last(), x.dense)
@@ -238,9 +238,8 @@ func (n *vae) drawNormals(b device.Batch) {
 	n.be.Upload(n.cut(n.eps), n.normals)
 }
 
-// latentDelta turns ∂loss/∂z into the encoder's output delta. With
-// KL = Σ ½(μ²+σ²−1) − ρ weighted by β: ∂/∂μ = dz + βμ and
-// ∂/∂r = (dz·ε·σ + β(σ² − 1))·(1−tanh²).
+// latentDelta computes the delta of the encoder's output from dz = ∂loss/∂z. With KL = Σ ½(μ²+σ²−1)
+// − ρ, weighted by β, the derivatives are ∂/∂μ = dz + βμ and ∂/∂r = (dz·ε·σ + β(σ² − 1))·(1−tanh²).
 func (n *vae) latentDelta() {
 	mean, _ := n.head(n.encT.last())
 	dMean, dRaw := n.head(n.encT.lastDelta())
@@ -293,7 +292,8 @@ func klRow(mean, squashed []float32) float64 {
 	return kl
 }
 
-// addReconstruction recovers the means as delta + record.
+// addReconstruction adds the reconstruction loss of every example to dst. It computes the means as
+// delta + record.
 func (n *vae) addReconstruction(dst []float64, delta device.Matrix) {
 	x := make([]float32, n.visible.Dim)
 	for i := range n.rows {

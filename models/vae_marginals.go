@@ -7,21 +7,21 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A MarginalSetter is a network for which the frequency of ones can be set for each coordinate. The
+// A MarginalSetter is a network whose frequency of ones can be set for each coordinate. The
 // frequencies must be public or released.
 type MarginalSetter interface {
-	// SetMarginals shifts the network's outputs until the mean of coordinate j over samples is p[j],
-	// estimated from a fixed set of public draws of the latent variables. The sampling code will add
-	// to all logits of a record one of the shifts, each with the same probability and independent of
-	// the latent variables; an empty list stands for 0. Shifts are not added to one-hot blocks. The p
-	// of a one-hot block are scaled to sum to 1. The p of a number is its mean given that it is not
-	// missing.
+	// SetMarginals sets the network's output biases such that the mean of coordinate j over samples is
+	// p[j]. It estimates means from a fixed set of public draws of the latent variables. shifts are
+	// numbers of which the sampling code will add one to all logits of a record, chosen uniformly and
+	// independently of the latent variables; an empty list means no shift. Shifts are not added to
+	// one-hot blocks. The p of a one-hot block are scaled to sum to 1. The p of a number is its mean
+	// given that it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 
 const (
 	marginalDraws = 512  // number of draws of the latent variables
-	marginalCols  = 1024 // coordinates at a time
+	marginalCols  = 1024 // number of coordinates computed at a time
 	leastMean     = 1e-7 // frequencies are kept this far from 0 and 1
 )
 
@@ -70,8 +70,8 @@ func (n *vae) fitLevels(h device.Matrix, biases []float32, p []float64) {
 	})
 }
 
-// fitLevelBiases solves mean softmax(logits + biases) = p by iterative scaling, whose likelihood
-// increases in every round (Darroch and Ratcliff, "Generalized Iterative Scaling for Log-Linear
+// fitLevelBiases solves mean softmax(logits + biases) = p by iterative scaling, which increases the
+// likelihood in every round (Darroch and Ratcliff, "Generalized Iterative Scaling for Log-Linear
 // Models", 1972).
 func fitLevelBiases(biases []float32, logits device.Matrix, p []float64) {
 	want, b := levelShares(p), make([]float64, len(p))
@@ -136,8 +136,8 @@ func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight f
 	}
 }
 
-// stratified assigns the shifts to the draws, each about equally often, in an order that is
-// independent of the draws.
+// stratified assigns a shift to every draw. All shifts occur about equally often, in an order that
+// is independent of the draws.
 func stratified(shifts []float64) []float64 {
 	offsets := make([]float64, marginalDraws)
 	for i := range offsets {
@@ -176,7 +176,7 @@ func fitBias(logits []float64, p float64) float64 {
 		least, most = min(least, l), max(most, l)
 	}
 	logit := math.Log(p) - math.Log1p(-p)
-	lo, hi := logit-most, logit-least // every draw is at most p at lo, and at least p at hi
+	lo, hi := logit-most, logit-least // bias lo gives means ≤ p, bias hi means ≥ p
 	b := (lo + hi) / 2
 	for range 60 {
 		mean, slope := 0.0, 0.0

@@ -47,7 +47,7 @@ func reference64(f Activation, x float64) float64 {
 	return math.Log1p(math.Exp(x))
 }
 
-// stack64 runs the layers whose parameters start at p[at], leaving the last linear.
+// stack64 runs the layers whose parameters start at p[at]. The last layer is linear.
 func stack64(p []float64, at int, widths []int, f Activation, x []float64) []float64 {
 	for l := 1; l < len(widths); l++ {
 		in, out := widths[l-1], widths[l]
@@ -159,8 +159,8 @@ func TestVAESparseEqualsDense(t *testing.T) {
 	}
 }
 
-// An item listed twice enters the matrix product twice. If it counted once, the norm and so the
-// sensitivity would be too small.
+// TestSparseNormCountsRepeats: an item that is listed twice is added twice in the matrix product.
+// If the norm counted it once, the norm, and so the sensitivity, would be too small.
 func TestSparseNormCountsRepeats(t *testing.T) {
 	s := &device.Sparse{Cols: 9, Offsets: []int{0, 3, 3, 7}, Items: []uint32{1, 4, 8, 5, 2, 5, 5}}
 	got := make([]float64, 3)
@@ -170,8 +170,8 @@ func TestSparseNormCountsRepeats(t *testing.T) {
 	}
 }
 
-// A record's gradient must not depend on the records around it: sensitivity is
-// computed for one record at a time.
+// TestVAEExamplesDoNotInteract: a record's gradient does not depend on other records, since the
+// sensitivity is computed for one record at a time.
 func TestVAEExamplesDoNotInteract(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 5))
 	n := newTestVAE(t, VAE{Hidden: []int{16}, Latent: 2}, Visible{Dim: 30})
@@ -205,10 +205,10 @@ func TestVAEIsTotalUnderWildParameters(t *testing.T) {
 		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
 		g.AddWeightedSum(sum, w)
 		if norm := math.Sqrt(squaredNorm(sum.Flat.Data)); !(norm <= 20.001) {
-			t.Errorf("parameters of size %g: 20 clipped gradients add up to norm %v", scale, norm)
+			t.Errorf("parameters of size %g: 20 clipped gradients have a sum of norm %v, want at most 20", scale, norm)
 		}
 		if scale == 10 && w[0] == 0 {
-			t.Error("moderate parameters already lose their gradients")
+			t.Error("gradients at moderate parameters are left out as not finite")
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestVAELosses(t *testing.T) {
 	}
 }
 
-// Without noise, by clipped gradient descent, the model must learn two patterns.
+// TestVAELearns: with clipped gradient descent without noise, the model learns two patterns.
 func TestVAELearns(t *testing.T) {
 	const dim, rows = 16, 64
 	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(),
@@ -279,7 +279,7 @@ func TestVAELearns(t *testing.T) {
 		}
 	}
 	if good < 300 || first < 80 || first > 320 {
-		t.Errorf("%d of 400 samples show a pattern, %d the first one", good, first)
+		t.Errorf("%d of 400 samples show one of the patterns, %d the first pattern", good, first)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestVAESampleIsConcurrentAndReproducible(t *testing.T) {
 			n.Sample(rand.New(rand.NewPCG(1, 9)), got)
 			for i, v := range got.Data {
 				if v != want.Data[i] || v < 0 || v > 1 {
-					t.Errorf("sample %d: %v and %v", i, v, want.Data[i])
+					t.Errorf("number %d of the samples is %v, want %v", i, v, want.Data[i])
 					return
 				}
 			}
@@ -342,7 +342,7 @@ func TestVAEConfig(t *testing.T) {
 	var back VAE
 	if err := json.Unmarshal(text, &back); err != nil || back.Hidden[1] != 3 ||
 		back.Activation != Tanh || back.OutputBias != -1.5 {
-		t.Errorf("%s became %+v, %v", text, back, err)
+		t.Errorf("%s was read back as %+v, %v", text, back, err)
 	}
 	bad := VAE{Hidden: []int{0, -1}, Activation: 99, OutputBias: math.NaN()}
 	_, err = bad.New(device.CPU(), Visible{Likelihood: 7}, 0)
@@ -354,7 +354,7 @@ func TestVAEConfig(t *testing.T) {
 		}
 	}
 	if _, err := PaperVAE().New(nil, Visible{Dim: 1}, 0); err == nil {
-		t.Error("no backend accepted")
+		t.Error("a nil backend is accepted")
 	}
 }
 
@@ -374,8 +374,8 @@ func names(err error, path string) bool {
 	return false
 }
 
-// Before any training, about half of the decoder's rectifiers must be on at the centre of the
-// prior.
+// TestVAEDecoderIsAliveAtTheOrigin: before training, about half of the decoder's rectifiers are on
+// at the centre of the prior.
 func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 	g, err := PaperVAE().New(device.CPU(), Visible{Dim: 10}, 4)
 	if err != nil {
@@ -387,8 +387,8 @@ func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 			on++
 		}
 	}
-	// 100 ± 5.6 standard deviations: false alarm 2·10⁻⁸ over seeds, and the seed is fixed
+	// 100 ± 5.6 standard deviations: the false-alarm rate over seeds is 2·10⁻⁸, and the seed is fixed.
 	if on < 60 || on > 140 {
-		t.Errorf("%d of 200 hidden units are on", on)
+		t.Errorf("%d of 200 hidden units are on, want about 100", on)
 	}
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // Views is a network whose gradient for a record is the mean of the gradients for several views of
-// it: augmented copies, or the same record with other draws of the network's own randomness. The
-// mean is clipped, so a record still adds one vector of at most the clip norm: a step is one event
-// at the same price.
+// that record. Views are augmented copies, or the same record with different draws of the network's
+// randomness. The mean is clipped, so a record still adds one vector of at most the clip norm, and
+// a step is the same event as without views.
 //
-// Gradients of views are computed and averaged record by record. This takes as many passes over the
-// network as there are views, and memory for one gradient.
+// Gradients of views are computed and averaged record by record. For each record, this takes a
+// batch of all its views through the network, and memory for one gradient.
 //
 // Source: De, Berrada, Hayes, Smith and Balle 2022, "Unlocking high-accuracy differentially private
 // image classification through scale" (augmentation multiplicity).
@@ -27,20 +27,21 @@ type views struct {
 	number  int
 	augment func(rng *rand.Rand, view []float32)
 
-	batch device.Batch // whose gradients are asked for
+	batch device.Batch // the batch given to Gradients
 	many  device.Batch // the views of one record
 	keys  []uint64
 	ones  []float32
-	mean  device.Params // of one record
+	mean  device.Params // mean gradient of one record
 }
 
-// NewViews returns a network trained on the given number of views of every record. Augment changes
-// one view of a dense record in place, at random by rng, whose seed is the record's key. It must
-// depend on nothing but the view and rng, never on other records. If augment is nil, or the records
-// are sparse, views differ only in their keys, by which the network draws its own randomness.
+// NewViews returns a network trained on the given number of views of every record. augment changes
+// one view of a dense record in place, at random with rng, whose seed is the record's key and the
+// number of the view. It must depend on the view and rng only, never on other records. If augment
+// is nil, or the records are sparse, views differ only in their keys, which determine the network's
+// randomness.
 //
-// Errors: *param.Error for a nil network, one with parameters on a device with separate memory, and
-// a number of views below 1 or above 65,536.
+// Errors: *param.Error for a nil network, for a network with parameters on a device with separate
+// memory, and for a number of views below 1 or above 65,536.
 func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	view []float32)) (*Views, error) {
 	var k param.Checker
@@ -72,7 +73,7 @@ func (v *Views) BeginStep() {
 	}
 }
 
-// Gradients returns the mean gradients over views.
+// Gradients returns the mean of the gradients over the views of each record.
 func (v *Views) Gradients(b device.Batch) Gradients {
 	v.batch = b
 	return v

@@ -6,11 +6,11 @@
 //	go run ./mutation -list                list names, places and reasons, and run nothing
 //	go run ./mutation -json report.json    also write the results as JSON
 //
-// No source file is changed: each fault is in a file of its own, which "go test -overlay" reads
-// instead of the original. A mutant names the tests that must detect it, and only those are run,
-// so that no unrelated failure counts. The same tests must first pass without the fault. The
-// command exits with status 1 if a mutant survives without an explanation, does not compile, or
-// can no longer be planted.
+// No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
+// instead of the original. A mutant names the tests that must detect it, and only those are run, so
+// that no unrelated failure counts. The same tests must first pass without the fault. The command
+// exits with status 1 if a mutant survives without an explanation, does not compile, or can no
+// longer be planted.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A mutant is one fault.
+// A mutant is one fault that the tests must detect.
 type mutant struct {
 	Name string // folder/description of the fault
 	In   string // folder of the package, relative to the module's root
@@ -52,7 +52,7 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
-// mutated returns the text of the file with the fault.
+// mutated returns the file's text with the fault.
 func (p place) mutated(m mutant) string {
 	return p.text[:p.offset] + m.New + p.text[p.offset+len(m.Old):]
 }
@@ -101,7 +101,7 @@ func (p place) parses(m mutant) error {
 }
 
 // readTree reads every source file of the module at root and of the modules in connect, cmd and
-// beam. It leaves out other nested modules, test data, hidden folders and this program.
+// beam, except test data, hidden folders and this program. It reads no other nested modules.
 func readTree(root string) (tree, error) {
 	t := tree{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -1,33 +1,33 @@
 package main
 
-// commandMutants are faults in the command line: in what it may spend and publish.
+// commandMutants returns faults in the command line: in what it may spend and publish.
 func commandMutants() []mutant {
 	const command = "cmd/privgen"
 	return []mutant{
 		{Name: "cmd/privgen/a ledger of a wrong name is made", In: command,
 			Tests: at(command, "^TestMistakes$"),
 			Old:   "if !w.make {", New: "if false {",
-			Why: "a slip of the pen begins a new budget for the same records"},
+			Why: "a typing error begins a new budget for the same records"},
 		{Name: "cmd/privgen/a fit keeps no checkpoint", In: command, Tests: at(command, "KilledFit"),
 			Old: "if j.checkpoint != \"\" {\n\t\topts", New: "if false {\n\t\topts",
-			Why: "what a kill loses is paid for again"},
+			Why: "releases that a killed process loses are paid for again"},
 		{Name: "cmd/privgen/a generator is replaced unasked", In: command,
 			Tests: at(command, "GeneratorsAreNotReplaced"),
 			Old:   "if exists(j.out) && !j.force && ", New: "if false && ",
-			Why: "what was paid for is gone"},
+			Why: "a generator that was paid for is lost"},
 		{Name: "cmd/privgen/plans are compared that do not fit together", In: command,
 			Tests: at(command, "ComparisonIsAllOrNothing"),
 			Old:   "if len(stages) > 0 {", New: "if false {",
-			Why: "half of the comparison is paid for, and cannot be finished"},
+			Why: "half of a comparison is paid for that cannot be finished"},
 		{Name: "cmd/privgen/a broken budget verifies", In: command, Tests: at(command, "WithinItsBudget"),
 			Old: "r.Spent.Upper <= r.Budget", New: "true",
-			Why: "a ledger that promises more than it has passes for sound"},
+			Why: "a ledger that has spent more than its budget is reported as sound"},
 		{Name: "cmd/privgen/what is left is too much", In: command, Tests: at(command, "WhatIsLeft"),
 			Old: "if good {\n\t\t\thi = middle", New: "if !good {\n\t\t\thi = middle",
-			Why: "less noise is named than fits"},
+			Why: "the command names less noise than the budget allows"},
 		{Name: "cmd/privgen/persons are asked for, and rows are protected", In: command,
 			Tests: at(command, "TestPersonsOfSeveralRows"),
 			Old:   "if l.person != \"\" && s.RowsPerPerson() == 0 {", New: "if false {",
-			Why: "a guarantee for one row is taken for one for all rows of a person"},
+			Why: "a guarantee for one row is taken for one that covers all rows of a person"},
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// sqlMutants are faults in ledgers in databases. Tests that need a server are skipped if none is
-// installed, and their mutants then survive.
+// sqlMutants returns faults in ledgers in databases. Tests that need a server are skipped if none
+// is installed, and their mutants then survive.
 func sqlMutants() []mutant {
 	const sqll = "connect/sqlledger"
 	contract := at(sqll, "ContractSQLite")
@@ -10,58 +10,58 @@ func sqlMutants() []mutant {
 	return []mutant{
 		{Name: "connect/arrow/one bad index ends a file", In: arrow, Tests: at(arrow, "BadIndex"),
 			Old: "if place < 0 || place >= values.Len() || cell.text == nil",
-			New: "if cell.text == nil", Why: "what one row holds decides whether others are read"},
+			New: "if cell.text == nil", Why: "the contents of one row decide whether others are read"},
 		{Name: "connect/arrow/one bad text ends a file", In: arrow, Tests: at(arrow, "BadText"),
 			Old: "defer func() { _ = recover() }()\n\treturn c.text", New: "return c.text",
-			Why: "what one row holds decides whether others are read"},
+			Why: "the contents of one row decide whether others are read"},
 		{Name: "connect/sqlledger/adds after any line", In: sqll, Tests: contract,
 			Old: "if head != after {", New: "if head.Line+1 != lines[0].Line {",
-			Why: "two lines are decided on beside the same total"},
+			Why: "two lines are decided on with the same total"},
 		{Name: "connect/sqlledger/the last line is locked by nothing", In: sqll, Tests: contract,
 			Old: "h.name = $1`,\n\t\topenRead:", New: "h.name = $1 AND false`,\n\t\topenRead:",
-			Why: "the transaction compares with nothing"},
+			Why: "the transaction does not compare its position with the last line"},
 		{Name: "connect/sqlledger/an auditor's journal is written", In: sqll, Tests: contract,
 			Old: "if j.mode == store.Read {\n\t\treturn accountant.ErrReadOnly\n\t}\n\tif len(lines)",
 			New: "if len(lines)",
-			Why: "what is opened for reading can spend"},
+			Why: "a journal opened for reading can be written"},
 		{Name: "connect/sqlledger/another line at the position is believed", In: sqll, Tests: contract,
 			Old: "l.Line == r.after.Line && l.Hash != r.after.Hash", New: "false",
-			Why: "a restored backup that has grown again goes unnoticed"},
+			Why: "a restored backup that has grown again is not noticed"},
 		{Name: "connect/sqlledger/a shorter journal is believed", In: sqll,
 			Tests: contract,
 			Old:   "case r.head.Line < r.after.Line:", New: "case false:",
-			Why: "a restored backup is not told from damage"},
+			Why: "a restored backup is taken for a damaged journal"},
 		{Name: "connect/sqlledger/lines may be missing at the end", In: sqll,
 			Tests: at(sqll, "ChangedTables/.*/SQLite"),
 			Old:   "case r.last != r.head:", New: "case false:",
-			Why: "the total is that of the lines that are left"},
+			Why: "the total counts only the remaining lines"},
 		{Name: "connect/sqlledger/a newer schema is written", In: sqll,
 			Tests: at(sqll, "NewerSchemaIsRefused/SQLite"),
 			Old:   "case err == nil:\n\t\terr = j.fits(version)", New: "case err == nil:",
-			Why: "what a later version added is not kept"},
+			Why: "additions of a later version are lost"},
 		{Name: "connect/sqlledger/a file that was replaced is read", In: sqll,
 			Tests: at(sqll, "Replaced"),
 			Old:   "if f.info == nil || os.SameFile(f.info, info) {", New: "if true {",
-			Why: "two files hold one budget each"},
+			Why: "there are two files, each with the whole budget"},
 		{Name: "connect/sqlledger/an answer from a file that was replaced", In: sqll,
 			Tests: at(sqll, "ReplacedWhileWriting"),
-			Old:   "err = j.db.check() // what", New: "err = nil // what",
+			Old:   "err = j.db.check() // a line", New: "err = nil // a line",
 			Why: "the line of a yes is gone"},
 		{Name: "connect/sqlledger/the log is not synchronised", In: sqll,
 			Tests: contract,
 			Old:   "_synchronous=FULL", New: "_synchronous=OFF",
-			Why: "a power failure takes answered lines"},
+			Why: "a power failure loses lines whose reservations were granted"},
 		{Name: "connect/sqlledger/a server may answer before it writes", In: sqll, Tests: forgets,
 			Old: "NOT IN ('on', 'remote_apply')", New: "NOT IN ('on', 'remote_apply', 'off')",
-			Why: "a crash takes answered lines"},
+			Why: "a crash loses lines whose reservations were granted"},
 		{Name: "connect/sqlledger/a server without fsync", In: sqll,
 			Tests: at(sqll, "ServerWithoutFsync"),
 			Old:   `durable != "on"`, New: `durable == ""`,
-			Why: "a power failure takes answered lines"},
+			Why: "a power failure loses lines whose reservations were granted"},
 	}
 }
 
-// httpMutants are faults in ledgers over HTTP.
+// httpMutants returns faults in ledgers over HTTP.
 func httpMutants() []mutant {
 	const web = "connect/httpledger"
 	leave := at(web, "NothingIsExposedWithoutLeave")
@@ -69,10 +69,10 @@ func httpMutants() []mutant {
 		{Name: "connect/httpledger/leave is not asked for", In: web, Tests: leave,
 			Old: `r.PathValue("ledger")); err != nil {`,
 			New: `r.PathValue("ledger")); false && err != nil {`,
-			Why: "anybody reads and reserves"},
+			Why: "anybody can read and reserve"},
 		{Name: "connect/httpledger/an auditor's leave reserves", In: web, Tests: leave,
 			Old: `{id}", Reserve, h.reserve}`, New: `{id}", Audit, h.reserve}`,
-			Why: "who may read may spend"},
+			Why: "whoever may read may also spend"},
 		{Name: "connect/httpledger/no authoriser is needed", In: web, Tests: leave,
 			Old: "k.OK(c.Authorise != nil,", New: "k.OK(true,",
 			Why: "a forgotten setting exposes everything"},
@@ -82,6 +82,6 @@ func httpMutants() []mutant {
 			Why: "a retry after a lost answer is charged twice"},
 		{Name: "connect/httpledger/any body is read", In: web, Tests: at(web, "HostileRequests"),
 			Old: "http.MaxBytesReader(w, r.Body, h.config.MaxBody)", New: "r.Body",
-			Why: "a request costs what it likes"},
+			Why: "a request can use any amount of memory"},
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// labellingMutants are faults in the classifier that labels another system's records: in what is
-// paid, what is released, and how long a draw takes.
+// labellingMutants returns faults in the classifier that labels the records of another system: in
+// what is paid, what is released, and how long a draw takes.
 func labellingMutants() []mutant {
 	const in = "labelling"
 	paid := at(in, "Together|Refusals")
@@ -22,21 +22,21 @@ func labellingMutants() []mutant {
 			Why: "nothing is left to the other system"},
 		{Name: "labelling/the run's backend is released", In: in, Tests: at(in, "Contract$/memory"),
 			Old: "w.config, r.ReleaseBackend(), of,", New: "w.config, r.Backend, of,",
-			Why: "its scratch memory holds private features"},
+			Why: "its scratch memory has private features"},
 		{Name: "labelling/the classifier is forgotten", In: in, Tests: at(in, "Contract$/checkpoints"),
 			Old: "s.learning.steps = j.Steps\n", New: "",
-			Why: "a run that goes on loses a classifier that was paid for"},
+			Why: "a resumed run loses a classifier that was paid for"},
 		{Name: "labelling/a checkpoint claims steps", In: in, Tests: at(in, "States"),
 			Old: "j.Steps < 0 || j.Steps > drawn", New: "false",
-			Why: "a classifier without any knowledge of the records passes for a trained one"},
+			Why: "an untrained classifier is accepted as a trained one"},
 		{Name: "labelling/more tries than stated", In: in, Tests: at(in, "DrawsEnd"),
 			Old: "for try := 1; try < c.m.config.Tries; try++",
 			New: "for try := 1; try < 2*c.m.config.Tries; try++",
-			Why: "a draw takes longer than it states"},
+			Why: "a draw takes longer than its stated limit"},
 		{Name: "labelling/any device computes features", In: in, Tests: at(in, "FeaturesNeedPromises"),
 			Old: "if device.PromisesOf(be) != (device.Promises{RowsAlone: true, SameBits: true}) {",
 			New: "if false {",
-			Why: "a record changes the features of others, and the sum by more than the clip norm"},
+			Why: "a record changes the features of others, and so the sum by more than the clip norm"},
 		{Name: "labelling/features print", In: in, Tests: at(in, "Private"),
 			Old: `io.WriteString(s, "[private]")`, New: `fmt.Fprint(io.Writer(s), f.rows)`,
 			Why: "features of private records reach logs"},

@@ -1,6 +1,6 @@
 package main
 
-// edgeAgain adds the last image of a chunk once more.
+// edgeAgain returns code that adds the last image of a chunk to dst once more.
 func edgeAgain(dst string) string {
 	return "\t\tif hi < x.Rows {\n" +
 		"\t\t\tpatches = w.patches(u.window, 1)\n" +
@@ -9,7 +9,7 @@ func edgeAgain(dst string) string {
 		dst + ")\n\t\t}"
 }
 
-// modelMutants are faults in per-example norms and sums of networks.
+// modelMutants returns faults in per-example norms and sums of networks.
 func modelMutants() []mutant {
 	const in = "models"
 	all := at(in, "")
@@ -39,7 +39,7 @@ func modelMutants() []mutant {
 			Why: "a clipped gradient is longer than its clip"},
 		{Name: "models/factors without bound", In: in, Tests: all,
 			Old: "if squared < largeSquare {", New: "if squared < largeSquare*largeSquare {",
-			Why: "products of a clipped row overflow"},
+			Why: "products with a clipped row overflow"},
 		{Name: "models/an item listed twice counts once", In: in, Tests: all,
 			Old: "if !strictlyIncreasing(items) {", New: "if false {",
 			Why: "norms of repeated items are too small"},
@@ -47,24 +47,24 @@ func modelMutants() []mutant {
 			Old: "t.dropNonFinite(l, w, weights[2*l+1])\n\t\tswitch {\n" +
 				"\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.SparseGemmT",
 			New: "switch {\n\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.SparseGemmT",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/zero times NaN in fixed point", In: in, Tests: at(in, "FixedSums"),
 			Old: "t.dropNonFinite(l, w, weights[2*l+1])\n\t\tswitch {\n" +
 				"\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.AddFixedSparse",
 			New: "switch {\n\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.AddFixedSparse",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/zero times NaN in chains in fixed point", In: in, Tests: at(in, "FixedSums"),
 			Old: "w.dropNonFinite(weights)\n\tfor l, u := range w.c.units {\n\t\tw.fixed",
 			New: "for l, u := range w.c.units {\n\t\tw.fixed",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/zero times NaN in critics in fixed point", In: in, Tests: at(in, "FixedSums"),
 			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n\t\tu.fixedWeights",
 			New: "u.fixedWeights",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/zero times NaN in chains", In: in, Tests: all,
 			Old: "w.dropNonFinite(weights)\n\tfor l, u := range w.c.units {\n\t\tw.blocks",
 			New: "for l, u := range w.c.units {\n\t\tw.blocks",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/a convolution's bias is left out of its norm", In: in, Tests: all,
 			Old: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)",
 			New: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 0)",
@@ -75,25 +75,25 @@ func modelMutants() []mutant {
 			Why: "convolutions are not clipped"},
 		{Name: "models/a convolution takes any factor", In: in, Tests: all,
 			Old: "w.reject(x, delta, dst)\n\tproduct, size :=", New: "product, size :=",
-			Why: "products of a clipped row overflow"},
+			Why: "products with a clipped row overflow"},
 		{Name: "models/a convolution's image at a chunk's edge counts twice", In: in, Tests: all,
 			Old: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
 				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])",
 			New: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
 				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])\n" +
 				edgeAgain("blocks[0]"),
-			Why: "one record moves the sum by two clips"},
+			Why: "one record changes the sum by twice the clip norm"},
 		{Name: "models/an image at a chunk's edge has no norm", In: in, Tests: all,
 			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,\n" +
 				"\t\t\tu.places(delta.RowRange(lo, hi)))",
 			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,\n" +
 				"\t\t\tu.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n" +
 				"\t\t}",
-			Why: "that record is not clipped"},
+			Why: "this record is not clipped"},
 		{Name: "models/a machine's norm ignores its rounding", In: in, Tests: all,
 			Old: "return max(product-2*cross+squared, 0) + 2*gamma*root + rounding",
 			New: "return max(product-2*cross+squared, 0) + 0*(gamma*root+rounding)",
-			Why: "terms nearly cancel, and a norm that is too small breaks the clip"},
+			Why: "where terms nearly cancel the norm is too small, so that the clipping fails"},
 		{Name: "models/a machine's norm without its centre", In: in, Tests: all,
 			Old: "return max(product-2*cross+squared, 0)", New: "return max(product-2*cross, 0)",
 			Why: "norms are too small"},
@@ -117,14 +117,14 @@ func modelMutants() []mutant {
 				":= range dst {\n\t\tdst[i] = math.NaN()",
 			New: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i " +
 				":= range dst {\n\t\tdst[i] += math.Abs(1)",
-			Why: "gradients that mix records pass for one record's"},
+			Why: "gradients that depend on several records are accepted as those of one"},
 		{Name: "models/a label that does not exist", In: in, Tests: all,
 			Old: "b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {", New: "b.Labels[i] < 0 {",
-			Why: "one record's label ends the process"},
+			Why: "the label of one record ends the process"},
 	}
 }
 
-// criticMutants are faults in critics, whose gradients have several parts for each record.
+// criticMutants returns faults in critics, whose gradients have several parts for each record.
 func criticMutants() []mutant {
 	const in = "models"
 	all := at(in, "Critic|LayerNorm|GAN|FactorsBeyond")
@@ -143,34 +143,34 @@ func criticMutants() []mutant {
 			Old: "weight[i] = above(weight[i], slack, sw)\n" +
 				"\t\tbias[i] = above(bias[i], slack, p.size(p.gram.d, i, p.biased))",
 			New: "_, _ = slack, sw",
-			Why: "parts that all but cancel are weighted up without bound"},
+			Why: "parts that nearly cancel get weights without bound"},
 		{Name: "models/a critic's convolution takes any factor", In: in, Tests: all,
 			Old: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}\n\tp.reject(x, delta, " +
 				"weight, bias)",
 			New: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}",
-			Why: "products of a clipped row overflow"},
+			Why: "products with a clipped row overflow"},
 		{Name: "models/a critic's image at a chunk's edge counts twice", In: in, Tests: all,
 			Old: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)",
 			New: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)\n" +
 				edgeAgain("dst"),
-			Why: "one record moves the sum by two clips"},
+			Why: "one record changes the sum by twice the clip norm"},
 		{Name: "models/a critic's image at a chunk's edge has no norm", In: in, Tests: all,
 			Old: "u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches,",
 			New: "u.be.BlockProductNorms(weight[lo:hi-min(hi-lo-1, p.rows-hi)], p.parts*places, patches,",
-			Why: "that record is not clipped"},
+			Why: "this record is not clipped"},
 		{Name: "models/a critic's weights go to the wrong record", In: in, Tests: all,
 			Old: "p.weights[i] = weights[i/p.parts]", New: "p.weights[i] = weights[0*i]",
 			Why: "clip factors of one record are used for another"},
 		{Name: "models/biases get a share of the penalty", In: in, Tests: all,
 			Old: "if i%p.parts < share {", New: "if share > 0 {",
-			Why: "the sum holds what the norm does not"},
+			Why: "the sum contains a term that the norm does not"},
 		{Name: "models/zero times NaN in critics", In: in, Tests: all,
 			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n\t\tu.weightSum", New: "u.weightSum",
-			Why: "one bad record spoils the sum"},
+			Why: "one bad record makes the sum NaN"},
 		{Name: "models/a gain's norms take any factor", In: in, Tests: all,
 			Old: "u.columns(delta))\n\tp.reject(x, delta, weight, bias)\n\tif p.parts == 1",
 			New: "u.columns(delta))\n\tif p.parts == 1",
-			Why: "products of a clipped row overflow"},
+			Why: "products with a clipped row overflow"},
 		{Name: "models/layer norm goes by another row", In: in, Tests: all,
 			Old: "p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]",
 			New: "p.slopes[i] = p.w.roots[l][partBetween]",

@@ -1,6 +1,6 @@
 package main
 
-// personMutants are faults in persons of several rows: in grouping, shares, and what one person
+// personMutants returns faults in persons of several rows: in grouping, shares, and what one person
 // adds.
 func personMutants() []mutant {
 	// Tests that replay the runs of one package with persons, and run over many chunks.
@@ -8,8 +8,8 @@ func personMutants() []mutant {
 	edges := func(of string) []tests { return at("privacytest", "EdgesByPerson/^"+of) }
 	training := at("privacytest", "TrainingUnderReplayByPerson")
 	const (
-		far  = "a person moves a sum by more than a record does"
-		unit = "a promise to persons, or to rows, that does not hold"
+		far  = "a person changes a sum by more than a record may"
+		unit = "a guarantee for persons, or for rows, does not hold"
 	)
 	grouping := at("records", "Person|Group|Kept|Shares|Position")
 	return []mutant{
@@ -19,17 +19,17 @@ func personMutants() []mutant {
 				"rank(b)) })",
 			New: "slices.SortFunc(positions, func(a, b int32) int { return cmp.Compare(rank(rows[a]), " +
 				"rank(rows[b])) })",
-			Why: "a person's rows decide which rows are kept of another"},
+			Why: "one person's rows decide which rows of another are kept"},
 		{Name: "records/all rows are kept", In: "records", Tests: grouping,
 			Old: "if len(rows) <= most {\n\t\treturn rows", New: "if true {\n\t\treturn rows",
-			Why: "the plan says how many rows are read, and room for their rounding is made for so many"},
+			Why: "more rows are read than the plan states and allows for in its rounding"},
 		{Name: "records/shares add up to more than one", In: "records", Tests: grouping,
 			Old: "upTo(i+1)-upTo(i)", New: "upTo(i+1)-upTo(i)+1", Why: far},
 		{Name: "records/nobody has no shares", In: "records",
 			Tests: append(grouping, replay("kmeans")...),
 			Old:   "make([]int32, 1, persons+1), shares: Shares{}}",
 			New:   "make([]int32, 1, persons+1)}",
-			Why:   "noise is drawn on another grid where there is nobody"},
+			Why:   "without persons, the noise is drawn on another grid"},
 		{Name: "records/persons on a ledger of records", In: "records",
 			Tests: append(at("sgd", "Person"), at("merf", "Person")...),
 			Old:   "persons && (promised != unit || promised == UnitRecord)",
@@ -41,30 +41,30 @@ func personMutants() []mutant {
 			Old: "most > 0 && !ok {", New: "most > 0 && !ok && false {", Why: unit},
 		{Name: "records/rows without a name are one person's", In: "records", Tests: grouping,
 			Old: "if len(name) == 0 {\n\t\treturn false, nil", New: "if false {\n\t\treturn false, nil",
-			Why: "who leaves out a name changes the rows of another"},
+			Why: "a row without a name changes the rows of another person"},
 		{Name: "records/lines that are no record are somebody's", In: "records", Tests: grouping,
 			Old: "if fault != readable {\n\t\treturn false, nil",
 			New: "if fault != readable && len(fields) <= p.field {\n\t\treturn false, nil",
-			Why: "a record of unknown content among a person's rows"},
+			Why: "a record of unknown content is among a person's rows"},
 		{Name: "records/persons overlap with nothing", In: "records", Tests: grouping,
 			Old: "p.walk(reflect.ValueOf((*personsRef)(ref).rows))", New: "",
-			Why: "private records pass for public ones"},
+			Why: "private records are accepted as public ones"},
 		{Name: "records/joined persons lose their rows", In: "records", Tests: grouping,
 			Old: "if _, persons := AsPersons(p); persons {", New: "if false {",
-			Why: "rows are lost without a word"},
+			Why: "rows are lost without an error"},
 		{Name: "accountant/a row costs no more than a person", In: "accountant",
 			Tests: at("merf", "Person"),
 			Old:   "return 2 * g.Epsilon, min(", New: "return g.Epsilon, min(",
-			Why: "a row of a person who has others changes what the person contributes"},
+			Why: "a row of a person with several rows changes the person's other shares"},
 		{Name: "accountant/a row has the person's delta", In: "accountant", Tests: at("merf", "Person"),
 			Old: "(1+math.Exp(g.Epsilon))*g.Delta", New: "g.Delta",
-			Why: "a row of a person who has others changes what the person contributes"},
+			Why: "a row of a person with several rows changes the person's other shares"},
 		{Name: "mechanism/shares on a coarse grid", In: "mechanism", Tests: at("mechanism", "Shares"),
 			Old: "min(GridFor(std), shareStep)", New: "GridFor(std)",
-			Why: "shares are rounded, and do not add up to a person"},
+			Why: "shares are rounded, so they do not add up to one person"},
 		{Name: "mechanism/a coarse grid takes shares", In: "mechanism", Tests: at("mechanism", "Shares"),
 			Old: "if s.grid > shareStep {", New: "if false {",
-			Why: "shares are rounded, and do not add up to a person"},
+			Why: "shares are rounded, so they do not add up to one person"},
 		{Name: "mechanism/rows of a person count whole among norms", In: "mechanism",
 			Tests: replay("kmeans,_private"),
 			Old:   "+= int64(share / h.unit)", New: "+= int64(1 / h.unit)", Why: far},
@@ -97,7 +97,7 @@ func personMutants() []mutant {
 			Old:   "\tl.joined++\n\tif l.unit != unit {",
 			New: "\tl.joined++\n\tif l.unit != unit && l.unit != \"\" {\n\t\tl.unit = \"\"\n" +
 				"\t\treturn nil\n\t}\n\tif l.unit != unit {",
-			Why: "a row of a user who has others costs twice what the merged ledger says"},
+			Why: "a row of a user with several rows costs twice what the merged ledger says"},
 		{Name: "partial/rows are added up with persons", In: "partial", Tests: at("merf", "Person"),
 			Old: "records.CheckPersons(\"partial.Add\", data, a.schema); err != nil {",
 			New: "records.CheckPersons(\"partial.Add\", data, a.schema); err != nil && false {",
@@ -149,7 +149,7 @@ func personMutants() []mutant {
 			New: "sum.AddRowAt(part*width, x, 1)", Why: far},
 		{Name: "mix/persons by class", In: "mix", Tests: at("mix", "NoPersonsByClass"),
 			Old: "!c.ByClass || c.Schema.RowsPerPerson() == 0", New: "true",
-			Why: "classes are priced as disjoint, and a person is in several"},
+			Why: "classes are priced as disjoint, but a person can be in several"},
 		{Name: "draft/every row counts", In: "draft", Tests: replay("draft"),
 			Old: "cell(f, i), shares.Of(i))", New: "cell(f, i), max(1, shares.Of(i)))", Why: far},
 		{Name: "draft/a user in two pieces", In: "draft", Tests: at("draft", "Person"),
@@ -170,7 +170,7 @@ func personMutants() []mutant {
 			New:   "\t\tif single {\n\t\t\tnorms[b][0] = f.measured[0]\n\t\t}\n", Why: far},
 		{Name: "sgd/rows of others are a person's", In: "sgd",
 			Tests: append(at("sgd", "Person"), training...),
-			Old:   "lo = int(e.ends[i-1])", New: "lo = 0", Why: "a row is in the gradients of two"},
+			Old:   "lo = int(e.ends[i-1])", New: "lo = 0", Why: "a row is in the gradients of two persons"},
 		{Name: "sgd/keys of persons go by the place in a micro-batch", In: "sgd",
 			Tests: at("sgd", "Person"),
 			Old:   "rowKey(t.keys[i], row-first)", New: "rowKey(t.keys[i-lo], row-first)",
@@ -178,14 +178,14 @@ func personMutants() []mutant {
 		{Name: "sgd/persons on a device", In: "sgd", Tests: at("sgd", "Person"),
 			Old: "if t.exact == nil {\n\t\treturn param.New(path,",
 			New: "if false {\n\t\treturn param.New(path,",
-			Why: "persons are refused when their records have been sampled"},
+			Why: "persons are refused only after their records were sampled"},
 		{Name: "sgd/persons are one row each", In: "sgd", Tests: at("sgd", "Person"),
 			Old: "t.of.persons, _ = records.AsPersons(data)", New: "t.of.persons = nil",
-			Why: "rows are lost without a word"},
+			Why: "rows are lost without an error"},
 		{Name: "privacytest/of persons only first rows are compared", In: "privacytest",
 			Tests: at("privacytest", "PersonsByRow"),
 			Old:   "if p, ok := records.AsPersons(d); ok {\n\t\treturn personRows(p)",
 			New:   "if p, ok := records.AsPersons(d); ok && p == nil {\n\t\treturn personRows(p)",
-			Why:   "a replaced person whose first row stays is not found among samples"},
+			Why:   "a replaced person whose first row stays is not found in samples"},
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// reportMutants are faults in figures that are released about synthetic records, and in reports
-// that may be published.
+// reportMutants returns faults in the figures that are released about synthetic records, and in
+// reports that may be published.
 func reportMutants() []mutant {
 	return []mutant{
 		{Name: "report/fidelity/a replaced record counts once", In: "report/fidelity",
@@ -11,7 +11,7 @@ func reportMutants() []mutant {
 		{Name: "report/fidelity/classifiers are free", In: "report/fidelity",
 			Tests: at("report/fidelity", "Sensitivity"),
 			Old:   "float64(columns + classifiers)", New: "float64(columns)",
-			Why: "a record moves more counts than are paid for"},
+			Why: "a record changes more counts than are paid for"},
 		{Name: "report/fidelity/a record counts twice in a column", In: "report/fidelity",
 			Tests: at("report/fidelity", "Sensitivity"),
 			Old:   "sum.AddShare(h.cell(f, i), shares.Of(i))",
@@ -21,7 +21,7 @@ func reportMutants() []mutant {
 			Tests: at("report/fidelity", "NothingButNoisy|NoiseIsStated|Sensitivity"),
 			Old:   "mechanism.Part{Sum: sum, Std: p.Std, Out: noisy}",
 			New:   "mechanism.Part{Sum: sum, Std: p.Std / 2, Out: noisy}",
-			Why:   "less noise than the event says"},
+			Why:   "the noise is less than the event states"},
 		{Name: "report/fidelity/the real records as synthetic ones", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),
 			Old:   "if records.Overlap(rows, synthetic) {", New: "if false {",
@@ -29,24 +29,24 @@ func reportMutants() []mutant {
 		{Name: "report/fidelity/records on a ledger of users", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),
 			Old:   "records.CheckUnitOf(\"fidelity.Release.real\", real, ledger.Unit()))", New: "nil)",
-			Why: "what protects a record does not protect a user"},
+			Why: "the stated guarantee is for users, but only records are protected"},
 		{Name: "report/fidelity/plans beyond their budget", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),
 			Old:   "if p.Total.Upper > c.Budget.Epsilon {", New: "if false {",
-			Why: "a plan promises a budget that it exceeds"},
+			Why: "a plan exceeds the budget that it states"},
 		{Name: "report/fidelity/every row of a person counts 1", In: "report/fidelity",
 			Tests: at("report/fidelity", "Persons"),
 			Old:   "sum.AddShare(h.cell(f, i), shares.Of(i))",
 			New:   "sum.AddShare(h.cell(f, i), 1)",
-			Why:   "a person of many rows moves the counts by more than is paid for"},
+			Why:   "a person with many rows changes the counts by more than is paid for"},
 		{Name: "report/a report to publish takes real records", In: "report",
 			Tests: at("report", "ReleasedReads"),
 			Old:   "if in.Real != nil || in.HeldOut != nil || in.Second != nil {", New: "if false {",
-			Why: "a page that may be published holds figures of real records"},
+			Why: "a page that may be published has figures of real records"},
 		{Name: "report/the bound of a split is that of one record", In: "report",
 			Tests: at("report", "Bound"),
 			Old:   "out.SplitBound = bound(2*g.Epsilon,", New: "out.SplitBound = bound(g.Epsilon,",
-			Why: "attacks on a split are held to a bound that they may exceed"},
+			Why: "attacks on a split are compared with a bound that they may exceed"},
 		{Name: "report/no word that it is not private", In: "report",
 			Tests: at("report", "NotPrivate"),
 			Old:   "m.out.Caveat = Caveat", New: "m.out.Public = true",

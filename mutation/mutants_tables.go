@@ -1,6 +1,6 @@
 package main
 
-// tableMutants are faults in the sensitivities, the noise and the choices of AIM and MST.
+// tableMutants returns faults in the sensitivities, the noise and the choices of AIM and MST.
 func tableMutants() []mutant {
 	const in = "baselines"
 	sensitivities := at(in, "ColumnAndTableSensitivities")
@@ -52,7 +52,7 @@ func tableMutants() []mutant {
 			Tests: at(in, "PassStates"),
 			Old:   "if int(g.coarse[k]) > coarse {",
 			New:   "if int(g.coarse[k]) > 1<<16 {",
-			Why:   "a state names cells that no table has"},
+			Why:   "a state can name cells that no table has"},
 		{Name: "baselines/every row of a person counts in tables", In: in,
 			Tests: at(in, "RowsOfPersonsCountOnce"),
 			Old:   "shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))",

@@ -41,7 +41,7 @@ func TestMutantsCanBePlanted(t *testing.T) {
 		}
 	}
 	if len(names) < 250 {
-		t.Errorf("%d mutants", len(names))
+		t.Errorf("%d mutants, want at least 250", len(names))
 	}
 }
 
@@ -105,9 +105,9 @@ func TestClassify(t *testing.T) {
 func TestSummary(t *testing.T) {
 	var out strings.Builder
 	if summarise(&out, []result{{Outcome: caught}, {Outcome: explained}}) != 0 {
-		t.Error("a suite without survivors fails")
+		t.Error("the exit status is not 0 without survivors")
 	}
 	if summarise(&out, []result{{Outcome: caught}, {Outcome: survived}}) != 1 {
-		t.Error("a survivor passes")
+		t.Error("the exit status is not 1 with a survivor")
 	}
 }

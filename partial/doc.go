@@ -1,5 +1,5 @@
-// Package partial provides exact private sums without noise over some of the records, such as one
-// shard. Other processes merge them before noise is added once.
+// Package partial provides exact sums of private records without noise. A sum covers some of the
+// records, such as one shard. Other processes merge the sums before noise is added once.
 //
 //	Pass     what is added up: everything public that the sums depend on
 //	Partial  the sums of some records in one pass: Add, Merge, Seal
@@ -9,10 +9,10 @@
 //
 // Seal encrypts and authenticates the sums of a shard under a key of the pipeline, together with
 // the pass, the shard's name and the attempt that made them; Open refuses everything else. The
-// length of sealed sums follows from the pass alone. The only exception are records that state
-// more than about 5,000 parts (records.WithPart): then the length also reveals, in steps of
-// hundreds of parts, how many of the parts contained records. A source that adds every part,
-// empty ones included, reveals nothing.
+// length of sealed sums follows from the pass alone, with one exception: records that state more
+// than about 5,000 parts (records.WithPart). Then the length also reveals, in steps of hundreds of
+// parts, how many of the parts contained records. A source that adds every part, including empty
+// parts, reveals nothing.
 //
 // # No record twice
 //
@@ -24,9 +24,9 @@
 //
 // # The same bits
 //
-// Sums are whole numbers of a public grid's steps (see mechanism.FixedSum): merging is
-// associative and commutative exactly, so that the result does not depend on how records were
-// divided among shards, bundles and machines. The contribution of a record has the same bits on
-// machines of the same kind; a machine with other vector instructions may round a feature
-// differently, which the bound of each record's contribution covers.
+// Sums are whole numbers of a public grid's steps (see mechanism.FixedSum). Merging is exactly
+// associative and commutative, so the result does not depend on how records were divided among
+// shards, bundles and machines. The contribution of a record has the same bits on machines of the
+// same kind. A machine with other vector instructions may round a feature differently; the bound of
+// each record's contribution covers this difference.
 package partial

@@ -16,7 +16,7 @@ func TestNotesOfPartsHaveOneLength(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(note) != noteSize {
-				t.Fatalf("%d of %d parts: %d bytes", held, of, len(note))
+				t.Fatalf("%d of %d parts: the note has %d bytes", held, of, len(note))
 			}
 		}
 	}

@@ -23,8 +23,8 @@ type Counter interface {
 	Sums() []*mechanism.FixedSum
 }
 
-// A Sharded is a Counter that identifies records by their position. It must know which shard they
-// belong to.
+// A Sharded is a Counter that identifies records by their position. It must know to which shard the
+// records belong.
 type Sharded interface {
 	Counter
 	// Begin is called once, before the first record.
@@ -64,11 +64,11 @@ type state struct {
 	sealed  []*mechanism.FixedSum // the sums, if counter is nil
 	begun   string                // the shard that Begin named
 	broken  bool                  // some of the records of a failed Add are in the sums
-	closed  bool                  // the sums are those of named shards and no more may be added
+	closed  bool                  // the sums belong to named shards; no records may be added
 }
 
-// New returns empty sums. real says that the arithmetic does not promise that the contribution of
-// one record is independent of the others; releases are then recorded as accountant.RealNoise.
+// New returns empty sums. real says that the arithmetic does not guarantee that the contribution of
+// one record is independent of other records. Releases are then recorded as accountant.RealNoise.
 func New(p Pass, s records.Schema, c Counter, real bool) *Partial {
 	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
 		label: label{real: real}}}}
@@ -81,11 +81,11 @@ func (a *Partial) made() bool {
 // refused returns the error for sums that belong to no pass or whose Add has failed.
 func refused(path string) error {
 	return param.New(path, redacted,
-		"a partial sum made by a plan, each of whose Add has succeeded")
+		"a partial sum made by a plan, without a failed Add")
 }
 
 // Begin names the shard whose records will be added. Call it before the first Add. It is required
-// if the pass identifies records by their position; otherwise it is optional, and its name must
+// if the pass identifies records by their position. Otherwise it is optional, and its name must
 // agree with the name given to Seal.
 //
 // Errors: *param.Error for the zero value, for sums that have begun or hold records, for an empty
@@ -106,13 +106,13 @@ func (a *Partial) Begin(shard string) error {
 	return nil
 }
 
-// Add adds every record of data. None of them may be added to this or another shard again. If a
+// Add adds every record of data. No record may be added twice, to this or to another shard. If a
 // ledger protects users, all records of a user must be in data, or pieces must state different
 // parts of all users by records.WithPart.
 //
-// Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are
-// sealed or named. After records.ErrData and the context's error some of the records are in the
-// sums, and the Partial can no longer be used.
+// Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are sealed
+// or named. After records.ErrData, or an error of the context, some of the records are in the sums,
+// and the Partial can no longer be used.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !a.made() {
 		return refused("partial.Add")
@@ -147,15 +147,15 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	return err
 }
 
-// Merge adds the sums of other, which must be of an equal pass, and empties other: its records
-// are now counted here. Shards that are already counted change nothing.
+// Merge adds the sums of other, which must be of an equal pass, and empties other: its records are
+// now counted here. Shards that are already counted are not added again.
 //
 // Errors: *param.Error for sums of another pass or on another grid, for sums whose Add has
 // failed, and for sums of several shards of which some are counted here and others are not.
 func (a *Partial) Merge(other *Partial) error {
 	if !a.made() || other == a || !other.Of(a.pass) || other.hidden == a.hidden {
 		return param.New("partial.Merge", redacted,
-			"another partial sum of an equal plan, each of whose Add has succeeded")
+			"another partial sum of an equal plan, without a failed Add")
 	}
 	if !slices.Equal(grids(a.sums()), grids(other.sums())) {
 		return onAnotherGrid("partial.Merge")
@@ -183,7 +183,7 @@ func (a *Partial) Merge(other *Partial) error {
 	return nil
 }
 
-// ended marks the sums of a Sharded counter as those of the shard that Begin named: two pieces
+// ended marks the sums of a Sharded counter as the sums of the shard that Begin named. Two pieces
 // under one name would share positions.
 func (a *state) ended() error {
 	if _, ok := a.counter.(Sharded); ok && a.begun != "" && !a.closed {
@@ -192,7 +192,7 @@ func (a *state) ended() error {
 	return nil
 }
 
-// Reset empties the sums: they then hold no records and have no shard.
+// Reset empties the sums: afterwards they hold no records and have no shard.
 func (a *Partial) Reset() {
 	if !a.made() {
 		return
@@ -236,13 +236,13 @@ func (a *state) sums() []*mechanism.FixedSum {
 	return a.sealed
 }
 
-// Real reports whether the arithmetic of some contributions does not promise that they are
+// Real reports whether the arithmetic of some contributions does not guarantee that they are
 // independent of other records. A release must then be recorded as accountant.RealNoise.
 func (a *Partial) Real() bool { return a.made() && a.real }
 
-// Unit returns the unit whose presence the sums can protect. It is records.UnitPart, which no
-// ledger protects, if pieces have different units or if one user may be in two of them, and ""
-// before the first Add.
+// Unit returns the unit whose presence the sums can protect, and "" before the first Add. The unit
+// is records.UnitPart, which no ledger protects, if pieces have different units or if one user may
+// be in two pieces.
 func (a *Partial) Unit() string {
 	if !a.made() {
 		return ""
@@ -268,7 +268,7 @@ func Check(path string, p Pass, promised string, shards ...*Partial) error {
 	for _, s := range shards {
 		if !s.Of(p) {
 			k.OK(false, path, redacted,
-				"whole sums of an equal plan, each of whose Add has succeeded")
+				"partial sums of an equal plan, without a failed Add")
 			continue
 		}
 		if s.schema.RowsPerPerson() > 0 && promised == records.UnitRecord {

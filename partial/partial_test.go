@@ -53,7 +53,7 @@ func empty(p partial.Pass) *partial.Partial {
 	return partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
 }
 
-// rows returns n records that follow from the seed.
+// rows returns n records that the seed determines.
 func rows(t testing.TB, seed uint64, n int) records.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -68,7 +68,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 	return d
 }
 
-// of returns the sums of one shard, whose records follow from its number.
+// of returns the sums of one shard. Its number determines its records.
 func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
 	t.Helper()
 	s := empty(p)
@@ -104,8 +104,8 @@ func values(t testing.TB, a *partial.Partial) []float64 {
 	return out
 }
 
-// TestShardsCountOnce: the sums are those of all records, in whatever order shards arrive, and
-// however often and from whatever attempt each of them comes.
+// TestShardsCountOnce: the result is the sum over all records, whatever the order of the shards,
+// and whatever the number of attempts and deliveries of each shard.
 func TestShardsCountOnce(t *testing.T) {
 	const shards = 7
 	p, k := pass(t, "sums"), mechanism.NewKey()
@@ -134,7 +134,7 @@ func TestShardsCountOnce(t *testing.T) {
 			t.Fatalf("seed %d: %v, want %v", seed, got, want)
 		}
 		if n := len(all.Shards()); n != shards {
-			t.Fatalf("seed %d: %d shards", seed, n)
+			t.Fatalf("seed %d: got a wrong number of shards, %d", seed, n)
 		}
 	}
 }
@@ -155,8 +155,8 @@ func TestMergedSumsAreEmpty(t *testing.T) {
 }
 
 // TestGroupsOfShards: merged sums are sealed under the names of all their shards. A group counts
-// once, a group that contains all counted shards replaces them, and a group that contains only
-// some of them and others is refused.
+// once. A group that contains all counted shards replaces them. A group that contains only some of
+// them, and other shards, is refused.
 func TestGroupsOfShards(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	group := func(numbers ...int) []byte {
@@ -186,7 +186,7 @@ func TestGroupsOfShards(t *testing.T) {
 	} {
 		all := empty(p)
 		if err := all.OpenAll(k, arrived...); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		} else if got := values(t, all); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -194,14 +194,14 @@ func TestGroupsOfShards(t *testing.T) {
 	all := empty(p)
 	var wrong *param.Error
 	if err := all.OpenAll(k, group(0, 1), group(1, 2)); !errors.As(err, &wrong) {
-		t.Errorf("groups with a shard in common: %v", err)
+		t.Errorf("groups with a shard in common: got error %v, want *param.Error", err)
 	}
 	a, b := empty(p), empty(p)
 	if err := errors.Join(a.OpenAll(k, group(0, 1)), b.OpenAll(k, group(1, 2))); err != nil {
 		t.Fatal(err)
 	}
 	if err := partial.Check("test", p, records.UnitRecord, a, b); !errors.As(err, &wrong) {
-		t.Errorf("checking groups with a shard in common: %v", err)
+		t.Errorf("checking groups with a shard in common: got error %v, want *param.Error", err)
 	}
 }
 
@@ -211,27 +211,27 @@ func TestNamesOfShards(t *testing.T) {
 	var wrong *param.Error
 	named := of(t, p, 1)
 	if _, err := named.Seal(k, partial.Shard{}); !errors.As(err, &wrong) {
-		t.Errorf("no name: %v", err)
+		t.Errorf("no name: got error %v, want *param.Error", err)
 	}
 	for range 2 {
 		if _, err := named.Seal(k, partial.Shard{Name: "one"}); err != nil {
-			t.Errorf("one name: %v", err)
+			t.Errorf("one name: got error %v, want none", err)
 		}
 	}
 	if _, err := named.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
-		t.Errorf("a second name, under which its records would count again: %v", err)
+		t.Errorf("a second name for the same records: got error %v, want *param.Error", err)
 	}
 	if err := named.Add(t.Context(), rows(t, 1, 1)); !errors.As(err, &wrong) {
-		t.Errorf("a record more: %v", err)
+		t.Errorf("a further record: got error %v, want *param.Error", err)
 	}
 	if err := named.Merge(of(t, p, 2)); err != nil {
-		t.Errorf("merging sums without a name: %v", err)
+		t.Errorf("merging sums without a name: got error %v, want none", err)
 	}
 	if _, err := named.Seal(k, partial.Shard{Name: "one"}); !errors.As(err, &wrong) {
-		t.Errorf("sealing what holds records of no shard: %v", err)
+		t.Errorf("sealing sums with records of no shard: got error %v, want *param.Error", err)
 	}
 	if _, err := empty(p).Seal(mechanism.Key{}, partial.Shard{Name: "x"}); !errors.As(err, &wrong) {
-		t.Errorf("no key: %v", err)
+		t.Errorf("no key: got error %v, want *param.Error", err)
 	}
 }
 
@@ -245,14 +245,15 @@ func TestSealedSumsAreBound(t *testing.T) {
 	}
 	var wrong *param.Error
 	if _, err := empty(pass(t, "other")).Open(k, good); !errors.As(err, &wrong) {
-		t.Errorf("another plan's: %v", err)
+		t.Errorf("sums of another plan: got error %v, want *param.Error", err)
 	}
 	if _, err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
-		t.Errorf("another key: %v", err)
+		t.Errorf("another key: got error %v, want ErrSealed", err)
 	}
 	coarse := partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-19)}, false)
 	if o, err := coarse.Open(k, good); !errors.As(err, &wrong) {
-		t.Errorf("the same whole numbers of another grid: %v, which are %v", err, values(t, o))
+		t.Errorf("the same whole numbers on another grid: got error %v and values %v, want *param.Error",
+			err, values(t, o))
 	}
 	if err := coarse.Merge(of(t, p, 1)); !errors.As(err, &wrong) {
 		t.Errorf("sums on another grid are merged: %v", err)
@@ -261,16 +262,16 @@ func TestSealedSumsAreBound(t *testing.T) {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
 		if o, err := empty(p).Open(k, bad); err == nil {
-			t.Errorf("byte %d of %d changed: %v", i, len(good), o.Shards())
+			t.Errorf("byte %d of %d changed: Open returns shards %v", i, len(good), o.Shards())
 		}
 		if _, err := empty(p).Open(k, good[:i]); err == nil {
-			t.Errorf("cut to %d bytes", i)
+			t.Errorf("cut to %d bytes: Open returns no error", i)
 		}
 	}
 	for _, old := range []string{"shard 1", "attempt", `"steps"`} {
 		renamed := bytes.Replace(good, []byte(old), []byte(strings.ToUpper(old)), 1)
 		if _, err := empty(p).Open(k, renamed); err == nil {
-			t.Errorf("%s renamed", old)
+			t.Errorf("%s renamed: Open returns no error", old)
 		}
 	}
 }
@@ -298,11 +299,11 @@ func TestSealedSumsTellNothing(t *testing.T) {
 	}
 	clear, _, _ := bytes.Cut(one, []byte("]}"))
 	if !bytes.HasPrefix(many, clear) || !bytes.HasPrefix(none, clear) {
-		t.Errorf("whether there are records is said in the clear: %s, and of none %s", clear,
+		t.Errorf("the header reveals whether there are records: %s, without records %s", clear,
 			none[:len(clear)])
 	}
 	users := empty(p)
-	for part := range 300 { // of users, in some parts
+	for part := range 300 { // users in some of 1000 parts
 		data := records.WithPart(records.WithUnit(rows(t, 1, 5), records.UnitUser), 2*part, 1000)
 		if err := users.Add(t.Context(), data); err != nil {
 			t.Fatal(err)
@@ -310,7 +311,7 @@ func TestSealedSumsTellNothing(t *testing.T) {
 	}
 	if b, err := users.Seal(k, partial.Shard{Name: "s", Attempt: "a"}); err != nil ||
 		len(b) != len(none) || !bytes.HasPrefix(b, clear) {
-		t.Errorf("users in parts take %d bytes, no record %d: %v", len(b), len(none), err)
+		t.Errorf("users in parts take %d bytes, no record takes %d: error %v", len(b), len(none), err)
 	}
 	tail := 8 * dim
 	if bytes.Equal(one[len(one)-tail:], again[len(again)-tail:]) {
@@ -385,7 +386,7 @@ func TestNothingPrints(t *testing.T) {
 	for _, text := range []string{fmt.Sprintf("%v %+v %#v %d %s %x", s, s, s, s, s, k),
 		fmt.Sprintf("%v %+v %#v %s", k, k, k, k)} {
 		if strings.Trim(strings.ReplaceAll(text, "[private]", ""), " ") != "" {
-			t.Errorf("it prints %q", text)
+			t.Errorf("sums or keys print %q", text)
 		}
 	}
 	secret := fmt.Sprintf("%v", k.Secret())
@@ -396,16 +397,16 @@ func TestNothingPrints(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "sums", s, "key", k)
 	if strings.Count(log.String(), "[private]") != 2 {
-		t.Errorf("it logs %q", log.String())
+		t.Errorf("sums and keys are logged as %q", log.String())
 	}
 	if text, err := json.Marshal(k); string(text) != `"[private]"` || err != nil {
-		t.Errorf("the key as JSON: %s, %v", text, err)
+		t.Errorf("the key as JSON: got %s and error %v, want [private]", text, err)
 	}
 	if _, err := json.Marshal(s); !errors.Is(err, partial.ErrPrivate) {
-		t.Errorf("JSON: %v", err)
+		t.Errorf("JSON: got error %v, want ErrPrivate", err)
 	}
 	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, partial.ErrPrivate) {
-		t.Errorf("gob: %v", err)
+		t.Errorf("gob: got error %v, want ErrPrivate", err)
 	}
 }
 
@@ -419,16 +420,16 @@ func TestZeroValuesAreRefused(t *testing.T) {
 			"merge": s.Merge(empty(pass(t, "sums"))), "merged": empty(pass(t, "sums")).Merge(s),
 			"seal": sealing, "open": opening} {
 			if !errors.As(err, &wrong) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want *param.Error", name, err)
 			}
 		}
 		s.Reset()
 		if s.Sums() != nil || s.Shards() != nil || s.Unit() != "" || s.Real() {
-			t.Error("the zero value holds something")
+			t.Error("the zero value holds sums, shards or a unit")
 		}
 	}
 	if _, err := mechanism.ReadKey([]byte("short")); !errors.As(err, &wrong) {
-		t.Errorf("a short key: %v", err)
+		t.Errorf("a short key: got error %v, want *param.Error", err)
 	}
 }
 
@@ -450,7 +451,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o, err := empty(p).Open(k, b)
 		if err == nil && len(o.Shards()) == 0 {
-			t.Error("sums of no shard")
+			t.Error("Open returns sums of no shard")
 		}
 	})
 }
@@ -466,8 +467,8 @@ func (f fragile) Add(ctx context.Context, data records.Data) error {
 	panic("a feature map that panics")
 }
 
-// TestSumsThatPanicked: sums whose Add panicked hold some of the records and cannot be used,
-// since a second try would count these twice.
+// TestSumsThatPanicked: sums whose Add panicked hold some of the records. They cannot be used,
+// since a second Add would count these records twice.
 func TestSumsThatPanicked(t *testing.T) {
 	p := pass(t, "sums")
 	s := partial.New(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
@@ -498,28 +499,28 @@ func (p *placed) Begin(shard string) error {
 
 func (p *placed) End() error { return p.ended }
 
-// TestBegin: a Sharded counter knows its shard before the first record; its sums can be sealed
-// only under the name of that shard, and not at all if the shard has changed.
+// TestBegin: a Sharded counter knows its shard before the first record. Its sums can be sealed only
+// under the name of that shard, and not at all if the shard has changed.
 func TestBegin(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error
 	c := &placed{adder: adder{mechanism.NewFixedSum(dim, 0x1p-20)}}
 	s := partial.New(p, schema, c, false)
 	if err := s.Add(t.Context(), rows(t, 1, 5)); !errors.As(err, &wrong) {
-		t.Errorf("records of no shard: %v", err)
+		t.Errorf("records of no shard: got error %v, want *param.Error", err)
 	}
 	if err := errors.Join(s.Begin("one"), s.Add(t.Context(), rows(t, 1, 5))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Begin("two"); !errors.As(err, &wrong) || c.begun != "one" {
-		t.Errorf("a second shard: %v, %s", err, c.begun)
+		t.Errorf("a second shard: got error %v and shard %s, want *param.Error", err, c.begun)
 	}
 	if _, err := s.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
-		t.Errorf("another shard's name: %v", err)
+		t.Errorf("another shard's name: got error %v, want *param.Error", err)
 	}
 	c.ended = errors.New("another number of records")
 	if _, err := s.Seal(k, partial.Shard{Name: "one"}); !errors.Is(err, c.ended) {
-		t.Errorf("a shard that changed: %v", err)
+		t.Errorf("a shard that changed: got error %v, want the counter's", err)
 	}
 	c.ended = nil
 	b, err := s.Seal(k, partial.Shard{Name: "one"})
@@ -527,27 +528,27 @@ func TestBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := s.Seal(k, partial.Shard{}); err != nil || len(again) != len(b) {
-		t.Errorf("sealed again: %v", err)
+		t.Errorf("sealed again: got error %v, or another length", err)
 	}
 	if err := s.Begin("one"); !errors.As(err, &wrong) {
-		t.Errorf("begun after it was sealed: %v", err)
+		t.Errorf("begun after it was sealed: got error %v, want *param.Error", err)
 	}
 	s.Reset()
 	if err := s.Begin("two"); err != nil || c.begun != "two" {
-		t.Errorf("begun after a reset: %v", err)
+		t.Errorf("begun after a reset: got error %v, want none", err)
 	}
 	plain := empty(p)
 	if err := errors.Join(plain.Begin("one"), plain.Add(t.Context(), rows(t, 1, 5))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := plain.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
-		t.Errorf("plain sums under another name: %v", err)
+		t.Errorf("plain sums under another name: got error %v, want *param.Error", err)
 	}
 	var none partial.Partial
 	if err := errors.Join(none.Begin("one")); !errors.As(err, &wrong) {
-		t.Errorf("the zero value: %v", err)
+		t.Errorf("the zero value: got error %v, want *param.Error", err)
 	}
 	if err := plain.Begin(""); !errors.As(err, &wrong) {
-		t.Errorf("no name: %v", err)
+		t.Errorf("no name: got error %v, want *param.Error", err)
 	}
 }

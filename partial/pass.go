@@ -8,15 +8,15 @@ import (
 	"fmt"
 )
 
-// A Pass identifies what is added up. Equal passes give equal sums of equal records. The zero
+// A Pass identifies a computation of sums. Equal passes give equal sums of equal records. The zero
 // value identifies nothing.
 type Pass struct {
 	digest [sha256.Size]byte
 	named  bool
 }
 
-// NewPass returns the pass that is identified by everything that its sums depend on except the
-// records: schema, noise, feature map, and earlier releases. All of it must be public.
+// NewPass returns the pass that the given values identify. They must be all that its sums depend on
+// except the records: schema, noise, feature map, and earlier releases. All of them must be public.
 //
 // Errors: those of encoding/json for values that it cannot write.
 func NewPass(what ...any) (Pass, error) {

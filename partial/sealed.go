@@ -20,7 +20,8 @@ import (
 // mechanism.Key.Seal. The header is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
-// header describes sealed sums in the clear. It is the same for a shard without records.
+// header describes sealed sums and is not encrypted. It is the same whether or not the shard has
+// records.
 type header struct {
 	Key     string   `json:"key"`  // public name of the key
 	Pass    string   `json:"pass"` // in hexadecimal digits
@@ -31,8 +32,8 @@ type header struct {
 	Steps []float64 `json:"steps"`
 }
 
-// note holds the unit of the records that were added up. It is private, because sums of no
-// records have no unit.
+// note holds the unit of the records that were added up. It is private, because it shows whether
+// there are records: sums of no records have no unit.
 type note struct {
 	Unit  string `json:"unit,omitempty"`
 	Of    int    `json:"of,omitempty"`
@@ -40,8 +41,8 @@ type note struct {
 	Mask  []byte `json:"mask,omitempty"`  // a bit for each part, if that is shorter
 }
 
-// noteSize is the number of bytes of which the length of a note is a multiple: usually the length
-// itself.
+// noteSize is the usual length of a note in bytes. The length of a longer note is a multiple of
+// noteSize.
 const noteSize = 1024
 
 // noteOf returns the note of units, padded with spaces.
@@ -61,8 +62,8 @@ func noteOf(u units) ([]byte, error) {
 	return append(text, bytes.Repeat([]byte{' '}, size-len(text))...), nil
 }
 
-// units is the inverse of noteOf. It returns ErrSealed for parts that do not exist or occur
-// twice, which noteOf never writes.
+// units is the inverse of noteOf. It returns ErrSealed for parts that do not exist or occur twice,
+// since noteOf never writes these.
 func (n note) units() (u units, err error) {
 	if n.Of < 0 || n.Of == 0 && len(n.Parts)+len(n.Mask) > 0 || len(n.Mask) > (n.Of+7)/8 {
 		return u, mechanism.ErrSealed
@@ -89,14 +90,14 @@ func (n note) units() (u units, err error) {
 	return u, nil
 }
 
-// Seal encrypts the sums under a key of the pipeline, as those of the named shard. For sums that
-// were merged from sealed ones, which keep the names of their shards, the name must be empty. No
+// Seal encrypts the sums under a key of the pipeline and names them after the shard. Sums that were
+// merged from sealed sums keep the names of their shards; for these the name must be empty. No
 // record can be added to sums that have a name.
 //
 // Guarantee: none; see mechanism.Key.Seal. The header, which is not encrypted, holds only public
 // values: the pass, the shards and the attempt, the grids, and the key's public name. It does not
-// reveal whether the shard has records. Their unit, and the parts that they are in, are encrypted
-// too.
+// reveal whether the shard has records. The unit of the records, and the parts that contain them,
+// are encrypted too.
 // Errors: *param.Error for the zero key, for the zero value, for a missing name, and for a second
 // name.
 func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
@@ -128,7 +129,8 @@ func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(append(whole, units...), sealed...), nil
 }
 
-// named marks the records so far as those of a shard.
+// named marks the sums as the sums of the named shard. An empty name keeps the names of their
+// shards.
 func (a *state) named(name string) error {
 	if c, ok := a.counter.(Sharded); ok && !a.closed && name != "" {
 		if err := c.End(); err != nil {
@@ -163,8 +165,8 @@ func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(about, text...), nil
 }
 
-// grids returns the grids of sums. They follow from the noise, which another version or another
-// kind of machine could compute with a different last digit.
+// grids returns the grids of sums. They depend on the noise, which another version or another kind
+// of machine could compute with a different last digit.
 func grids(sums []*mechanism.FixedSum) []float64 {
 	list := make([]float64, len(sums))
 	for i, s := range sums {
@@ -178,8 +180,8 @@ func onAnotherGrid(path string) error {
 		"sums by the same version on the same kind of machine")
 }
 
-// Open returns sums that were sealed. They must be of the same pass as a, which may be empty and
-// is not changed.
+// Open returns the sums that were sealed. They must be of the same pass as a, which may be empty
+// and does not change.
 //
 // Errors: mechanism.ErrSealed for bytes that are not sealed sums, that were changed, or that
 // another key sealed; *param.Error for sums of another pass or plan, and for sums on another
@@ -234,7 +236,7 @@ func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
 	return nil
 }
 
-// openNote reads the note and returns what follows it.
+// openNote reads the note and returns the bytes that follow it.
 func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err error) {
 	if len(rest) < 4 {
 		return u, nil, mechanism.ErrSealed
@@ -255,7 +257,7 @@ func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err er
 	return u, rest[n:], err
 }
 
-// split divides sealed sums into header and rest, neither of which has been authenticated yet.
+// split divides sealed sums into header and rest. Neither is authenticated yet.
 func split(sealed []byte) (h header, about, rest []byte, err error) {
 	text, found := bytes.CutPrefix(sealed, []byte(magic))
 	if !found || len(text) < 4 {

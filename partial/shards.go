@@ -10,10 +10,10 @@ import (
 // Names are public. Every attempt at a shard must read the same records.
 type Shard struct {
 	Name    string
-	Attempt string // distinguishes attempts at one shard; if empty, Seal draws one
+	Attempt string // distinguishes attempts at one shard; if empty, Seal draws a random one
 }
 
-// label describes the records in a sum. All of it but the units is public.
+// label describes the records in a sum. All fields except units are public.
 type label struct {
 	units
 	shards  []string // names of the counted shards, in order; nil for none
@@ -48,11 +48,11 @@ func (l *label) meet(o *label) (turn, error) {
 	case common == len(l.shards) && !l.unnamed:
 		return replace, nil
 	}
-	return adds, param.New("partial.Merge.shards", "shards of which some are counted already",
-		"sums of shards that are all counted, or none of them")
+	return adds, param.New("partial.Merge.shards", "shards, some of which are counted already",
+		"sums whose shards are all counted already, or none of them")
 }
 
-// merge changes the label to that of both sums together.
+// merge changes the label to the label of both sums together.
 func (l *label) merge(o *label) (turn, error) {
 	t, err := l.meet(o)
 	switch {

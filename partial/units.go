@@ -6,14 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// units is the unit of the records that were added so far.
+// units is the unit of the records added so far.
 type units struct {
 	who   string // the unit, "" before any record
 	parts parts  // parts that contain the units
 }
 
-// note adds the unit of further records. The unit stays the same as long as all records have the
-// same one. If units differ, or if a unit larger than a record may be in two pieces, it becomes
+// note adds the unit of further records. The unit stays the same while all records have it. If
+// units differ, or if a unit larger than a record may be in two pieces, the unit becomes
 // records.UnitPart.
 func (u *units) note(o units) {
 	switch {
@@ -26,8 +26,8 @@ func (u *units) note(o units) {
 	}
 }
 
-// parts are the parts of all units, for example of all users, that pieces of records state: see
-// records.WithPart. The zero value is that of a piece that states none.
+// parts holds the parts of all units, for example of all users, that pieces of records state; see
+// records.WithPart. The zero value is for a piece that states no part.
 type parts struct {
 	of   int
 	held map[int]bool

@@ -9,19 +9,19 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// steps is DP-SGD as an observer sees it: three steps on a data set of one canary or none,
-// summarised as the log likelihood ratio of "a canary" to "none", which is the most powerful
+// steps is DP-SGD from the view of an observer: three steps on a data set of one canary or none.
+// The output is the log likelihood ratio of "a canary" to "none", which is the most powerful
 // statistic.
 type steps struct {
 	t         testing.TB
 	allowance *mechanism.Allowance
 	q, z      float64
-	shrink    float64 // factor of the noise: 1, or less as the fault to be found
+	shrink    float64 // factor of the noise: 1, or less in the faulty version
 }
 
 const (
 	stepsPerRun  = 3
-	auditedAlarm = 1e-9 // how often an audit of sound code fails
+	auditedAlarm = 1e-9 // probability that an audit of sound code fails
 )
 
 func (s *steps) run(canaries int) []float64 {
@@ -49,8 +49,8 @@ func (s *steps) run(canaries int) []float64 {
 	return []float64{total}
 }
 
-// TestStepsAgainstTheAccountant tests sampler, noise and accountant against each other: the ε
-// that draws show is below the accountant's ε and near it.
+// TestStepsAgainstTheAccountant tests sampler, noise and accountant against each other: the lower
+// bound of ε from draws is below the accountant's ε, but at least 0.4 of it.
 func TestStepsAgainstTheAccountant(t *testing.T) {
 	const q, z, delta = 0.4, 0.8, 0.01
 	n := 40000
@@ -80,17 +80,17 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 		t.Errorf("claimed ε=%g, but %v", bound.Upper, right)
 	}
 	if right.Epsilon < 0.4*bound.Upper {
-		t.Errorf("the audit shows only %v of %v: it has no power", right.Epsilon, bound.Upper)
+		t.Errorf("the audit shows only ε ≥ %v, want at least 0.4 of %v", right.Epsilon, bound.Upper)
 	}
 	wrong := evidence(0.5)
 	t.Logf("half the noise: %v", wrong)
 	if wrong.Epsilon <= bound.Upper {
-		t.Errorf("half the noise passes: %v", wrong)
+		t.Errorf("half the noise is not detected: %v", wrong)
 	}
 }
 
-// TestOneRunAuditOfTraining plants canaries in one coordinate each and trains once. The bound
-// that one run shows must stay below the accountant's.
+// TestOneRunAuditOfTraining plants each canary in its own coordinate and trains once. The lower
+// bound of ε from one run must not exceed the accountant's ε.
 func TestOneRunAuditOfTraining(t *testing.T) {
 	const q, z, rounds, delta = 0.2, 4.0, 10, 1e-12
 	canaries := 2000
@@ -144,6 +144,6 @@ func TestOneRunAuditOfTraining(t *testing.T) {
 	}
 	o.Train = train(20) // no clipping
 	if a := o.Audit(t); a.Epsilon <= bound.Upper {
-		t.Errorf("training without clipping passes: %v, accountant %v", a, bound.Upper)
+		t.Errorf("training without clipping is not detected: %v, accountant %v", a, bound.Upper)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// These are faults that a replay must find. Each of them once passed.
+// The tests in this file contain faults that a replay must find. An earlier version of Replay
+// missed each of them.
 
 type inner struct{ n int }
 
@@ -43,7 +44,7 @@ type hidden struct {
 	err     error
 }
 
-// hide lists functions that put the number of records into one field.
+// hide lists functions that put the number of records into one field, by the name of the field.
 var hide = map[string]func(h *hidden, n int){
 	"":           func(h *hidden, n int) {},
 	"a bool":     func(h *hidden, n int) { h.flag = n > 3 },
@@ -97,8 +98,7 @@ func replayed[D any](t *testing.T, r accountant.Relation, a, b D,
 	return Replay[D]{Run: run, Budget: budget, Data: a, Neighbour: b}.Findings(t)
 }
 
-// TestNothingVisibleIsOverlooked: every kind of field is compared, or reported as something that
-// cannot be compared.
+// TestNothingVisibleIsOverlooked: every kind of field is compared, or reported as not comparable.
 func TestNothingVisibleIsOverlooked(t *testing.T) {
 	a, b := make([]float64, 3), make([]float64, 4)
 	for name, into := range hide {
@@ -115,7 +115,7 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 					return wrap(h), nil
 				})
 			if (len(f) > 0) != (name != "") {
-				t.Errorf("%q: findings %v", name, f)
+				t.Errorf("%q: got findings %v, want findings for every fault and no others", name, f)
 			}
 		}
 		f := replayed(t, accountant.AddOrRemoveOne, a, b,
@@ -125,12 +125,12 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 				return nil, quiet{h}
 			})
 		if (len(f) > 0) != (name != "") {
-			t.Errorf("%q inside an error: findings %v", name, f)
+			t.Errorf("%q inside an error: got findings %v", name, f)
 		}
 	}
 }
 
-// quiet is an error that does not print what it holds.
+// quiet is an error that does not print its content.
 type quiet struct{ *hidden }
 
 func (quiet) Error() string { return "failed" }
@@ -149,11 +149,12 @@ func TestSharedObjectsAreNoFindings(t *testing.T) {
 			return []any{h, zero, math.NaN()}, nil
 		})
 	if len(f) > 0 {
-		t.Errorf("findings %v", f)
+		t.Errorf("got findings %v, want none", f)
 	}
 }
 
-// TestValuesAreComparedAsTheyWere: a value that both runs share is compared as each run left it.
+// TestValuesAreComparedAsTheyWere: a value that both runs share is compared as it was at the end of
+// each run.
 func TestValuesAreComparedAsTheyWere(t *testing.T) {
 	shared := make([]int, 1)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
@@ -162,7 +163,7 @@ func TestValuesAreComparedAsTheyWere(t *testing.T) {
 			return shared, nil
 		})
 	if len(f) == 0 {
-		t.Error("the number of records in a shared slice passes")
+		t.Error("the number of records in a shared slice is not caught")
 	}
 }
 
@@ -219,8 +220,9 @@ func all(n int) (rows []int32) {
 	return rows
 }
 
-// TestStepsLookAtTheirSampleOnly: under both relations, for Poisson samples and subsets, at every
-// position of the row in which the data sets differ.
+// TestStepsLookAtTheirSampleOnly: a step that reads more than its sample is caught, under both
+// relations, for Poisson samples and subsets, and for a differing row at the front, in the middle
+// and at the end.
 func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	gaussian := accountant.Gaussian{NoiseMultiplier: 1}
 	for _, c := range []struct {
@@ -255,7 +257,7 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 				b = slices.Insert(b, at, 1)
 			}
 			if f := replayed(t, c.relation, a, b, sampling(c.event, c.subset, "")); len(f) > 0 {
-				t.Errorf("%s under %v: the correct step is accused: %v", c.name, c.relation, f)
+				t.Errorf("%s under %v: the correct step has findings: %v", c.name, c.relation, f)
 			}
 			faults := []string{"the sample is ignored"}
 			if c.name == "Poisson" || c.name == "subset" {
@@ -275,8 +277,8 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeTold: under replace-one a sample is a finding if the rows that differ are
-// unknown, until Changed lists them.
+// TestRowsThatCannotBeTold: under replace-one a sample is a finding if the differing rows are
+// unknown. It is no finding if Changed lists these rows.
 func TestRowsThatCannotBeTold(t *testing.T) {
 	e := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	run := func(ctx context.Context, l *accountant.Ledger, last float64) (any, error) {
@@ -286,7 +288,7 @@ func TestRowsThatCannotBeTold(t *testing.T) {
 		Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: accountant.ReplaceOne}, Data: 1,
 		Neighbour: -1}
 	if f := r.Findings(t); len(f) == 0 || !strings.Contains(f[0], "set Changed") {
-		t.Errorf("a sample that may or may not hold the row that differs: %v", f)
+		t.Errorf("a sample without known differing rows: got %v, want the hint to set Changed", f)
 	}
 	r.Changed = []int{2}
 	r.Check(t)
@@ -384,7 +386,7 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 		if find(few, func(int, int) bool {
 			return false
 		}) || find(many, func(int, int) bool { return false }) {
-			t.Errorf("%v: a correct sum is accused", r)
+			t.Errorf("%v: a correct sum has findings", r)
 		}
 		for name, twice := range map[string]func(row, n int) bool{
 			"the first record":  func(row, n int) bool { return n > 2 && row == 0 },
@@ -405,7 +407,7 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 	}
 }
 
-// TestNeighboursAreToldApart: the row that differs is found in all pairs, so that samples can be
+// TestNeighboursAreToldApart: the differing row is found in all pairs, so that samples can be
 // coupled.
 func TestNeighboursAreToldApart(t *testing.T) {
 	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4),
@@ -414,15 +416,14 @@ func TestNeighboursAreToldApart(t *testing.T) {
 			for _, p := range append(Neighbours(t, s, r, 6, 1), Edges(t, s, r, 1)...) {
 				c := changeOf(p.Data, p.Neighbour)
 				if !c.known || (c.extra >= 0) != (r == accountant.AddOrRemoveOne) || len(c.replaced) > 1 {
-					t.Errorf("%v, %v, %s: %+v", s, r, p.Name, c)
+					t.Errorf("%v, %v, %s: got the change %+v, want one differing row", s, r, p.Name, c)
 				}
 			}
 		}
 	}
 }
 
-// TestLowBitsAreExplained: a finding about the lowest bit says what it means and what to use
-// instead.
+// TestLowBitsAreExplained: a finding about the lowest bit explains the fault and the remedy.
 func TestLowBitsAreExplained(t *testing.T) {
 	c := Claim[int]{Run: func(n int) []float64 {
 		return one(float64(n-3) + laplaceDraw(1))
@@ -430,11 +431,11 @@ func TestLowBitsAreExplained(t *testing.T) {
 	for range 5 {
 		e := c.contradiction(t)
 		if e.P > c.FalseAlarm {
-			t.Fatalf("floating-point noise passes: %v", e)
+			t.Fatalf("floating-point noise is not refuted: %v", e)
 		}
 		if strings.HasPrefix(e.Event, "the lowest bit") {
 			if !strings.Contains(e.String(), "ReleaseGradient") {
-				t.Errorf("no explanation: %v", e)
+				t.Errorf("the finding has no explanation: %v", e)
 			}
 			return
 		}
@@ -457,25 +458,25 @@ func TestNormsOfMechanisms(t *testing.T) {
 	} {
 		if got := distance(release(mechanism, false, 1, 5), release(mechanism, false, 3, 3)); got !=
 			want {
-			t.Errorf("%s: distance %v, want %v", mechanism, got, want)
+			t.Errorf("%s: got distance %v, want %v", mechanism, got, want)
 		}
 	}
 	if d := distance(release("Gaussian", false, 1),
 		release("Gaussian", false, 1, 2)); !math.IsInf(d, 1) {
-		t.Errorf("sums of different shapes are %v apart", d)
+		t.Errorf("sums of different shapes: got distance %v, want infinity", d)
 	}
 	big := release("Gaussian gradient", true, 1000)
 	if got := tolerance(big, big); got < 1e-4 || got > 1e-2 {
-		t.Errorf("sums of size 500 in float32 may be %v apart", got)
+		t.Errorf("sums of size 500 in float32: got tolerance %v, want 1e-4 to 1e-2", got)
 	}
 	if got := tolerance(release("Gaussian", false, 1000), release("Gaussian", false, 1000)); got >
 		1e-8 {
-		t.Errorf("exact sums may be %v apart", got)
+		t.Errorf("exact sums: got tolerance %v, want at most 1e-8", got)
 	}
 }
 
-// TestGridsAreChecked: values off the grid are found, and so are lowest bits that are not fair
-// coins.
+// TestGridsAreChecked: the check finds values that are not on the grid, and lowest bits that are
+// not fair coins.
 func TestGridsAreChecked(t *testing.T) {
 	rng := newRand(1)
 	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000),
@@ -490,7 +491,7 @@ func TestGridsAreChecked(t *testing.T) {
 		found  bool
 	}{"fair": {fair, false}, "even": {even, true}, "odd": {odd, true}, "off the grid": {off, true}} {
 		if f := gridFinding(c.values, 1.0/8, 1e-9); (f != "") != c.found {
-			t.Errorf("%s: %q", name, f)
+			t.Errorf("%s: got the finding %q", name, f)
 		}
 	}
 }

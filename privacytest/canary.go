@@ -10,32 +10,31 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Canary audits a whole training, from records to release, by repeating it many times
-// with and without a canary among the records. Score guesses from the release whether
-// the canary was present, and the success rate is compared with what (Epsilon, Delta)
-// permits.
+// Canary audits a whole training, from records to release. It repeats the training many times, with
+// and without a canary among the records. Score guesses from the release whether the canary was
+// present. The audit compares the success rate with the rate that (Epsilon, Delta) permits.
 //
-// The data should be tiny, the canary a worst-case record and the score as informative as
-// possible: for example, how far the parameters moved along the canary's gradient, or how closely
-// synthetic records resemble it. An audit with a weak score shows little, and an audit that
-// passes proves nothing; [Replay] finds faults that an audit cannot.
+// The data should be tiny, the canary should be a worst-case record, and the score should be very
+// informative: for example, how far the parameters moved along the canary's gradient, or how
+// closely synthetic records resemble the canary. An audit with a weak score shows little, and an
+// audit that passes proves nothing. [Replay] finds faults that an audit cannot find.
 //
-// Under [accountant.AddOrRemoveOne] Fit(false) trains without the canary, under
-// [accountant.ReplaceOne] with another record in its place.
+// Under [accountant.AddOrRemoveOne], Fit(false) trains without the canary. Under
+// [accountant.ReplaceOne], Fit(false) trains with another record in its place.
 //
 // Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning", 2020;
 // Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical
 // test is the one of [Claim].
 type Canary[M any] struct {
-	// Fit trains with fresh noise at each call: its context must not come from Seeded.
+	// Fit trains with fresh noise at each call; the context of the training must not come from Seeded.
 	Fit            func(planted bool) (released M, err error)
-	Score          func(released M) float64 // is higher if the canary seems to have been present
+	Score          func(released M) float64 // higher if the canary seems to have been present
 	Epsilon, Delta float64
 	FalseAlarm     float64 // in (0, 1)
 	Trainings      int     // mean number of trainings with the canary, and without it; 0 means 1000
 
-	// Event is what the training costs, under Relation. It only sharpens the curve drawn next to
-	// the results; if it is nil, the curve of (Epsilon, Delta) is drawn.
+	// Event is the event that the training pays for under Relation. It only sharpens the curve that is
+	// drawn next to the results. If it is nil, the curve of (Epsilon, Delta) is drawn.
 	Event    accountant.Event
 	Relation accountant.Relation
 }
@@ -47,11 +46,11 @@ type CanaryAudit struct {
 	Curve          []CanaryPoint
 }
 
-// CanaryPoint is one point of the trade-off between the two errors of an adversary who
-// decides "the canary was present" whenever the score is high.
+// CanaryPoint is one point of the trade-off between the two errors of an adversary who decides "the
+// canary was present" if the score is above a threshold.
 type CanaryPoint struct {
 	FalsePositive float64 // rate of the decision without the canary
-	TruePositive  float64 // rate of the decision with the canary, as counted
+	TruePositive  float64 // counted rate of the decision with the canary
 	AtMost        float64 // largest TruePositive that the claim allows
 }
 
@@ -66,20 +65,20 @@ func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 func (c Canary[M]) Check(tb testing.TB) {
 	tb.Helper()
 	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+		tb.Errorf("claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: "+
 			"%v", c.Epsilon,
 			c.Delta, a.P, a)
 	}
 }
 
-// Refuted reports whether the trainings refute the claim. Use it to prove that an audit has
-// power.
+// Refuted reports whether the trainings refute the claim. Use it to prove that an audit can detect
+// a false claim.
 func (c Canary[M]) Refuted(tb testing.TB) bool {
 	tb.Helper()
 	return c.audit(tb, (Claim[bool]).contradiction).P <= c.FalseAlarm
 }
 
-// audit runs the claim and keeps the scores it saw.
+// audit runs the claim and keeps the scores.
 func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evidence) CanaryAudit {
 	tb.Helper()
 	if c.Fit == nil || c.Score == nil {
@@ -135,8 +134,8 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	return points
 }
 
-// truePositive returns the fraction of the scores in that lie above a threshold, which is chosen
-// so that a fraction f of the scores out lies above it.
+// truePositive returns the fraction of the scores in that lie above a threshold. The threshold is
+// chosen such that a fraction f of the scores out lies above it.
 func truePositive(out, in []float64, f float64) float64 {
 	if len(out) == 0 || len(in) == 0 {
 		return f
@@ -157,7 +156,8 @@ func allowed(epsilon, delta, f float64) float64 {
 	return min(math.Exp(epsilon)*f+delta, 1-math.Exp(-epsilon)*(1-delta-f), 1)
 }
 
-// String draws the curve: a bar for the counted rate, | for the rate that the claim allows.
+// String draws the curve: a bar for the counted rate and | for the largest rate that the claim
+// allows.
 func (a CanaryAudit) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "ε ≥ %.4g shown, ε ≤ %.4g claimed at δ = %.3g\n", a.Epsilon, a.Claimed, a.Delta)
@@ -169,7 +169,7 @@ func (a CanaryAudit) String() string {
 	return s.String()
 }
 
-// bar returns a line of fixed width from 0 to 1.
+// bar draws value and limit, both from 0 to 1, on a line of fixed width.
 func bar(value, limit float64) string {
 	const width = 40
 	cells := []byte(strings.Repeat(" ", width+1))

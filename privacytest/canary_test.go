@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// system is a whole Fit as an audit sees it.
+// system is a whole Fit that an audit runs.
 type system struct {
 	name         string
 	data, canary records.Data // without the canary and with it
@@ -29,7 +29,7 @@ type system struct {
 	plan         planner
 }
 
-// planner plans a run for a budget. It returns the event of the run, and the run, which returns
+// planner plans a run for a budget. It returns the event of the run, and the run. The run returns
 // every number that it releases.
 type planner func(accountant.Budget) (accountant.Event, trained, error)
 
@@ -88,16 +88,16 @@ func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event,
 
 const (
 	auditDelta = 1e-3
-	// auditAlarm is how often an audit of sound code fails. Each audit of broken code has so many
-	// trainings that the logarithm of its p-value lies nine standard deviations or more below that
-	// of auditAlarm (measured over a dozen audits each; the weakest system, clusters and marginals,
-	// has a p-value of 10^-24 with a standard deviation of 10^±1.8).
+	// auditAlarm is the probability that an audit of sound code fails. Each audit of broken code has
+	// enough trainings: the logarithm of its p-value lies at least nine standard deviations below that
+	// of auditAlarm. This was measured over a dozen audits of each system. The weakest system,
+	// clusters and marginals, has a p-value of 10^-24 with a standard deviation of 10^±1.8.
 	auditAlarm = 1e-9
 )
 
 // pull returns the direction in which the canary moves the released numbers: the difference that
-// it makes to a run with almost no noise. The auditor chose the canary and the data, so it may
-// use them.
+// the canary makes to a run with almost no noise. The auditor chose the canary and the data, so the
+// auditor may use them.
 func (s system) pull(t testing.TB) []float64 {
 	t.Helper()
 	_, run := s.trainer(t, 1e6)
@@ -108,7 +108,7 @@ func (s system) pull(t testing.TB) []float64 {
 	return direction
 }
 
-// audit returns the canary audit of runs that spend one ε and claim another.
+// audit returns the canary audit of runs that spend the ε spent and claim the ε claimed.
 func (s system) audit(t testing.TB, spent, claimed float64,
 	trainings int) privacytest.Canary[[]float64] {
 	t.Helper()
@@ -209,7 +209,7 @@ func widened(v []float32) []float64 {
 	return out
 }
 
-// centres plans k-means; its centres times their counts are the sums that it released.
+// centres plans k-means. Its centres times their counts are the released sums.
 func centres(s records.Schema, clip float64) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip,
@@ -335,7 +335,7 @@ func marginals(s records.Schema) planner {
 	}
 }
 
-// labelled returns rows of ones with a label each.
+// labelled returns rows of ones with the given labels.
 func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	t.Helper()
 	flat := make([]float32, s.Dim()*len(labels))
@@ -380,9 +380,9 @@ func auditing() bool {
 	return a != nil && a.Value.String() == "true"
 }
 
-// TestCanaryAuditOfWholeFits trains whole systems with a canary and without, logs what that shows
-// next to what the accountant allows, and proves that the same audit finds a run that claims less
-// than it spends.
+// TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It logs the result
+// next to the rates that the accountant allows. It also proves that the same audit detects a run
+// that claims less than it spends.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
 	trainings := 50
 	if auditing() {
@@ -396,15 +396,15 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 				t.Errorf("claimed ε = 6, but %v", a)
 			}
 			if !s.audit(t, 1000, 0.5, 200).Refuted(t) {
-				t.Error("a run that claims ε = 0.5 and spends 1000 passes")
+				t.Error("a run that claims ε = 0.5 and spends 1000 is not refuted")
 			}
 		})
 	}
 }
 
-// lying is an architecture whose networks report norms a hundred times too small, as with a
-// mistake in SquaredNorms: nothing is ever clipped. The networks compute their clipped sums
-// themselves, because package sgd measures the norms of networks that do not.
+// lying is an architecture whose networks report norms that are a hundred times too small, like a
+// mistake in SquaredNorms, so that no gradient is clipped. The networks compute their clipped sums
+// themselves: for other networks package sgd measures the norms.
 type lying struct{ models.VAE }
 
 func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
@@ -433,7 +433,7 @@ func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
 	liars := networks(s, lying{models.VAE{Hidden: []int{3}, Latent: 1}})
 	broken := system{"lying", filled(t, s), filled(t, s, 1), accountant.AddOrRemoveOne, liars}
 	if a := broken.audit(t, 1, 1, 300); !a.Refuted(t) {
-		t.Errorf("not found: %v", a.Audit(t))
+		t.Errorf("the fault is not found: %v", a.Audit(t))
 	}
 }
 
@@ -491,7 +491,7 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 			if honest.Epsilon > claimed {
 				t.Errorf("claimed ε = %v, but %v", claimed, honest)
 			}
-			if wrong.Epsilon < 0.7 { // that is five wrong guesses among ninety; there is hardly ever one
+			if wrong.Epsilon < 0.7 { // five wrong guesses among ninety; even one is very unlikely
 				t.Errorf("a run that spends ε = 500 shows only %v", wrong)
 			}
 		})
@@ -500,7 +500,7 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 
 const oneRunDelta = 1e-12
 
-// distinct returns a record for every planted canary, which differs from all others in its
+// distinct returns a record for every planted canary. Each record differs from all others in its
 // coordinate or, if there is only one coordinate, in its label.
 func distinct(t testing.TB, s records.Schema, planted []bool) records.Data {
 	t.Helper()

@@ -15,19 +15,19 @@ import (
 //		Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
 //
 // The first third of the draws chooses the event that contradicts the claim most, and the data
-// set on which that event should be more likely. The remaining draws test it. Each of them is
-// from a data set chosen by a coin. Given how often the event happened in total, the number of
-// times it happened on the more likely data set is then binomial, with a probability that the
-// claim bounds. A sound Run is refuted with probability at most FalseAlarm, whatever its outputs;
-// if the claim is exact in the chosen event, with probability exactly FalseAlarm.
+// set on which this event should be more likely. The remaining draws test the event. Each of them
+// is from a data set chosen by a coin. Given the total number of times that the event happened, the
+// number of times on the more likely data set is then binomial, with a probability that the claim
+// bounds. A sound Run is refuted with probability at most FalseAlarm, for any kind of output. The
+// probability is exactly FalseAlarm if the claim holds with equality for the chosen event.
 //
-// A claim that passes is not proven: a leak that shows in none of the events tried, or only on
-// other data, is not found. [Replay] finds faults that statistics cannot.
+// A claim that passes is not proven. The test misses a leak that shows in none of the tried events,
+// or only on other data. [Replay] finds faults that statistics cannot find.
 //
 // Source: the conditional test of two Poisson means (Przyborowski and Wilenski 1940), with ties
 // broken by a coin as in Lehmann and Romano, "Testing Statistical Hypotheses", section 4.5.
 type Claim[D any] struct {
-	// Run returns what an observer sees, as numbers; their count may vary. It
+	// Run returns everything that an observer sees, as numbers; the number of outputs may vary. It
 	// must use fresh randomness at each call (no Seeded context).
 	Run            func(data D) []float64
 	D0, D1         D
@@ -36,15 +36,15 @@ type Claim[D any] struct {
 	Samples        int     // draws from each data set, on average; 40000 if zero
 }
 
-// Evidence is what the draws show about a pair of data sets.
+// Evidence states how well the draws distinguish a pair of data sets.
 type Evidence struct {
 	// Epsilon is a lower bound on the true ε, which is wrong with probability at most FalseAlarm.
 	Epsilon float64
-	// P bounds the probability of draws that contradict the claim this strongly if it is true.
+	// P bounds the probability of draws that contradict the claim this strongly, if the claim is true.
 	P     float64
 	Event string  // the event that was tested
-	Rate0 float64 // how often it happened on the data set on which it is more likely
-	Rate1 float64 // how often it happened on the other data set
+	Rate0 float64 // rate of the event on the data set on which it is more likely
+	Rate1 float64 // rate of the event on the other data set
 }
 
 // String describes how the two data sets were distinguished.
@@ -63,7 +63,7 @@ const lowestBits = "the lowest bit of"
 // Source: Mironov, "On Significance of the Least Significant Bits for Differential Privacy", 2012.
 const lowestBitsMean = "A floating-point sum of a value and its noise is rounded to digits that " +
 	"depend on the value, " +
-	"so its last digits reveal the value whatever the noise is (Mironov 2012): release multiples of " +
+	"so its last digits reveal the value for any noise (Mironov 2012): release multiples of " +
 	"one public power of " +
 	"two instead, as mechanism.Grant's Release, ReleaseGradient and Laplace do"
 
@@ -71,22 +71,22 @@ const lowestBitsMean = "A floating-point sum of a value and its noise is rounded
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+		tb.Errorf("claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: "+
 			"%v", c.Epsilon,
 			c.Delta, e.P, e)
 	}
 }
 
-// Refuted reports whether the draws contradict the claim. Use it to prove that a test has power:
-// a deliberately broken mechanism must be refuted.
+// Refuted reports whether the draws contradict the claim. Use it to prove that a test can detect a
+// false claim: a deliberately broken mechanism must be refuted.
 func (c Claim[D]) Refuted(tb testing.TB) bool {
 	tb.Helper()
 	return c.contradiction(tb).P <= c.FalseAlarm
 }
 
-// LowerBound returns a lower bound on ε at Delta that is wrong with probability
-// at most FalseAlarm. It looks for the event that shows the largest ε, where
-// Check looks for the one that contradicts the claimed ε most clearly.
+// LowerBound returns a lower bound on ε at Delta that is wrong with probability at most FalseAlarm.
+// It looks for the event that shows the largest ε. Check instead looks for the event that
+// contradicts the claimed ε most clearly.
 func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
@@ -118,8 +118,8 @@ func (c Claim[D]) validate(tb testing.TB) {
 	}
 }
 
-// testedPerChosen is the number of draws that test the event for each draw that chooses it: a
-// rough choice is good enough, while the test needs every draw.
+// testedPerChosen is the number of draws that test the event for each draw that chooses it. Few
+// draws are enough for a rough choice, and the test benefits from every draw.
 const testedPerChosen = 2
 
 // evidence tests the event that ranks highest. It divides the draws between the data sets in the

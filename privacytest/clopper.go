@@ -35,5 +35,5 @@ func lowerRate(k, n int, alpha float64) float64 {
 	return lo
 }
 
-// upperRate returns the corresponding upper bound.
+// upperRate returns the one-sided upper bound of Clopper and Pearson.
 func upperRate(k, n int, alpha float64) float64 { return 1 - lowerRate(n-k, n, alpha) }

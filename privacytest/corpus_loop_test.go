@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// The loops below are the kind of code people write. Each fault was found in a paper, in a
-// library or in a student's homework; the fault "" stands for the correct version.
+// The loops below are typical user code. Each fault was found in a paper, in a library or in a
+// student's homework. The fault "" means the correct version.
 
 type rows = [][]float64
 
@@ -36,7 +36,7 @@ type toy struct {
 	data  rows
 
 	params  []float64
-	private []float64 // state that depends on the data, with some faults
+	private []float64 // state that depends on the data in some of the faulty versions
 	log     []string
 }
 
@@ -374,11 +374,11 @@ func loopFindings(t *testing.T, fault string, r accountant.Relation) []string {
 	return nil
 }
 
-// TestBrokenLoopsAreCaught: every fault has a finding, the correct version none.
+// TestBrokenLoopsAreCaught: every fault has a finding, and the correct version has none.
 func TestBrokenLoopsAreCaught(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		if f := loopFindings(t, "", r); len(f) > 0 {
-			t.Fatalf("the correct loop is accused under %v: %v", r, f)
+			t.Fatalf("the correct loop has findings under %v: %v", r, f)
 		}
 	}
 	for _, fault := range loopFaults {
@@ -456,7 +456,7 @@ func TestBrokenClustersAreCaught(t *testing.T) {
 	}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		if f := find("", r); len(f) > 0 {
-			t.Fatalf("the correct version is accused: %v", f)
+			t.Fatalf("the correct version has findings: %v", f)
 		}
 	}
 	for _, fault := range []string{"record in two clusters", "exact cluster sizes as weights",

@@ -9,7 +9,7 @@ import (
 
 var audit = flag.Bool("audit", false, "run the long statistical audits")
 
-// The mechanisms below are black boxes on a count. The neighbours are 3 and 4 records.
+// The mechanisms below are black boxes on a count of records. The neighbours have 3 and 4 records.
 
 func laplaceDraw(b float64) float64 {
 	e := -b * math.Log(1-rand.Float64())
@@ -19,12 +19,13 @@ func laplaceDraw(b float64) float64 {
 	return e
 }
 
-// gridLaplace draws Laplace noise on a grid, for correct versions, which must not leak low bits.
+// gridLaplace draws Laplace noise on a grid. Correct versions use it, so that their lowest bits do
+// not leak.
 func gridLaplace(b float64) float64 { return math.Round(laplaceDraw(b)*0x1p20) * 0x1p-20 }
 
 func one(v float64) []float64 { return []float64{v} }
 
-// claims are pairs of a correct mechanism and a broken one that claims the same.
+// claims lists pairs of a correct mechanism and a broken mechanism with the same claim.
 var claims = []struct {
 	name           string
 	epsilon, delta float64
@@ -103,8 +104,8 @@ func respond(n int, lie float64) []float64 {
 	return one(v)
 }
 
-// argmaxOf is report-noisy-max over counts that all move together; releasing the noisy values as
-// well costs more.
+// argmaxOf is report-noisy-max over counts that all move together. If values is set, it also
+// releases the noisy values, which costs more.
 func argmaxOf(n int, values bool) []float64 {
 	best, at, most := math.Inf(-1), 0, []float64{}
 	for i := range 16 {
@@ -128,7 +129,7 @@ func TestBrokenNoiseIsRefuted(t *testing.T) {
 			claim.Check(t)
 			claim.Run = c.wrong
 			if !claim.Refuted(t) {
-				t.Errorf("not refuted: %v", claim.LowerBound(t))
+				t.Errorf("the broken mechanism is not refuted: %v", claim.LowerBound(t))
 			} else {
 				t.Log(claim.LowerBound(t))
 			}

@@ -1,18 +1,19 @@
 // Package privacytest provides unit tests for differential privacy. It belongs in test files:
 // every entry point takes a testing.TB.
 //
-// There are three kinds of test, from the cheapest:
+// There are three kinds of test, in order of increasing cost:
 //
-//   - [Replay] runs a computation on a data set and records every mechanism, runs it again on a
-//     neighbour with the same outputs fed back, and requires that everything outside the
-//     mechanisms is the same and that no mechanism's input moved further than declared. It is
-//     deterministic, takes milliseconds, and is by far the most sensitive: it finds a missing
-//     clip, a scale taken from the data, a step that is skipped when a batch is empty.
+//   - [Replay] runs a computation on a data set and records every mechanism. Then it runs the
+//     computation on a neighbour, with the recorded outputs of the mechanisms. Everything outside
+//     the mechanisms must be the same, and the inputs of each mechanism may differ by at most the
+//     declared distance. The test is deterministic, takes milliseconds, and is by far the most
+//     sensitive: it finds a missing clip, a scale taken from the data, or a step that is skipped if
+//     a batch is empty.
 //   - [Claim] draws from a black box on two neighbours and tries to refute a claimed (ε, δ), with
 //     a stated probability of a false alarm. It finds wrong noise.
-//   - [Canary] and [OneRun] audit whole trainings, from records to what is released: many
-//     trainings with one canary, or one training with many. Canary draws what was shown next to
-//     what the accountant permits.
+//   - [Canary] and [OneRun] audit whole trainings, from records to release: many trainings with one
+//     canary, or one training with many canaries. Canary draws the observed trade-off next to the
+//     trade-off that the accountant permits.
 //
 // [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] searches for worse ones,
 // [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay

@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestAlgorithmsAtChunkEdges replays runs on more records than any chunk holds, which differ at
-// the edge of a chunk. Each algorithm and relation is tested at one place, the next at another
-// one; with -audit, each at all places.
+// TestAlgorithmsAtChunkEdges replays runs on more records than any chunk holds. The neighbours
+// differ at the edge of a chunk. Each combination of algorithm and relation is tested at one place,
+// and the place changes from one to the next. With -audit each is tested at all places.
 func TestAlgorithmsAtChunkEdges(t *testing.T) { replayAtEdges(t, 0) }
 
-// TestAlgorithmsAtChunkEdgesByPerson does the same for the algorithms that take persons: a person
-// of up to three rows is added, removed or replaced.
+// TestAlgorithmsAtChunkEdgesByPerson replays the algorithms that take persons at the edges of
+// chunks. A person of up to three rows is added, removed or replaced.
 func TestAlgorithmsAtChunkEdgesByPerson(t *testing.T) { replayAtEdges(t, 3) }
 
 // replayAtEdges replays records, or persons of at most most rows if most is positive.
@@ -53,7 +53,8 @@ func replayAtEdges(t *testing.T, most int) {
 				run := c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
 				pairs := privacytest.Edges(t, s, r, 1)
 				for i, p := range pairs {
-					// For persons always test the last place, where shares of rows in later chunks count.
+					// For persons always test the last place too: there the shares of rows in later chunks
+					// count.
 					deep := most > 0 && i == len(pairs)-1
 					if !auditing() && !deep && i != turn%len(pairs) {
 						continue

@@ -13,7 +13,7 @@ type score struct {
 	of   func(out []float64) float64
 }
 
-// outputs returns the score that counts outputs.
+// outputs returns the score that is the number of outputs.
 func outputs() score {
 	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
 }
@@ -52,8 +52,8 @@ func output(o []float64, i int) float64 {
 	return o[i]
 }
 
-// lowestBit returns the exponent of the lowest bit of x that is set. With floating-point noise it
-// depends on the size of the value that the noise was added to.
+// lowestBit returns the exponent of the lowest bit of x that is set. With floating-point noise this
+// exponent depends on the size of the value that the noise was added to.
 func lowestBit(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || x != x {
 		return math.Inf(1)
@@ -62,8 +62,8 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53 + bits.TrailingZeros64(uint64(math.Abs(m)*0x1p53)))
 }
 
-// projection returns the score along the difference of the two means, with each output in units
-// of its own spread.
+// projection returns the score along the difference of the two means, where each output is scaled
+// by its variance.
 func projection(a, b [][]float64, dim int) score {
 	ma, mb := means(a, dim), means(b, dim)
 	w := make([]float64, dim)
@@ -135,8 +135,8 @@ func (v sample) count(e event) int {
 	return v.none
 }
 
-// candidates returns events that are worth trying: half-lines that begin at the quantiles of both
-// samples, and the values that occur often.
+// candidates returns the events that are tried: half-lines that begin at the quantiles of both
+// samples, values that occur often, and NaN.
 func candidates(s score, x, y []float64) []event {
 	list := []event{{score: s, relation: notANumber}}
 	const cuts = 200

@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// event is the event that a score is at least, at most or exactly a threshold, or is not a
-// number.
+// event is the event that a score is at least, at most or equal to a threshold, or is not a number.
 type event struct {
 	score     score
 	relation  string
 	threshold float64
-	swap      bool // more likely on the second data set
+	swap      bool // the event is more likely on the second data set
 }
 
 // notANumber is the relation of the event that a score is NaN. It has no threshold.
@@ -37,14 +36,14 @@ func (e event) holds(out []float64) bool {
 	return s == e.threshold
 }
 
-// ranking returns how promising an event is that happened k0 times in n draws from the data set
-// on which it should be more likely, and k1 times in n draws from the other. It only chooses the
-// event; the test that follows is exact for any choice.
+// ranking returns how promising an event is. The event happened k0 times in n draws from the data
+// set on which it should be more likely, and k1 times in n draws from the other data set. The
+// ranking only chooses the event; the test that follows is exact for any choice.
 type ranking func(k0, k1, n int) float64
 
-// contradicts ranks events by how clearly they would refute a claim: by the signed root of the
+// contradicts ranks events by how clearly they would refute a claim. It uses the signed root of the
 // binomial deviance, which is about standard normal for an event in which the claim is exact.
-// Events too rare to refute anything come last.
+// Events that are too rare to refute the claim come last.
 func contradicts(epsilon, delta, alpha float64) ranking {
 	p := 1 / (1 + math.Exp(-epsilon))
 	enough := math.Log(alpha) / math.Log(p) / testedPerChosen
@@ -67,8 +66,8 @@ func xlog(k, mean float64) float64 {
 	return k * math.Log(k/mean)
 }
 
-// shows ranks events by the lower bound on ε that as many draws would give: by Wilson's interval
-// for the fraction of the event's occurrences that were on the more likely data set.
+// shows ranks events by the lower bound on ε that the test would give. It uses Wilson's interval
+// for the fraction of the event's occurrences on the more likely data set.
 func shows(delta, alpha float64) ranking {
 	z := math.Sqrt2 * math.Erfcinv(2*alpha)
 	return func(k0, k1, n int) float64 {

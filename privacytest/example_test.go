@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
-// t stands for your test's *testing.T, which an example does not have.
+// t takes the place of your test's *testing.T, which an example does not have.
 var t testing.TB = printer{}
 
 type printer struct{ testing.TB }
@@ -77,7 +77,7 @@ func ExampleClaim() {
 		Epsilon:    0.5,
 		FalseAlarm: 1e-9,
 	}
-	claim.Check(t) // prints nothing: the claim stands
+	claim.Check(t) // prints nothing: the claim is not refuted
 	claim.Run = noisyCount(1)
 	fmt.Println("half the noise refuted:", claim.Refuted(t))
 	// Output: half the noise refuted: true

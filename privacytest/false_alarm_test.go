@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// tight lists mechanisms whose claims are exact in some event, on counts of 3 and 4: on these,
-// the rate of false alarms is the stated one.
+// tight lists mechanisms whose claims are exact in some event, on counts of 3 and 4. For them the
+// rate of false alarms equals the stated rate.
 var tight = []struct {
 	name           string
 	epsilon, delta float64
@@ -36,17 +36,17 @@ func discreteLaplace(epsilon float64) float64 {
 	return math.Floor(rand.ExpFloat64()/epsilon) - math.Floor(rand.ExpFloat64()/epsilon)
 }
 
-// gaussianDelta returns δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018, theorem 8);
-// its event is a value of at least the midpoint plus σ²ε.
+// gaussianDelta returns δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018, Theorem 8). The
+// event that attains it is a value of at least the midpoint plus σ²ε.
 func gaussianDelta(epsilon, std float64) float64 {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	return normal(0.5/std-epsilon*std) - math.Exp(epsilon)*normal(-0.5/std-epsilon*std)
 }
 
-// TestFalseAlarmRate: with the rate set to 1 %, tight mechanisms are refuted that often, within
-// three standard errors over 10,000 runs (a right rate fails in one audit of 75). A right rate
-// exceeds the limit of the short version with probability 8e-10; a rate of 30 % stays within it
-// with probability 1e-5.
+// TestFalseAlarmRate: with the rate set to 1 %, tight mechanisms are refuted in 1 % of the runs,
+// within three standard errors over 10,000 runs. With the right rate one audit of 75 fails. The
+// short version has a limit that the right rate exceeds with probability 8e-10. A rate of 30 %
+// stays within this limit with probability 1e-5.
 func TestFalseAlarmRate(t *testing.T) {
 	runs, below, above := 100, 0, 11
 	if *audit {
@@ -61,14 +61,14 @@ func TestFalseAlarmRate(t *testing.T) {
 		}
 		t.Logf("%d alarms in %d runs: %s", alarms, runs, m.name)
 		if alarms < below || alarms > above {
-			t.Errorf("%s: %d alarms in %d runs", m.name, alarms, runs)
+			t.Errorf("%s: got %d alarms in %d runs, want about 1 %%", m.name, alarms, runs)
 		}
 	}
 }
 
-// TestFalseAlarmsOfCorrectTwins: the corpus's correct mechanisms, many of which are more private
-// than they claim, are refuted no more often than stated, and their lower bounds are wrong no
-// more often either. The limits are those of TestFalseAlarmRate.
+// TestFalseAlarmsOfCorrectTwins: the correct mechanisms of claims are refuted at most at the stated
+// rate, and their lower bounds are wrong at most at this rate. Many of these mechanisms are more
+// private than they claim. The limits are those of TestFalseAlarmRate.
 func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	runs, above := 100, 11
 	if *audit {
@@ -84,12 +84,13 @@ func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	}
 	t.Logf("%d alarms and %d wrong bounds in %d runs", alarms, wrong, runs)
 	if alarms > above || wrong > above {
-		t.Errorf("%d alarms and %d wrong bounds in %d runs", alarms, wrong, runs)
+		t.Errorf("got %d alarms and %d wrong bounds in %d runs, want at most about 1 %% of each", alarms,
+			wrong, runs)
 	}
 }
 
-// TestPValueIsUniform draws nothing: given the number of events, the probabilities of all
-// outcomes whose p-value is at most alpha add up to alpha.
+// TestPValueIsUniform: given the number of events, the probabilities of all outcomes whose p-value
+// is at most alpha add up to alpha. The test computes these probabilities without random draws.
 func TestPValueIsUniform(t *testing.T) {
 	for _, epsilon := range []float64{0, 0.5, 3} {
 		for _, n := range []int{1, 2, 7, 100, 3000} {
@@ -106,15 +107,15 @@ func TestPValueIsUniform(t *testing.T) {
 					}
 				}
 				if math.Abs(size/alpha-1) > 1e-6 {
-					t.Errorf("ε = %v, %d events: size %v, stated %v", epsilon, n, size, alpha)
+					t.Errorf("ε = %v, %d events: got size %v, want %v", epsilon, n, size, alpha)
 				}
 			}
 		}
 	}
 }
 
-// TestLowerBoundInvertsTheTest: every ε below the bound is refuted, and an ε just above it is
-// not, with phantoms and without.
+// TestLowerBoundInvertsTheTest: every ε below the bound is refuted, and an ε just above the bound
+// is not, with and without phantoms.
 func TestLowerBoundInvertsTheTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	coin := func(p float64) func() bool { return func() bool { return rng.Float64() < p } }
@@ -126,11 +127,11 @@ func TestLowerBoundInvertsTheTest(t *testing.T) {
 		bound := s.lowerBound(c.alpha)
 		for e := 0.0; e < bound-1e-9; e += 0.01 {
 			if p := s.pValue(e, 1); p > c.alpha {
-				t.Fatalf("%+v: bound %v, but ε = %v has p-value %v", c, bound, e, p)
+				t.Fatalf("%+v: the bound is %v, but ε = %v has the p-value %v", c, bound, e, p)
 			}
 		}
 		if p := s.pValue(bound+1e-9, 1); p <= c.alpha {
-			t.Errorf("%+v: p-value %v just above the bound %v", c, p, bound)
+			t.Errorf("%+v: got p-value %v just above the bound %v, want more than alpha", c, p, bound)
 		}
 	}
 }

@@ -24,8 +24,8 @@ type GoodnessOfFit struct {
 func (g GoodnessOfFit) Check(tb testing.TB) {
 	tb.Helper()
 	if d, limit := g.distance(tb); d > limit {
-		tb.Errorf("the draws' distribution function is %.4g from the stated one; a distance above "+
-			"%.4g has probability %g",
+		tb.Errorf("the distance of the draws' distribution function from the stated one is %.4g; a "+
+			"distance above %.4g has probability %g",
 			d, limit, g.FalseAlarm)
 	}
 }
@@ -37,8 +37,9 @@ func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
 	return d > limit
 }
 
-// CheckWithPower is like Check, and also requires that the same test rejects the distribution
-// with its scale (about zero) multiplied by 0.7 and by 1.3, which proves that the test has power.
+// CheckWithPower is like Check, and also requires that the same test rejects the distribution with
+// its scale (about zero) multiplied by 0.7 and by 1.3. This proves that the test has power: it
+// detects such errors.
 func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 	tb.Helper()
 	g.Check(tb)
@@ -46,7 +47,7 @@ func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 		w := g
 		w.CDF = func(x float64) float64 { return g.CDF(x / wrong) }
 		if !w.Rejected(tb) {
-			tb.Errorf("the test has no power: it passes a distribution whose scale is multiplied by "+
+			tb.Errorf("the test has no power: it accepts a distribution whose scale is multiplied by "+
 				"%g", wrong)
 		}
 	}
@@ -95,9 +96,9 @@ func LaplaceCDF(b float64) func(float64) float64 {
 	}
 }
 
-// CheckGrid fails the test if a value lies off the grid, or if the lowest bit of the grid points
-// is not a fair coin. A public grid and a random lowest bit keep private data out of the digits
-// that the noise does not cover.
+// CheckGrid fails the test if a value is not on the grid, or if the lowest bit of the grid points
+// is not a fair coin. A public grid and a random lowest bit keep private data out of the lowest
+// digits, which the noise does not cover.
 func CheckGrid(tb testing.TB, values []float64, grid, falseAlarm float64) {
 	tb.Helper()
 	if f := gridFinding(values, grid, falseAlarm); f != "" {
@@ -119,15 +120,16 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 	n := len(values)
 	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
 		upperRate(odd, n, falseAlarm/2) < 0.5 {
-		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, which should be "+
+		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, want "+
 			"0.5", rate)
 	}
 	return ""
 }
 
-// CheckIndependent fails the test if two streams of centred draws are correlated, as happens when
-// noise is used twice: after a resume, in two workers, in two steps. It fails for independent
-// streams with probability about falseAlarm, by a normal approximation to the correlation.
+// CheckIndependent fails the test if two streams of centred draws are correlated. This happens if
+// noise is used twice: after a resume, in two workers, or in two steps. CheckIndependent fails for
+// independent streams with probability about falseAlarm, by a normal approximation to the
+// correlation.
 func CheckIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
 	tb.Helper()
 	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {

@@ -32,7 +32,7 @@ func noisy(t *testing.T, ctx context.Context, std float64, n int) []float64 {
 	return out
 }
 
-// failures counts what a check reports, for checks that must fail.
+// failures counts the errors that a check reports, for checks that must fail.
 type failures struct {
 	testing.TB
 	count int
@@ -59,21 +59,21 @@ func TestGoodnessOfFitOfTheLibrary(t *testing.T) {
 	fit.CheckWithPower(t)
 	fit.CDF = LaplaceCDF(3 / math.Sqrt2)
 	if !fit.Rejected(t) {
-		t.Error("a Laplace distribution of the same spread passes as normal")
+		t.Error("a Laplace distribution with the same standard deviation is not rejected")
 	}
 	weak := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8, Samples: 50}
 	if !fails(weak.CheckWithPower) {
-		t.Error("a test of 50 draws is said to have power")
+		t.Error("CheckWithPower accepts a test of 50 draws")
 	}
 	CheckGrid(t, values, mechanism.GridFor(3), 1e-8)
 	if !fails(func(tb testing.TB) { CheckGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
-		t.Error("a grid twice as coarse passes")
+		t.Error("values on a finer grid are not found")
 	}
 	for i, v := range values {
 		values[i] = 2 * v
 	}
 	if !fails(func(tb testing.TB) { CheckGrid(tb, values, mechanism.GridFor(3), 1e-8) }) {
-		t.Error("a lowest bit that is always zero passes")
+		t.Error("a lowest bit that is always zero is not found")
 	}
 }
 
@@ -81,18 +81,18 @@ func TestIndependence(t *testing.T) {
 	a, b := noisy(t, context.Background(), 1, 1<<15), noisy(t, context.Background(), 1, 1<<15)
 	CheckIndependent(t, a, b, 1e-8)
 	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, slices.Clone(a), 1e-8) }) {
-		t.Error("the same noise twice passes")
+		t.Error("two equal streams are not found")
 	}
 	mixed := make([]float64, len(a))
 	for i := range a {
 		mixed[i] = 0.1*a[i] + b[i]
 	}
 	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, mixed, 1e-8) }) {
-		t.Error("a tenth of the noise reused passes")
+		t.Error("a tenth of the noise used again is not found")
 	}
 }
 
-// TestFitHoldsForDiscreteLaws: atoms raise no false alarm.
+// TestFitHoldsForDiscreteLaws: a discrete distribution causes no false alarm.
 func TestFitHoldsForDiscreteLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	die := GoodnessOfFit{
@@ -103,7 +103,7 @@ func TestFitHoldsForDiscreteLaws(t *testing.T) {
 	die.Check(t)
 	die.Draw = func() float64 { return float64(1 + min(rng.IntN(7), 5)) }
 	if !die.Rejected(t) {
-		t.Error("a loaded die passes")
+		t.Error("a loaded die is not rejected")
 	}
 }
 
@@ -121,12 +121,12 @@ func TestSeededRepeatsAndSaysSo(t *testing.T) {
 	ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
 	mechanism.Begin(Seeded(t, context.Background(), 1), ledger)
 	if ledger.NotPrivate() == "" {
-		t.Error("a seeded run's ledger does not say so")
+		t.Error("the ledger of a seeded run is not marked as not private")
 	}
 }
 
-// TestSamplesAreCoupled: data sets that share their first rows share them in
-// every sample.
+// TestSamplesAreCoupled: data sets that share their first rows have the same of these rows in every
+// sample, with the same keys.
 func TestSamplesAreCoupled(t *testing.T) {
 	draw := func(n int) ([]int32, []uint64) {
 		ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
@@ -161,7 +161,7 @@ func TestNeighbours(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := Neighbours(t, s, r, 5, 1)
 			if len(pairs) < 12 {
-				t.Errorf("%v: only %d pairs", s, len(pairs))
+				t.Errorf("%v: got %d pairs, want at least 12", s, len(pairs))
 			}
 			for _, p := range pairs {
 				want := p.Data.Len()
@@ -169,10 +169,10 @@ func TestNeighbours(t *testing.T) {
 					want++
 				}
 				if p.Neighbour.Len() != want {
-					t.Fatalf("%v, %s: %d and %d records", s, p.Name, p.Data.Len(), p.Neighbour.Len())
+					t.Fatalf("%v, %s: got %d and %d records", s, p.Name, p.Data.Len(), p.Neighbour.Len())
 				}
 				var b device.Batch
-				p.Neighbour.Range(0, want, &b) // must not fail whatever the values
+				p.Neighbour.Range(0, want, &b) // must not fail for any values
 			}
 		}
 	}
@@ -192,22 +192,23 @@ func TestOneRunAudit(t *testing.T) {
 			return s, nil
 		}
 	}
-	// Laplace noise of scale 1 on each canary is 1-private; guesses are made on the extremes.
+	// Laplace noise of scale 1 on each canary is 1-private. Half of the canaries are guessed, those
+	// with the most extreme scores.
 	o := OneRun{Train: score(1), Canaries: m, Guesses: m / 2, FalseAlarm: 1e-9}
 	o.Check(t, 1)
 	o.Train = score(0.1)
 	if a := o.Audit(t); a.Epsilon < 1.5 {
-		t.Errorf("noise of a tenth: %v", a)
+		t.Errorf("a tenth of the noise: got %v, want at least ε ≥ 1.5", a)
 	} else if !fails(func(tb testing.TB) { o.Check(tb, 1) }) {
-		t.Error("the broken training passes")
+		t.Error("Check accepts the broken training")
 	}
-	// With δ the bound can only fall.
+	// A positive δ can only lower the bound.
 	if a, b := oneRunBound(m, 200, 190, 0, 1e-3), oneRunBound(m, 200, 190, 1e-5, 1e-3); b > a ||
 		b <= 0 {
-		t.Errorf("bounds %v and %v", a, b)
+		t.Errorf("got bounds %v at δ = 0 and %v at δ = 1e-5, want a smaller positive one", a, b)
 	}
 	if oneRunBound(m, 200, 100, 0, 1e-3) != 0 {
-		t.Error("guessing at random shows a leak")
+		t.Error("random guesses give a positive lower bound")
 	}
 }
 
@@ -217,18 +218,19 @@ func TestClopperPearsonCovers(t *testing.T) {
 		k, n := c[0], c[1]
 		p := lowerRate(k, n, 1e-6)
 		if got := binomialAtLeast(k, n, p); math.Abs(got/1e-6-1) > 1e-3 {
-			t.Errorf("%d of %d: lower bound %v has tail %v", k, n, p, got)
+			t.Errorf("%d of %d: the tail at the lower bound %v is %v, want 1e-6", k, n, p, got)
 		}
 		if q := upperRate(k, n, 1e-6); q < float64(k)/float64(n) || q > 1 {
-			t.Errorf("%d of %d: upper bound %v", k, n, q)
+			t.Errorf("%d of %d: got upper bound %v, want one from the frequency to 1", k, n, q)
 		}
 	}
 	if lowerRate(0, 10, 0.01) != 0 || upperRate(10, 10, 0.01) != 1 {
-		t.Error("extremes")
+		t.Error("the bounds of 0 of 10 and 10 of 10 are not 0 and 1")
 	}
 }
 
-// TestReplayFindsPanicsAndErrors: errors and panics that differ are findings, equal ones are not.
+// TestReplayFindsPanicsAndErrors: differences between errors, ledgers and releases of the two runs
+// are findings. Equal errors and equal results with NaN are not.
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
 		Run: func(context.Context, *accountant.Ledger, int) (any, error) {
@@ -239,7 +241,7 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 		return nil, fmt.Errorf("%d", n)
 	}
 	if len(always.Findings(t)) == 0 {
-		t.Error("an error with a value in it passes")
+		t.Error("an error that contains a value is not found")
 	}
 	always.Run = func(_ context.Context, l *accountant.Ledger, n int) (any, error) {
 		if n == 2 {
@@ -248,12 +250,12 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 		return nil, nil
 	}
 	if len(always.Findings(t)) == 0 {
-		t.Error("a spend on one data set only passes")
+		t.Error("a spend on one data set only is not found")
 	}
 	always.Run = func(ctx context.Context, l *accountant.Ledger, n int) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("two releases",
 			accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
-		for range 3 - n { // the second of them on one data set only
+		for range 3 - n { // the second release is on one data set only
 			p := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1,
 				Out: make([]float64, 1)}
 			err = errors.Join(err, g.Release(0.5, p))
@@ -261,13 +263,13 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 		return nil, err
 	}
 	if len(always.Findings(t)) == 0 {
-		t.Error("a release on one data set only passes")
+		t.Error("a release on one data set only is not found")
 	}
 	type nested struct{ F []any }
 	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
 		return nested{[]any{math.NaN(), []float32{float32(math.NaN())}}}, nil
 	}
 	if f := always.Findings(t); len(f) != 0 {
-		t.Errorf("equal outputs that hold NaN differ: %v", f)
+		t.Errorf("equal results that contain NaN have findings: %v", f)
 	}
 }

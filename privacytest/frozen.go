@@ -11,26 +11,26 @@ import (
 	"unsafe"
 )
 
-// frozen is a copy of a value, unexported fields included. Two copies can be compared even after
+// frozen is a copy of a value, including unexported fields. Two copies can be compared even after
 // the values themselves have changed.
 type frozen struct {
 	typ    reflect.Type // nil for the nil interface
 	leaf   string       // content of a value without parts, bit for bit
-	parts  []frozenPart // fields, elements, and what a pointer or an interface holds
+	parts  []frozenPart // fields, elements, and the value that a pointer or an interface holds
 	opaque string       // why the value cannot be compared, if it cannot
 }
 
-// frozenPart is a value within another.
+// frozenPart is a value within another value.
 type frozenPart struct {
 	name string
 	frozen
 }
 
-// freeze copies v. Floats are kept by their bits, so that NaN equals itself and −0 differs from
-// 0. Slices are kept up to their capacity, because elements beyond their length are in memory and
-// can be resliced; slices of bytes are kept up to their length, because the standard library's
-// buffers leave arbitrary bytes beyond it. A pointer that occurs again is kept as the number of
-// its first occurrence.
+// freeze copies v. Floats are copied by their bits, so that NaN equals itself and −0 differs from
+// 0. Slices are copied up to their capacity, because elements beyond their length are in memory and
+// can be resliced. Slices of bytes are copied up to their length, because buffers of the standard
+// library leave arbitrary bytes beyond it. A pointer that occurs again is represented by the number
+// of its first occurrence.
 func freeze(v any) frozen {
 	if v == nil {
 		return frozen{}
@@ -85,7 +85,7 @@ func (f *freezer) freeze(v reflect.Value) frozen {
 	return out
 }
 
-// readable returns v without the restrictions on unexported fields, and addressable where
+// readable returns v without the restrictions on unexported fields, and makes it addressable if
 // possible.
 func readable(v reflect.Value) reflect.Value {
 	switch {
@@ -120,7 +120,7 @@ func numberBits(dst []byte, v reflect.Value) []byte {
 
 func isNumber(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Complex128 }
 
-// again reports whether a pointer or map occurred before, and if so keeps its number.
+// again reports whether a pointer or map occurred before. If so, out gets its number.
 func (f *freezer) again(out *frozen, v reflect.Value) bool {
 	m := meeting{v.UnsafePointer(), v.Type(), 0}
 	number, met := f.met[m]
@@ -137,7 +137,7 @@ func (f *freezer) pointer(out *frozen, v reflect.Value) {
 	case v.IsNil():
 		out.leaf = "nil"
 	case describesType(v.Type()):
-		out.leaf = fmt.Sprint(v.UnsafePointer()) // part of the program, the same in both runs
+		out.leaf = fmt.Sprint(v.UnsafePointer()) // part of the program, so equal in both runs
 	case f.again(out, v):
 	default:
 		out.add("", f.freeze(v.Elem()))
@@ -156,7 +156,7 @@ func (f *freezer) slice(out *frozen, v reflect.Value) {
 	}
 	m := meeting{v.UnsafePointer(), v.Type(), v.Len()}
 	if slices.Contains(f.slices, m) && v.Len() > 0 {
-		out.leaf = "a slice that holds itself"
+		out.leaf = "a slice that contains itself"
 		return
 	}
 	f.slices = append(f.slices, m)
@@ -167,7 +167,7 @@ func (f *freezer) slice(out *frozen, v reflect.Value) {
 	}
 }
 
-// elements keeps the elements lo to hi-1; numbers become one leaf.
+// elements copies the elements lo to hi-1; numbers become one leaf.
 func (f *freezer) elements(out *frozen, v reflect.Value, lo, hi int, where string) {
 	if isNumber(v.Type().Elem().Kind()) {
 		bits := make([]byte, 0, 8*(hi-lo))
@@ -182,7 +182,7 @@ func (f *freezer) elements(out *frozen, v reflect.Value, lo, hi int, where strin
 	}
 }
 
-// table keeps a map in the order of its keys.
+// table copies a map in the order of its keys.
 func (f *freezer) table(out *frozen, v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -198,7 +198,7 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 	var pairs []pair
 	for i := v.MapRange(); i.Next(); {
-		key := freezer{met: map[meeting]int{}} // a new one, since the order is not known yet
+		key := freezer{met: map[meeting]int{}} // separate, because the order is not known yet
 		k := key.freeze(i.Key())
 		if len(key.met) > 0 && v.Len() > 1 {
 			out.opaque = "a map whose keys are pointers, which have no order"
@@ -213,8 +213,8 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 }
 
-// unreadable keeps a value whose content cannot be read: a function, a channel or an unsafe
-// pointer. Two of these can be compared only if they are nil or the same object.
+// unreadable represents a value whose content cannot be read: a function, a channel or an unsafe
+// pointer. Two such values can be compared only if they are nil or the same object.
 func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -222,7 +222,7 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 		return
 	case v.Kind() == reflect.Func:
 		out.opaque = "a function, whose captured variables cannot be read: return its result instead"
-		// A closure is known by where its variables are, not by its code.
+		// The address of a closure's variables identifies it; its code does not.
 		out.leaf = fmt.Sprint(*(*unsafe.Pointer)(unsafe.Pointer(v.UnsafeAddr())))
 	case v.Kind() == reflect.Chan:
 		out.opaque =
@@ -234,8 +234,8 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 	}
 }
 
-// difference describes where two frozen values differ, or what in them cannot be compared. It is
-// empty if they are the same.
+// difference describes where two frozen values differ, or which part cannot be compared. It is
+// empty if they are equal.
 func (a frozen) difference(b frozen) string { return a.differenceAt(b, "") }
 
 func (a frozen) differenceAt(b frozen, path string) string {

@@ -10,9 +10,9 @@ import (
 )
 
 // Fuzz runs a fuzz test over neighbouring data sets of a schema. The fuzzed bytes become records
-// bit by bit, so any float can occur, and so can items and labels outside the schema. The seeds
-// are those of [Neighbours]; go test runs only the seeds, go test -fuzz goes on from them. check
-// is typically a [Replay].
+// bit by bit. So any float can occur, and also items and labels outside the schema. The seeds come
+// from the records of [Neighbours]. go test runs only the seeds; go test -fuzz continues from them.
+// check is typically a [Replay].
 func Fuzz(f *testing.F, s records.Schema, r accountant.Relation, check func(t *testing.T, p Pair)) {
 	f.Helper()
 	g := generator{tb: f, schema: s, rng: newRand(1)}
@@ -36,9 +36,9 @@ func Fuzz(f *testing.F, s records.Schema, r accountant.Relation, check func(t *t
 	})
 }
 
-// encode writes rows one after the other: one byte for the label, then four bytes for each value,
-// or, for a set, a byte with the number of items and two bytes for each item. Of a set of more
-// than 255 items only the first 255 are written.
+// encode writes rows one after the other. A row is one byte for the label, followed by four bytes
+// for each value. For a set, the label is followed by one byte with the number of items and two
+// bytes for each item; only the first 255 items are written.
 func (g *generator) encode(rows []row) []byte {
 	var raw []byte
 	for _, r := range rows {
@@ -58,7 +58,7 @@ func (g *generator) encode(rows []row) []byte {
 	return raw
 }
 
-// mostFuzzed bounds the rows of a fuzzed data set, so that a check stays quick.
+// mostFuzzed bounds the rows of a fuzzed data set, so that a check is quick.
 const mostFuzzed = 32
 
 // decode reads whole rows, at most mostFuzzed of them.

@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// frame builds a mixed table. Coordinates are scaled to the raw cells that they stand for. A
-// coordinate outside [0, 1] becomes a cell outside the schema: the number as it is, or a level
-// that does not exist.
+// frame builds a mixed table. Coordinates in [0, 1] become the raw cells that they encode. A
+// coordinate outside [0, 1] becomes a cell outside the schema: the unscaled number, or a level that
+// does not exist.
 func (g *generator) frame(rows []row) (records.Data, error) {
 	b, err := records.NewFrameBuilder(g.schema)
 	if err != nil {
@@ -35,7 +35,7 @@ func (g *generator) frame(rows []row) (records.Data, error) {
 	return b.Frame(), nil
 }
 
-// cell returns the raw value that some coordinates stand for.
+// cell returns the raw value that the coordinates v of one column encode.
 func cell(c records.Column, block records.Block, v []float32) any {
 	first := float64(v[0])
 	inside := first >= 0 && first <= 1
@@ -66,7 +66,7 @@ func cell(c records.Column, block records.Block, v []float32) any {
 	return levelAt(c, best)
 }
 
-// levelAt returns the name of a level, or a text that names none.
+// levelAt returns the name of level i, or a text that names no level.
 func levelAt(c records.Column, i int) string {
 	if levels := c.Levels(); i >= 0 && i < len(levels) {
 		return levels[i]

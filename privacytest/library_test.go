@@ -15,13 +15,13 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Here every algorithm of the library that reads records is replayed on hostile neighbours of every
-// kind of schema.
+// The tests in this file and in systems_test.go replay every algorithm of the library that reads
+// records, on hostile neighbours of every kind of schema.
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// replayAll replays a computation on neighbours of a schema: on every fifth pair, beginning at
-// one that depends on the test's name, or with -audit on all pairs.
+// replayAll replays a computation on neighbours of a schema. It uses every fifth pair, beginning at
+// a pair that depends on the test's name. With -audit it uses all pairs.
 func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fitting) {
 	t.Helper()
 	every := 5
@@ -47,11 +47,11 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fittin
 		}
 	}
 	if !succeeded {
-		t.Error("every run failed: nothing was compared")
+		t.Error("every run failed, so nothing was compared")
 	}
 }
 
-// training returns a run of a training loop over package sgd, and what is visible of it.
+// training returns a run of a training loop over package sgd. The run returns its visible values.
 func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		net, err := network()

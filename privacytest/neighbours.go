@@ -11,23 +11,24 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Pair holds a data set and a neighbour of it.
+// Pair holds a data set and a neighbour of that data set.
 type Pair struct {
 	Name            string
 	Data, Neighbour records.Data
 }
 
-// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema: none, few,
-// many or equal records; and an added, removed or changed record that is as extreme as the schema
-// permits, or more: not a number, infinite, −0, far out of bounds, with as many items as allowed
-// or none, with a label that does not exist. All such values may occur, because records are
-// clamped when they are read, not when they are made.
+// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema. The common
+// records are none, few, many or all equal. The added, removed or changed record is the most
+// extreme record that the schema permits, or lies outside the schema: it is not a number, infinite,
+// −0, far out of bounds, has the largest number of items or none, or has a label that does not
+// exist. All such values may occur, because records are clamped when they are read, not when they
+// are made.
 //
-// Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
-// differs: the last one, or the first, or one in the middle. n bounds the common records; the
+// Under AddOrRemoveOne the neighbour has one record more. Under ReplaceOne one of its records
+// differs: the last, the first, or one in the middle. n bounds the number of common records. The
 // same seed gives the same pairs. If the schema's records are grouped by person
-// (records.Schema.ByPerson), a whole person with one row or many is added, removed or changed.
-// Use [Edges] as well for code that works through many records in chunks.
+// (records.Schema.ByPerson), a whole person with one row or many rows is added, removed or changed.
+// For code that processes many records in chunks, use [Edges] too.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
@@ -52,13 +53,13 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 	return pairs
 }
 
-// chunkEdges returns the chunk sizes that code is likely to use: how often a record counts must
-// not depend on whether it is the first or the last of a chunk.
+// chunkEdges returns the chunk sizes that code is likely to use. A record must count once, also if
+// it is the first or the last record of a chunk.
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
-// Edges returns pairs of neighbouring data sets of many records, more than 8,192, which differ at
-// the front, in the middle, at the end, and on either side of the boundaries of chunks of 2,048,
-// 4,096 and 8,192 records.
+// Edges returns pairs of neighbouring data sets of more than 8,192 records. They differ at the
+// front, in the middle, at the end, and on either side of the boundaries of chunks of 2,048, 4,096
+// and 8,192 records.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
@@ -116,7 +117,7 @@ func (g *generator) heaviest() row {
 	return g.filled(float32(hi))
 }
 
-// row is one record of either kind.
+// row is one record: values, or the items of a set.
 type row struct {
 	values []float32
 	items  []uint32
@@ -232,7 +233,7 @@ func (g *generator) heavy() row {
 	return r
 }
 
-// table builds a data set of rows, whose shapes are right by construction.
+// table builds a data set of rows. The shapes of rows are right by construction.
 func (g *generator) table(rows []row) records.Data {
 	g.tb.Helper()
 	var labels []int32

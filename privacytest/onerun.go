@@ -12,13 +12,13 @@ import (
 
 // OneRun audits a whole training from a single run. Each canary is planted with probability one
 // half, independently of the others. Train trains on the planted canaries (and on any other
-// records) and returns a score for every canary, high if it seems to have been present. The
-// canaries with the highest Guesses/2 scores are then guessed "in" and those with the lowest
-// "out".
+// records). It returns a score for every canary, which is high if the canary seems to have been
+// present. The canaries with the Guesses/2 highest scores are then guessed "in", and the canaries
+// with the Guesses/2 lowest scores "out".
 //
-// A training that is (ε, δ)-private under add/remove allows many right guesses only with a small
-// probability, which is known; this gives a lower bound on ε. Source: Steinke, Nasr and Jagielski
-// 2023, Theorem 5.2.
+// If a training is (ε, δ)-private under add-or-remove-one, many right guesses have a small
+// probability. A bound of this probability is known and gives a lower bound on ε. Source: Steinke,
+// Nasr and Jagielski 2023, Theorem 5.2.
 type OneRun struct {
 	Train      func(planted []bool) (scores []float64, err error)
 	Canaries   int
@@ -34,9 +34,9 @@ type Audit struct {
 	Guesses int
 }
 
-// String returns the result and the number of guesses.
+// String returns the number of right guesses, the number of guesses and the bound.
 func (a Audit) String() string {
-	return fmt.Sprintf("%d of %d canaries guessed: ε ≥ %.4g", a.Correct, a.Guesses, a.Epsilon)
+	return fmt.Sprintf("%d of %d canaries guessed right: ε ≥ %.4g", a.Correct, a.Guesses, a.Epsilon)
 }
 
 // Check fails the test if the audit contradicts a claimed ε.
@@ -108,8 +108,7 @@ func guess(scores []float64, planted []bool, guesses int) Audit {
 	return a
 }
 
-// oneRunBound returns the largest ε under which that many right guesses have a probability below
-// alpha.
+// oneRunBound returns the largest ε for which so many right guesses have a probability below alpha.
 func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
 	if oneRunP(canaries, guesses, correct, 0, delta) > alpha {
 		return 0
@@ -126,7 +125,7 @@ func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
 	return lo
 }
 
-// oneRunP bounds the probability of that many right guesses under (ε, δ).
+// oneRunP bounds the probability of correct or more right guesses under (ε, δ).
 func oneRunP(canaries, guesses, correct int, epsilon, delta float64) float64 {
 	p := 1 / (1 + math.Exp(-epsilon))
 	w := distuv.Binomial{N: float64(guesses), P: p}

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// personPairs implements Neighbours for persons. A whole person is added, removed or replaced,
-// who has one row, as many as are kept, or ten times as many. The person's rows are the oddities
-// in turn, the heaviest row repeated, or random rows. They are together at the front, in the
-// middle or at the end, or mixed with the rows of other persons, who have two each.
+// personPairs implements Neighbours for persons. A whole person is added, removed or replaced. The
+// person has one row, RowsPerPerson rows, or ten times that number. The rows are the oddities in
+// turn, the heaviest row repeated, or random rows. They are together at the front, in the middle or
+// at the end, or mixed with the rows of other persons. Every other person has two rows.
 func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	most := g.schema.RowsPerPerson()
 	var odd []row
@@ -63,8 +63,8 @@ func (g *generator) personPair(r accountant.Relation, base namedRows, rows []row
 	return Pair{name, g.persons(base.rows, other, p), g.persons(base.rows, rows, p)}
 }
 
-// persons groups base into persons of two consecutive rows each, and adds one more person, whose
-// rows are own.
+// persons groups base into persons of two consecutive rows each, and adds one more person with the
+// rows own.
 func (g *generator) persons(base, own []row, p placement) records.Data {
 	g.tb.Helper()
 	list, keys := slices.Clone(base[:p.at]), make([]int, p.at)

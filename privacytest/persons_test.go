@@ -109,8 +109,9 @@ func fitMST(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// TestSystemsUnderReplayByPerson: adding, removing or replacing a whole person with one row,
-// three or thirty, of which at most three are kept, changes no more than a single record may.
+// TestSystemsUnderReplayByPerson: a whole person is added, removed or replaced. The person has one,
+// three or thirty rows, of which at most three are kept. No input of a mechanism changes by more
+// than the declared effect.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {
@@ -125,7 +126,7 @@ func TestSystemsUnderReplayByPerson(t *testing.T) {
 	}
 }
 
-// TestTrainingUnderReplayByPerson tests the same for DP-SGD, for every kind of network and clip
+// TestTrainingUnderReplayByPerson replays DP-SGD by person, for every kind of network and clip
 // norm.
 func TestTrainingUnderReplayByPerson(t *testing.T) {
 	for _, c := range trainings() {
@@ -137,8 +138,8 @@ func TestTrainingUnderReplayByPerson(t *testing.T) {
 	}
 }
 
-// TestNeighboursByPerson: the pairs differ in one person, who has one row, all that are kept, or
-// ten times as many.
+// TestNeighboursByPerson: the pairs differ in one person. The person has one row, three rows or
+// thirty rows, of which three are kept.
 func TestNeighboursByPerson(t *testing.T) {
 	s := records.Interval(2, 0, 1).WithLabels("a", "b").ByPerson(3)
 	for _, r := range relations {
@@ -149,23 +150,23 @@ func TestNeighboursByPerson(t *testing.T) {
 			b, _ := records.AsPersons(p.Neighbour)
 			if r == accountant.AddOrRemoveOne && b.Len() != a.Len()+1 ||
 				r == accountant.ReplaceOne && b.Len() != a.Len() {
-				t.Fatalf("%s: %d and %d persons", p.Name, a.Len(), b.Len())
+				t.Fatalf("%s: got %d and %d persons", p.Name, a.Len(), b.Len())
 			}
 			sizes[b.Rows().Len()-a.Rows().Len()] = true
 			if strings.Contains(p.Name, " 30 rows") && r == accountant.AddOrRemoveOne &&
 				b.Rows().Len() != a.Rows().Len()+3 {
-				t.Errorf("%s: %d rows of 30 are kept", p.Name, b.Rows().Len()-a.Rows().Len())
+				t.Errorf("%s: %d rows of 30 are kept, want 3", p.Name, b.Rows().Len()-a.Rows().Len())
 			}
 		}
 		if r == accountant.AddOrRemoveOne && (len(sizes) != 2 || !sizes[1] || !sizes[3]) {
-			t.Errorf("persons of %v rows come and go", sizes)
+			t.Errorf("got added persons of %v rows, want 1 and 3", sizes)
 		}
 	}
 }
 
-// TestPersonsByRowAreCompared: persons who differ only in their second rows are found to differ,
-// so that a run that reads a person's rows only when it has sampled the person is sound, and one
-// that always reads them is not.
+// TestPersonsByRowAreCompared: Replay detects that two persons differ only in their second rows. A
+// run that reads a person's rows only if the person is in the sample has no findings. A run that
+// always reads these rows has findings.
 func TestPersonsByRowAreCompared(t *testing.T) {
 	build := func(second float32) records.Data {
 		d, err := records.FromFlat(records.Interval(1, 0, 1), []float32{0.5, second, 0.25})
@@ -204,7 +205,7 @@ func TestPersonsByRowAreCompared(t *testing.T) {
 		r := privacytest.Replay[records.Data]{Run: run(sampled), Data: build(0), Neighbour: build(1),
 			Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: accountant.ReplaceOne}}
 		if f := r.Findings(t); (len(f) == 0) != sampled {
-			t.Errorf("rows of the sample only, %v: %q", sampled, f)
+			t.Errorf("reads rows of the sample only: %v; got findings %q", sampled, f)
 		}
 	}
 }

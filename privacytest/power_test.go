@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestRunsNeeded finds how many draws from each data set refute the broken mechanisms nine times
-// in ten, at a false-alarm probability of 1e-8.
+// TestRunsNeeded measures how many draws from each data set refute the broken mechanisms in nine of
+// ten tries, at a false-alarm probability of 1e-8.
 func TestRunsNeeded(t *testing.T) {
 	if !*audit {
-		t.Skip("-audit")
+		t.Skip("runs only with -audit")
 	}
 	product, count := 0.0, 0
 	for _, c := range claims {

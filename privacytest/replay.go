@@ -12,38 +12,37 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Replay compares a computation on a data set with the same computation on a neighbour,
-// given that every mechanism returned the same outputs.
+// Replay compares a computation on a data set with the same computation on a neighbour, given that
+// every mechanism returned the same outputs.
 //
-// Differential privacy composes because, once the mechanisms' outputs are fixed, everything else
-// is a function of public values. This property can be tested exactly. The run on Data is
-// recorded and the run on Neighbour is fed the recorded outputs. Ledger lines, sampling
-// probabilities, noise scales, shapes, the order of calls, errors, panics and the visible result
-// of Run must then be identical, and the inputs of each mechanism at most as far apart as
-// declared. If the row that was added or replaced is not in a step's sample, the step's inputs
-// must be the same: amplification by sampling requires that a step reads only its sample, whether
-// a Poisson sample or a subset.
+// Differential privacy composes because everything else is a function of public values once the
+// mechanisms' outputs are fixed. This property can be tested exactly. The run on Data is recorded,
+// and the run on Neighbour gets the recorded outputs. Ledger lines, sampling probabilities, noise
+// scales, shapes, the order of calls, errors, panics and the visible result of Run must then be
+// identical. The distance between the inputs of each mechanism must be at most the declared effect.
+// If the row that was added or replaced is not in a step's sample, the step's inputs must be equal:
+// amplification by sampling requires that a step reads only its Poisson sample or its subset.
 //
-// Either everything is compared or the test fails. Visible values are copied as soon as Run
-// returns, including unexported fields, maps, interfaces and elements beyond the length of
-// slices. A function, a channel or an unsafe pointer that is not the same object in both runs is
-// reported as something that cannot be compared. The whole state of the ledger is compared: unit,
-// marks, entries, child ledgers with their entries, and the guarantee that it states.
+// Either everything is compared or the test fails. Visible values are copied when Run returns,
+// including unexported fields, maps, interfaces and elements beyond the length of slices. A
+// function, a channel or an unsafe pointer that is not the same object in both runs is reported,
+// because it cannot be compared. The whole state of the ledger is compared: unit, marks, entries,
+// child ledgers with their entries, and the guarantee.
 //
-// Under add/remove, Neighbour must be Data with one record more; under replace-one, they must
-// differ in one row. [Neighbours] and [Edges] return such pairs. If D is a slice or records.Data,
-// Replay finds the row itself and draws samples that agree on all other rows (see [Seeded]). For
-// any other D an added record must be the last one, and under replace-one Changed must list the
-// rows that differ.
+// Under add-or-remove-one, Neighbour must be Data with one record more. Under replace-one, Data and
+// Neighbour must differ in one row. [Neighbours] and [Edges] return such pairs. If D is a slice or
+// records.Data, Replay finds the row itself and draws samples that agree on all other rows (see
+// [Seeded]). For any other D, an added record must be the last one, and under replace-one Changed
+// must list the rows that differ.
 type Replay[D any] struct {
-	// Run is the computation. The result visible is everything that it releases besides the ledger:
-	// parameters, samples, progress, log lines. It is compared by value, and so is the error.
+	// Run is the computation. The result visible is everything that Run releases besides the ledger:
+	// parameters, samples, progress, log lines. visible and err are compared by value.
 	Run func(ctx context.Context, ledger *accountant.Ledger,
 		data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
-	// Seeds is the number of different seeds that are tried; 3 if zero. Branches that only some
-	// samples take may need more.
+	// Seeds is the number of different seeds that are tried; 3 if zero. More seeds may be needed to
+	// reach branches that only some samples take.
 	Seeds int
 	// Changed lists the numbers of the rows in which Data and Neighbour differ. It is needed under
 	// replace-one if D is neither a slice nor records.Data.
@@ -58,11 +57,11 @@ func (r Replay[D]) Check(tb testing.TB) {
 	}
 }
 
-// Findings returns what distinguishes the neighbours; it is empty if the computation is
-// sound as far as these neighbours can show.
+// Findings returns the differences that distinguish the neighbours. It is empty if the test finds
+// none on these neighbours.
 //
-// If samples are drawn, further seeds, up to mostSeeds, are tried until some sample has left the
-// changed row out: only then can it be seen whether a step reads more than its sample.
+// If samples are drawn, further seeds are tried, up to mostSeeds, until some sample has left out
+// the changed row. Only then can the test show whether a step reads more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
 	seeds := r.Seeds
@@ -86,7 +85,7 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 	return nil
 }
 
-// mostSeeds bounds the search for a sample without the changed row: at a sampling probability of
+// mostSeeds bounds the search for a sample without the changed row. At a sampling probability of
 // one half, the search fails with probability 2^-40.
 const mostSeeds = 40
 
@@ -99,8 +98,8 @@ func (r Replay[D]) change() change {
 	return c
 }
 
-// compare records a run on data and replays it on neighbour. It returns what distinguishes them,
-// and whether samples left the changed row out.
+// compare records a run on data and replays it on neighbour. It returns the differences, and
+// whether some sample left out the changed row.
 func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, leftOut) {
 	size := func(d D) int {
 		if rows, ok := rowCount(d); ok {
@@ -117,7 +116,7 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {
 		second.find("the run on the neighbour ends after %d calls, the run on the data after %d; "+
-			"the next one was %v",
+			"the next call on the data was %v",
 			len(second.calls), len(first.calls), first.calls[len(second.calls)])
 	}
 	if len(second.findings) == 0 || !errors.Is(b.err, errDiverged) {
@@ -137,17 +136,17 @@ func rowCount(d any) (int, bool) {
 	return 0, false
 }
 
-// result is what an observer sees of one run, copied when it ends.
+// result holds everything that an observer sees of one run, copied when the run ends.
 type result struct {
 	visible, panic, failure frozen
 	err                     error
 	errText, panicText      string
-	ledger                  string // its whole state
+	ledger                  string // the whole state of the ledger
 	guarantee               frozen
 	held                    []any // kept alive, so that no later object reuses an address
 }
 
-// once makes one run and freezes what an observer sees of it.
+// once makes one run and freezes everything that an observer sees of it.
 func (r Replay[D]) once(t *tape, data D) (res result) {
 	unit := records.UnitRecord
 	if d, ok := any(data).(records.Data); ok {
@@ -171,12 +170,12 @@ func (t *tape) compareResults(a, b result) {
 	if a.errText != b.errText {
 		t.find("the errors differ: %s | %s", a.errText, b.errText)
 	} else if d := a.failure.difference(b.failure); d != "" {
-		t.find("the errors read alike, but %s", d)
+		t.find("the errors have the same text, but %s", d)
 	}
 	if a.panicText != b.panicText {
 		t.find("the panics differ: %s | %s", a.panicText, b.panicText)
 	} else if d := a.panic.difference(b.panic); d != "" {
-		t.find("the panics read alike, but %s", d)
+		t.find("the panics have the same text, but %s", d)
 	}
 	if a.ledger != b.ledger {
 		t.find("the ledgers differ: %s | %s", brief(a.ledger), brief(b.ledger))
@@ -184,7 +183,7 @@ func (t *tape) compareResults(a, b result) {
 		t.find("the guarantees differ: %s", d)
 	}
 	if d := a.visible.difference(b.visible); d != "" {
-		t.find("what is visible differs: %s", d)
+		t.find("the visible results differ: %s", d)
 	}
 	runtime.KeepAlive(a.held)
 	runtime.KeepAlive(b.held)

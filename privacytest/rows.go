@@ -18,8 +18,8 @@ type change struct {
 	size     int   // number of rows of the larger data set
 }
 
-// changeOf compares data sets row by row if their type has rows that it knows: slices and
-// records.Data.
+// changeOf compares slices and records.Data row by row. For other types it cannot know the rows
+// that differ.
 func changeOf(a, b any) change {
 	x, okX := rowsOf(a)
 	y, okY := rowsOf(b)
@@ -52,7 +52,7 @@ func changeOf(a, b any) change {
 	return c
 }
 
-// rowsOf freezes each row.
+// rowsOf freezes each row of a slice or of records.Data.
 func rowsOf(d any) ([]frozen, bool) {
 	if data, ok := d.(records.Data); ok {
 		return recordRows(data), true
@@ -76,7 +76,7 @@ func recordRows(d records.Data) []frozen {
 	rows := make([]frozen, d.Len())
 	for i := range rows {
 		d.Range(i, i+1, &b)
-		var text []byte // all that the row holds, bit for bit
+		var text []byte // the whole content of the row, bit for bit
 		if b.Sparse != nil {
 			text = append(text, "items"...)
 			for _, v := range b.Sparse.Row(0) {
@@ -111,9 +111,9 @@ func personRows(p *records.Persons) []frozen {
 	return persons
 }
 
-// numbering returns a function that gives every row the same number in both data sets: its number
-// in the smaller one, or the last number for the row that only the larger one has. It returns nil
-// if row numbers already agree.
+// numbering returns a function that gives every row the same number in both data sets. This is the
+// row's number in the smaller data set, or the last number for the row that only the larger data
+// set has. numbering returns nil if the numbers already agree.
 func (c change) numbering(larger bool) func(row int) int {
 	if !c.known || !larger || c.extra < 0 || c.extra == c.size-1 {
 		return nil

@@ -10,8 +10,8 @@ import (
 
 // Seeded returns a context in which the noise, samples and keys of every run are a function of
 // the seed and of the order of the runs. Poisson samples are coupled: whether a row is drawn
-// depends only on the seed, the run, the step and the row's number, so data sets that agree on a
-// row agree on its inclusion.
+// depends only on the seed, the run, the step and the row's number. So a row with the same number
+// in two data sets is in both samples or in neither.
 //
 // Guarantee: none. Every ledger that such a run spends from is marked
 // "deterministic test noise: not private".
@@ -25,7 +25,7 @@ type seeded struct {
 	mu   sync.Mutex
 	seed uint64
 	runs uint64
-	// number, if not nil, returns the number by which a row's inclusion and key are drawn.
+	// number, if not nil, returns the number that determines the inclusion and the key of a row.
 	number func(row int) int
 }
 

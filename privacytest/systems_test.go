@@ -27,12 +27,12 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// fitting is a whole run. It returns what is visible of it.
+// fitting is a whole run. It returns the visible values of the run.
 type fitting func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error)
 
 // replayed lists whole runs of every system on a schema.
 var replayed = []struct {
-	name   string // the package, then what is special
+	name   string // the package, and the special features of the run
 	schema records.Schema
 	fit    func(s records.Schema, b accountant.Budget) fitting
 }{
@@ -73,11 +73,11 @@ func TestSystemsUnderReplay(t *testing.T) {
 	}
 }
 
-// TestEveryAlgorithmIsUnderReplay: the runs of every package that adds noise are replayed above
-// or in library_test.go. Nested modules have replays of their own.
+// TestEveryAlgorithmIsUnderReplay: the runs of every package that adds noise are replayed in this
+// file or in library_test.go. Nested modules have their own replays.
 func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
-	// TestTrainingUnderReplay, TestKMeansUnderReplay; synth draws for the systems, and partial seals
-	// their sums with a key of package mechanism.
+	// TestTrainingUnderReplay and TestKMeansUnderReplay replay sgd and kmeans. Package synth draws for
+	// the systems, and package partial seals their sums with a key of package mechanism.
 	known := []string{"sgd", "kmeans", "synth", "partial"}
 	for _, c := range replayed {
 		name, _, _ := strings.Cut(c.name, ",")
@@ -85,7 +85,7 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 	}
 	files, err := filepath.Glob("../*/*.go")
 	if err != nil || len(files) < 50 {
-		t.Fatalf("%d files: %v", len(files), err)
+		t.Fatalf("got %d files (%v), want at least 50", len(files), err)
 	}
 	for _, path := range files {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "go.mod")); err == nil {
@@ -105,7 +105,7 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 		}
 		for _, i := range f.Imports {
 			if strings.HasSuffix(i.Path.Value, "/privgen/mechanism\"") {
-				t.Errorf("%s adds noise, and no run of package %s is replayed here", path, name)
+				t.Errorf("%s adds noise, but no run of package %s is replayed here", path, name)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func planMerf(s records.Schema, b accountant.Budget) (*merf.Plan, error) {
 	return c.Plan()
 }
 
-// embedded returns everything that an embedding holds, and a generator trained on it.
+// embedded returns everything that an embedding contains, and a generator trained on it.
 func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err

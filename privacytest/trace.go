@@ -40,27 +40,27 @@ func (c call) sameAs(o call) bool {
 }
 
 // tape is a tap that records a run. When playing, it also copies the outputs of an earlier tape
-// into the run and notes where the two runs differ.
+// into the run and records where the two runs differ.
 type tape struct {
 	seeded
-	earlier  []call // nil when recording
+	earlier  []call // calls of the first run; nil when recording
 	playing  bool
 	addition bool // the neighbours differ by an added row
 	change   change
 	left     leftOut
 	calls    []call
-	twins    map[step]bool // steps whose samples hold the same rows, equal in both data sets
+	twins    map[step]bool // steps whose samples hold the same rows, with equal content
 	findings []string
 }
 
-// step identifies a step of one purpose. Disjoint parts of the records have separate runs, each
-// of which counts from one, so a step belongs to the part whose sample was drawn last.
+// step identifies a step of one purpose. Disjoint parts of the records have separate runs, and each
+// run counts its steps from one. So a step belongs to the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64
 }
 
-// leftOut says whether some sample left the changed row out.
+// leftOut says whether some sample left out the changed row.
 type leftOut int
 
 const (
@@ -70,7 +70,7 @@ const (
 )
 
 // errDiverged ends a replay that can no longer be compared.
-var errDiverged = errors.New("privacytest: the replay has parted from the recording")
+var errDiverged = errors.New("privacytest: the replay differs from the recording")
 
 func (t *tape) Spend(purpose string, event any, count int, err error) {
 	e, _ := event.(accountant.Event)
@@ -83,8 +83,8 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 		detail: fmt.Sprintf(" count %d error %v", count, err)})
 }
 
-// forget drops the samples of an earlier run of the same purpose: a new reservation counts its
-// steps from one, and may draw no samples at all.
+// forget drops the samples of an earlier run of the same purpose. A new reservation counts its
+// steps from one, and may draw no samples.
 func (t *tape) forget(purpose string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	if earlier == nil {
 		return
 	}
-	delete(t.twins, step{s.Purpose, s.Step}) // it may be of another part
+	delete(t.twins, step{s.Purpose, s.Step}) // the old sample may belong to another part
 	same := slices.Equal(earlier.rows, rows)
 	switch {
 	case t.addition:
@@ -130,7 +130,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	t.twins[step{s.Purpose, s.Step}] = true
 }
 
-// numbered returns rows by numbers that mean the same row in both data sets.
+// numbered returns rows with numbers that denote the same row in both data sets.
 func (t *tape) numbered(rows []int32) []int32 {
 	rows = slices.Clone(rows)
 	if t.number != nil {
@@ -167,8 +167,8 @@ func (t *tape) Release(r *entropy.Release) error {
 	}
 	d, slack := distance(earlier.release, r), tolerance(earlier.release, r)
 	if t.twins[step{r.Purpose, r.Step}] && !(d <= slack) {
-		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: "+
-			"something besides the sample was used", at, r.Mechanism, r.Purpose, d)
+		t.find("call %d, %s %q: both samples hold the same rows, but the inputs are %.6g apart: "+
+			"the step reads more than its sample", at, r.Mechanism, r.Purpose, d)
 	}
 	if !(d <= r.Effect+slack) {
 		t.find("call %d, %s %q: the neighbours' inputs are %.6g apart, but %.6g was "+
@@ -202,7 +202,7 @@ func (t *tape) add(c call) (at int, earlier *call) {
 	return at, earlier
 }
 
-// maxFindings keeps a report readable; the first is nearly always the cause.
+// maxFindings bounds the findings of a report. The first finding is nearly always the cause.
 const maxFindings = 8
 
 func (t *tape) find(format string, args ...any) {
@@ -260,8 +260,8 @@ func distance(a, b *entropy.Release) float64 {
 	return math.Sqrt(square)
 }
 
-// tolerance returns the distance that rounding can explain: that of float64 in this package and,
-// if the sums were made in float32, that of the sums.
+// tolerance returns the distance that rounding errors can explain: the errors of float64 in this
+// package and, if the sums were made in float32, the errors of the sums.
 func tolerance(a, b *entropy.Release) float64 {
 	slack := 1e-9 * b.Effect
 	if !b.Inexact {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// TestASumOfNaNIsFound replays a release whose input is NaN on the neighbour: it is never within
-// the declared distance. A finite input that is close enough is not reported.
+// TestASumOfNaNIsFound replays releases whose input on the neighbour is close, far, NaN or
+// infinite. NaN is never within the declared distance. A close input is not reported.
 func TestASumOfNaNIsFound(t *testing.T) {
 	release := func(mechanism string, input float64) *entropy.Release {
 		return &entropy.Release{Step: 1, Purpose: "sum", Mechanism: mechanism, Effect: 1,
@@ -27,7 +27,8 @@ func TestASumOfNaNIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := len(second.findings) > 0; got != found {
-				t.Errorf("%s: inputs 0 and %g, effect 1: findings %q", mechanism, input, second.findings)
+				t.Errorf("%s: inputs 0 and %g, effect 1: got findings %q", mechanism, input,
+					second.findings)
 			}
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// design describes how an event chosen beforehand is tested. A coin decides for each trial which
-// of the two data sets it is on, or that it is on neither; a trial on neither is called a phantom
-// and counts as if the event had happened on the less likely data set.
+// design describes how an event chosen beforehand is tested. For each trial a coin chooses one of
+// the two data sets, or neither. A trial on neither is called a phantom and counts as if the event
+// had happened on the less likely data set.
 //
-// Of the trials in which the event happened, the number on the more likely data set is then
+// Among the trials in which the event happened, the number on the more likely data set is then
 // binomial, with odds odds·P₀/(P₁ + δ·e^−ε), where P₀ and P₁ are the event's probabilities. The
-// claim P₀ ≤ e^ε·P₁ + δ is equivalent to these odds being at most odds·e^ε. The test is exact
-// because the phantoms account for δ without an estimate.
+// claim P₀ ≤ e^ε·P₁ + δ is equivalent to the claim that these odds are at most odds·e^ε. The test
+// is exact because the phantoms account for δ without an estimate.
 type design struct {
 	trials int
-	odds   float64 // of the more likely data set against the other: e^(−ε/2) has the most power
+	odds   float64 // of the more likely data set to the other; e^(−ε/2) gives the most power
 	delta  float64
 }
 
@@ -24,8 +24,8 @@ type design struct {
 type tally struct {
 	design
 	runs, happened [2]int
-	// marks are one uniform number on (0, 1) for each phantom, ascending. Those below e^−ε are the
-	// phantoms at ε, so that one tally can be tested at every ε.
+	// marks holds one uniform number on (0, 1) for each phantom, ascending. The phantoms at ε are
+	// those whose mark is below e^−ε, so that one tally can be tested at every ε.
 	marks []float64
 	coin  float64 // breaks ties
 }
@@ -59,10 +59,10 @@ func number(b bool) int {
 	return 0
 }
 
-// pValue returns the probability of at least as many events on the more likely data set if the
-// claim is exact at this ε. Of the probability of exactly as many, the fraction coin counts: with
-// a uniform coin the p-value is uniform too; with 1 it is the classical, conservative one. It is
-// 1 if the event never happened.
+// pValue returns the probability of at least the observed number of events on the more likely data
+// set, if the claim is exact at this ε. The probability of exactly that number is multiplied by
+// coin. With a uniform coin the p-value is uniform too; with coin = 1 it is the classical,
+// conservative p-value. The p-value is 1 if the event never happened.
 func (t tally) pValue(epsilon, coin float64) float64 {
 	phantoms, _ := slices.BinarySearch(t.marks, math.Exp(-epsilon))
 	return t.tail(epsilon, coin, phantoms)
@@ -83,8 +83,8 @@ func (t tally) tail(epsilon, coin float64, phantoms int) float64 {
 func (t tally) lowerBound(alpha float64) float64 {
 	lo := 0.0
 	for phantoms := len(t.marks); ; phantoms-- {
-		// Up to ε = −log(highest remaining mark) the number of phantoms is constant and the p-value
-		// rises.
+		// For ε from lo to −log(highest remaining mark), the number of phantoms is constant and the
+		// p-value rises.
 		hi := mostEpsilon
 		if phantoms > 0 {
 			hi = -math.Log(t.marks[phantoms-1])
@@ -99,7 +99,7 @@ func (t tally) lowerBound(alpha float64) float64 {
 	}
 }
 
-// mostEpsilon is more than any number of draws can show.
+// mostEpsilon is larger than any ε that a practical number of draws can show.
 const mostEpsilon = 40.0
 
 // bisect returns a lower bound of the point in [lo, hi] at which a predicate becomes true.

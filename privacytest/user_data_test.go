@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// foreign is a user-defined type of data that breaks the promises of records.Data: it returns
-// values, items and labels as they are, inside the schema or not.
+// foreign is a user-defined type of data that breaks the contract of records.Data: it returns
+// values, items and labels unchanged, even if they are outside the schema.
 type foreign struct {
 	schema records.Schema
 	rows   [][]float32
@@ -56,7 +56,7 @@ func (f foreign) Range(lo, hi int, b *device.Batch) {
 	f.Gather(rows, b)
 }
 
-// with returns the data with one record more, whose coordinates are all equal.
+// with returns the data with one record more. All coordinates of the record are v.
 func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	row := make([]float32, f.schema.Dim())
 	for i := range row {
@@ -68,8 +68,8 @@ func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	return f
 }
 
-// TestForeignRecordsUnderReplay: records outside their schema, from a user-defined type, neither
-// stop a run nor move any sum farther than declared.
+// TestForeignRecordsUnderReplay: records of a user-defined type that are outside their schema do
+// not stop a run, and move no sum farther than declared.
 func TestForeignRecordsUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
 	train := func(network func() (models.Network, error)) func(records.Schema,
@@ -140,8 +140,8 @@ func fitCentres(s records.Schema, _ accountant.Budget) fitting {
 	}
 }
 
-// TestNoRecordInTwoShards: the records of a shard count once if the shard is named twice, or if
-// it is named after it was merged into another.
+// TestNoRecordInTwoShards: the records of a shard count once, even if the shard is listed twice, or
+// listed after it was merged into another shard.
 func TestNoRecordInTwoShards(t *testing.T) {
 	s, b := records.Image(2, 2), accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
 	for _, name := range []string{"named twice", "merged and named"} {
@@ -168,8 +168,8 @@ func TestNoRecordInTwoShards(t *testing.T) {
 	}
 }
 
-// TestUnitsAreHeldTo: a ledger whose guarantee is about users refuses data that are not declared
-// to be grouped by user.
+// TestUnitsAreHeldTo: a ledger whose guarantee is for users refuses data that are not declared as
+// grouped by user.
 func TestUnitsAreHeldTo(t *testing.T) {
 	for _, c := range replayed {
 		b := accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
@@ -186,15 +186,15 @@ func TestUnitsAreHeldTo(t *testing.T) {
 		}
 		ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
 		if _, err := c.fit(c.schema, b)(t.Context(), ledger, data); err == nil {
-			t.Errorf("%s: records pass for users", c.name)
+			t.Errorf("%s: data without the unit user are accepted", c.name)
 		}
 		if strings.HasPrefix(c.name, "merf, s") {
-			continue // slices of the table no longer declare users
+			continue // slices of the table do not declare the unit
 		}
 		ledger = accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
 		if _, err := c.fit(c.schema, b)(t.Context(), ledger,
 			records.WithUnit(data, records.UnitUser)); err != nil {
-			t.Errorf("%s: users are refused: %v", c.name, err)
+			t.Errorf("%s: data with the unit user are refused: %v", c.name, err)
 		}
 	}
 }

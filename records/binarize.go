@@ -1,8 +1,9 @@
 package records
 
-// Binarize returns the table of the records' coordinates compared with a public threshold: 1 where
-// the clamped value reaches it, 0 elsewhere. Images become binary images, vectors and colour images
-// binary vectors; labels are kept. If the table holds bytes, the result shares its storage.
+// Binarize compares each coordinate of the records with a public threshold. A coordinate of the
+// result is 1 if the clamped value is at least the threshold, and 0 otherwise. Images become binary
+// images; vectors and colour images become binary vectors. Labels are kept. If the table holds
+// bytes, the result shares its storage.
 func Binarize(t *Table, threshold float32) *Table {
 	out := t.clone()
 	out.home = t.home.copied()

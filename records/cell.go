@@ -11,8 +11,9 @@ const (
 	missingLevel uint16 = 1<<16 - 2
 )
 
-// unreadable is the value of a cell of numbers whose text is not a number. It is a NaN with bits of
-// its own, so that Check can tell it from a missing value; all other code treats the two alike.
+// unreadable is the value of a cell of numbers whose text is not a number. It is a NaN with a
+// distinct bit pattern, so that Check can tell it from a missing value. All other code treats both
+// alike.
 var unreadable = math.Float64frombits(0x7ff8_0000_0000_0bad)
 
 // cellCode turns the raw cells of one column into coordinates and back. It is
@@ -260,10 +261,10 @@ func largest(row []float32) int {
 	return best
 }
 
-// decimals says how a number is rounded to the digits that a float32 coordinate can distinguish.
-// Generated tables are then easier to read and take half the space.
+// decimals describes how a number is rounded to the digits that a float32 coordinate can
+// distinguish. Generated tables are then easier to read and take half the space.
 type decimals struct {
-	power float64 // of ten; 0 where nothing is rounded
+	power float64 // a power of ten; 0 if numbers are not rounded
 	left  bool    // whether the last digit kept is left of the decimal point
 }
 

@@ -66,11 +66,11 @@ func (d *defects) err() error {
 // Check is a strict test that the owner of the data may run before a fit. It reports values that
 // are not numbers, values and labels outside the schema, items outside the universe, sets with too
 // many items, and rows of a table that break one of the schema's constraints. Algorithms do not
-// call it: they read clamped records.
+// call Check: they read clamped records.
 //
-// Guarantee: none. Its result depends on the records and is not private: show it to their owner
-// only. Errors: the first twenty *[Defect] values, joined, and the number of the others;
-// *[param.Error] if d is nil. No error carries a record's value.
+// Guarantee: none. The result depends on the records and is not private: show it only to the owner
+// of the records. Errors: the first twenty *[Defect] values, joined, and the number of further
+// defects; *[param.Error] if d is nil. No error carries a record's value.
 func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err
@@ -86,7 +86,7 @@ func Check(d Data) error {
 		return Check(t.Data)
 	case *MappedSets:
 		return t.check()
-	case *Persons: // as Data they have one row of each person only
+	case *Persons: // as Data, Persons hold only one row of each person
 		return Check(t.rows)
 	}
 	return checkEncoded(d)
@@ -144,8 +144,8 @@ func (d *defects) labels(labels []int32, base int, s Schema) {
 	}
 }
 
-// checkEncoded tests the encoded records that a user-defined type returns. They should already obey
-// the schema.
+// checkEncoded tests the encoded records that a user-defined type returns, which should already
+// obey the schema.
 func checkEncoded(d Data) error {
 	const chunk = 1024
 	var (

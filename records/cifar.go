@@ -70,8 +70,8 @@ func (f CIFARForm) check(path string, s Schema) error {
 // (two in CIFAR-100), then 1,024 bytes each of red, green and blue. Labels are ignored if the
 // schema has no classes. A label outside the schema becomes the schema's class for unknown labels.
 //
-// Errors: [ErrFormat] for a file that does not end with a record; *[LimitError]; *[param.Error] for
-// a schema of other images.
+// Errors: [ErrFormat] for a file that ends within a record; *[LimitError]; *[param.Error] for a
+// schema of other images.
 func ReadCIFAR(r io.Reader, form CIFARForm, s Schema, limits ...Limits) (*Table, error) {
 	return readCIFAR([]io.Reader{r}, form, s, limits)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// cifarRecord returns labels and planes whose pixels all have one value, except the first pixel.
+// cifarRecord returns the labels and three colour planes. The first pixel has the given levels, and
+// all other pixels have half of them.
 func cifarRecord(red, green, blue byte, labels ...byte) []byte {
 	out := slices.Clone(labels)
 	for _, v := range []byte{red, green, blue} {
@@ -45,15 +46,15 @@ func TestCIFARForms(t *testing.T) {
 		for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
 			got, err := records.ReadCIFAR(bytes.NewReader(wrap(c.file)), c.form, c.schema)
 			if err != nil {
-				t.Fatalf("%v, %s: %v", c.form, name, err)
+				t.Fatalf("%v, %s: got error %v, want none", c.form, name, err)
 			}
 			if !slices.Equal(got.Labels(), c.labels) {
-				t.Errorf("%v, %s: labels %v", c.form, name, got.Labels())
+				t.Errorf("%v, %s: got wrong labels %v", c.form, name, got.Labels())
 			}
 			row := got.Row(nil, 0)
 			if want := []float32{1, 0, 128. / 255}; !slices.Equal(row[:3], want) || row[3] != 127./255 ||
 				row[5] != 64./255 {
-				t.Errorf("%v, %s: %v", c.form, name, row[:6])
+				t.Errorf("%v, %s: got wrong pixels %v", c.form, name, row[:6])
 			}
 		}
 	}
@@ -78,7 +79,8 @@ func TestCIFARComesBack(t *testing.T) {
 		a, _ := got.Flat()
 		b, _ := want.Flat()
 		if !slices.Equal(a, slices.Concat(b, b)) || !slices.Equal(got.Labels(), []int32{7, 2, 7, 2}) {
-			t.Errorf("%v: %d records of %v", form, got.Len(), got.Labels())
+			t.Errorf("%v: got %d records with labels %v, want both files one after the other",
+				form, got.Len(), got.Labels())
 		}
 	}
 }
@@ -98,18 +100,18 @@ func TestCIFARRefusals(t *testing.T) {
 		"no records": records.WriteCIFAR(&bytes.Buffer{}, records.CIFAR10, nil),
 	} {
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
 	if err := read(sound[:3000], records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("half a record: %v", err)
+		t.Errorf("half a record: got error %v, want ErrFormat", err)
 	}
 	if err := read(append(sound, 1), records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("a record and a byte: %v", err)
+		t.Errorf("a record and a byte: got error %v, want ErrFormat", err)
 	}
 	err := read(slices.Concat(sound, sound), records.CIFAR10, s, records.Limits{Values: 1000})
 	if over := new(records.LimitError); !errors.As(err, &over) {
-		t.Errorf("too many values: %v", err)
+		t.Errorf("too many values: got error %v, want *LimitError", err)
 	}
 	if _, err := records.OpenCIFAR(records.CIFAR10, s, []string{"nothing"}); !errors.Is(err,
 		os.ErrNotExist) {
@@ -121,17 +123,17 @@ func TestCIFARRefusals(t *testing.T) {
 func TestColourImages(t *testing.T) {
 	s := records.RGBImage(2, 3).WithLabels("a", "b")
 	if s.Dim() != 18 || s.Channels() != 3 || !s.IsImage() || s.Height() != 2 || s.Width() != 3 {
-		t.Errorf("%v of %d numbers", s, s.Dim())
+		t.Errorf("got schema %v of dimension %d, want colour images of 2 × 3 pixels", s, s.Dim())
 	}
 	text := must(s.MarshalJSON())(t)
 	var back records.Schema
 	if err := back.UnmarshalJSON(text); err != nil || !back.Equal(s) ||
 		back.Equal(records.Image(2, 9)) {
-		t.Errorf("%s: %v", text, err)
+		t.Errorf("%s does not give the schema back: error %v", text, err)
 	}
 	for _, bad := range []records.Schema{records.RGBImage(0, 3), records.RGBImage(1<<15, 1<<15)} {
 		if bad.Validate() == nil {
-			t.Errorf("%v is valid", bad)
+			t.Errorf("%v is valid, want an error", bad)
 		}
 	}
 	levels := []uint8{0, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
@@ -143,7 +145,7 @@ func TestColourImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(array.Bytes(), []byte("(2, 2, 3, 3)")) {
-		t.Error("an array of other axes")
+		t.Error("the array does not have the axes (2, 2, 3, 3)")
 	}
 	for name, got := range map[string]*records.Table{
 		"idx": must(records.ReadIDX(&images, &labels, s))(t),
@@ -152,12 +154,12 @@ func TestColourImages(t *testing.T) {
 			slices.Repeat(levels, 2)...)), s.WithoutLabels()))(t),
 	} {
 		if back, _ := got.Flat(); !slices.Equal(back, flat) {
-			t.Errorf("%s: %v", name, back)
+			t.Errorf("%s: got wrong values %v", name, back)
 		}
 	}
 	if b := records.Binarize(want, 0.5); b.Schema().Kind() != records.BinaryVector ||
 		b.Row(nil, 0)[1] != 1 || b.Row(nil, 0)[0] != 0 {
-		t.Errorf("%v", b.Schema())
+		t.Errorf("binarised images: got schema %v, or wrong values", b.Schema())
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// ErrData is returned if data fail while they are read; see [Failed]. It gives no details,
-// which would be private.
+// ErrData is returned if data fail while they are read; see [Failed]. It gives no details, since
+// these would be private.
 var ErrData = errors.New("the data set failed while it was read")
 
 // Clamped returns d if its type is from this package, and otherwise a wrapper that enforces the
-// contract of [Data]: values and items that d returns are clamped into the schema as when they are
-// read, and invalid labels become the first class. Private algorithms whose sensitivity depends on
-// the schema read records through Clamped, since Data may be user-defined.
+// contract of [Data]. The wrapper clamps values and items that d returns into the schema, as
+// readers do, and replaces invalid labels by the first class. Private algorithms whose sensitivity
+// depends on the schema read records through Clamped, since Data may be user-defined.
 //
 // Schema and length are read once. If d fails to return a batch, by a panic, by runtime.Goexit or
 // with a wrong shape, each of its rows is read again separately, and rows that fail again become
@@ -29,9 +29,10 @@ func Clamped(d Data) Data {
 	return guard(d, false)
 }
 
-// Guarded is [Clamped] for algorithms whose sensitivity does not depend on values, such as those
-// that clip what they add: values of dense records are passed on unchanged, including NaN. Shapes,
-// labels, items and failures are handled as by Clamped; dense rows that fail are zero.
+// Guarded is [Clamped] for algorithms whose sensitivity does not depend on values, such as
+// algorithms that clip each record's contribution. Values of dense records are passed on unchanged,
+// including NaN. Shapes, labels, items and failures are handled as by Clamped; dense rows that fail
+// are zero.
 func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
@@ -74,7 +75,7 @@ func Failed(d Data) bool {
 	return false
 }
 
-// clamped clamps what a user-defined type returns into its schema.
+// clamped clamps the records that a user-defined type returns into its schema.
 type clamped struct {
 	data   Data
 	schema Schema
@@ -100,8 +101,8 @@ func (c *clamped) try(read func()) bool {
 	return ok
 }
 
-// returns reports whether a call of user-defined code returns, rather than ends in a panic or in
-// runtime.Goexit. The latter ends its goroutine, so the call runs in a separate one.
+// returns reports whether a call of user-defined code returns, rather than ending in a panic or in
+// runtime.Goexit. Goexit ends the goroutine that calls it, so the call runs in a separate one.
 func returns(call func()) bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -130,7 +131,7 @@ func (c *clamped) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// fill lets the data write n rows, one by one if reading them together fails, and clamps them into
+// fill reads n rows of the data, one by one if reading them together fails, and clamps them into
 // the schema.
 func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.Batch)) {
 	keys := b.Keys
@@ -142,8 +143,8 @@ func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.B
 	b.Keys = keys
 }
 
-// read reads rows lo … hi-1 of the requested ones into a new batch, so that rows that the data do
-// not write are never rows that were read before.
+// read reads the requested rows lo to hi-1 into a new batch. A row that the data fail to write
+// therefore never keeps the values of an earlier row.
 func (c *clamped) read(lo, hi int, read func(lo, hi int, b *device.Batch)) (device.Batch, bool) {
 	var b device.Batch
 	fit := false

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mined is correct data except that reading one row panics.
+// mined is correct data, except that reading row bad calls end.
 type mined struct {
 	wild
 	bad int32
@@ -32,7 +32,8 @@ func (m mined) Range(lo, hi int, b *device.Batch) {
 	m.wild.Range(lo, hi, b)
 }
 
-// TestARowThatFailsMovesNoOther: only the row of a batch that cannot be read becomes neutral.
+// TestARowThatFailsMovesNoOther: a row that cannot be read becomes neutral, and the other rows of
+// its batch stay the same.
 func TestARowThatFailsMovesNoOther(t *testing.T) {
 	labels := []int32{1, 1, 1, 1}
 	rows := [][]float32{{1, 2, 3}, {3, 2, 1}, {2, 2, 2}, {3, 3, 1}}
@@ -58,11 +59,11 @@ func TestARowThatFailsMovesNoOther(t *testing.T) {
 	}
 }
 
-// sameButOne compares two batches, one of which has a neutral row in one place.
+// sameButOne checks that two batches agree, except that row neutral of the first is neutral.
 func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) {
 	t.Helper()
 	if got.Rows != want.Rows || !slices.Equal(got.Index, want.Index) {
-		t.Fatalf("%s: %d rows, %v", name, got.Rows, got.Index)
+		t.Fatalf("%s: got %d rows with wrong index %v", name, got.Rows, got.Index)
 	}
 	for i := range got.Rows {
 		same := want.Labels == nil || got.Labels[i] == want.Labels[i]
@@ -75,7 +76,7 @@ func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) 
 			still = still && slices.Equal(got.Dense.Row(i), []float32{1, 1, 1})
 		}
 		if i == neutral && !still || i != neutral && !same {
-			t.Errorf("%s: row %d of %d", name, i, got.Rows)
+			t.Errorf("%s: row %d of %d has the wrong values", name, i, got.Rows)
 		}
 	}
 }
@@ -96,7 +97,8 @@ func (d bent) Range(lo, hi int, b *device.Batch) {
 	d.bend(b)
 }
 
-// TestEveryWrongShapeIsAFailure: also if the batch has the right number of rows.
+// TestEveryWrongShapeIsAFailure: a batch of a wrong shape is a failure, even if it has the right
+// number of rows.
 func TestEveryWrongShapeIsAFailure(t *testing.T) {
 	dense, sparse := records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)
 	for name, c := range map[string]struct {
@@ -123,17 +125,17 @@ func TestEveryWrongShapeIsAFailure(t *testing.T) {
 			var b device.Batch
 			d.Range(0, 2, &b)
 			if !records.Failed(d) || b.Rows != 2 || len(b.Index) != 2 || b.Dim() != c.schema.Dim() {
-				t.Errorf("%s: failed %v, %d rows", name, records.Failed(d), b.Rows)
+				t.Errorf("%s: Failed returns %v, want true; got %d rows", name, records.Failed(d), b.Rows)
 			}
 			d = guard(bent{good, func(*device.Batch) {}})
 			if d.Range(0, 2, &b); records.Failed(d) {
-				t.Errorf("%s: sound data are said to fail", name)
+				t.Errorf("%s: correct data are reported as failed", name)
 			}
 		}
 	}
 }
 
-// breaking is a reader that panics after a flag is set.
+// breaking is a reader that calls end once the flag broken is set.
 type breaking struct {
 	io.ReaderAt
 	broken *bool
@@ -147,8 +149,8 @@ func (r breaking) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// TestAReaderThatPanics: the process does not end, the records are empty sets, and the failure is
-// reported.
+// TestAReaderThatPanics: if a reader panics, the process continues, the records are empty sets, and
+// the failure is reported.
 func TestAReaderThatPanics(t *testing.T) {
 	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
 	var file bytes.Buffer
@@ -162,11 +164,13 @@ func TestAReaderThatPanics(t *testing.T) {
 		d := records.WithUnit(m, records.UnitUser)
 		var b device.Batch
 		if d.Range(0, 2, &b); len(b.Sparse.Items) != 2 || records.Failed(d) {
-			t.Errorf("sound: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+			t.Errorf("before the panic: got %d items, failed %v, want 2 and false",
+				len(b.Sparse.Items), records.Failed(d))
 		}
 		broken = true
 		if d.Gather([]int32{0, 1}, &b); len(b.Sparse.Items) != 0 || !records.Failed(d) {
-			t.Errorf("broken: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+			t.Errorf("after the panic: got %d items, failed %v, want 0 and true",
+				len(b.Sparse.Items), records.Failed(d))
 		}
 	}
 }

@@ -44,8 +44,8 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 	w.Gather(rows, b)
 }
 
-// TestClampedKeepsThePromise: data of a user-defined type are clamped, and those of this package
-// are returned as they are.
+// TestClampedKeepsThePromise: data of a user-defined type are clamped, and data of this package are
+// returned unchanged.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
@@ -61,27 +61,27 @@ func TestClampedKeepsThePromise(t *testing.T) {
 		records.Image(2, 2), table, records.Sets(5, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
 		d := records.Clamped(records.WithUnit(wild{s, rows, sets, labels}, records.UnitUser))
 		if err := records.Check(d); err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: Check returns %v", s, err)
 		}
 		if records.UnitOf(d) != records.UnitUser || d.Len() != 4 {
-			t.Errorf("%v: unit %s, %d records", s, records.UnitOf(d), d.Len())
+			t.Errorf("%v: got unit %s and %d records, want users and 4", s, records.UnitOf(d), d.Len())
 		}
 		var whole, part device.Batch
 		d.Range(0, 4, &whole)
 		part.Index = []int32{3, 1}
 		d.Gather(part.Index, &part)
 		if part.Rows != 2 || part.Index[0] != 3 || whole.Index[1] != 1 {
-			t.Errorf("%v: rows %v and %v", s, whole.Index, part.Index)
+			t.Errorf("%v: got rows %v and %v, with a wrong index", s, whole.Index, part.Index)
 		}
 		if s.Classes() > 0 && (part.Labels[0] != 0 || part.Labels[1] != 1) {
-			t.Errorf("%v: labels %v", s, part.Labels)
+			t.Errorf("%v: got labels %v, want 0 and 1", s, part.Labels)
 		}
 		own, err := records.Concat(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if records.Clamped(own) != own {
-			t.Errorf("%v: own data are wrapped", s)
+			t.Errorf("%v: data of this package are wrapped", s)
 		}
 	}
 }
@@ -105,23 +105,23 @@ func TestDataThatFail(t *testing.T) {
 				c.Range(lo, min(lo+2, c.Len()), &b)
 				c.Gather([]int32{int32(lo)}, &b)
 				if b.Rows != 1 || len(b.Index) != 1 || len(b.Keys) != 2 || b.Dim() != s.Dim() {
-					t.Fatalf("%s: a batch of %d rows, %d coordinates", name, b.Rows, b.Dim())
+					t.Fatalf("%s: got a batch of %d rows, %d coordinates, want one row", name, b.Rows, b.Dim())
 				}
 			}
 			if !records.Failed(c) {
 				t.Errorf("%v, %s: no failure is reported", s, name)
 			}
 			if err := records.Check(c); err != nil {
-				t.Errorf("%v, %s: %v", s, name, err)
+				t.Errorf("%v, %s: Check returns %v", s, name, err)
 			}
 		}
 		if c := records.Clamped(good); records.Check(c) != nil || records.Failed(c) {
-			t.Errorf("%v: sound data are said to fail", s)
+			t.Errorf("%v: correct data are reported as failed", s)
 		}
 	}
 }
 
-// faulty breaks one promise of Data.
+// faulty violates one part of the contract of Data.
 type faulty struct {
 	wild
 	panics, other bool

@@ -64,7 +64,7 @@ type Column struct {
 	from, to    time.Time     // bounds of a datetime
 	step        time.Duration // precision of datetimes and durations
 	parts       CalendarParts
-	known       []string // texts that stand for the buckets they fall into
+	known       []string // declared texts, the names of their buckets
 	rule        IdentifierRule
 }
 
@@ -78,9 +78,10 @@ func Numeric(name string, lo, hi float64) Column {
 	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
 }
 
-// Integer returns a column of whole numbers from lo to hi. Other numbers are rounded to the
-// nearest. Otherwise it is like [Numeric]. If a bound is beyond 2^53, up to which float64 holds all
-// whole numbers, values are held as int64 and are read and written exactly; see [Frame.Whole].
+// Integer returns a column of whole numbers from lo to hi. Other numbers are rounded to the nearest
+// whole number. In all other respects the column is like [Numeric]. float64 represents every whole
+// number up to 2^53. If a bound is beyond 2^53, values are held as int64 and are read and written
+// exactly; see [Frame.Whole].
 func Integer(name string, lo, hi int) Column {
 	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
 }
@@ -91,8 +92,8 @@ func (c Column) withWhole(lo, hi int64) Column {
 	return c
 }
 
-// Ordinal returns a column of ordered levels. It is encoded as one
-// number, the levels evenly spaced.
+// Ordinal returns a column of ordered levels. The column is encoded as one number, with the levels
+// evenly spaced.
 func Ordinal(name string, levels ...string) Column {
 	return Column{kind: OrdinalColumn, name: name, levels: slices.Clone(levels)}
 }
@@ -109,8 +110,8 @@ func Flag(name, no, yes string) Column {
 	return Column{kind: FlagColumn, name: name, levels: []string{no, yes}}
 }
 
-// Label returns the column of the class. Its levels become the class names of the
-// schema; it is not part of the encoded vector.
+// Label returns the column of the class. Its levels become the class names of the schema. The class
+// is not part of the encoded vector.
 func Label(name string, levels ...string) Column {
 	return Column{kind: LabelColumn, name: name, levels: slices.Clone(levels)}
 }
@@ -145,16 +146,16 @@ func (c Column) WithAlias(level string, texts ...string) Column {
 	return c
 }
 
-// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo, which suits
-// counts and amounts that are mostly small and sometimes very large. Its unit is
-// the column's own: values within 1 of the lower bound stay evenly spaced.
+// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo, which suits counts and amounts
+// that are mostly small and sometimes very large. Within 1 of the lower bound, in the unit of the
+// column, values stay almost evenly spaced.
 func (c Column) Logarithmic() Column {
 	c.logarithmic = true
 	return c
 }
 
-// WithBounds returns the column with other public bounds. Those of datetimes are in seconds since
-// 1970, and those of durations in seconds; both stay on the grid of their precision.
+// WithBounds returns the column with other public bounds. The bounds of a datetime are in seconds
+// since 1970, those of a duration in seconds. Both stay on the grid of the column's precision.
 func (c Column) WithBounds(lo, hi float64) Column {
 	switch c.kind {
 	case IntegerColumn:
@@ -168,8 +169,8 @@ func (c Column) WithBounds(lo, hi float64) Column {
 	return c
 }
 
-// WithLevels returns the column with other levels. The other level and aliases are kept
-// if their level is.
+// WithLevels returns the column with other levels. Aliases of levels that remain are kept. The
+// level declared by [Column.WithOther] is kept if it remains.
 func (c Column) WithLevels(levels ...string) Column {
 	c.levels = slices.Clone(levels)
 	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool {
@@ -198,7 +199,7 @@ func (c Column) Kind() ColumnKind { return c.kind }
 func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
 
 // Bounds returns the smallest and the largest value of a column of numbers, and 0 and 0 for levels.
-// For a datetime they are in seconds since 1970, for a duration in seconds.
+// Bounds of a datetime are in seconds since 1970, bounds of a duration in seconds.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
 // Levels returns the names of the levels in their order, nil for numbers.
@@ -210,7 +211,7 @@ func (c Column) Other() string { return c.other }
 // HasMissing reports whether the column has a missing value.
 func (c Column) HasMissing() bool { return c.missing }
 
-// IsLogarithmic reports whether the column is [Column.Logarithmic].
+// IsLogarithmic reports whether [Column.Logarithmic] was applied to the column.
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
 // String returns the column in words, for a person who reviews a schema.

@@ -68,7 +68,7 @@ func quoted(v any) json.RawMessage { return written(fmt.Sprint(v)) }
 // has reports whether a field is present and not null.
 func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// column returns the column that was written; NewSchema validates it.
+// column returns the column that j describes; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}
@@ -115,8 +115,8 @@ func columnKindList() string {
 	return strings.Join(names, ", ")
 }
 
-// ownFields returns an error if a field is present that the kind does not have, or a field of the
-// kind is missing.
+// ownFields returns an error if j has a field that its kind does not have, or lacks a field that
+// its kind needs.
 func (j columnJSON) ownFields(k ColumnKind) error {
 	wrong := func(what string) error {
 		return fmt.Errorf("records: schema: column %.40q: %s", j.Name, what)
@@ -125,15 +125,15 @@ func (j columnJSON) ownFields(k ColumnKind) error {
 	timed := k == DatetimeColumn || k == DurationColumn
 	switch {
 	case number != has(j.Lo) || number != has(j.Hi):
-		return wrong("bounds belong to numbers, and numbers need them")
+		return wrong("lo and hi are required for numbers and times, and not allowed for other types")
 	case timed != (j.Precision != ""):
-		return wrong("a precision belongs to datetimes and durations, and they need one")
+		return wrong("a precision is required for datetimes and durations, and not allowed for others")
 	case len(j.Parts) > 0 && k != DatetimeColumn:
-		return wrong("parts belong to datetimes")
+		return wrong("parts are allowed for datetimes only")
 	case (k == HashedColumn) != (j.Buckets != 0):
-		return wrong("buckets belong to hashed texts, and those need them")
+		return wrong("buckets are required for hashed texts, and not allowed for others")
 	case (k == IdentifierColumn) != (j.Rule != ""):
-		return wrong("a rule belongs to identifiers, and they need one")
+		return wrong("a rule is required for identifiers, and not allowed for others")
 	}
 	return nil
 }
@@ -144,20 +144,20 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	case DatetimeColumn:
 		var from, to string
 		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
-			return c, errors.New("bounds of a datetime are texts")
+			return c, errors.New("the bounds of a datetime must be strings")
 		}
 		lo, fine := parseMoment(from)
 		hi, too := parseMoment(to)
 		if !fine || !too {
-			return c, fmt.Errorf("bounds %.40q and %.40q: moments such as 2026-01-31T12:00:00Z", from, to)
+			return c, fmt.Errorf("bounds %.40q, %.40q: want times such as 2026-01-31T12:00:00Z", from, to)
 		}
 		if c.step, err = time.ParseDuration(j.Precision); err != nil {
-			return c, fmt.Errorf("precision %.40q: a length of time such as 1h or 24h", j.Precision)
+			return c, fmt.Errorf("precision %.40q: want a length of time such as 1h or 24h", j.Precision)
 		}
 		for _, name := range j.Parts {
 			part := partNamed(name)
 			if part == 0 || c.parts&part != 0 {
-				return c, fmt.Errorf("part %.40q: month, weekday and hour, each once", name)
+				return c, fmt.Errorf("part %.40q: want month, weekday or hour, each at most once", name)
 			}
 			c.parts |= part
 		}
@@ -165,7 +165,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	case DurationColumn:
 		var from, to string
 		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
-			return c, errors.New("bounds of a duration are texts such as 1h30m")
+			return c, errors.New("the bounds of a duration must be strings such as 1h30m")
 		}
 		var lo, hi time.Duration
 		for _, f := range []struct {
@@ -173,7 +173,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 			text string
 		}{{&lo, from}, {&hi, to}, {&c.step, j.Precision}} {
 			if *f.into, err = time.ParseDuration(f.text); err != nil {
-				return c, fmt.Errorf("%.40q: a length of time such as 1h30m", f.text)
+				return c, fmt.Errorf("%.40q: want a length of time such as 1h30m", f.text)
 			}
 		}
 		return c.withDurations(lo, hi), nil
@@ -188,7 +188,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	}
 	var lo, hi float64
 	if err := errors.Join(json.Unmarshal(j.Lo, &lo), json.Unmarshal(j.Hi, &hi)); err != nil {
-		return c, errors.New("bounds are numbers")
+		return c, errors.New("the bounds must be numbers")
 	}
 	return c.WithBounds(lo, hi), nil
 }

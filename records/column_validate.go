@@ -10,21 +10,21 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Limits of a column. Two level codes are reserved for cells without a level. Whole numbers beyond
-// 2⁵³, not all of which float64 can represent, are held as int64.
+// Limits of a column. Two level codes are reserved for cells without a level. float64 cannot
+// represent all whole numbers beyond 2⁵³, so columns with bounds beyond 2⁵³ are held as int64.
 const (
 	maxLevels = 1<<16 - 2
 	maxWhole  = 1 << 53
 )
 
-// columnFaults collects what is wrong with one column.
+// columnFaults collects the mistakes in the declaration of one column.
 type columnFaults struct {
 	column Column
 	path   string
 	errs   []error
 }
 
-// bad records a mistake; if there are too many, only the first ones.
+// bad records a mistake, unless maxDefects mistakes are recorded already.
 func (f *columnFaults) bad(field string, value any, want string) {
 	if len(f.errs) >= maxDefects {
 		return
@@ -32,7 +32,7 @@ func (f *columnFaults) bad(field string, value any, want string) {
 	f.errs = append(f.errs, param.New(f.path+field, value, want))
 }
 
-// validate returns everything that is wrong with column i.
+// validate returns all mistakes in the declaration of column i.
 func (c Column) validate(i int) []error {
 	f := columnFaults{column: c, path: fmt.Sprintf("records.Column[%d]", i)}
 	if c.kind < NumericColumn || c.kind >= columnKindEnd {
@@ -58,7 +58,7 @@ func (c Column) validate(i int) []error {
 	f.time()
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
 		f.bad(".WithMissing", c.kind,
-			"no missing value: give records without a class or target a level of their own, or leave them out")
+			"no missing value: leave out records without a class or a target, or declare a level for them")
 	}
 	return f.errs
 }
@@ -129,12 +129,12 @@ func (f *columnFaults) levels() {
 		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two for a flag", least, maxLevels))
 	}
 	if len(c.levels) > maxLevels {
-		return // so many are not checked one by one
+		return // too many to check one by one
 	}
 	f.texts()
 }
 
-// texts checks that every level and alias is readable and has one meaning.
+// texts checks that every level and alias is plain text and has only one meaning.
 func (f *columnFaults) texts() {
 	level, alias := map[string]bool{}, map[string]bool{}
 	for i, text := range f.column.levels {
@@ -156,8 +156,8 @@ func (f *columnFaults) texts() {
 	}
 }
 
-// plainText reports whether a text is unchanged by a line of CSV and by a JSON string. Readers trim
-// blanks, join line ends and replace bytes that are not UTF-8.
+// plainText reports whether a text stays the same in a line of CSV and in a JSON string. Readers
+// trim blanks, join line ends and replace bytes that are not UTF-8.
 func plainText(s string) bool {
 	return s != "" && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
 		!strings.ContainsFunc(s, unicode.IsControl)

@@ -94,9 +94,8 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame returns the frame that data is or that [WithUnit] or [WithPart] wraps; ok is false for
-// other data. The frame alone does not state the unit and part that these stated: it is one of
-// records.
+// AsFrame returns d if it is a frame, or the frame that [WithUnit] or [WithPart] wraps; ok is false
+// for other data. The frame alone does not state the wrapper's unit and part: its unit is a record.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)
@@ -105,7 +104,8 @@ func AsFrame(d Data) (f *Frame, ok bool) {
 	return f, ok
 }
 
-// frameOf returns the frame that data is, or that its rows decode to.
+// frameOf returns d as a frame: the frame of AsFrame if there is one, and d's decoded rows
+// otherwise.
 func frameOf(s Schema, d Data) (*Frame, error) {
 	if f, ok := AsFrame(d); ok {
 		return f, nil

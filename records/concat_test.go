@@ -23,10 +23,10 @@ func TestConcatKeepsRowsInOrder(t *testing.T) {
 	var b device.Batch
 	all.Range(0, all.Len(), &b)
 	if b.Rows != 3 || b.Dense.Row(2)[0] != 1 || b.Labels[2] != 1 || b.Dense.Row(0)[1] != 1 {
-		t.Errorf("got %v labels %v", b.Dense, b.Labels)
+		t.Errorf("got wrong rows %v or labels %v", b.Dense, b.Labels)
 	}
 	if _, err := Concat(Binary(3), one); err == nil {
-		t.Error("data of another schema pass")
+		t.Error("Concat accepts data of another schema")
 	}
 }
 
@@ -41,10 +41,10 @@ func TestConcatOfSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sets := all.(*SetTable); sets.Len() != 4 || len(sets.Items(3)) != 0 || sets.Items(2)[1] != 4 {
-		t.Errorf("got %v rows", sets.Len())
+		t.Errorf("got %v rows, want 4 in the order of the parts", sets.Len())
 	}
 	empty, err := Concat(s)
 	if err != nil || empty.Len() != 0 {
-		t.Errorf("nothing joined: %v, %v", empty, err)
+		t.Errorf("no parts: got %v and error %v, want no rows", empty, err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Condition describes the encoded values of one column that meet those constraints that concern
-// this column alone. Models that can be conditioned on values use it.
+// A Condition describes the encoded values of one column that meet the constraints on this column
+// alone. It is meant for models that can be conditioned on values.
 type Condition struct {
 	Column  int
 	Met     []int  // the constraints, by index in the list
@@ -20,10 +20,10 @@ type Condition struct {
 // Span is an interval of coordinates from Lo to Hi, both included.
 type Span struct{ Lo, Hi float32 }
 
-// Conditions returns a condition for each column whose values alone decide some of the constraints,
-// that is [Within] and [Only]. It omits columns that another constraint of the list may change, by
-// repair or by [Determines], and dates that are encoded in parts. Records still have to pass an
-// [Enforcer]: because coordinates are rounded, a condition may be off by 2⁻²⁴ of a column's range.
+// Conditions returns a condition for each column with a [Within] or an [Only] constraint. It omits
+// columns that enforcing the list may change, by repair or by [Determines], and datetimes with
+// encoded parts. Records still have to pass an [Enforcer]: coordinates are rounded, so a condition
+// may be off by 2⁻²⁴ of a column's range.
 //
 // Errors: those of [NewEnforcer].
 func Conditions(s Schema, list []Constraint) ([]Condition, error) {
@@ -80,7 +80,7 @@ func (c *Condition) allow(code *cellCode, rules []*rule) {
 	}
 }
 
-// allows reports whether a value of one column meets a Within or an Only.
+// allows reports whether a value of one column meets a Within or an Only constraint.
 func (r *rule) allows(code *cellCode, v token) bool {
 	if r.kind == onlyConstraint {
 		return v == missingToken && r.missing || r.wanted[v]
@@ -154,9 +154,9 @@ func (k *cellCode) order(a, b token) int {
 	return 0
 }
 
-// firstCoordinate returns the least coordinate in [0, 1] from which a monotone statement is true,
-// or the number after 1 if there is none. It searches the bits, whose order is that of the positive
-// numbers.
+// firstCoordinate returns the smallest coordinate in [0, 1] for which a monotone predicate is true,
+// or the float32 after 1 if there is none. It searches over the bits, which have the same order as
+// the positive numbers that they represent.
 func firstCoordinate(is func(u float32) bool) float32 {
 	lo, hi := uint32(0), math.Float32bits(1)+1
 	for lo < hi {
@@ -185,17 +185,17 @@ func common(a, b []Span) []Span {
 	return out
 }
 
-// A JointCondition says which values of several columns together meet a [Combinations], for models
-// that can be conditioned on them.
+// A JointCondition lists the values of several columns that together meet a [Combinations]
+// constraint. It is meant for models that can be conditioned on them.
 type JointCondition struct {
 	Columns []int
-	Met     int     // the constraint, by its place in the list
-	Rows    [][]int // of levels, no two the same; the number of levels for a missing value
+	Met     int     // the constraint, by index in the list
+	Rows    [][]int // indices of levels, each row once; the number of levels for a missing value
 }
 
-// JointConditions finds the [Combinations] of columns that have levels, and of the class.
-// Left out are those with a column that another constraint of the list may change, as by
-// [Conditions].
+// JointConditions returns a condition for each [Combinations] constraint whose columns all have
+// levels or are the class. It omits constraints with a column that enforcing the list may change,
+// as [Conditions] does.
 //
 // Errors: those of [NewEnforcer].
 func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {

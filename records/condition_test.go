@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestConditionsAreTheRules: a coordinate is in a span exactly if an Enforcer keeps the record that
-// it decodes to. It tests random coordinates and both sides of every end of a span.
+// TestConditionsAreTheRules: a coordinate is in a span if and only if an Enforcer keeps the record
+// that it decodes to. The test tries random coordinates and both sides of every end of a span.
 func TestConditionsAreTheRules(t *testing.T) {
 	day := 24 * time.Hour
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestConditionsAreTheRules(t *testing.T) {
 		s := must(records.NewSchema(c.column))(t)
 		found := must(records.Conditions(s, c.list))(t)
 		if len(found) != 1 || found[0].Column != 0 || len(found[0].Met) != len(c.list) {
-			t.Fatalf("%v: %+v", c.list, found)
+			t.Fatalf("%v: got conditions %+v, want one for column 0", c.list, found)
 		}
 		rng := rand.New(rand.NewPCG(3, 1))
 		flat := []float32{0, 1}
@@ -66,17 +66,18 @@ func TestConditionsAreTheRules(t *testing.T) {
 				return s.Lo <= u && u <= s.Hi
 			})
 			if in != kept(t, s, row, c.list) {
-				t.Fatalf("%v: %v of %v: in a span: %v", c.list, u, found[0].Spans, in)
+				t.Fatalf("%v: coordinate %v, spans %v: in a span is %v, kept is not",
+					c.list, u, found[0].Spans, in)
 			}
 			if in {
 				inside++
 			}
 		}
 		if inside == 0 || inside == len(flat) {
-			t.Errorf("%v: %d of %d coordinates are allowed", c.list, inside, len(flat))
+			t.Errorf("%v: %d of %d coordinates are allowed, want some", c.list, inside, len(flat))
 		}
 		if s.Dim() == 2 && found[0].Missing != kept(t, s, []float32{0, 1}, c.list) {
-			t.Errorf("%v: a missing value: %v", c.list, found[0].Missing)
+			t.Errorf("%v: got %v for a missing value, want the opposite", c.list, found[0].Missing)
 		}
 	}
 }
@@ -94,31 +95,32 @@ func TestConditionsOnLevels(t *testing.T) {
 		records.Datetime("day", at("2020-01-01T00:00:00Z"), at("2021-01-01T00:00:00Z"),
 			24*time.Hour).WithParts(records.WeekdayPart), records.Label("class", "a", "b")))(t)
 	found := must(records.Conditions(s, []records.Constraint{
-		records.Within("x", 0.5, nil),                     // which y < x may change
-		records.Ascending("x", "y").Repaired(),            //
-		records.Only("town", "Ulm", nil),                  //
-		records.Only("class", "b"),                        //
-		records.Within("day", "2020-02-01", "2020-03-01"), // in parts
-		records.Determines([]string{"town", "z"}),         //
-		records.Within("z", 0, 0.1),                       // which towns determine
+		records.Within("x", 0.5, nil), // changed by the repair of Ascending
+		records.Ascending("x", "y").Repaired(),
+		records.Only("town", "Ulm", nil),
+		records.Only("class", "b"),
+		records.Within("day", "2020-02-01", "2020-03-01"), // encoded in parts
+		records.Determines([]string{"town", "z"}),
+		records.Within("z", 0, 0.1), // determined by town
 		records.Unique("x", "town"),
 	}))(t)
 	if len(found) != 2 || found[0].Column != 0 || found[1].Column != 5 ||
 		!slices.Equal(found[0].Levels, []bool{false, false, true}) || !found[0].Missing ||
 		!slices.Equal(found[1].Levels, []bool{false, true}) || !slices.Equal(found[0].Met, []int{2}) ||
 		!slices.Equal(found[1].Met, []int{3}) {
-		t.Errorf("%+v", found)
+		t.Errorf("got wrong conditions %+v", found)
 	}
 	if _, err := records.Conditions(s, []records.Constraint{records.Only("x", "?")}); err == nil {
-		t.Error("a constraint that the column cannot meet")
+		t.Error("a value that is not a number is accepted")
 	}
 	if found := must(records.Conditions(records.Sets(9, 3), nil))(t); found != nil {
-		t.Errorf("sets: %+v", found)
+		t.Errorf("sets: got conditions %+v, want none", found)
 	}
 }
 
-// TestJointConditions: combinations of levels, each once, in the order of the constraint's columns;
-// not those of numbers, nor of columns that another constraint may change.
+// TestJointConditions: the result lists each combination of levels once, in the order of the
+// constraint's columns. It omits combinations of numbers, and of columns that another constraint
+// may change.
 func TestJointConditions(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("n", 0, 9), records.Flag("f", "no", "yes"),
 		records.Categorical("c", "p", "q").WithMissing(), records.Ordinal("o", "1", "2", "3"),

@@ -62,9 +62,10 @@ func Only(column string, values ...any) Constraint {
 	return c
 }
 
-// Ascending requires the value of each column to be at most that of the next, as for the days on
-// which an order was placed, sent and received. The columns must all be numbers, all datetimes, all
-// durations, or all of the same ordered levels. Missing values are skipped.
+// Ascending requires the value of each column to be at most the value of the next column: for
+// example, the days on which an order was placed, sent and received. The columns must all be
+// numbers, all datetimes, all durations, or all of the same ordered levels. Missing values are
+// skipped.
 func Ascending(columns ...string) Constraint {
 	return Constraint{kind: ascendingConstraint, columns: slices.Clone(columns)}
 }
@@ -81,17 +82,17 @@ func Combinations(columns []string, rows ...[]string) Constraint {
 }
 
 // Determines requires the last column to be a function of the columns before it: two records with
-// the same values there have the same value in the last column. Known rows, each with one text per
-// column, fix the function for some values. For all others, the first generated record with these
-// values fixes it. It is never learnt from other records.
+// the same values in these columns have the same value in the last column. Known rows, each with
+// one text per column, fix the function for some values. For all other values, the first generated
+// record that has them fixes the function. The function is never learnt from sensitive records.
 //
-// It is enforced by setting the last column, so it rejects no record by itself.
+// Enforcing the constraint sets the last column, so the constraint alone rejects no record.
 func Determines(columns []string, known ...[]string) Constraint {
 	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: known}
 }
 
 // Unique requires that no two records of a draw have the same values in all of the columns, and
-// that none of these values is missing. [Identifier] columns are always unique.
+// that none of these values is missing. Values of an [Identifier] column are always unique.
 func Unique(columns ...string) Constraint {
 	return Constraint{kind: uniqueConstraint, columns: slices.Clone(columns)}
 }
@@ -113,9 +114,10 @@ func (c Constraint) OrMissing() Constraint {
 }
 
 // Repaired changes a record that breaks the constraint instead of rejecting it. A value outside a
-// [Within] moves to the nearer bound, values that should be [Ascending] are sorted, and those of
-// [Combinations] become the row that shares the most values with them, the first of several. Repair
-// may reduce the quality of the records. Prefer rejection if it is cheap.
+// [Within] moves to the nearer bound. The values of an [Ascending] are sorted. The values of a
+// [Combinations] become the given row that shares the most values with them, or the first such row
+// if there are several. Repair may reduce the quality of the records. Prefer rejection if it is
+// cheap.
 func (c Constraint) Repaired() Constraint {
 	c.repaired = true
 	return c
@@ -242,12 +244,12 @@ func (j constraintJSON) constraint() (Constraint, error) {
 		missing: j.Missing, repaired: j.Repaired}, nil
 }
 
-// WithConstraints returns the schema of a table with rules that generated records obey, replacing
-// those that it had. They are applied in the given order, so a constraint that sets a column by
-// [Determines] must come before constraints that depend on that column. Schemas that differ only in
-// constraints are [Schema.Equal].
+// WithConstraints returns the schema of a table with rules that generated records obey. They
+// replace the rules that the schema had. They are applied in the given order, so a constraint that
+// sets a column by [Determines] must come before constraints that depend on that column. Schemas
+// that differ only in constraints are [Schema.Equal].
 //
-// [Schema.Validate], and every function that takes the schema, reports mistakes in them.
+// [Schema.Validate], and every function that takes the schema, reports mistakes in the constraints.
 func (s Schema) WithConstraints(list ...Constraint) Schema {
 	if s.table == nil {
 		if len(list) > 0 {

@@ -16,13 +16,13 @@ import (
 type rule struct {
 	Constraint
 	at     []int            // the columns
-	lo, hi int64            // of ticks and levels
-	from   float64          // and of numbers
-	to     float64          //
-	wanted map[uint64]bool  // of single values, by their tokens
-	rows   []tokens         // of combinations
-	known  map[uint64]token // the last column's value, by the declared values before it
-	keys   map[uint64][]int // the combinations of a key
+	lo, hi int64            // bounds of ticks and levels
+	from   float64          // lower bound of numbers
+	to     float64          // upper bound of numbers
+	wanted map[uint64]bool  // of Only: the allowed tokens
+	rows   []tokens         // of Combinations
+	known  map[uint64]token // of Determines: the declared value of the last column, by key
+	keys   map[uint64][]int // of Combinations: the indices of the rows with a key
 }
 
 // token is the content of a cell inside the schema, as bits. Different tokens are different values.
@@ -33,14 +33,14 @@ type tokens = []token
 // missingToken is the token of a missing value in any column.
 const missingToken token = 1<<64 - 1
 
-// errNoTable returns the error for constraints on columns of a schema that has none.
+// errNoTable returns the error for constraints on a schema without columns.
 func errNoTable(k Kind) error {
 	return param.New("records.Schema.WithConstraints", k, "a table, made by NewSchema")
 }
 
 const maxConstraints = 1000
 
-// compile returns the rules of constraints, or all mistakes in them, joined.
+// compile compiles constraints to rules. It returns all mistakes in the constraints, joined.
 func compile(m *mixed, list []Constraint) ([]rule, error) {
 	if len(list) > maxConstraints {
 		return nil, param.New("records.Schema.WithConstraints", len(list),
@@ -55,7 +55,7 @@ func compile(m *mixed, list []Constraint) ([]rule, error) {
 	return rules, errors.Join(errs...)
 }
 
-// compileOne is compile for one constraint.
+// compileOne compiles one constraint.
 func compileOne(m *mixed, c Constraint) (rule, error) {
 	r := rule{Constraint: c}
 	wrong := func(given any, want string) error {
@@ -91,7 +91,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	if (c.lo != "" || c.hi != "") && c.kind != withinConstraint || len(c.rows) > 0 &&
 		slices.Contains([]constraintKind{withinConstraint, ascendingConstraint, strictlyConstraint,
 			uniqueConstraint}, c.kind) {
-		return r, wrong("bounds or rows", "none: the constraint has no use for them")
+		return r, wrong("bounds or rows", "none for this constraint")
 	}
 	switch c.kind {
 	case withinConstraint:
@@ -105,8 +105,8 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 				"bounds that include a value of the column %.200v", column))
 		}
 	case ascendingConstraint, strictlyConstraint:
-		// Any two columns may be compared, since a missing value is passed over: all are like the first,
-		// and like one that float64 does not hold, if any is.
+		// Any two columns may be compared, since missing values are skipped. So each column must be
+		// comparable with the first column, and with the first column that is held in ticks, if any.
 		large := max(slices.IndexFunc(r.at, func(at int) bool { return m.columns[at].inTicks() }), 0)
 		for _, at := range r.at[1:] {
 			of := r.at[0]
@@ -124,7 +124,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	return r, nil
 }
 
-// names lists the columns, the first of many.
+// names lists the names of the columns, and counts those after the first 20.
 func (m *mixed) names() string {
 	const most = 20
 	var list []string
@@ -142,7 +142,7 @@ func ordered(k ColumnKind) bool {
 	return !k.hasLevels() && k != IdentifierColumn || k == OrdinalColumn
 }
 
-// bounds parses the bounds of a Within, and reports whether a value lies between them.
+// bounds parses the bounds of a Within, and reports whether the column has a value between them.
 func (r *rule) bounds(m *mixed) bool {
 	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
 	lo, hi := r.Constraint.lo, r.Constraint.hi
@@ -221,7 +221,7 @@ func comparable(m *mixed, a, b int) bool {
 		y.kind == DurationColumn:
 		return x.kind == y.kind
 	}
-	// A number that float64 does not hold can be compared exactly with whole numbers only.
+	// Numbers held in ticks can be compared exactly with whole numbers only.
 	return !x.inTicks() && !y.inTicks() || x.kind == y.kind
 }
 
@@ -261,7 +261,8 @@ func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 		default:
 			key := keyOf(values[:last])
 			if was, there := r.known[key]; there && was != values[last] {
-				return wrong(fmt.Sprintf("row %d", i), "one value of the last column for each of the others")
+				return wrong(fmt.Sprintf("row %d",
+					i), "one value of the last column for each row of the others")
 			}
 			r.known[key] = values[last]
 		}

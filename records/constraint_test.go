@@ -38,8 +38,8 @@ func constrained(t testing.TB) records.Schema {
 			[]string{"Köln", "x"}, []string{"Graz", "y"}, []string{"", "y"}))
 }
 
-// TestKeptRecordsObey: values of columns on different grids, held in different ways, compared by
-// the values themselves.
+// TestKeptRecordsObey: kept records obey every constraint. The test compares values of columns on
+// different grids and in different representations.
 func TestKeptRecordsObey(t *testing.T) {
 	s := constrained(t)
 	if err := s.Validate(); err != nil {
@@ -63,7 +63,8 @@ func TestKeptRecordsObey(t *testing.T) {
 	d := must(records.Concat(s, parts...))(t)
 	f, _ := records.AsFrame(d)
 	if f.Len() != e.Kept() || f.Len() < 100 || e.Tried() != 40_000 {
-		t.Fatalf("%d records, %d kept of %d: %v", f.Len(), e.Kept(), e.Tried(), e.Acceptance())
+		t.Fatalf("got %d records, %d kept of %d, with acceptance %v",
+			f.Len(), e.Kept(), e.Tried(), e.Acceptance())
 	}
 	if err := records.Check(f); err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestKeptRecordsObey(t *testing.T) {
 			least > most || small > wide || f.Level(i, at("before")) > 1 || keys[key] ||
 			f.Level(i, at("after")) >= 0 && f.Level(i, at("before")) > f.Level(i, at("after")) ||
 			!strings.Contains("Bonnx Bonny Kölnx Grazy y", town+class) {
-			t.Fatalf("row %d: %s", i, f.AppendJSON(nil, i))
+			t.Fatalf("row %d breaks a constraint: %s", i, f.AppendJSON(nil, i))
 		}
 		keys[key] = true
 	}
@@ -107,10 +108,10 @@ func TestCheckReportsBrokenConstraints(t *testing.T) {
 	if err == nil || err.Error() != `records: row 1, column "a": breaks the constraint: a <= b, repaired
 records: row 2, column "a": breaks the constraint: a determines c
 records: row 3, column "b": breaks the constraint: (b) unique` {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want three broken constraints", err)
 	}
 	if f.Value(1, 0) != "5" || f.Value(2, 2) != "yes" {
-		t.Error("the strict test changed a record")
+		t.Error("Check changed a record")
 	}
 }
 
@@ -137,7 +138,7 @@ func TestRepairsAreTheNearest(t *testing.T) {
 	f = must(records.FromValues(s, []any{0, 2, 4, "p", "p"}, []any{0, 2, 9, "p", "p"}))(t)
 	kept, _ = records.AsFrame(must(e.Keep(f, 2))(t))
 	if kept.Len() != 1 || kept.Value(0, 1) != "4" || kept.Value(0, 2) != "2" {
-		t.Errorf("%d kept: b holds no 9", kept.Len())
+		t.Errorf("kept %d records, want only the first, repaired: b cannot hold 9", kept.Len())
 	}
 }
 
@@ -153,13 +154,13 @@ func TestConstraintsReadBack(t *testing.T) {
 		t.Errorf("%v, want %v", back.Constraints(), s.Constraints())
 	}
 	if got := len(s.WithoutLabels().Constraints()); got != len(s.Constraints())-2 {
-		t.Errorf("%d constraints without labels", got)
+		t.Errorf("got %d constraints without labels, want two fewer than before", got)
 	}
 	if !s.WithConstraints().Equal(s) || len(s.WithConstraints().Constraints()) != 0 {
-		t.Error("constraints make another schema")
+		t.Error("constraints affect the equality of schemas")
 	}
 	if err := records.Sets(5, 2).WithConstraints(records.HasItems(1)).Validate(); err == nil {
-		t.Error("a schema of sets has constraints")
+		t.Error("a schema of sets accepts constraints on columns")
 	}
 	for _, text := range []string{`{"type":"items","columns":["a"]}`, `{"type":"","columns":["a"]}`,
 		`{"type":"unique","columns":["b"]}`, `{"type":"unique","columns":[]}`,
@@ -169,7 +170,7 @@ func TestConstraintsReadBack(t *testing.T) {
 		err := json.Unmarshal([]byte(`{"kind":"table","columns":[{"name":"a","type":"integer","lo":0,"hi":9},
 			{"name":"c","type":"integer","lo":0,"hi":9}],"constraints":[`+text+`]}`), &back)
 		if err == nil {
-			t.Errorf("%s is read", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }
@@ -183,12 +184,12 @@ func TestItemConstraints(t *testing.T) {
 	kept := must(e.Keep(d, 5))(t).(*records.SetTable)
 	if kept.Len() != 2 || !slices.Equal(kept.Items(1), []uint32{1, 2, 5}) || kept.Label(1) != 0 ||
 		e.Acceptance()[0].Met != 3 || e.Acceptance()[1].Met != 4 {
-		t.Errorf("%d sets, %v", kept.Len(), e.Acceptance())
+		t.Errorf("got %d sets with acceptance %v, want 2 sets", kept.Len(), e.Acceptance())
 	}
 	for _, wrong := range []records.Constraint{records.HasItems(6), records.HasItems(1, 2, 3, 4),
 		records.Only("a", 1)} {
 		if _, err := records.NewEnforcer(s, wrong); err == nil {
-			t.Errorf("%v of %v", wrong, s)
+			t.Errorf("constraint %v is accepted for %v", wrong, s)
 		}
 	}
 }

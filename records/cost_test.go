@@ -18,8 +18,8 @@ import (
 var everyText = flag.Bool("every-text", false, "every pair of a reader and a hostile input, texts "+
 	"of two characters, and a million decoded rows")
 
-// oneColumn returns readers of tables with one column, one for each kind of column for which texts
-// are parsed.
+// oneColumn returns readers of tables, one for each format and each kind of column that parses
+// texts.
 func oneColumn(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
 	list := map[string]func([]byte, ...records.Limits) error{}
@@ -83,9 +83,9 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestNoCellCostsMuch gives every reader of texts short inputs that repeat one line, for every 31st
-// pair unless the flag -every-text is set. If the extrapolated cost of an input of the largest size
-// allowed is too high, the test reads an input of that size.
+// TestNoCellCostsMuch gives readers of texts short inputs that repeat one line. It tests every 31st
+// pair of a reader and a line, and every pair if the flag -every-text is set. If the extrapolated
+// cost of an input of the largest size allowed is too high, the test reads an input of that size.
 func TestNoCellCostsMuch(t *testing.T) {
 	all := readers(t)
 	texts := cellTexts
@@ -110,7 +110,7 @@ func TestNoCellCostsMuch(t *testing.T) {
 				var over *records.LimitError
 				bytes, took := quickly(func() { err = all[name](data) })
 				if errors.As(err, &over) && bytes <= allowedBytes && took <= allowedTime {
-					continue // a longer one ends there, too
+					continue // a longer input exceeds the limit at the same place
 				}
 				for try := 0; try < 4 && took*times > allowedTime; try++ {
 					_, more := quickly(func() { _ = all[name](data) })
@@ -124,7 +124,7 @@ func TestNoCellCostsMuch(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d inputs, %d of which were given whole", inputs, again)
+	t.Logf("%d inputs; %d of them were also read at full size", inputs, again)
 }
 
 func quickly(f func()) (uint64, time.Duration) {
@@ -146,7 +146,7 @@ func costOfAll(t *testing.T, name, line string, read func([]byte, ...records.Lim
 		took = min(took, more)
 	}
 	if got > allowedBytes || took > allowedTime {
-		t.Errorf("%s of %.60q: %d MB, %v (%.60v)", name, line, got>>20, took, err)
+		t.Errorf("%s of %.60q costs too much: %d MB, %v (error %.60v)", name, line, got>>20, took, err)
 	}
 }
 

@@ -16,20 +16,20 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// CSV says how a file of comma-separated values is laid out.
+// CSV describes the layout of a file of comma-separated values.
 //
 // A line is a record. Fields are quoted as in RFC 4180, except that a quoted field ends on its
 // line, so that the content of one record never changes how another is read. Remove line breaks
 // from texts before writing a file. A line that cannot be read, because of its quotes, its number
-// of fields or its length ([Limits]), becomes a record without known values: the schema decides
-// each value as for a text that is not a number, or not a level. [Check] reports it.
+// of fields or its length ([Limits]), becomes a record of unknown values. The schema treats each of
+// these values as a text that is not a number, or not a level. [Check] reports such a line.
 //
-// [CSV.Read] and [CSV.Write] are for vectors and images. For them the zero value describes a file
-// of numbers without a header. If the schema has classes, the last column is the class name.
+// [CSV.Read] and [CSV.Write] are for vectors and images. For these methods the zero value describes
+// a file of numbers without a header. If the schema has classes, the last column is the class name.
 //
 // [CSV.ReadFrame], [CSV.Stream] and [CSV.WriteFrame] are for tables. If a header or Names names the
-// columns, they are found by name, in any order, and other columns are ignored. Otherwise a line
-// holds exactly the columns of the schema, in the schema's order.
+// columns, the columns of the schema are found by name, in any order, and other columns are
+// ignored. Otherwise a line holds exactly the columns of the schema, in the schema's order.
 type CSV struct {
 	Comma       rune     // separator; 0 for a comma
 	Comment     rune     // lines that begin with it are skipped; 0 for none
@@ -38,14 +38,14 @@ type CSV struct {
 	Names       []string // tables: the names of the file's columns, instead of those in the header
 	// tables: texts of a missing value, the first of which is written; nil for "" and "?"
 	Missing []string
-	// FirstRecord says that the first line is a record whatever it holds. Without it and without
-	// Header, a first line that looks like a header is an error. It looks like one if it has a word
-	// in each column of numbers, none of the levels in any other column, and correct quotes. This
-	// is the only error that depends on a record. It is meant for the owner of the file, looks at
-	// the first line only, before any record is kept, and reveals nothing else about that line. Set
-	// FirstRecord if even that must not be revealed.
+	// FirstRecord says that the first line is a record, whatever it holds. Without FirstRecord and
+	// without Header, a first line that looks like a header is an error. A line looks like a header if
+	// it has a word in each column of numbers, none of the levels in any other column, and correct
+	// quotes. This is the only error that depends on a record. It is meant for the owner of the file.
+	// It depends on the first line only, is returned before any record is kept, and reveals nothing
+	// else about that line. Set FirstRecord if even this must not be revealed.
 	FirstRecord bool
-	Limits      Limits // what reading may cost
+	Limits      Limits // bounds on the cost of reading
 }
 
 // Read reads dense records, one per line, plain or gzip-compressed. A class that is not in the
@@ -214,7 +214,7 @@ func (c *csvRows) classOf(text []byte) int32 {
 	return -1
 }
 
-// named reports whether a line names columns rather than holding a record.
+// named reports whether a line looks like column names rather than a record.
 func (c *csvRows) named(fields [][]byte) bool {
 	for j, field := range fields {
 		field = bytes.TrimSpace(field)
@@ -229,8 +229,8 @@ func (c *csvRows) named(fields [][]byte) bool {
 	return true
 }
 
-// columnName reports whether a text in a column of numbers must be the column's name: a word that
-// is not a number and not one of the usual texts of a missing value.
+// columnName reports whether a text in a column of numbers looks like the column's name: a word
+// that is not a number and not one of the usual texts of a missing value.
 func columnName(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && first != '_' || !plainText(text) {
@@ -299,7 +299,7 @@ func (s Schema) writableClasses() error {
 		if !plainText(name) {
 			path := fmt.Sprintf("records.Schema.Classes[%d]", i)
 			return param.New(path, fmt.Sprintf("%.40q", name),
-				"a name without control characters, or blanks around it")
+				"a name without control characters or surrounding blanks")
 		}
 	}
 	return nil

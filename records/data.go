@@ -8,16 +8,16 @@ import (
 
 // Data is a set of sensitive records, as the private algorithms read them.
 //
-// Gather and Range never fail or panic because of a record's value: every value is
-// clamped into the schema. They reuse the buffers of the batch, so a loop with one
-// batch allocates nothing after its largest batch. They set Rows, Dense or Sparse,
-// Labels (nil if the schema has no classes) and Index; they do not change the batch's
-// Keys. Any number of goroutines may read concurrently into separate batches.
+// Gather and Range never fail or panic because of a record's value: every value is clamped into the
+// schema. They reuse the buffers of the batch, so a loop with one batch allocates nothing after its
+// largest read. They set Rows, Dense or Sparse, Labels (nil if the schema has no classes) and
+// Index; they do not change the batch's Keys. Any number of goroutines may read concurrently into
+// separate batches.
 type Data interface {
 	// Schema returns the public description of the records.
 	Schema() Schema
-	// Len returns the number of records. It is private if neighbouring data sets differ in
-	// size: only a run with a ledger may let anything depend on it.
+	// Len returns the number of records. It is private if neighbouring data sets differ in size: then
+	// only a run with a ledger may use it.
 	Len() int
 	// Gather copies the given rows into b. A row number outside [0, Len) is a
 	// programming error and panics.

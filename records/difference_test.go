@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestDifference: the text names what differs, and is empty if nothing does.
+// TestDifference: the text names the difference, and is empty if there is none.
 func TestDifference(t *testing.T) {
 	table := func(columns ...records.Column) records.Schema {
 		return must(records.NewSchema(columns...))(t)
@@ -27,7 +27,7 @@ func TestDifference(t *testing.T) {
 	} {
 		got := records.Difference(c.given, c.want)
 		if (got == "") != (c.says == nil) {
-			t.Errorf("%v and %v differ in %q", c.given, c.want, got)
+			t.Errorf("%v and %v: got difference %q", c.given, c.want, got)
 		}
 		for _, says := range c.says {
 			if !strings.Contains(got, says) {

@@ -34,7 +34,7 @@ func (e encoder) row(dst, src []float32) {
 // Rows of a table become rows that the schema can hold: the largest coordinate of a one-hot block
 // becomes 1 and the others 0.
 //
-// Shapes: any number of coordinates. For a table they are taken as rows; a remainder that is not a
+// Shapes: any number of coordinates. For a table they are read as rows; a remainder that is not a
 // whole row is clamped to [0, 1].
 func (s Schema) Clamp(values []float32) {
 	if s.table != nil && s.dim > 0 {
@@ -45,7 +45,7 @@ func (s Schema) Clamp(values []float32) {
 	newEncoder(s).row(values, values)
 }
 
-// value is row for one number.
+// value encodes one number as row does.
 func (e encoder) value(v float32) float32 {
 	switch {
 	case e.binary && v >= 0.5:

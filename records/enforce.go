@@ -13,8 +13,8 @@ import (
 // remembers the values that must be unique and those that [Determines] has fixed. It is not safe
 // for concurrent use.
 //
-// It tests the final values of the records, clamped and rounded into the schema, after every
-// repair. Nothing is rounded afterwards.
+// An Enforcer tests the final values of the records, clamped and rounded into the schema, after
+// every repair. Nothing is rounded afterwards.
 //
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
 type Enforcer struct{ *hiddenEnforcer }
@@ -32,10 +32,10 @@ type enforcer struct {
 	met    []int
 }
 
-// ruleState is what a rule remembers of the records so far.
+// ruleState holds what a rule remembers about the records kept so far.
 type ruleState struct {
-	known map[uint64]token    // the last column's value, by the values before it, as learnt
-	seen  map[uint64]struct{} // the values that must be unique
+	known map[uint64]token    // of Determines: the last column's value, by key of the others
+	seen  map[uint64]struct{} // of Unique: the keys of the values so far
 }
 
 // Acceptance states how many of the generated records met one constraint.
@@ -87,7 +87,7 @@ func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	return e, nil
 }
 
-// itemFaults says what is wrong with constraints on sets.
+// itemFaults returns the mistakes in constraints on sets.
 func itemFaults(s Schema, list []Constraint) error {
 	var c param.Checker
 	for _, rule := range list {
@@ -103,12 +103,13 @@ func itemFaults(s Schema, list []Constraint) error {
 	return c.Err()
 }
 
-// Keep returns the records of d that obey the constraints, at most the given number of them, after
-// the repairs that the constraints ask for. Records after the last one kept are not examined. The
-// result has the unit and the part of d if every constraint concerns single records, and all were
-// examined. Otherwise which records are kept, and what they hold, depends on other records: rows of
-// users become [UnitPart], and a guarantee for what is kept of private records does not hold for
-// the records of d.
+// Keep makes the repairs that the constraints ask for, and returns the records of d that then obey
+// the constraints, at most the given number. Records after the last one kept are not examined.
+//
+// The result has the unit and the part of d if every constraint concerns single records and all
+// records were examined. Otherwise, the records that are kept and their values depend on other
+// records. The unit of rows of users then becomes [UnitPart], and a guarantee for the kept records
+// does not hold for the records of d.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {
@@ -136,7 +137,7 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 	return e.restated(e.keepRows(f, most), d, most), nil
 }
 
-// restated states the unit of what was kept of records: see Keep.
+// restated states the unit of the kept records; see Keep.
 func (e *Enforcer) restated(out, of Data, most int) Data {
 	single := out.Len() < most || of.Len() <= most
 	for _, rule := range e.rules {
@@ -223,7 +224,7 @@ func (e *Enforcer) keepSets(d Data, most int) (*SetTable, error) {
 	return s.Table(labels...)
 }
 
-// meets reports whether an ascending set meets the constraint.
+// meets reports whether a set with ascending items meets the constraint.
 func (c Constraint) meets(items []uint32) bool {
 	for _, item := range c.items {
 		if _, there := slices.BinarySearch(items, item); there != (c.kind == itemsConstraint) {
@@ -336,7 +337,7 @@ func (w *work) tokens(columns []int, i int) tokens {
 	return w.values
 }
 
-// follows returns the value that a Determines has fixed for a record.
+// follows returns the value that rule k, a Determines, has fixed for the last column of row i.
 func (e *Enforcer) follows(w *work, k, i int) (v token, known bool) {
 	r := &e.rules[k]
 	key := keyOf(w.tokens(r.at[:len(r.at)-1], i))
@@ -346,7 +347,7 @@ func (e *Enforcer) follows(w *work, k, i int) (v token, known bool) {
 	return v, known
 }
 
-// repair changes a record as a rule allows.
+// repair repairs a record as rule k allows.
 func (e *Enforcer) repair(w *work, k, i int) {
 	r := &e.rules[k]
 	if r.kind == determinesConstraint {
@@ -372,7 +373,7 @@ func (e *Enforcer) repair(w *work, k, i int) {
 	}
 }
 
-// nearest returns the value moved to the nearer bound of a Within if it lies outside.
+// nearest returns v, or the nearer bound of a Within if v lies outside the bounds.
 func (r *rule) nearest(code *cellCode, v token) token {
 	if code.kind.hasLevels() || code.tick != nil {
 		return token(min(max(int64(v), r.lo), r.hi))
@@ -380,7 +381,8 @@ func (r *rule) nearest(code *cellCode, v token) token {
 	return math.Float64bits(min(max(math.Float64frombits(v), r.from), r.to))
 }
 
-// likest returns the combination that shares the most values, the first of several.
+// likest returns the combination that shares the most values with the given ones, or the first such
+// combination if there are several.
 func (r *rule) likest(values tokens) tokens {
 	best, most := r.rows[0], -1
 	for _, row := range r.rows {
@@ -442,7 +444,7 @@ func (m *mixed) holds(at int, v token) bool {
 	return code.number(x) == x
 }
 
-// compare compares the values of two columns of one record, neither of which is missing.
+// compare compares the values of two columns of one record. It returns -1 if either is missing.
 func (w *work) compare(a, b, i int) int {
 	m := w.frame.schema.table
 	x, y := w.token(a, i), w.token(b, i)
@@ -495,7 +497,7 @@ func (e *Enforcer) obeys(w *work, k, i int) bool {
 	return !seen && !slices.Contains(values, missingToken)
 }
 
-// ascends compares each value with the last one before it that is not missing.
+// ascends reports whether the values of a record ascend. Missing values are skipped.
 func (r *rule) ascends(w *work, i int) bool {
 	last := -1
 	for _, at := range r.at {
@@ -512,7 +514,7 @@ func (r *rule) ascends(w *work, i int) bool {
 	return true
 }
 
-// remember records what a kept record fixes for later ones.
+// remember stores the values of a kept record that constrain later records.
 func (e *Enforcer) remember(w *work, i int) {
 	for k := range e.rules {
 		r := &e.rules[k]

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestWhatIsKeptAcrossRecordsIsOfNoUser checks the unit of what constraints keep of users' rows:
-// the same user if every row is examined by itself, and no promised unit if a row of one user
+// TestWhatIsKeptAcrossRecordsIsOfNoUser checks the unit of the users' rows that constraints keep.
+// The unit stays the user if every row is examined by itself. It is UnitPart if a row of one user
 // decides about rows of others.
 func TestWhatIsKeptAcrossRecordsIsOfNoUser(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("zip", "a", "b"),

@@ -9,8 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestErrorsCarryNoCell: whatever a line holds where a number, a level, a name or an end should be,
-// no reader's error repeats it.
+// TestErrorsCarryNoCell: no reader's error repeats the content of a malformed line.
 func TestErrorsCarryNoCell(t *testing.T) {
 	table := must(records.NewSchema(records.Numeric("n", 0, 9), records.Categorical("c", "x", "y"),
 		records.Label("l", "u", "v")))(t)
@@ -22,7 +21,7 @@ func TestErrorsCarryNoCell(t *testing.T) {
 		}
 		failed++
 		if strings.Contains(err.Error(), "47114") || strings.Contains(err.Error(), "SECRET") {
-			t.Errorf("%s of %.60q: %v", name, text, err)
+			t.Errorf("%s of %.60q: the error repeats the cell: %v", name, text, err)
 		}
 	}
 	second := func(_ any, err error) error { return err }
@@ -54,6 +53,6 @@ func TestErrorsCarryNoCell(t *testing.T) {
 		}
 	}
 	if failed < 100 {
-		t.Errorf("only %d errors: the test has no power", failed)
+		t.Errorf("got only %d errors, want at least 100 for the test to mean anything", failed)
 	}
 }

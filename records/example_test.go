@@ -37,7 +37,7 @@ func ExampleCheck() {
 }
 
 func ExampleReadTransactions() {
-	stops := records.Sets(342, 40) // 342 stations, of which a passenger counts 40
+	stops := records.Sets(342, 40) // 342 stations; at most 40 of them count for each passenger
 	visits, err := records.ReadTransactions(strings.NewReader("17 3 17\n\n5\n"), stops)
 	if err != nil {
 		fmt.Println(err)

@@ -27,7 +27,7 @@ func gz(data []byte) []byte {
 	return out.Bytes()
 }
 
-// idx returns a file in the idx format with any body.
+// idx returns a file in the idx format with the given axes and body.
 func idx(sizes []uint32, body ...byte) []byte {
 	out := []byte{0, 0, 8, byte(len(sizes))}
 	for _, s := range sizes {
@@ -47,18 +47,18 @@ func TestIDXRoundTrip(t *testing.T) {
 	}
 	if !bytes.Equal(images.Bytes(), idx([]uint32{3, 2, 2}, pixels...)) ||
 		!bytes.Equal(labels.Bytes(), idx([]uint32{3}, 2, 0, 1)) {
-		t.Error("the files are not idx")
+		t.Error("the files are not in the idx format")
 	}
 	for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
 		back, err := records.ReadIDX(bytes.NewReader(wrap(images.Bytes())),
 			bytes.NewReader(wrap(labels.Bytes())), labelledImages())
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		want, _ := table.Flat()
 		if got, _ := back.Flat(); !slices.Equal(got, want) ||
 			!slices.Equal(back.Labels(), table.Labels()) {
-			t.Errorf("%s: came back as %v of %v", name, got, back.Labels())
+			t.Errorf("%s: wrongly read back as %v with labels %v", name, got, back.Labels())
 		}
 	}
 }
@@ -73,11 +73,12 @@ func TestIDXFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if table.Len() != 2 || table.Label(0) != 1 || table.Label(1) != 0 || records.Check(table) == nil {
-		t.Errorf("read %d records of %v", table.Len(), table.Labels())
+		t.Errorf("got %d records with labels %v, want labels 1 and 0 and an invalid record",
+			table.Len(), table.Labels())
 	}
 	if table, err = records.OpenIDX(images, "", records.BinaryImage(2, 2)); err != nil ||
 		table.Row(nil, 0)[3] != 1 {
-		t.Errorf("without labels: %v", err)
+		t.Errorf("without labels: got error %v, or wrong pixels", err)
 	}
 	_, err = records.OpenIDX(filepath.Join(dir, "none"), labels, labelledImages())
 	if !errors.Is(err, os.ErrNotExist) {
@@ -120,16 +121,16 @@ func TestMalformedIDX(t *testing.T) {
 	labels := idx([]uint32{3}, 0, 1, 2)
 	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels),
 		labelledImages()); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("files of different lengths: %v", err)
+		t.Errorf("files of different lengths: got error %v, want ErrFormat", err)
 	}
 	var shape *param.Error
 	if _, err := records.ReadIDX(bytes.NewReader(good), nil,
 		labelledImages()); !errors.As(err, &shape) {
-		t.Errorf("missing labels: %v", err)
+		t.Errorf("missing labels: got error %v, want *param.Error", err)
 	}
 	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels),
 		records.Image(2, 2)); !errors.As(err, &shape) {
-		t.Errorf("unwanted labels: %v", err)
+		t.Errorf("unwanted labels: got error %v, want *param.Error", err)
 	}
 }
 
@@ -138,7 +139,7 @@ func spoil(data []byte) []byte {
 	return data
 }
 
-// TestHeadersAllocateNothing reads a header that announces eight gigabytes.
+// TestHeadersAllocateNothing reads headers that declare at least eight gigabytes.
 func TestHeadersAllocateNothing(t *testing.T) {
 	header := []byte(
 		"\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2000000000, " +
@@ -150,10 +151,10 @@ func TestHeadersAllocateNothing(t *testing.T) {
 	_, second := records.ReadNPY(bytes.NewReader(header), records.Binary(4))
 	runtime.ReadMemStats(&after)
 	if !errors.Is(first, records.ErrFormat) || !errors.Is(second, records.ErrFormat) {
-		t.Errorf("errors %v, %v", first, second)
+		t.Errorf("got errors %v and %v, want ErrFormat twice", first, second)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
-		t.Errorf("a made-up size costs %d bytes", used)
+		t.Errorf("a false size in a header costs %d bytes", used)
 	}
 }
 
@@ -171,7 +172,7 @@ func TestReadersPassFailuresOn(t *testing.T) {
 		"npy":          second(records.ReadNPY(fail([]byte("\x93NUMPY\x01\x00")), records.Binary(2))),
 	} {
 		if !errors.Is(err, broken) || errors.Is(err, records.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want the reader's", name, err)
 		}
 	}
 }
@@ -203,14 +204,14 @@ func TestWritersReportAFullDisk(t *testing.T) {
 			"npz":          records.WriteNPZ(&full{room * 30}, table),
 		} {
 			if !errors.Is(err, errFull) {
-				t.Errorf("%s with room for %d: %v", name, room, err)
+				t.Errorf("%s with room for %d bytes: got error %v, want the writer's", name, room, err)
 			}
 		}
 	}
 	var shape *param.Error
 	if err := records.WriteIDX(io.Discard, io.Discard,
 		table.WithoutLabels()); !errors.As(err, &shape) {
-		t.Errorf("labels that do not exist: %v", err)
+		t.Errorf("labels that do not exist: got error %v, want *param.Error", err)
 	}
 }
 
@@ -221,7 +222,7 @@ func TestTransactions(t *testing.T) {
 	for name, data := range map[string][]byte{"plain": []byte(text), "gzip": gz([]byte(text))} {
 		table, err := records.ReadTransactions(bytes.NewReader(data), s)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		if table.Len() != len(want) {
 			t.Fatalf("%s: %d records, want %d", name, table.Len(), len(want))
@@ -232,14 +233,14 @@ func TestTransactions(t *testing.T) {
 			}
 		}
 		if err := records.Check(table); err == nil || strings.Count(err.Error(), "row 4") != 3 {
-			t.Errorf("%s: the strict check says %v", name, err)
+			t.Errorf("%s: Check returns %v", name, err)
 		}
 		var out bytes.Buffer
 		if err := records.WriteTransactions(&out, table); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != "1 2 3\n\n7 8 9\n5\n4\n0 7\n" {
-			t.Errorf("%s: written as %q", name, out.String())
+			t.Errorf("%s: wrongly written as %q", name, out.String())
 		}
 	}
 }
@@ -249,7 +250,7 @@ func TestTransactionFiles(t *testing.T) {
 	save(t, path, gz([]byte("1 2\n3\n")))
 	if table, err := records.OpenTransactions(path, records.Sets(4, 2)); err != nil ||
 		table.Len() != 2 {
-		t.Errorf("read %v, %v", table, err)
+		t.Errorf("got %v and error %v, want 2 records", table, err)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestWhatIsNoTransaction(t *testing.T) {
 	} {
 		table := must(records.ReadTransactions(strings.NewReader(text), records.Sets(10, 10)))(t)
 		if table.Len() != len(want) {
-			t.Fatalf("%q: %d records", text, table.Len())
+			t.Fatalf("%q: got a wrong number of records, %d", text, table.Len())
 		}
 		for i, row := range want {
 			if !slices.Equal(table.Items(i), row) {
@@ -275,13 +276,13 @@ func TestWhatIsNoTransaction(t *testing.T) {
 			}
 		}
 		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the strict check says %v", text, err)
+			t.Errorf("%q: Check returns %v", text, err)
 		}
 	}
 	var shape *param.Error
 	for _, s := range []records.Schema{records.Binary(3), {}, records.Sets(4, 4).WithLabels("a")} {
 		if _, err := records.ReadTransactions(strings.NewReader("1"), s); !errors.As(err, &shape) {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: got error %v, want *param.Error", s, err)
 		}
 	}
 }
@@ -297,12 +298,12 @@ func TestCSVRoundTrip(t *testing.T) {
 		}
 		back, err := layout.Read(bytes.NewReader(gz(out.Bytes())), s)
 		if err != nil {
-			t.Fatalf("%+v: %v", layout, err)
+			t.Fatalf("%+v: got error %v, want none", layout, err)
 		}
 		got, _ := back.Flat()
 		if want, _ := table.Flat(); !slices.Equal(got, want) ||
 			!slices.Equal(back.Labels(), table.Labels()) {
-			t.Errorf("%+v: came back as %v of %v", layout, got, back.Labels())
+			t.Errorf("%+v: wrongly read back as %v with labels %v", layout, got, back.Labels())
 		}
 	}
 	path := filepath.Join(t.TempDir(), "a.csv")
@@ -312,11 +313,13 @@ func TestCSVRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if odd.Label(1) != 0 || odd.Row(nil, 1)[1] != 5 || records.Check(odd) == nil {
-		t.Errorf("read %v of %v", odd.Matrix(), odd.Labels())
+		t.Errorf("got %v with labels %v, want unknown values replaced and reported",
+			odd.Matrix(), odd.Labels())
 	}
 }
 
-// TestLinesThatCannotBeRead: each becomes a separate neutral record, which Check reports.
+// TestLinesThatCannotBeRead: each unreadable line becomes a separate neutral record, which Check
+// reports.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	s := records.Interval(2, -1, 9).WithLabels("a", "b").WithUnknown("b")
 	for text, rows := range map[string]int{
@@ -331,21 +334,21 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 	} {
 		table := must(records.CSV{}.Read(strings.NewReader(text), s))(t)
 		if table.Len() != rows {
-			t.Fatalf("%q: %d records", text, table.Len())
+			t.Fatalf("%q: got a wrong number of records, %d", text, table.Len())
 		}
 		if row := table.Row(nil, 0); row[0] != 1 || row[1] != 2 || table.Label(0) != 0 {
-			t.Errorf("%q: the first record is %v of %d", text, row, table.Label(0))
+			t.Errorf("%q: the first record is %v of class %d", text, row, table.Label(0))
 		}
 		if row := table.Row(nil, rows-1); row[1] != -1 {
 			t.Errorf("%q: the last record is %v", text, row)
 		}
 		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the strict check says %v", text, err)
+			t.Errorf("%q: Check returns %v", text, err)
 		}
 	}
 	if _, err := (records.CSV{Header: true}).Read(strings.NewReader("a,b\n1,2,a\n"),
 		s); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("a header of another number of columns: %v", err)
+		t.Errorf("a header of another number of columns: got error %v, want ErrFormat", err)
 	}
 	var shape *param.Error
 	for name, err := range map[string]error{
@@ -359,7 +362,7 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		"no schema": second(records.CSV{}.Read(strings.NewReader(""), records.Schema{})),
 	} {
 		if !errors.As(err, &shape) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }
@@ -381,15 +384,15 @@ func TestNPZRoundTrip(t *testing.T) {
 		}
 		back, err := records.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), s)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		if got, _ := back.Flat(); !slices.Equal(got, flat) || !slices.Equal(back.Labels(), labels) {
-			t.Errorf("%s: came back as %v of %v", name, got, back.Labels())
+			t.Errorf("%s: wrongly read back as %v with labels %v", name, got, back.Labels())
 		}
 	}
 }
 
-// npy writes an array with the given element type and shape.
+// npy returns an array in NumPy's format with the given element type, shape and body.
 func npy(descr, shape string, body ...byte) []byte {
 	header := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n"
 	out := append([]byte("\x93NUMPY\x02\x00"),
@@ -418,7 +421,7 @@ func TestNPYElementTypes(t *testing.T) {
 	} {
 		table, err := records.ReadNPY(bytes.NewReader(npy(descr, "(1, 2)", c.body...)), s)
 		if err != nil {
-			t.Errorf("%s: %v", descr, err)
+			t.Errorf("%s: got error %v, want none", descr, err)
 			continue
 		}
 		if got := table.Row(nil, 0); !slices.Equal(got, c.want) {
@@ -427,7 +430,7 @@ func TestNPYElementTypes(t *testing.T) {
 	}
 	grey, err := records.ReadNPY(bytes.NewReader(npy("|u1", "(1, 1, 2)", 0, 255)), records.Image(1, 2))
 	if err != nil || grey.Row(nil, 0)[1] != 1 {
-		t.Errorf("bytes of a grey image: %v", err)
+		t.Errorf("bytes of a grey image: got error %v, or a wrong pixel", err)
 	}
 }
 
@@ -459,7 +462,7 @@ func TestMalformedNPY(t *testing.T) {
 	var shape *param.Error
 	for _, s := range []records.Schema{{}, records.Sets(2, 2), records.Binary(2).WithLabels("a")} {
 		if _, err := records.ReadNPY(bytes.NewReader(good), s); !errors.As(err, &shape) {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: got error %v, want *param.Error", s, err)
 		}
 	}
 }

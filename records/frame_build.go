@@ -24,7 +24,7 @@ type builderRows struct {
 	n      int
 }
 
-// NewFrameBuilder starts a frame without rows.
+// NewFrameBuilder returns a builder without rows.
 //
 // Errors: *[param.Error] for a schema that is not of a table.
 func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
@@ -63,10 +63,10 @@ func (c Column) codes() map[string]uint16 {
 // Append adds a row: one value for each column, in the schema's order, including the label.
 //
 // A value is nil if it is missing. Otherwise it is a text (a string or []byte), a Go number or a
-// bool, including values of named types, or a [time.Time] for a [Datetime]. A column of numbers
-// parses texts and reads true as 1. A column of levels reads a number as its decimal text and, if
-// it has two levels, false and true as the first and the second. A value for an [Identifier] is
-// discarded.
+// bool, including values of named types, a [time.Time] for a [Datetime], or a [time.Duration] for a
+// [Duration]. A column of numbers parses texts and reads true as 1. A column of levels reads a
+// number as its decimal text. If it has two levels, it reads false and true as the first and the
+// second. A value for an [Identifier] is discarded.
 //
 // Errors: *[param.Error] for a wrong number of values or a value of another type. Invalid values
 // are not an error; [Check] reports them.

@@ -46,14 +46,14 @@ func (v Values) forms() (n int) {
 	return n
 }
 
-// FromColumns returns a frame of whole columns, one for each column of the schema, in its order,
-// including the label. It suits files that are stored by column. The slices are copied unless they
-// are Shared.
+// FromColumns returns a frame of whole columns, one for each column of the schema, in the schema's
+// order, including the label. It suits files that are stored by column. The slices are copied
+// unless they are Shared.
 //
 // Invalid values are not an error; [Check] reports them.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a wrong number of columns, columns of
-// different lengths, or of none or several forms.
+// different lengths, or a column with no form or with several.
 func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	const path = "records.FromColumns"
 	b, err := NewFrameBuilder(s)
@@ -62,7 +62,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	}
 	if len(columns) != len(b.cells) {
 		return nil, param.New(path, fmt.Sprintf("%d columns", len(columns)),
-			fmt.Sprintf("%d, one for each of the schema's", len(b.cells)))
+			fmt.Sprintf("%d, one for each column of the schema", len(b.cells)))
 	}
 	rows := columns[0].len()
 	var c param.Checker
@@ -72,7 +72,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
 			"exactly one of Numbers, Whole, Times, Texts and Codes")
 		c.OK(v.Times == nil || s.table.columns[j].kind == DatetimeColumn, at, "moments",
-			"another form: the column is no datetime")
+			"another form: the column is not a datetime")
 		c.OK(v.len() == rows, at, v.len(), fmt.Sprintf("%d values, as the first column has", rows))
 		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
 			fmt.Sprintf("%d values, or nil", rows))

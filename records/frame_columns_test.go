@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestColumnsAreReadAsRows: a frame of columns, in each form, is the frame that the same values
+// TestColumnsAreReadAsRows: a frame of columns, in each form, equals the frame that the same values
 // make row by row.
 func TestColumnsAreReadAsRows(t *testing.T) {
 	s := must(records.NewSchema(
@@ -73,7 +73,7 @@ func TestColumnsAreReadAsRows(t *testing.T) {
 			for i := range rows {
 				for j := range 2 {
 					if got.Stray(i, j) != want.Stray(i, j) {
-						t.Errorf("%s: cell %d, %d is odd in one way of reading it", name, i, j)
+						t.Errorf("%s: cell %d, %d is a stray in one of the two frames only", name, i, j)
 					}
 				}
 			}
@@ -94,18 +94,18 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 			Missing: []bool{true, true}})),
 	} {
 		if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want a *param.Error about %s, got %v", says, err)
 		}
 	}
 	if f := must(records.FromColumns(s, records.Values{}, records.Values{}))(t); f.Len() != 0 {
-		t.Errorf("%d rows of nothing", f.Len())
+		t.Errorf("empty columns: got %d rows, want 0", f.Len())
 	}
 	kept := []float64{1, 2}
 	f := must(records.FromColumns(s, records.Values{Numbers: kept},
 		records.Values{Texts: []string{"j", "n"}}))(t)
 	kept[0] = 9
 	if f.Number(0, 0) != 1 {
-		t.Error("a frame changes with the slice that it was made of")
+		t.Error("the frame changes with the slice that it was made from")
 	}
 }
 
@@ -123,7 +123,7 @@ func TestSharedColumns(t *testing.T) {
 		f := must(records.FromColumns(s, c.values))(t)
 		c.values.Numbers[0] = 7
 		if (f.Number(0, 0) == 7) != c.kept || c.values.Numbers[1] != 2 {
-			t.Errorf("%+v: %v", c.values, f.Number(0, 0))
+			t.Errorf("%+v: got %v after the slice was changed", c.values, f.Number(0, 0))
 		}
 	}
 }

@@ -37,8 +37,8 @@ func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return c.ReadFrame(r, s) })
 }
 
-// Stream reads records of a table in frames of the given number of rows, the last of which may have
-// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
+// Stream reads records of a table in frames of the given number of rows; the last frame may have
+// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
 // those of [CSV.ReadFrame].
 func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.CSV.Stream rows", rows, func() (rowReader, error) {
@@ -106,7 +106,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	}
 	for _, column := range s.table.columns {
 		at, found := places[column.name]
-		if column.kind == IdentifierColumn { // is never read
+		if column.kind == IdentifierColumn { // identifiers are never read
 			in.fields = append(in.fields, -1)
 			continue
 		}
@@ -122,7 +122,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	return nil
 }
 
-// count returns the number of fields with a name.
+// count returns the number of fields with the given name.
 func (in *frameReader) count(name string) (n int) {
 	for _, other := range in.names {
 		if other == name {
@@ -168,7 +168,7 @@ func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	in.rows.n++
 }
 
-// named reports whether a line names columns rather than holding a record.
+// named reports whether a line looks like column names rather than a record.
 func (in *frameReader) named(fields [][]byte) bool {
 	numbers := 0
 	for j, at := range in.fields {
@@ -213,7 +213,8 @@ func (c CSV) validateFrames(s Schema) error {
 	errs := []error{s.Validate(), c.validateCharacters()}
 	if errs[0] == nil && s.kind != MixedTable {
 		errs = append(errs,
-			param.New("records.Schema.Kind", s.kind, "a table, made by NewSchema; vectors and images are read by Read"))
+			param.New("records.Schema.Kind", s.kind,
+				"a table, made by NewSchema; vectors and images are read by Read"))
 	}
 	if c.LabelColumn != 0 {
 		errs = append(errs,

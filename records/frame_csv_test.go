@@ -66,11 +66,11 @@ func TestFramesAreReadFromManyLayouts(t *testing.T) {
 		for how, text := range map[string][]byte{"plain": []byte(c.text), "gzip": gz([]byte(c.text))} {
 			f, err := c.layout.ReadFrame(bytes.NewReader(text), pets(t))
 			if err != nil {
-				t.Errorf("%s, %s: %v", name, how, err)
+				t.Errorf("%s, %s: got error %v, want none", name, how, err)
 				continue
 			}
 			if got := cellsOf(f); got != want {
-				t.Errorf("%s, %s: %s", name, how, got)
+				t.Errorf("%s, %s: got wrong cells %s", name, how, got)
 			}
 		}
 	}
@@ -87,19 +87,20 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 	} {
 		if _, err := layout.ReadFrame(strings.NewReader(text), pets(t)); !errors.Is(err,
 			records.ErrFormat) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got error %v, want ErrFormat", text, err)
 		}
 	}
 	var shape *param.Error
 	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','},
 		{Names: []string{"a", "a"}}} {
 		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
-			t.Errorf("%+v: %v", layout, err)
+			t.Errorf("%+v: got error %v, want *param.Error", layout, err)
 		}
 	}
 }
 
-// TestRowsThatCannotBeRead: each becomes a separate neutral record, which Check reports.
+// TestRowsThatCannotBeRead: each unreadable line becomes a separate neutral record, which Check
+// reports.
 func TestRowsThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes",
 		"1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
@@ -110,17 +111,17 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 			want = strings.ReplaceAll(want, ",other,0,no", "1,other,2,yes")
 		}
 		if got := cellsOf(f); got != want {
-			t.Errorf("%q: %s", line, got)
+			t.Errorf("%q: got wrong cells %s", line, got)
 		}
 		if err := records.Check(f); err == nil || !strings.Contains(err.Error(), "row 2") ||
 			strings.Contains(err.Error(), "row 1") {
-			t.Errorf("%q: the strict check says %v", line, err)
+			t.Errorf("%q: Check returns %v", line, err)
 		}
 	}
 }
 
-// TestAHeaderThatIsNotDeclared: it is found before any record is kept, and a record is not taken
-// for a header.
+// TestAHeaderThatIsNotDeclared: a header that the CSV value does not declare is an error before any
+// record is kept, and a record is not mistaken for a header.
 func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
 	const row = "3,cat,4.5,yes\n"
@@ -129,48 +130,48 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 		_, err := records.CSV{}.ReadFrame(strings.NewReader(head+row), s)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "CSV.Header") ||
 			strings.Contains(err.Error(), "age") {
-			t.Errorf("%q: %v", head, err)
+			t.Errorf("%q: got error %v, want ErrFormat that names CSV.Header but not the column", head, err)
 		}
 		for _, err := range (records.CSV{}).Stream(strings.NewReader(head+row), s, 5) {
 			if !errors.Is(err, records.ErrFormat) {
-				t.Errorf("%q in parts: %v", head, err)
+				t.Errorf("%q in parts: got error %v, want ErrFormat", head, err)
 			}
 		}
 		f, err := records.CSV{FirstRecord: true}.ReadFrame(strings.NewReader(head+row), s)
 		if err != nil || f.Len() != 2 {
-			t.Errorf("%q as a record: %v", head, err)
+			t.Errorf("%q as a record: got error %v, want 2 records", head, err)
 		}
 	}
-	// A line that holds one number or level, is missing one, is not quoted properly or is not first is
-	// a record.
+	// A line is a record if it holds a number, a level or a missing value, lacks a field, has wrong
+	// quotes or is not the first line.
 	for _, line := range []string{"1,kind,kg,home", "age,cat,kg,home", "age,kind,kg,yes",
 		"age,kind,?,home", "age,kind,NA,home",
 		"age,kind,1e999,home", "age,kind,nan,home", "age,kind,kg", "\"age,kind,kg,home",
 		"#,kind,%,home"} {
 		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil ||
 			f.Len() != 2 {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: got error %v, want 2 records", line, err)
 		}
 	}
 	if f, err := (records.CSV{}).ReadFrame(strings.NewReader(row+"age,kind,kg,home\n"), s); err !=
 		nil || f.Len() != 2 {
-		t.Errorf("at the end: %v", err)
+		t.Errorf("names at the end: got error %v, want 2 records", err)
 	}
 	if _, err := (records.CSV{}).Read(strings.NewReader("x1,x2,class\n1,2,a\n"),
 		dense); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("of vectors: %v", err)
+		t.Errorf("vectors: got error %v, want ErrFormat", err)
 	}
 	for _, line := range []string{"x1,x2,a", "x1,2,class", "x1,x2", "x1,,class"} {
 		if v, err := (records.CSV{}).Read(strings.NewReader(line+"\n1,2,a\n"), dense); err != nil ||
 			v.Len() != 2 {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: got error %v, want 2 records", line, err)
 		}
 	}
 	levels := must(records.NewSchema(records.Categorical("a", "x", "y"),
 		records.Flag("b", "no", "yes")))(t)
 	if f, err := (records.CSV{}).ReadFrame(strings.NewReader("a,b\nx,no\n"), levels); err != nil ||
 		f.Len() != 2 {
-		t.Errorf("without a column of numbers: %v", err)
+		t.Errorf("without a column of numbers: got error %v, want 2 records", err)
 	}
 }
 
@@ -191,7 +192,7 @@ func TestFramesComeBackFromEveryLayout(t *testing.T) {
 		{Names: names}, {Names: names, Header: true}, {Missing: []string{"?", "NA"}},
 		{Missing: []string{"missing", "?"}, Comma: 'é'}} {
 		if back := throughCSV(t, c, f); !sameFrame(f, back) {
-			t.Errorf("%+v: %s", c, cellsOf(back))
+			t.Errorf("%+v: wrongly read back as %s", c, cellsOf(back))
 		}
 	}
 	var out bytes.Buffer
@@ -199,7 +200,7 @@ func TestFramesComeBackFromEveryLayout(t *testing.T) {
 		t.Error("a missing value is written as a level")
 	}
 	if err := (records.CSV{Names: names[2:]}).WriteFrame(&out, f); err == nil {
-		t.Error("a column is left out")
+		t.Error("a file without one of the schema's columns is written")
 	}
 }
 
@@ -213,12 +214,12 @@ func TestWrittenFramesAreQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := out.String(); got != "a,b\n\"x\"\"y\",0\n\"p,q\",1\n,0.5\n\"#z\",0\n" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want other quotes or cells", got)
 	}
 	lone := must(records.NewSchema(records.Numeric("a", 0, 1).WithMissing()))(t)
 	if back := throughCSV(t, records.CSV{},
 		must(records.FromValues(lone, []any{nil}, []any{1}))(t)); cellsOf(back) != ";1" {
-		t.Errorf("a lone missing value comes back as %s", cellsOf(back))
+		t.Errorf("a lone missing value is read back as %s", cellsOf(back))
 	}
 }
 
@@ -240,10 +241,10 @@ func TestStreamsAreTheFile(t *testing.T) {
 	whole := must(records.CSV{}.ReadFrame(strings.NewReader(text.String()), s))(t)
 	if !slices.Equal(sizes, []int{10, 10, 5}) ||
 		!sameFrame(whole, must(records.Concat(s, parts...))(t).(*records.Frame)) {
-		t.Errorf("parts of %v", sizes)
+		t.Errorf("got parts of %v rows, want 10, 10 and 5 with the same records", sizes)
 	}
 	for range (records.CSV{}).Stream(strings.NewReader(text.String()), s, 5) {
-		break // leaving early is no mistake
+		break // stopping early must not fail
 	}
 	rows, fault := 0, error(nil)
 	broken := io.MultiReader(strings.NewReader(text.String()), iotest.ErrReader(io.ErrClosedPipe))
@@ -253,11 +254,11 @@ func TestStreamsAreTheFile(t *testing.T) {
 		}
 	}
 	if rows != 20 || !errors.Is(fault, io.ErrClosedPipe) {
-		t.Errorf("%d rows, %v", rows, fault)
+		t.Errorf("got %d rows and error %v, want 20 rows and the reader's error", rows, fault)
 	}
 	for _, err := range (records.CSV{}).Stream(strings.NewReader(""), s, 0) {
 		if err == nil {
-			t.Error("frames of no rows")
+			t.Error("Stream accepts frames of 0 rows")
 		}
 	}
 	for f := range (records.CSV{}).Stream(strings.NewReader(""), s, 5) {
@@ -274,19 +275,19 @@ func TestPartsPassOnWhatComes(t *testing.T) {
 		if fault = err; err == nil {
 			rows += part.Len()
 		} else if part != nil {
-			t.Error("a part beside an error")
+			t.Error("an error comes with a part")
 		}
 	}
 	if rows != 2 || !errors.Is(fault, io.ErrClosedPipe) {
-		t.Errorf("%d rows, %v", rows, fault)
+		t.Errorf("got %d rows and error %v, want 2 rows and the reader's error", rows, fault)
 	}
 	for range records.Parts(
 		records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), s, 1)) {
-		break // leaving early is no mistake
+		break // stopping early must not fail
 	}
 }
 
-// lines is a reader of n rows.
+// lines is a reader of n copies of a row.
 type lines struct {
 	row  string
 	n    int
@@ -340,7 +341,7 @@ func TestStreamingTakesConstantMemory(t *testing.T) {
 	}
 	t.Logf("%d rows, at most %d MB live", rows, most>>20)
 	if rows != n || most > 64<<20 {
-		t.Errorf("%d rows, %d MB", rows, most>>20)
+		t.Errorf("got %d rows and %d MB live, want all rows and at most 64 MB", rows, most>>20)
 	}
 }
 
@@ -359,7 +360,7 @@ func TestPartsOfAnotherSchemaAreNotWritten(t *testing.T) {
 		}
 	}
 	if err := (records.CSV{}).WriteFrame(failing{}, f); err == nil {
-		t.Error("a full disk is not noticed")
+		t.Error("WriteFrame returns no error of the writer")
 	}
 }
 
@@ -392,12 +393,12 @@ func FuzzReadFrame(f *testing.F) {
 		_ = records.Check(frame)
 		back := throughCSV(t, c, frame)
 		if !sameFrame(frame, back) || records.Check(back) != nil {
-			t.Fatalf("%s comes back as %s", cellsOf(frame), cellsOf(back))
+			t.Fatalf("%s is read back as %s", cellsOf(frame), cellsOf(back))
 		}
 	})
 }
 
-// dataOf keeps a nil frame from becoming data.
+// dataOf returns f as data, and nil for a nil frame.
 func dataOf(f *records.Frame) records.Data {
 	if f == nil {
 		return nil
@@ -405,7 +406,7 @@ func dataOf(f *records.Frame) records.Data {
 	return f
 }
 
-// floats reads every four bytes as a float32, so that all of them turn up.
+// floats reads every four bytes as a float32, so that every float32 can occur.
 func floats(data []byte) []float32 {
 	out := make([]float32, len(data)/4)
 	for i := range out {
@@ -437,7 +438,7 @@ func FuzzDecodeFlat(f *testing.F) {
 			validRow(t, s, frame.Row(nil, i))
 		}
 		if !sameFrame(frame, throughCSV(t, records.CSV{Header: true}, frame)) {
-			t.Fatal("the rows come back otherwise from CSV")
+			t.Fatal("CSV changes the rows")
 		}
 	})
 }

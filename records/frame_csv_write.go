@@ -59,8 +59,8 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 // Names if it is set, otherwise those of the schema. A column of Names that the schema does not
 // have is left empty.
 //
-// Errors: the writer's; *[param.Error] for a layout that does not fit, or with which a missing
-// value would be read as a level.
+// Errors: the writer's; *[param.Error] for a layout that does not fit, or in which a missing value
+// would be read back as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	if f == nil {
 		return given("records.CSV.WriteFrame", nil)
@@ -68,8 +68,9 @@ func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as those that a generator
-// streams. Its memory does not grow with their number. It stops at the first error of the parts.
+// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as records that a
+// generator streams. Its memory does not grow with the number of records. It stops at the first
+// error of the parts.
 func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	out, err := c.frameWriter(w, s)
 	if err != nil {
@@ -91,7 +92,7 @@ type frameWriter struct {
 	w       *bufio.Writer
 	names   []string
 	columns []int    // the column of each field, or -1
-	missing []string // how each column writes a missing value
+	missing []string // the text of a missing value in each column
 	comma   rune
 	comment rune
 	scratch []byte

@@ -10,8 +10,9 @@ import (
 // DecodeFlat returns a frame of row-major encoded vectors, such as the output of a network. Every
 // row is inside the schema, whatever the numbers are, including NaN and infinities. The largest
 // coordinate of a one-hot block gives the level. Numbers are scaled back between the column's
-// bounds and rounded to the digits that a coordinate can distinguish, whole numbers and ordered
-// levels to the nearest. A value is missing if its coordinate for that exceeds one half.
+// bounds and rounded to the digits that a coordinate can distinguish. Whole numbers and ordered
+// levels are rounded to the nearest. Outside one-hot blocks, a value is missing if its coordinate
+// for a missing value exceeds one half.
 //
 // Shapes: encoded has n·Dim values; labels, present exactly if the schema has
 // classes, has n.
@@ -67,8 +68,8 @@ func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 	return c
 }
 
-// clampRow replaces an encoded row by the nearest that the schema can hold. Numbers keep their
-// digits; the caller has clamped them to [0, 1].
+// clampRow replaces an encoded row by the nearest row that the schema can hold. Numbers without a
+// missing value keep their digits; the caller clamps them to [0, 1] afterwards.
 func (m *mixed) clampRow(row []float32) {
 	for j := range m.cells {
 		k := &m.cells[j]

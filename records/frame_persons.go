@@ -9,16 +9,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ReadPersons reads a table with several rows per person, as [CSV.ReadFrame] does, and groups
-// them by the person named in a column of the file that is not in the schema, or that is an
-// [Identifier] of it; see [GroupBy]. The person's name is the text of that column without
-// surrounding blanks, byte by byte. Names are discarded after reading.
+// ReadPersons reads a table with several rows per person, as [CSV.ReadFrame] does, and groups the
+// rows by person; see [GroupBy]. The given column of the file names the person. It must not be in
+// the schema, unless the schema holds it as an [Identifier]. The person's name is the text of that
+// column without surrounding blanks, compared byte by byte. Names are discarded after reading.
 //
-// A line that cannot be read as a record, or has no name, is omitted. It belongs to no known
-// person, and a record of unknown content would count as another person.
+// A line that cannot be read as a record, or that names no person, is omitted. As a record of
+// unknown values it would count as a further person.
 //
 // Errors: those of ReadFrame and GroupBy; *[param.Error] if the person's column is one of the
-// schema's other columns; [ErrFormat] if the file does not name it.
+// schema's other columns; [ErrFormat] unless exactly one column of the file has that name.
 func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Persons, error) {
 	if most < 1 || most > MostRows {
 		return nil, param.New("records.CSV.ReadPersons.most", most,
@@ -31,7 +31,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 	for _, column := range s.table.columns {
 		if column.name == person && column.kind != IdentifierColumn {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
-				"a column that names persons: one not in the schema, or an identifier of it")
+				"a column that is not in the schema, or that is an identifier of the schema")
 		}
 	}
 	if in.persons.field = slices.Index(in.names, person); in.count(person) != 1 {
@@ -56,12 +56,12 @@ func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Perso
 
 // rowPersons holds the persons of the rows that a reader has kept.
 type rowPersons struct {
-	field int              // of a line
-	index map[string]int32 // nil if persons are not wanted
+	field int              // the field of a line that names the person
+	index map[string]int32 // the number of each name; nil if rows are not grouped
 	of    []int32
 }
 
-// keep records the person of a line, and reports whether it belongs to one.
+// keep records the person of a line, and reports whether the line names one.
 func (p *rowPersons) keep(in *input, fields [][]byte, fault lineFault) (bool, error) {
 	if p.index == nil {
 		return true, nil

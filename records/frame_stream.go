@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// rowReader reads the rows of a table from a file, some at a time.
+// rowReader reads the rows of a table from a file in parts.
 type rowReader interface {
 	// read appends at most n rows to the builder; io.EOF means that there are no more.
 	read(n int) error
@@ -22,8 +22,8 @@ func readFrame(in rowReader) (*Frame, error) {
 	return in.builder().Frame(), nil
 }
 
-// streamFrames reads rows in frames of the given number of rows, the last of which may have fewer.
-// It ends after the first error.
+// streamFrames reads rows in frames of the given number of rows; the last frame may have fewer. It
+// ends after the first error.
 func streamFrames(path string, rows int, open func() (rowReader, error)) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
 		if rows < 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// people has a column of every kind, with every setting of columns.
+// people returns a schema of numbers and levels that covers the settings of columns.
 func people(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(
@@ -57,10 +57,10 @@ func TestBlocksCoverTheVector(t *testing.T) {
 	}
 	if at != s.Dim() || s.Classes() != 2 || s.ClassName(1) != ">50K" || s.IsBinary() || s.Sparse() ||
 		s.IsImage() {
-		t.Errorf("%d coordinates of %d, %v", at, s.Dim(), s)
+		t.Errorf("the blocks have %d coordinates of %d, or %v has wrong properties", at, s.Dim(), s)
 	}
 	if lo, hi := s.Bounds(); lo != 0 || hi != 1 {
-		t.Errorf("bounds %v, %v", lo, hi)
+		t.Errorf("got bounds %v, %v, want 0, 1", lo, hi)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestLogarithmBendsTheScale(t *testing.T) {
 	f := must(records.FromValues(s, []any{19}, []any{10}, []any{109}))(t)
 	got := []float32{f.Row(nil, 0)[0], f.Row(nil, 1)[0], f.Row(nil, 2)[0]}
 	if !slices.Equal(got, []float32{.5, 0, 1}) {
-		t.Errorf("10, 19 and 109 lie at %v", got)
+		t.Errorf("19, 10 and 109 are encoded as %v, want [0.5 0 1]", got)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestMaxNormIsAttained(t *testing.T) {
 		[]any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
 	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got ||
 		s.MaxNorm() > got*(1+1e-15) {
-		t.Errorf("norm %v of %v", got, s.MaxNorm())
+		t.Errorf("got norm %v and MaxNorm %v, want √10 for both", got, s.MaxNorm())
 	}
 }
 
@@ -126,7 +126,7 @@ func norm(row []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// validRow fails the test unless an encoded row is one that the schema can hold.
+// validRow fails the test if an encoded row is not one that the schema can hold.
 func validRow(t *testing.T, s records.Schema, row []float32) {
 	t.Helper()
 	for _, b := range s.Blocks() {
@@ -134,7 +134,7 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 		ones := 0
 		for _, v := range block {
 			if !(v >= 0 && v <= 1) {
-				t.Fatalf("coordinate %v in %v", v, block)
+				t.Fatalf("got coordinate %v in %v, want one in [0, 1]", v, block)
 			}
 			if v == 1 {
 				ones++
@@ -147,8 +147,8 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 	}
 }
 
-// hostile returns a random encoded coordinate: mostly inside, often on an edge, and
-// sometimes any float32 there is.
+// hostile returns a random encoded coordinate: mostly inside, often on an edge, and sometimes an
+// arbitrary float32.
 func hostile(r *rand.Rand) float32 {
 	switch r.IntN(8) {
 	case 0:
@@ -161,8 +161,8 @@ func hostile(r *rand.Rand) float32 {
 	return r.Float32()*1.2 - 0.1
 }
 
-// TestManyDecodedRowsAreValid: two hundred thousand, or a million with the flag -every-text, pass
-// the strict test, come back from CSV unchanged, and are encoded inside the schema.
+// TestManyDecodedRowsAreValid: two hundred thousand decoded rows, or a million with the flag
+// -every-text, pass Check, stay the same in CSV, and are encoded inside the schema.
 func TestManyDecodedRowsAreValid(t *testing.T) {
 	n := 200_000
 	if *everyText {
@@ -189,7 +189,7 @@ func TestManyDecodedRowsAreValid(t *testing.T) {
 		}
 		back := throughCSV(t, records.CSV{}, f)
 		if !sameFrame(f, back) {
-			t.Fatal("the rows come back otherwise from CSV")
+			t.Fatal("CSV changes the rows")
 		}
 		back.Range(0, back.Len(), &b)
 		if !slices.Equal(b.Labels, labels) {
@@ -197,7 +197,7 @@ func TestManyDecodedRowsAreValid(t *testing.T) {
 		}
 		for i := range b.Rows {
 			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
-				t.Fatalf("norm %v", norm(row))
+				t.Fatalf("got norm %v, want at most MaxNorm", norm(row))
 			} else {
 				validRow(t, s, row)
 			}
@@ -251,7 +251,7 @@ func TestEncodingIsStable(t *testing.T) {
 	again := slices.Clone(b.Dense.Data)
 	s.Clamp(again)
 	if !slices.Equal(again, b.Dense.Data) {
-		t.Error("clamping moves a row of the schema")
+		t.Error("Clamp changes a row that is in the schema")
 	}
 }
 
@@ -268,7 +268,7 @@ func TestClampMakesRowsOfTheSchema(t *testing.T) {
 	}
 	for _, v := range flat[500*s.Dim():] {
 		if !(v >= 0 && v <= 1) {
-			t.Errorf("a rest of %v", v)
+			t.Errorf("a coordinate after the last whole row is %v, want one in [0, 1]", v)
 		}
 	}
 }
@@ -293,17 +293,17 @@ func TestFrameIsData(t *testing.T) {
 		for _, got := range [][]float32{some.Dense.Row(k), taken.Row(nil, k),
 			f.Slice(int(i), 40).Row(nil, 0)} {
 			if !slices.Equal(got, all.Dense.Row(int(i))) {
-				t.Errorf("row %d read as %v", i, got)
+				t.Errorf("row %d is wrongly read as %v", i, got)
 			}
 		}
 		if some.Labels[k] != labels[i] || some.Index[k] != i || taken.Label(k) != int(labels[i]) {
-			t.Errorf("label or index of row %d", i)
+			t.Errorf("row %d has a wrong label or index", i)
 		}
 	}
 	joined := must(records.Concat(s, f.Slice(0, 13), onlyData{f.Slice(13, 13)},
 		f.Slice(13, 40)))(t).(*records.Frame)
 	if !sameFrame(joined, f) || !slices.Equal(joined.Labels(), labels) {
-		t.Error("parts joined are not the whole")
+		t.Error("the joined parts differ from the whole")
 	}
 	bare := f.WithoutLabels()
 	bare.Range(0, 40, &some)
@@ -314,7 +314,7 @@ func TestFrameIsData(t *testing.T) {
 	for l, rows := range f.RowsByLabel() {
 		for _, i := range rows {
 			if labels[i] != int32(l) {
-				t.Errorf("row %d in class %d", i, l)
+				t.Errorf("row %d is listed in class %d", i, l)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func TestForeignDataOfATableIsJoined(t *testing.T) {
 	f := must(records.DecodeFlat(s, make([]float32, 2*s.Dim()), 1, 0))(t)
 	joined := must(records.Concat(s, onlyData{f}, f))(t).(*records.Frame)
 	if joined.Len() != 4 || !sameFrame(joined.Slice(0, 2), f) || records.Check(onlyData{f}) != nil {
-		t.Error("foreign data joined")
+		t.Error("data of another type are joined wrongly")
 	}
 }
 
@@ -348,7 +348,7 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	err := records.Check(torn{f})
 	if err == nil || !strings.Contains(err.Error(), "column 6: not exactly one level") ||
 		!strings.Contains(err.Error(), "column 1: marked as missing but has a value") {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want defects in columns 6 and 1", err)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 	if e.Schema().Kind() != records.IntervalVector || !slices.Equal(e.Labels(), f.Labels()) ||
 		!slices.Equal(e.Schema().ClassNames(), s.ClassNames()) ||
 		records.Check(e) != nil || e.Schema().Validate() != nil {
-		t.Errorf("%v of %v", e.Schema(), e.Labels())
+		t.Errorf("got schema %v or labels %v, want a valid table of vectors", e.Schema(), e.Labels())
 	}
 	for i := range 2 {
 		if !slices.Equal(e.Row(nil, i), f.Row(nil, i)) {
@@ -368,7 +368,7 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 		}
 	}
 	if e := f.WithoutLabels().Encoded(); e.Labels() != nil || e.Len() != 2 {
-		t.Error("without labels")
+		t.Error("without labels: the encoded table has labels, or not 2 rows")
 	}
 }
 
@@ -391,7 +391,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	rows := []int32{1, 2, 3}
 	f.Range(0, 9, &b)
 	if n := testing.AllocsPerRun(100, func() { f.Gather(rows, &b); f.Range(2, 8, &b) }); n > 0 {
-		t.Errorf("%v allocations a batch", n)
+		t.Errorf("got %v allocations per batch, want 0", n)
 	}
 }
 
@@ -425,7 +425,7 @@ func TestCheckReportsCells(t *testing.T) {
 		}
 		if want := s.ColumnIndex(c.column); d != nil && d.Column != want && c.column != "income" ||
 			c.column == "income" && d.Column != -1 {
-			t.Errorf("%s: column %d", c.column, d.Column)
+			t.Errorf("%s: the defect names the wrong column %d", c.column, d.Column)
 		}
 		validRow(t, s, f.Row(nil, 1))
 	}
@@ -442,13 +442,14 @@ func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
 		[]any{"x", 1e6, 40.5, "?", "half", "XXL", nil, nil, "Bonn", nil, "maybe"}))(t)
 	for j := range s.Columns() {
 		if f.Stray(0, j) || !f.Stray(1, j) {
-			t.Errorf("column %d: %v and %v", j, f.Stray(0, j), f.Stray(1, j))
+			t.Errorf("column %d: Stray returns %v and %v, want false and true",
+				j, f.Stray(0, j), f.Stray(1, j))
 		}
 	}
 	said := records.WithUnit(f, records.UnitUser)
 	if inside, ok := records.AsFrame(said); !ok || inside != f ||
 		records.Check(said).Error() != records.Check(f).Error() {
-		t.Error("what is stated about a frame hides it")
+		t.Error("a statement about a frame hides the frame")
 	}
 	if _, ok := records.AsFrame(onlyData{f}); ok {
 		t.Error("data of another type is taken for a frame")
@@ -462,10 +463,10 @@ func TestColumnsAreReviewed(t *testing.T) {
 		!slices.Equal(got.Levels(), []string{"y", "w"}) ||
 		must(records.NewSchema(got))(t).Validate() != nil || c.Other() != "z" ||
 		got.WithoutMissing().HasMissing() {
-		t.Errorf("%+v", got)
+		t.Errorf("got wrong levels or another level in %+v", got)
 	}
 	if lo, hi := records.Numeric("a", 0, 1).WithBounds(2, 3).Bounds(); lo != 2 || hi != 3 {
-		t.Errorf("bounds %v, %v", lo, hi)
+		t.Errorf("got bounds %v, %v, want 2, 3", lo, hi)
 	}
 }
 
@@ -476,7 +477,7 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	for _, row := range [][]any{{1}, {1, 2, 3}, {1, struct{}{}}, {[]int{1}, "y"}, {1, 2i}} {
 		var shape *param.Error
 		if err := b.Append(row...); !errors.As(err, &shape) {
-			t.Errorf("%v: %v", row, err)
+			t.Errorf("%v: got error %v, want *param.Error", row, err)
 		}
 	}
 	if err := b.Append(0.5, level("y")); err != nil {
@@ -484,7 +485,8 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	}
 	if f := b.Frame(); f.Len() != 1 || f.Value(0, 0) != "0.5" || f.Value(0, 1) != "y" ||
 		b.Len() != 0 || b.Frame().Len() != 0 {
-		t.Errorf("%d rows, %q and %q", f.Len(), f.Value(0, 0), f.Value(0, 1))
+		t.Errorf("got %d rows with %q and %q, want one row of 0.5 and y",
+			f.Len(), f.Value(0, 0), f.Value(0, 1))
 	}
 }
 
@@ -535,7 +537,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 	if _, err := records.NewSchema(records.Numeric("a", 1, 0), records.Flag("b", "x", "x")); err ==
 		nil ||
 		!strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
-		t.Errorf("not every mistake: %v", err)
+		t.Errorf("the error does not list every mistake: %v", err)
 	}
 }
 
@@ -544,16 +546,16 @@ func TestLabelsOfATableChange(t *testing.T) {
 	bare := s.WithoutLabels()
 	if bare.Classes() != 0 || len(bare.Columns()) != len(s.Columns())-1 || bare.Dim() != s.Dim() ||
 		bare.Equal(s) || s.Classes() != 2 {
-		t.Errorf("without labels: %v", bare)
+		t.Errorf("got wrong schema without labels: %v", bare)
 	}
 	again := bare.WithLabels("a", "b", "c").WithUnknown("b")
 	if again.Classes() != 3 || again.ColumnIndex("class") != len(again.Columns())-1 ||
 		again.Validate() != nil {
-		t.Errorf("with labels: %v", again)
+		t.Errorf("got wrong schema with labels: %v", again)
 	}
 	f := must(records.DecodeFlat(again, make([]float32, again.Dim()), 9))(t)
 	if f.Label(0) != 1 {
-		t.Errorf("an unknown class becomes %d", f.Label(0))
+		t.Errorf("an unknown class becomes %d, want 1", f.Label(0))
 	}
 	if s.WithLabels("a", "a").Validate() == nil || s.WithUnknown("no").Validate() == nil {
 		t.Error("wrong labels are valid")
@@ -567,26 +569,26 @@ func TestTablesAreNoVectors(t *testing.T) {
 	s := people(t)
 	var shape *param.Error
 	if _, err := records.FromFlat(s, make([]float32, s.Dim()), 0); !errors.As(err, &shape) {
-		t.Errorf("FromFlat: %v", err)
+		t.Errorf("FromFlat: got error %v, want *param.Error", err)
 	}
 	if _, err := (records.CSV{}).Read(strings.NewReader(""), s); !errors.As(err, &shape) {
-		t.Errorf("Read: %v", err)
+		t.Errorf("Read: got error %v, want *param.Error", err)
 	}
 	for _, o := range []records.Schema{records.Interval(3, 0, 1), {}, records.Sets(3, 1)} {
 		if _, err := records.DecodeFlat(o, make([]float32, 3)); !errors.As(err, &shape) {
-			t.Errorf("DecodeFlat: %v", err)
+			t.Errorf("DecodeFlat: got error %v, want *param.Error", err)
 		}
 		if _, err := (records.CSV{}).ReadFrame(strings.NewReader(""), o); !errors.As(err, &shape) {
-			t.Errorf("ReadFrame: %v", err)
+			t.Errorf("ReadFrame: got error %v, want *param.Error", err)
 		}
 	}
 	for _, labels := range [][]int32{nil, {0, 1}} {
 		if _, err := records.DecodeFlat(s, make([]float32, s.Dim()), labels...); !errors.As(err, &shape) {
-			t.Errorf("%d labels: %v", len(labels), err)
+			t.Errorf("%d labels: got error %v, want *param.Error", len(labels), err)
 		}
 	}
 	if _, err := records.DecodeFlat(s, make([]float32, s.Dim()+1), 0); !errors.As(err, &shape) {
-		t.Errorf("a row and a bit: %v", err)
+		t.Errorf("a row and one coordinate: got error %v, want *param.Error", err)
 	}
 }
 
@@ -619,7 +621,7 @@ func TestSchemaFile(t *testing.T) {
 		}
 		back, err := records.OpenSchema(path)
 		if err != nil || !back.Equal(s) {
-			t.Errorf("%s: %v, %v", name, back, err)
+			t.Errorf("%s: got back %v and error %v", name, back, err)
 		}
 	}
 	var text bytes.Buffer
@@ -640,7 +642,7 @@ func TestSchemaFile(t *testing.T) {
 	}
 	for _, text := range []string{"", "{", "{} {}", `{"kind":"table"}`} {
 		if _, err := records.ReadSchema(strings.NewReader(text)); err == nil {
-			t.Errorf("%q is a schema", text)
+			t.Errorf("%q is accepted as a schema", text)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// writeFrames writes the records of all parts, each by the given function, into a buffer that keeps
+// writeFrames calls write for each record of all parts. The buffer that it passes to write keeps
 // the first error until it is flushed.
 func writeFrames(to io.Writer, path string, s Schema, parts iter.Seq2[Data, error],
 	write func(to io.Writer, f *Frame, row int)) error {

@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// inSchema fails the test unless what a reader returned is clean: a typed error,
-// or data whose every batch lies in the schema.
+// inSchema fails the test unless a reader returned an ErrFormat, or data whose values are all in
+// the schema.
 func inSchema(t *testing.T, d records.Data, err error) {
 	t.Helper()
 	if err != nil {
 		if !errors.Is(err, records.ErrFormat) {
-			t.Fatalf("error %v is no ErrFormat", err)
+			t.Fatalf("got error %v, want ErrFormat", err)
 		}
 		return
 	}
@@ -45,11 +45,11 @@ func setsInSchema(t *testing.T, m *device.Sparse, s records.Schema) {
 	for i := range len(m.Offsets) - 1 {
 		row := m.Items[m.Offsets[i]:m.Offsets[i+1]]
 		if len(row) > s.MaxItems() {
-			t.Fatalf("a set of %d items", len(row))
+			t.Fatalf("a set has %d items, more than MaxItems", len(row))
 		}
 		for j, item := range row {
 			if int(item) >= s.Dim() || j > 0 && row[j-1] >= item {
-				t.Fatalf("set %v", row)
+				t.Fatalf("set %v is not ascending, or not inside the universe", row)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func FuzzReadTransactions(f *testing.F) {
 		}
 		again, err := records.ReadTransactions(bytes.NewReader(out.Bytes()), records.Sets(8, 5))
 		if err != nil || again.Len() != table.Len() || records.Check(again) != nil {
-			t.Fatalf("%q does not read back: %v", out.String(), err)
+			t.Fatalf("%q is not read back: %v", out.String(), err)
 		}
 	})
 }
@@ -157,13 +157,13 @@ func FuzzSchemaJSON(f *testing.F) {
 		var back records.Schema
 		if err != nil || json.Unmarshal(text, &back) != nil || !back.Equal(s) ||
 			fmt.Sprint(back.Constraints()) != fmt.Sprint(s.Constraints()) {
-			t.Fatalf("%s does not read back: %v", text, err)
+			t.Fatalf("%s is not read back: %v", text, err)
 		}
 	})
 }
 
-// FuzzReadTimes reads a moment, a length of time, a wide number, a hashed text and an identifier:
-// whatever the text, the row is inside the schema and comes back from its own text.
+// FuzzReadTimes reads a moment, a length of time, a wide number, a hashed text and an identifier.
+// Whatever the text, the row is inside the schema, and its own text is read back as the same row.
 func FuzzReadTimes(f *testing.F) {
 	for _, text := range []string{"2024-02-29T01:02:03.5+05:00", "2024-02-30", "1.5", "-1h", "1e300",
 		"9223372036854775808", "0000-00-00", "1709209801", "-0.0000000001", "99999-01-01"} {
@@ -188,7 +188,7 @@ func FuzzReadTimes(f *testing.F) {
 		}
 		again, err := records.FromValues(s, row)
 		if err != nil || records.Check(again) != nil || !sameFrame(frame, again) {
-			t.Fatalf("%q comes back otherwise: %v", row, records.Check(again))
+			t.Fatalf("%q is read back as another row: Check returns %v", row, records.Check(again))
 		}
 	})
 }

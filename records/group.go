@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Visits describes a file with many rows per person, each with one visited item or several
-// separated by blanks. Reading it makes one set per person: all of a person's rows, in any order in
-// the file, become one record of at most the schema's number of items. The unit of a guarantee is
+// Visits describes a file with many rows per person, each with one or more visited items, separated
+// by blanks. Reading the file makes one set per person: all rows of a person, wherever they are in
+// the file, become one record with at most the schema's number of items. The unit of a guarantee is
 // then the user; see [UnitOf].
 //
 // A row is a line, and its person depends on that line only: it is the text of the user's column.
@@ -22,17 +22,17 @@ import (
 type Visits struct {
 	Comma              rune // between columns; 0 for a comma
 	Header             bool
-	User, Item         string // names of the columns, with a header
-	UserColumn, Column int    // their positions, without one
-	Limits             Limits // what reading may cost
+	User, Item         string // names of the columns, if there is a header
+	UserColumn, Column int    // positions of the columns, if there is no header
+	Limits             Limits // bounds on the cost of reading
 }
 
-// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows.
-// Which items of a person with too many are kept is a fixed function of that person's set. Item
-// numbers outside the universe, texts that are not numbers, and the items of a line that is too
-// long are dropped, but their person is kept.
+// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows. If
+// a person has too many items, a fixed function of that person's set chooses the items that are
+// kept. Item numbers outside the universe, texts that are not numbers, and the items of a line that
+// is too long are dropped, but their person is kept.
 //
-// It takes memory for the persons and their distinct items.
+// Read takes memory for the persons and their distinct items.
 // Errors: [ErrFormat] if the header does not name both columns; *[LimitError]; *[param.Error] for
 // invalid columns, or a schema other than sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
@@ -114,8 +114,8 @@ type grouping struct {
 	visits    []uint64 // person and item, 32 bits each
 }
 
-// row adds the content of one line. If the line is too long, only the person is read, provided that
-// the line goes on after the name.
+// row adds the content of one line. From a line that is too long it reads only the person, provided
+// that a separator follows the name.
 func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) error {
 	var name, items []byte
 	if userAt < len(fields) && (fault != tooLong || userAt+1 < len(fields)) {
@@ -140,7 +140,7 @@ func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) err
 	return nil
 }
 
-// person returns the number of a person.
+// person returns the number of the person with a name. A new name gets the next number.
 func (g *grouping) person(name []byte) (uint32, error) {
 	if p, known := g.index[string(name)]; known {
 		return p, nil

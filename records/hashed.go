@@ -9,7 +9,7 @@ import (
 
 // Hashed returns a column of texts, for texts that are too many to declare. A fixed, public hash
 // puts each text into one of the given number of buckets, and the bucket is encoded one-hot. Texts
-// in the same bucket are not distinguished: with b buckets this happens to two texts with
+// in the same bucket are not distinguished. With b buckets, two texts share a bucket with
 // probability 1/b.
 //
 // Generated records hold the name of a bucket: the first known text that falls into it, or a name
@@ -57,7 +57,8 @@ func mixed64(h uint64) uint64 {
 	return h ^ h>>31
 }
 
-// bucket returns the bucket of a text, or the one that the text names by its number.
+// bucket returns the bucket of a text. The name of a bucket, such as "bucket-17", is in that
+// bucket.
 func (k *cellCode) bucket(text string) uint16 {
 	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
 		if n, ok := wholeNumber(number); ok && n < int64(k.levels) {

@@ -44,10 +44,10 @@ func Sequence(start int64) IdentifierRule {
 	return IdentifierRule{kind: sequenceRule, start: start}
 }
 
-// Pattern returns the rule that makes texts of a form. Each # stands for a digit, each ? for a
-// letter from A to Z and each * for either; a backslash quotes the next character, and every other
-// character stands for itself. "C-####" has 10,000 identifiers, which bounds the number of records
-// of a draw.
+// Pattern returns the rule that makes texts of the given form. Each # becomes a digit, each ? a
+// letter from A to Z, and each * a digit or such a letter. A backslash quotes the next character.
+// All other characters are kept. "C-####" has 10,000 identifiers, so a draw with this pattern has
+// at most 10,000 records.
 func Pattern(form string) IdentifierRule { return IdentifierRule{kind: patternRule, pattern: form} }
 
 // String returns the rule in the form used in a schema's JSON.
@@ -87,7 +87,7 @@ const (
 	alnumSigns  = digitSigns + letterSigns
 )
 
-// place is one character of a pattern: one of an alphabet, or a fixed one.
+// place is one character of a pattern: a character from an alphabet, or a fixed one.
 type place struct {
 	signs string
 	fixed rune
@@ -155,8 +155,8 @@ func (f *columnFaults) identifier() {
 	}
 }
 
-// number returns the number behind the identifier of the i-th record of a draw: i itself for a
-// sequence, otherwise a unique one that depends on the draw's seed.
+// number returns the number from which the identifier of the i-th record of a draw is made: i for a
+// sequence, otherwise a unique number that depends on the draw's seed.
 func (r IdentifierRule) number(i int64, seed uint64) int64 {
 	if r.kind == sequenceRule {
 		return i
@@ -187,7 +187,7 @@ func (r IdentifierRule) append(dst []byte, number int64) []byte {
 
 // appendUUID appends a UUID for a number of 62 bits. The number fills the first 60 and the last 2
 // free bits, so that different numbers give different texts. The remaining bits are derived from
-// it.
+// the number.
 func appendUUID(dst []byte, n uint64) []byte {
 	high := n >> 2 // 60 bits
 	high = high>>12<<16 | 0x4000 | high&0xfff
@@ -222,7 +222,8 @@ func permuted(i, n int64, seed uint64) int64 {
 
 // WithIdentifiers returns generated records with new identifiers in the identifier columns of their
 // schema. first is the number of the first record within the draw, counted from 0, and seed is the
-// draw's. Data without such columns are returned unchanged. Generators call it themselves.
+// seed of the draw. Data without such columns are returned unchanged. Generators call
+// WithIdentifiers themselves.
 //
 // Identifiers of one seed and different record numbers differ. They depend on no private record,
 // but they reveal which draw a record comes from.
@@ -244,7 +245,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		if most := c.rule.capacity(); int64(first)+int64(f.n) > most {
 			return nil, param.New(fmt.Sprintf("records.Column[%.40q].Rule", c.name),
 				fmt.Sprintf("%v for %d records", c.rule, first+f.n),
-				fmt.Sprintf("a rule that makes enough: it makes %d identifiers", most))
+				fmt.Sprintf("a rule with enough identifiers: this one makes %d", most))
 		}
 		ticks := make([]int64, f.n)
 		for i := range ticks {

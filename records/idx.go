@@ -15,8 +15,8 @@ const idxBytes = 0x08
 
 // ReadIDX reads records in the idx format of MNIST, plain or gzip-compressed: images of one byte
 // per pixel and, if the schema has classes, labels of one byte. 0 is the schema's lower bound and
-// 255 its upper; a binary schema reads 128 and above as 1. labels must be nil if and only if the
-// schema has no classes.
+// 255 its upper bound; a binary schema reads 128 and above as 1. labels must be nil if and only if
+// the schema has no classes.
 //
 // Errors: [ErrFormat] for files that are truncated, too long, or do not have the element type or
 // the number of coordinates of the schema; *[LimitError]; *[param.Error] for a schema that does not
@@ -156,7 +156,7 @@ func WriteIDX(images, labels io.Writer, t *Table) error {
 	})
 }
 
-// writeIDX writes a header and then what row appends for every record.
+// writeIDX writes a header, and then the bytes that row appends for every record.
 func writeIDX(w io.Writer, sizes []uint32, row func(dst []uint8, i int) []uint8) error {
 	bw := bufio.NewWriter(w)
 	bw.Write([]byte{0, 0, idxBytes, byte(len(sizes))})

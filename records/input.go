@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// input is an input being read, unpacked and within its limits.
+// input is an input that is read, unpacked and checked against its limits.
 type input struct {
 	*bufio.Reader
 	limits Limits
@@ -49,9 +49,10 @@ func openInput(r io.Reader, limits Limits) (*input, error) {
 // gzipHead is the length of the fixed part of a gzip header.
 const gzipHead = 10
 
-// packedByGzip recognises the fixed part of a gzip header (RFC 1952, section 2.3.1): its magic
-// number, the one method, no reserved flag, one of the known extra flags. With the magic number
-// alone, a first line that begins with these two bytes would change how all other lines are read.
+// packedByGzip recognises the fixed part of a gzip header (RFC 1952, section 2.3.1): the magic
+// number, the only compression method, no reserved flag, and one of the known extra flags. The
+// magic number alone is not enough: a first line that begins with its two bytes would change how
+// all other lines are read.
 func packedByGzip(head []byte) bool {
 	return len(head) == gzipHead && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 &&
 		head[3]&0xe0 == 0 && (head[8] == 0 || head[8] == 2 || head[8] == 4)
@@ -69,7 +70,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpacking returns an error before an input unpacks to more than the limit.
+// unpacking reads unpacked bytes, and returns an error instead of bytes beyond the limit.
 type unpacking struct {
 	r  io.Reader
 	in *input
@@ -101,7 +102,7 @@ func overLimit(err error) error {
 }
 
 // grown returns s with room for one more value. It doubles the storage up to the number of values
-// that any input may hold, so that all allocations together are at most four times what is needed.
+// that any input may hold. All allocations together are then at most four times the memory needed.
 func grown[T any](s []T) []T {
 	if len(s) < cap(s) || len(s) >= leastValues {
 		return s

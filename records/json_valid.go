@@ -1,7 +1,7 @@
 package records
 
-// validJSON reports whether a text is valid JSON. Unlike json.Valid, it allocates no error for a
-// text that is not.
+// validJSON reports whether a text is valid JSON. Unlike json.Valid, it allocates no error for an
+// invalid text.
 func validJSON(text []byte) bool {
 	end := jsonValue(text, skipBlank(text, 0), 0)
 	return end > 0 && skipBlank(text, end) == len(text)

@@ -14,15 +14,15 @@ import (
 // JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a
 // record, an object whose keys are names of columns.
 //
-// Numbers are JSON numbers, and so are lengths of time, in seconds. Levels, moments and identifiers
-// are strings, and a missing value is null. Readers accept more: an absent key is a missing value;
-// a column of numbers accepts strings that spell numbers, a column of levels numbers, and a column
-// of two levels false and true. Keys that name no column are ignored.
+// Numbers are JSON numbers. Lengths of time are JSON numbers too, in seconds. Levels, moments and
+// identifiers are strings, and a missing value is null. Readers accept more. An absent key is a
+// missing value. A column of numbers accepts strings that spell numbers. A column of levels accepts
+// numbers, and a column of two levels accepts false and true. Keys that name no column are ignored.
 //
 // A line that is not an object, is too long, has too many keys or names a column twice becomes a
-// record without known values: the schema decides each value as for a text that is not a number, or
-// not a level. [Check] reports it. Lines are separated before they are parsed, so that the content
-// of one record never changes how another is read.
+// record of unknown values. The schema treats each of these values as a text that is not a number,
+// or not a level. [Check] reports such a line. Lines are separated before they are parsed, so that
+// the content of one record never changes how another is read.
 type JSONLines struct {
 	Limits Limits
 }
@@ -46,8 +46,8 @@ func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
 }
 
-// Stream reads records of a table in frames of the given number of rows, the last of which may have
-// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
+// Stream reads records of a table in frames of the given number of rows; the last frame may have
+// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
 // those of [JSONLines.ReadFrame].
 func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
@@ -61,7 +61,7 @@ type jsonReader struct {
 	rows    *FrameBuilder
 	columns map[string]int
 	values  [][]byte // of the columns in the current line; nil if absent
-	keys    int      // the largest number in a line
+	keys    int      // the largest number of keys in a line
 }
 
 func (j JSONLines) reader(r io.Reader, s Schema) (*jsonReader, error) {
@@ -299,11 +299,11 @@ func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
 	return j.WriteFrames(w, f.Schema(), func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as those that a
-// generator streams. Its memory does not grow with their number. It stops at the first error of the
-// parts.
+// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as records that a
+// generator streams. Its memory does not grow with the number of records. It stops at the first
+// error of the parts.
 func (j JSONLines) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
-	if _, err := NewFrameBuilder(s); err != nil { // for its errors about the schema
+	if _, err := NewFrameBuilder(s); err != nil { // checks the schema
 		return err
 	}
 	var line []byte

@@ -22,7 +22,7 @@ func small(t testing.TB) records.Schema {
 }
 
 func TestObjectsAreReadAsRecords(t *testing.T) {
-	const nothing = ",cat,0,no" // what the schema makes of a record of which nothing is known
+	const nothing = ",cat,0,no" // a record of unknown values
 	const good = `{"n":3,"kind":"1","x":2,"ok":"yes"}`
 	for line, want := range map[string]string{
 		`{"n":3,"kind":"1","x":4.5,"ok":"yes"}`:                                 "3,1,4.5,yes",
@@ -53,7 +53,7 @@ func TestObjectsAreReadAsRecords(t *testing.T) {
 	}
 }
 
-// TestObjectsComeBack: what is written is valid JSON, and is read as the same records.
+// TestObjectsComeBack: the written lines are valid JSON, and are read back as the same records.
 func TestObjectsComeBack(t *testing.T) {
 	s := people(t)
 	rows := [][]any{
@@ -70,15 +70,15 @@ func TestObjectsComeBack(t *testing.T) {
 		var object map[string]any
 		if err := json.Unmarshal([]byte(line), &object); err != nil ||
 			len(object) != len(s.Columns()) {
-			t.Errorf("%s: %v, %d keys", line, err, len(object))
+			t.Errorf("%s: got error %v and %d keys, want one key for each column", line, err, len(object))
 		}
 	}
 	if want := `{"height":50,"gain":null,`; !strings.Contains(file.String(), want) {
-		t.Errorf("no %s in %s", want, file.String())
+		t.Errorf("want %s in %s", want, file.String())
 	}
 	back := must(records.JSONLines{}.ReadFrame(&file, s))(t)
 	if !sameFrame(f, back) || records.Check(back) != nil {
-		t.Errorf("%s comes back as %s", cellsOf(f), cellsOf(back))
+		t.Errorf("%s is read back as %s", cellsOf(f), cellsOf(back))
 	}
 }
 
@@ -89,23 +89,23 @@ func TestObjectsAreStreamed(t *testing.T) {
 		sizes = append(sizes, must(f, err)(t).Len())
 	}
 	if len(sizes) != 3 || sizes[0] != 3 || sizes[2] != 1 {
-		t.Errorf("pieces of %v", sizes)
+		t.Errorf("got frames of %v rows, want 3, 3 and 1", sizes)
 	}
 	for _, err := range (records.JSONLines{}).Stream(strings.NewReader(text), small(t), 0) {
 		if err == nil {
-			t.Error("pieces of nothing")
+			t.Error("Stream accepts frames of 0 rows")
 		}
 	}
 	if err := (records.JSONLines{}).WriteFrame(failing{},
 		must(records.FromValues(small(t)))(t)); err != nil {
-		t.Errorf("nothing to write: %v", err)
+		t.Errorf("nothing to write: got error %v, want none", err)
 	}
 	f := must(records.FromValues(small(t), []any{1, "cat", 2, "no"}))(t)
 	if err := (records.JSONLines{}).WriteFrame(failing{}, f); err == nil {
-		t.Error("a full disk is not noticed")
+		t.Error("WriteFrame returns no error of the writer")
 	}
 	if err := (records.JSONLines{}).WriteFrame(failing{}, nil); err == nil {
-		t.Error("nil is written")
+		t.Error("WriteFrame accepts nil")
 	}
 	if _, err := (records.JSONLines{}).ReadFrame(strings.NewReader(text), records.Binary(3)); err ==
 		nil {
@@ -114,7 +114,7 @@ func TestObjectsAreStreamed(t *testing.T) {
 	limits := records.Limits{Values: 10}
 	_, err := records.JSONLines{Limits: limits}.ReadFrame(strings.NewReader(text), small(t))
 	if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != "Values" {
-		t.Errorf("seven records of four values in ten: %v", err)
+		t.Errorf("7 records of 4 values, with a limit of 10: got error %v, want *LimitError", err)
 	}
 	limits = records.Limits{Fields: 3}
 	f = must(records.JSONLines{Limits: limits}.ReadFrame(strings.NewReader(text), small(t)))(t)
@@ -139,13 +139,13 @@ func FuzzReadJSONLines(f *testing.F) {
 		}
 		back := must(records.JSONLines{}.ReadFrame(&file, s))(t)
 		if !sameFrame(frame, back) || records.Check(back) != nil {
-			t.Fatalf("%s comes back as %s", cellsOf(frame), cellsOf(back))
+			t.Fatalf("%s is read back as %s", cellsOf(frame), cellsOf(back))
 		}
 		agrees(t, data, s)
 	})
 }
 
-// agrees compares each line with what encoding/json makes of it.
+// agrees compares the value of n in each line with the value that encoding/json reads.
 func agrees(t *testing.T, data []byte, s records.Schema) {
 	for line := range bytes.Lines(data) {
 		var object struct {

@@ -94,7 +94,7 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 			}
 		}
 		if records.Check(back) != nil {
-			t.Errorf("%q: %v", c.want, records.Check(back))
+			t.Errorf("%q: Check returns %v", c.want, records.Check(back))
 		}
 	}
 }
@@ -107,23 +107,23 @@ func TestExactAccessors(t *testing.T) {
 	row[s.ColumnIndex("stay")] = 90*time.Minute + 155*time.Millisecond
 	f := must(records.FromValues(s, row))(t)
 	if v, ok := f.Whole(0, s.ColumnIndex("account")); v != 1<<61+1 || !ok {
-		t.Errorf("account %d, %v", v, ok)
+		t.Errorf("got account %d, %v", v, ok)
 	}
 	if v, ok := f.Time(0, s.ColumnIndex("seen")); !v.Equal(at("2024-02-29T01:02:03Z")) || !ok {
-		t.Errorf("seen %v, %v", v, ok)
+		t.Errorf("got seen %v, %v", v, ok)
 	}
 	if v, ok := f.Duration(0, s.ColumnIndex("stay")); v != 90*time.Minute+100*time.Millisecond || !ok {
-		t.Errorf("stay %v, %v", v, ok)
+		t.Errorf("got stay %v, %v", v, ok)
 	}
 	if v := f.Number(0, s.ColumnIndex("stay")); v != 5400.1 {
 		t.Errorf("stay is %v seconds", v)
 	}
 	if _, ok := f.Whole(0, s.ColumnIndex("debt")); ok {
-		t.Error("a missing debt is a number")
+		t.Error("Whole returns a number for a missing debt")
 	}
 	born := s.ColumnIndex("born")
 	if _, ok := f.Time(0, born); ok || !math.IsNaN(f.Number(0, born)) {
-		t.Error("a missing birth is a time")
+		t.Error("Time or Number returns a value for a missing birth")
 	}
 	if f.Value(0, 0) != "" || f.Value(0, s.ColumnIndex("number")) != "" {
 		t.Error("a record that was read has an identifier")
@@ -162,7 +162,7 @@ func TestDecodedKindsAreValid(t *testing.T) {
 		back.Range(0, n, &b)
 		for i := range n {
 			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
-				t.Fatalf("norm %v", norm(row))
+				t.Fatalf("got norm %v, want at most MaxNorm", norm(row))
 			} else {
 				validRow(t, s, row)
 			}
@@ -175,14 +175,15 @@ func TestDecodedKindsAreValid(t *testing.T) {
 	}
 }
 
-// TestPartsAgreeWithTheTime checks that the encoded parts of a record that is read are those of its
-// time, and that the time of a generated record agrees with its parts as far as the bounds allow.
+// TestPartsAgreeWithTheTime checks that the encoded parts of a record that is read are the parts of
+// its time, and that the time of a generated record agrees with its parts as far as the bounds
+// allow.
 func TestPartsAgreeWithTheTime(t *testing.T) {
 	from, to := at("2024-01-10T00:00:00Z"), at("2026-06-30T23:59:59Z")
 	s := must(records.NewSchema(records.Datetime("when", from, to,
 		time.Second).WithParts(records.MonthPart | records.WeekdayPart | records.HourPart)))(t)
 	if s.Dim() != 1+12+7+24 || len(s.Blocks()) != 4 || s.Blocks()[2].Part != records.WeekdayPart {
-		t.Fatalf("%d coordinates, %+v", s.Dim(), s.Blocks())
+		t.Fatalf("got %d coordinates in the blocks %+v, want 44 in 4", s.Dim(), s.Blocks())
 	}
 	f := must(records.FromValues(s, []any{"2025-03-02T21:00:00Z"}))(t)
 	row := f.Row(nil, 0)
@@ -216,7 +217,7 @@ func TestPartsAgreeWithTheTime(t *testing.T) {
 	}
 	for i, k := range agree {
 		if k < n*99/100 {
-			t.Errorf("part %d is the stated one in %d of %d", i, k, n)
+			t.Errorf("part %d agrees with its coordinates in %d of %d rows only", i, k, n)
 		}
 	}
 }
@@ -232,10 +233,11 @@ func TestBucketsNeverChange(t *testing.T) {
 		got = append(got, f.Level(i, 0), f.Level(i, 1))
 	}
 	if want := []int{436, 704, 957, 17, 381, -1}; !slices.Equal(got, want) {
-		t.Errorf("buckets %v, were %v", got, want)
+		t.Errorf("got buckets %v, want %v", got, want)
 	}
 	if f.Value(0, 0) != "aspirin" || f.Value(1, 1) != "bucket-17" || f.Value(2, 1) != "" {
-		t.Errorf("%q, %q, %q", f.Value(0, 0), f.Value(1, 1), f.Value(2, 1))
+		t.Errorf("got %q, %q, %q, want aspirin, bucket-17 and a missing value",
+			f.Value(0, 0), f.Value(1, 1), f.Value(2, 1))
 	}
 	if err := records.Check(f); err != nil {
 		t.Error(err)
@@ -245,17 +247,17 @@ func TestBucketsNeverChange(t *testing.T) {
 		many = append(many, records.Hashed(fmt.Sprint(i), 60_000))
 	}
 	if _, err := records.NewSchema(many...); err == nil {
-		t.Error("a schema of 300,000 buckets")
+		t.Error("a schema of 300,000 buckets is accepted")
 	}
 	text := strings.Repeat(`{"name":"a","type":"hashed","buckets":65534},`, 1000)
 	var back records.Schema
 	before := testing.AllocsPerRun(1, func() {
 		if json.Unmarshal([]byte(`{"kind":"table","columns":[`+text[:len(text)-1]+`]}`), &back) == nil {
-			t.Error("a schema of 65 million buckets")
+			t.Error("a schema of 65 million buckets is accepted")
 		}
 	})
 	if before > 100_000 {
-		t.Errorf("%v allocations for it", before)
+		t.Errorf("the error for 65 million buckets takes %v allocations", before)
 	}
 }
 
@@ -275,7 +277,7 @@ func TestBucketsAreEven(t *testing.T) {
 		count[l]++
 	}
 	if slices.Min(count) < 1800 || slices.Max(count) > 2200 {
-		t.Errorf("%v", count)
+		t.Errorf("got %v texts in the buckets, want about 2000 in each", count)
 	}
 }
 
@@ -285,7 +287,7 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 		records.Identifier("p", records.Pattern(`\#?*-###/Ö`))))(t)
 	read := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("u,x\nsecret,0.5\n"), s))(t)
 	if text := string(read.AppendJSON(nil, 0)); text != `{"u":null,"x":0.5,"n":null,"p":null}` {
-		t.Errorf("read: %s", text)
+		t.Errorf("identifiers are not dropped: read as %s", text)
 	}
 	const object = `{"u":3,"x":0.5,"n":4,"p":"5"}`
 	nine := records.Values{Numbers: []float64{9}}
@@ -312,22 +314,22 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 		}
 		if part == 0 && (g.Value(0, 2) != "-5" || len(g.Value(0, 0)) != 36 || g.Value(0, 0)[14] != '4' ||
 			!strings.ContainsRune("89ab", rune(g.Value(0, 0)[19])) || g.Value(0, 3)[0] != '#') {
-			t.Errorf("%q, %q, %q", g.Value(0, 0), g.Value(0, 2), g.Value(0, 3))
+			t.Errorf("got wrong identifiers %q, %q, %q", g.Value(0, 0), g.Value(0, 2), g.Value(0, 3))
 		}
 		if g.Slice(3, 4).Value(0, 0) != g.Value(3, 0) || g.Take([]int32{9}).Value(0, 3) != g.Value(9, 3) {
-			t.Error("a part has other identifiers")
+			t.Error("a slice or a copy of rows has other identifiers")
 		}
 	}
 	for k := range seen {
 		if len(seen[k]) != n {
-			t.Errorf("%d different identifiers of %d", len(seen[k]), n)
+			t.Errorf("got %d different identifiers of %d, want all different", len(seen[k]), n)
 		}
 	}
 	few := must(records.NewSchema(records.Numeric("x", 0, 1),
 		records.Identifier("p", records.Pattern("#"))))(t)
 	f := must(records.DecodeFlat(few, make([]float32, 11)))(t)
 	if _, err := records.WithIdentifiers(f, 0, 1); err == nil {
-		t.Error("eleven identifiers of one digit")
+		t.Error("eleven records get identifiers of one digit")
 	}
 	all := map[string]bool{}
 	g := must(records.WithIdentifiers(f.Slice(0, 10), 0, 1))(t).(*records.Frame)
@@ -339,8 +341,8 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 	}
 }
 
-// TestOldSchemaFilesAreRead checks that schema files that are older than the new kinds of column
-// are still read, and that their columns are written as before.
+// TestOldSchemaFilesAreRead checks that schema files without the newer kinds of column are still
+// read, and that their columns are written as before.
 func TestOldSchemaFilesAreRead(t *testing.T) {
 	const old = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":2.5e2},
 		{"name":"n","type":"integer","lo":-3,"hi":20.0,"missing":true},
@@ -358,7 +360,7 @@ func TestOldSchemaFilesAreRead(t *testing.T) {
 	const new = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":250}]}`
 	text := must(json.Marshal(must(records.NewSchema(records.Numeric("h", 50, 250)))(t)))(t)
 	if string(text) != new {
-		t.Errorf("written as %s", text)
+		t.Errorf("wrongly written as %s", text)
 	}
 }
 
@@ -366,7 +368,7 @@ func TestNewKindsReadBackFromJSON(t *testing.T) {
 	s := visits(t)
 	var back records.Schema
 	if err := json.Unmarshal(must(json.Marshal(s))(t), &back); err != nil || !back.Equal(s) {
-		t.Fatalf("%v\n%v\nwas\n%v", err, back.Columns(), s.Columns())
+		t.Fatalf("error %v, got\n%v\nwant\n%v", err, back.Columns(), s.Columns())
 	}
 	for _, column := range []string{
 		`{"name":"a","type":"datetime","lo":"2020-01-01","hi":"2021-01-01"}`,
@@ -418,14 +420,14 @@ func TestStructsHoldTheNewKinds(t *testing.T) {
 	got := must(records.Into[visit](f))(t)
 	a, b := must(json.Marshal(got[0]))(t), must(json.Marshal(want))(t)
 	if string(a) != string(b) {
-		t.Errorf("%s\nwas\n%s", a, b)
+		t.Errorf("got %s\nwant %s", a, b)
 	}
 	type wrong struct {
 		visit
 		Seen string `privgen:"seen"`
 	}
 	if _, err := records.Into[wrong](f); err == nil {
-		t.Error("a time is put into a string")
+		t.Error("Into puts a time into a string")
 	}
 }
 
@@ -443,12 +445,12 @@ func TestCheckReportsInvalidTimes(t *testing.T) {
 	err := records.Check(odd)
 	if err == nil || strings.Count(err.Error(), "\n") != 8 ||
 		strings.Count(err.Error(), "outside the bounds") != 6 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want nine defects, six of them outside the bounds", err)
 	}
 	for i := range 3 {
 		for j := range 3 {
 			if !odd.Stray(i, j) || fine.Stray(0, j) {
-				t.Errorf("row %d, column %d", i, j)
+				t.Errorf("row %d, column %d: Stray is wrong", i, j)
 			}
 		}
 	}

@@ -5,8 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// column holds the raw labels of a table and the schema's rule for reading
-// them.
+// column holds the raw labels of a table and the schema's rule for reading them.
 type column struct {
 	raw     []int32
 	classes int32

@@ -7,18 +7,18 @@ import (
 )
 
 // Limits bound the cost of reading one input. The zero value is safe for untrusted bytes: an input
-// of at most 1 MiB takes at most 64 MB of memory and about a second, and larger inputs in
-// proportion. Raise a limit for trusted files.
+// of at most 1 MiB takes at most 64 MB of memory and about a second. The cost of a larger input is
+// in proportion to its size. Raise a limit for trusted files.
 //
-// Every reader takes limits: [CSV] and [Visits] as a field, functions as an optional last argument;
-// if several are given, the last one counts. An input over a limit results in a [LimitError],
-// except that a line of a record that is too long, or cannot be split, becomes a neutral record:
-// one record never affects how another is read.
+// Every reader takes limits: [CSV] and [Visits] as a field, functions as an optional last argument.
+// If several are given, the last one counts. An input over a limit results in a [LimitError], with
+// one exception: a line of a record that is too long, or cannot be split, becomes a neutral record.
+// One record therefore never affects how another is read.
 //
 // Units: bytes, unless said otherwise. A negative limit is an error.
 type Limits struct {
-	// LineBytes bounds a line of text. 0 means 1 MiB, or 32 for each column and 16 for each item of
-	// the schema's largest set if that is more.
+	// LineBytes bounds a line of text. 0 means 1 MiB, or 32 bytes for each column and 16 bytes for
+	// each item of the schema's largest set, if that is more.
 	LineBytes int
 	// Fields bounds the number of fields of a header and of columns of a schema file. 0 means 16,384,
 	// or the number of the schema's columns if that is more.
@@ -38,7 +38,7 @@ type Limits struct {
 	// means 5,242,880, enough for every preset of package models.
 	Parameters int64
 	// Plain means that the input is not compressed, whatever its first bytes. A text file is otherwise
-	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
+	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain if
 	// the first line is a record that may hold any bytes.
 	Plain bool
 }
@@ -134,14 +134,14 @@ func (l Limits) values(read int64) int64 {
 	return orDefault(l.Values, leastValues+valuesPerByte*max(read-freeBytes, 0))
 }
 
-// LimitError says that an input exceeds one of its [Limits]. It is an [ErrFormat]. It names the
-// limit, and carries nothing of a record.
+// LimitError says that an input exceeds one of its [Limits]. It wraps [ErrFormat]. It names the
+// limit, and contains nothing from a record.
 type LimitError struct {
 	Limit string // the name of the field of Limits that was exceeded
-	What  string // what exceeds it
+	What  string // what exceeds the limit
 }
 
-// Error reads `records: malformed file: the input unpacks to too much: raise Limits.UnpackedBytes`.
+// Error describes what exceeds the limit, and names the limit to raise.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("%v: %s: raise Limits.%s if the input is trusted", ErrFormat, e.What, e.Limit)
 }

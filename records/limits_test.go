@@ -23,7 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The largest cost of an input below 1 MB with the default limits.
+// The largest cost allowed for an input below 1 MB with the default limits.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
@@ -144,8 +144,8 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	return all
 }
 
-// bomb returns a gzip file that unpacks to about n bytes: the beginning, then one piece repeated.
-// It repeats a member of one MB, as the format allows.
+// bomb returns a gzip file that unpacks to about n bytes: start, and then piece again and again. It
+// repeats a gzip member of one MB, as the format allows.
 func bomb(start, piece string, n int) []byte {
 	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
@@ -228,7 +228,7 @@ func makeHostileInputs(t testing.TB) map[string][]byte {
 	return in
 }
 
-// base36 returns lines of as many persons as fit into n bytes.
+// base36 returns about n bytes of lines, each with a different short name.
 func base36(n int) []byte {
 	var text []byte
 	for i := 0; len(text) < n-10; i++ {
@@ -272,7 +272,7 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	return out.Bytes()
 }
 
-// crowdedArchive returns a zip file with as many members as fit.
+// crowdedArchive returns a zip file of at most n bytes with as many members as fit.
 func crowdedArchive(t testing.TB, n int) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -321,12 +321,12 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	limit := allowedTime
 	if testing.Short() {
-		limit *= 5 // under the race detector, too
+		limit *= 5 // for the race detector
 	}
 	for name, list := range costly {
 		for _, what := range list {
 			if all[name] == nil || in[what] == nil {
-				t.Errorf("there is no %s of %s", name, what)
+				t.Errorf("there is no reader %q or no input %q", name, what)
 			}
 		}
 	}
@@ -348,19 +348,19 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 			}
 			worst, slowest, pairs = max(worst, bytes), max(slowest, took), pairs+1
 			if bytes > allowedBytes || took > limit {
-				t.Errorf("%s of %s, %d bytes: %d MB, %v (%.99v)", name, what, len(in[what]),
+				t.Errorf("%s of %s, %d bytes, costs too much: %d MB, %v (%.99v)", name, what, len(in[what]),
 					bytes>>20, took, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "999999") {
-				t.Errorf("%s of %s: an error with a value: %v", name, what, err)
+				t.Errorf("%s of %s: the error holds a value: %v", name, what, err)
 			}
 		}
 	}
 	t.Logf("%d pairs, at most %d MB and %v", pairs, worst>>20, slowest)
 }
 
-// TestLimitsAreNamedAndCanBeRaised: what is refused by default is read after raising the limit
-// that the error names, and a limit that is set holds.
+// TestLimitsAreNamedAndCanBeRaised: an input that exceeds a default limit can be read after the
+// limit that the error names is raised, and limits that are set apply.
 func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	for _, c := range []struct {
@@ -385,7 +385,7 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		err := all[c.reader](in[c.input])
 		if !errors.As(err, &over) || !errors.Is(err, records.ErrFormat) || over.Limit != c.limit ||
 			!strings.Contains(err.Error(), "Limits."+c.limit) {
-			t.Errorf("%s of %s: %v", c.reader, c.input, err)
+			t.Errorf("%s of %s: got error %v, want a LimitError", c.reader, c.input, err)
 		}
 		if err := all[c.reader](in[c.input], c.raised); errors.As(err, &over) {
 			t.Errorf("%s of %s: refused with higher limits: %v", c.reader, c.input, err)
@@ -399,20 +399,20 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		"npy":        npy("<f4", "(1, 2)", make([]byte, 8)...),
 		"idx labels": idx([]uint32{2}, 0, 0), "visits, header": []byte("a,b\nx,1\n")} {
 		if err := all[name](data, small); !errors.As(err, &over) {
-			t.Errorf("%s over a small limit: %v", name, err)
+			t.Errorf("%s over a small limit: got error %v, want a LimitError", name, err)
 		}
 		if err := all[name](data); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		}
 		var bad *param.Error
 		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) ||
 			!strings.Contains(err.Error(), "Limits.Values") {
-			t.Errorf("%s by a negative limit: %v", name, err)
+			t.Errorf("%s with a negative limit: got error %v, want *param.Error", name, err)
 		}
 	}
 }
 
-// TestALineWithoutEndIsPassedOver: no more of a long line is kept than the limit allows.
+// TestALineWithoutEndIsPassedOver: a reader keeps no more of a long line than the limit allows.
 func TestALineWithoutEndIsPassedOver(t *testing.T) {
 	var parts []io.Reader
 	for text := strings.Repeat("1 ", 1<<19); len(parts) < 64; {
@@ -423,11 +423,12 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 		table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t)
 	})
 	if table.Len() != 1 || len(table.Items(0)) != 0 || records.Check(table) == nil || got > 8<<20 {
-		t.Errorf("%d records, %d MB", table.Len(), got>>20)
+		t.Errorf("got %d records and %d MB, want one invalid record and at most 8 MB",
+			table.Len(), got>>20)
 	}
 }
 
-// TestPlainInputIsNotUnpacked: a first line that looks like a gzip file has no effect.
+// TestPlainInputIsNotUnpacked: with Plain, a first line that looks like a gzip file has no effect.
 func TestPlainInputIsNotUnpacked(t *testing.T) {
 	text := append(gz([]byte("5\n")), "\n1 2\n"...)
 	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
@@ -442,7 +443,7 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 		"\x1f\x8b\x08\xff\x00\x00\x00\x00\x00\x00", "\x1f\x8b\x08\x00aaaa a"} {
 		table := must(records.ReadTransactions(strings.NewReader(head+"\n1 2\n"), records.Sets(9, 9)))(t)
 		if table.Len() != 2 || len(table.Items(1)) != 2 {
-			t.Errorf("%q: %d records", head, table.Len())
+			t.Errorf("%q: got %d records, want 2", head, table.Len())
 		}
 	}
 }

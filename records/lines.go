@@ -15,7 +15,7 @@ import (
 // textLines reads an input line by line.
 type textLines struct {
 	in   *input
-	most int    // bytes of a line
+	most int    // largest number of bytes of a line
 	n    int    // lines so far
 	long []byte // buffer for a line that exceeds the reader's own buffer
 }
@@ -83,7 +83,7 @@ const (
 	readable  lineFault = iota
 	tooLong             // the line has too many bytes
 	tooMany             // the line has too many fields
-	badQuotes           // a quote is not closed on its line, or something follows it
+	badQuotes           // a quoted field does not end on its line, or other text follows it
 	wrongSize           // the number of fields is not the file's number of columns
 )
 
@@ -106,7 +106,7 @@ func newFieldSplitter(comma, comment rune) fieldSplitter {
 	return s
 }
 
-// split appends the fields of a line, at most most of them, to dst. They share the line's storage.
+// split appends the fields of a line to dst, up to the limit most. They share the line's storage.
 func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, lineFault) {
 	fault := readable
 	for {
@@ -125,8 +125,8 @@ func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, li
 	}
 }
 
-// field returns the first field of a line and the rest; more says that a separator followed the
-// field.
+// field returns the first field of a line and the rest; more reports whether a separator followed
+// the field.
 func (s *fieldSplitter) field(line []byte) (field, after []byte, more, closed bool) {
 	closed = true
 	if start := s.trimmed(line); len(start) > 0 && start[0] == '"' {
@@ -178,8 +178,8 @@ type csvLines struct {
 	fields   [][]byte
 }
 
-// newCSVLines returns a reader of lines that skips a byte order mark. columns is the number of
-// columns of a record, from which the longest line follows.
+// newCSVLines returns a reader of lines that skips a byte order mark. The limit on the length of a
+// line depends on columns, the number of columns of a record.
 func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		in.Discard(3)
@@ -191,7 +191,7 @@ func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 
 // next returns the fields of the next line that is neither blank nor a comment, valid until the
 // next call; io.EOF follows the last. A line whose number of fields is not want has a fault. If
-// want is negative, any number up to most is right.
+// want is negative, any number of fields up to most is allowed.
 func (c *csvLines) next(want, most int) (fields [][]byte, fault lineFault, err error) {
 	for {
 		line, fits, err := c.textLines.next()
@@ -222,7 +222,7 @@ func (c *csvLines) skipped(line []byte, want int) bool {
 	return want != 1 && len(bytes.TrimSpace(line)) == 0 && !bytes.Contains(line, s.comma)
 }
 
-// header returns the fields of the first line, which is public, so that mistakes in it are errors.
+// header returns the fields of the first line. The header is public, so mistakes in it are errors.
 func (c *csvLines) header(columns int) ([]string, error) {
 	fields, fault, err := c.next(-1, c.in.limits.fields(columns))
 	if err == io.EOF {

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// badLines returns lines by which one person might try to change how others are read.
+// badLines returns lines with which one person might try to change how the lines of others are
+// read.
 func badLines() []string {
 	return []string{`mallory,"7`, `"mallory,7`, `"`, `""`, `"""`, `mallory,"7""`, `'mallory,7`,
 		`mallory\,7`, `mallory,7\`, "mallory", "mallory,,,,,,", "mallory,7\r",
@@ -24,7 +25,8 @@ func badLines() []string {
 		`"u99,1,y,0.1`, `u99,"1`}
 }
 
-// lineReader reads lines of one kind; rows returns the text of each record, in order.
+// lineReader reads lines of one kind. good returns a valid line, and rows returns the text of each
+// record, in order.
 type lineReader struct {
 	good func(i int) string
 	rows func(t *testing.T, text string) []string
@@ -83,7 +85,7 @@ func lineReaders(t *testing.T) map[string]lineReader {
 			p := must(records.CSV{Header: true}.ReadPersons(strings.NewReader("who,n,k,m\n"+text), table,
 				"who", 3))(t)
 			f, _ := records.AsFrame(p.Rows())
-			for i := range p.Len() { // two rows of each, as two rows of text
+			for i := range p.Len() { // each row of a person gives one text
 				lo, hi := p.Span(i)
 				for row := lo; row < hi; row++ {
 					rows = append(rows, fmt.Sprint(f.Value(row, 0), f.Value(row, 1), f.Value(row, 2),
@@ -133,7 +135,7 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 		}
 		without := r.rows(t, strings.Join(good, "\n")+"\n")
 		if len(without) != n {
-			t.Fatalf("%s: %d records of %d lines", name, len(without), n)
+			t.Fatalf("%s: got %d records from %d lines", name, len(without), n)
 		}
 		for _, bad := range badLines() {
 			for _, at := range []int{0, 5, n} {
@@ -155,13 +157,13 @@ func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text), records.Sets(9, 9)))(t)
 	if s.Len() != 2 || !slices.Equal(s.Items(0), []uint32{1, 5}) ||
 		!slices.Equal(s.Items(1), []uint32{1}) {
-		t.Errorf("%d persons: %v %v", s.Len(), s.Items(0), s.Items(1))
+		t.Errorf("got %d persons with items %v and %v", s.Len(), s.Items(0), s.Items(1))
 	}
 	long := strings.Repeat("x", 2<<20)
 	cut := must(records.Visits{Column: 1}.Read(strings.NewReader(long+",5\n,6\n"+long+"y,7\n"),
 		records.Sets(9, 9)))(t)
 	if cut.Len() != 1 || !slices.Equal(cut.Items(0), []uint32{6}) {
-		t.Errorf("names that are cut are %d persons", cut.Len())
+		t.Errorf("lines with names that are too long make %d persons, want 1", cut.Len())
 	}
 	nameless := must(
 		records.Visits{UserColumn: 1}.Read(
@@ -169,7 +171,7 @@ func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 			records.Sets(9, 9)))(t)
 	if nameless.Len() != 2 || !slices.Equal(nameless.Items(0), []uint32{3, 7, 8}) ||
 		!slices.Equal(nameless.Items(1), []uint32{4}) {
-		t.Errorf("%d persons: %v", nameless.Len(), nameless.Items(0))
+		t.Errorf("got %d persons, the first with items %v", nameless.Len(), nameless.Items(0))
 	}
 }
 
@@ -189,7 +191,7 @@ func TestManyVisitsOfFewAreSorted(t *testing.T) {
 	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text.String()),
 		records.Sets(300, 300)))(t)
 	if s.Len() != len(order) {
-		t.Fatalf("%d persons of %d", s.Len(), len(order))
+		t.Fatalf("got %d persons, want %d", s.Len(), len(order))
 	}
 	for i, who := range order {
 		if items := s.Items(i); len(items) != len(want[who]) ||
@@ -201,7 +203,8 @@ func TestManyVisitsOfFewAreSorted(t *testing.T) {
 	}
 }
 
-// FuzzLines divides the fuzzer's input into lines, and inserts one more line.
+// FuzzLines divides the fuzzer's input into lines, and inserts one more line. The records of the
+// other lines must not change.
 func FuzzLines(f *testing.F) {
 	for _, bad := range badLines() {
 		if len(bad) < 100 {
@@ -215,7 +218,7 @@ func FuzzLines(f *testing.F) {
 			return
 		}
 		at = 1 + int(uint(at)%uint(len(lines)))
-		head := "5,5,5\n" // no mark, packing or header
+		head := "5,5,5\n" // no byte order mark, compression or header
 		for name, r := range lineReaders(t) {
 			without := r.rows(t, head+strings.Join(lines, "\n")+"\n")
 			with := r.rows(t, head+strings.Join(slices.Insert(slices.Clone(lines), at-1, line), "\n")+"\n")

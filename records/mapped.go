@@ -43,12 +43,12 @@ type mappedRows struct {
 	shift  uint
 	starts []uint64 // where each block begins, and where the last one ends
 	room   sync.Pool
-	failed atomic.Bool // the reader has
+	failed atomic.Bool // whether the reader has failed
 }
 
 // OpenSets maps a file of sets.
 //
-// Errors: [ErrFormat] for a file that [SetWriter] did not finish; the system's.
+// Errors: [ErrFormat] for a file that [SetWriter] did not finish; those of the file system.
 func OpenSets(path string) (*MappedSets, error) {
 	f, err := mmap.Open(path)
 	if err != nil {
@@ -92,9 +92,9 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 }
 
 // checkBlocks checks that every block has room for the offsets of its rows, and that its rows
-// together have no more items than the block holds: with overlapping rows a small file could unpack
-// to any size. The check concerns the structure of the file and is made once, before any record is
-// returned.
+// together have no more items than the block holds: if rows could overlap, a small file could
+// unpack to any size. The check concerns the structure of the file and is made once, before any
+// record is returned.
 func (m *MappedSets) checkBlocks() error {
 	var raw []byte
 	for b := range len(m.starts) - 1 {
@@ -115,8 +115,8 @@ func (m *MappedSets) checkBlocks() error {
 	return nil
 }
 
-// claimed returns the number of items that are read for all rows of a block with the given number
-// of items, given its offsets.
+// claimed returns the number of items that are read for all rows of a block. It takes the block's
+// offsets and the number of items in the block.
 func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
 	sum := uint64(0)
 	for ; len(offsets) >= 2*offsetBytes; offsets = offsets[offsetBytes:] {
@@ -229,7 +229,8 @@ func (m *MappedSets) append(dst []uint32, row int, s *mappedScratch) []uint32 {
 	return dst[:from+len(slices.Compact(dst[from:]))]
 }
 
-// raw returns the bytes of one row's items; none if the file is invalid there or cannot be read.
+// raw returns the bytes of one row's items. It returns none if the row's offsets are invalid or
+// cannot be read.
 func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	b, at := row>>m.shift, row&(1<<m.shift-1)
 	start, end := m.starts[b], m.starts[b+1]
@@ -247,7 +248,7 @@ func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	return s.bytes
 }
 
-// fill reads from within the file, which succeeds unless the reader fails; see [Failed].
+// fill reads len(p) bytes inside the file and reports whether it read them all; see [Failed].
 func (m *MappedSets) fill(p []byte, at uint64) bool {
 	n := 0
 	switch m.file.(type) {
@@ -262,7 +263,7 @@ func (m *MappedSets) fill(p []byte, at uint64) bool {
 	return n == len(p)
 }
 
-// fillGuarded reads from a user-defined reader. If that panics, nothing is read.
+// fillGuarded reads from a user-defined reader. It returns 0 if the reader panics.
 func (m *MappedSets) fillGuarded(p []byte, at uint64) (n int) {
 	returns(func() { n, _ = m.file.ReadAt(p, int64(at)) })
 	return n

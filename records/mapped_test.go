@@ -77,7 +77,7 @@ func TestMappedSetsAreTheTable(t *testing.T) {
 		}
 	}
 	if _, err := records.OpenSets(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a file that is not there opens")
+		t.Error("OpenSets opens a file that does not exist")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	one := written(t, users)
 	if m := must(records.ReadSets(bytes.NewReader(one), int64(len(one))))(t); m.Unit() !=
 		records.UnitUser || records.UnitOf(m) != records.UnitUser {
-		t.Errorf("unit %q", m.Unit())
+		t.Errorf("got unit %q, want user", m.Unit())
 	}
 	var out bytes.Buffer
 	w := must(records.NewSetWriter(&out, users.Schema()))(t)
@@ -101,7 +101,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
 		records.UnitPart || m.Len() != 4 {
-		t.Errorf("a person in two parts is one %q", m.Unit())
+		t.Errorf("a person in two parts: got unit %q, want the unit UnitPart for 4 rows", m.Unit())
 	}
 	var mixed bytes.Buffer
 	w = must(records.NewSetWriter(&mixed, users.Schema()))(t)
@@ -110,7 +110,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
 		records.UnitPart {
-		t.Errorf("persons and a row are one %q", m.Unit())
+		t.Errorf("persons and a row: got unit %q, want the unit UnitPart", m.Unit())
 	}
 	for want, rows := range map[string][][]int32{
 		records.UnitPart: {{0, 0}, {1, 0, 1}},
@@ -118,23 +118,23 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	} {
 		for _, list := range rows {
 			if got := users.Take(list).Unit(); got != want {
-				t.Errorf("rows %v are one %s each, want %s", list, got, want)
+				t.Errorf("rows %v: got unit %s, want %s", list, got, want)
 			}
 		}
 	}
 	var shape *param.Error
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: got error %v, want *param.Error", err)
 	}
 	if _, err := records.NewSetWriter(&out,
 		records.Sets(5, 3).WithLabels("a")); !errors.As(err, &shape) {
-		t.Errorf("labels: %v", err)
+		t.Errorf("labels: got error %v, want *param.Error", err)
 	}
 	if _, err := records.NewSetWriter(broken{}, records.Sets(5, 3)); err != nil {
-		t.Errorf("a head is buffered: %v", err)
+		t.Errorf("NewSetWriter fails, although it buffers the head: %v", err)
 	}
 	if err := records.WriteSets(broken{}, users); err == nil {
-		t.Error("a full disk is no error")
+		t.Error("WriteSets returns no error of the writer")
 	}
 }
 
@@ -142,7 +142,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.ErrInvalid }
 
-// TestCorruptItemsAreBroughtIntoTheSchema: once a file is open, nothing in it makes reading fail.
+// TestCorruptItemsAreBroughtIntoTheSchema: corrupt items are clamped into the schema and make no
+// read fail.
 func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	table := must(records.FromItems(records.Sets(10, 3), [][]uint32{{1, 2, 3}, {4}, {5, 6}}))(t)
 	whole := written(t, table)
@@ -187,16 +188,17 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	binary.LittleEndian.PutUint16(b[block+24:], 0)
 	if err := records.Check(must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)); err ==
 		nil || !strings.Contains(err.Error(), "row 0, column 0") {
-		t.Errorf("the strict test says %v", err)
+		t.Errorf("Check returns %v", err)
 	}
 }
 
-// TestRowsOverOneAnotherAreRefused: a small file could otherwise hold as many items as it likes.
+// TestRowsOverOneAnotherAreRefused: overlapping rows are an error, since a small file could
+// otherwise hold any number of items.
 func TestRowsOverOneAnotherAreRefused(t *testing.T) {
 	file := overlapping(t)
 	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err,
 		records.ErrFormat) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want ErrFormat", err)
 	}
 }
 
@@ -241,10 +243,10 @@ func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 		_, err := records.ReadSets(bytes.NewReader(b), int64(len(b)))
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, records.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrFormat", name, err)
 		}
 		if after.TotalAlloc-before.TotalAlloc > 1<<20 {
-			t.Errorf("%s: %d bytes of memory", name, after.TotalAlloc-before.TotalAlloc)
+			t.Errorf("%s: ReadSets allocates %d bytes", name, after.TotalAlloc-before.TotalAlloc)
 		}
 	}
 }
@@ -261,7 +263,7 @@ func FuzzReadSets(f *testing.F) {
 			return
 		}
 		if m.Len() > 1<<16 {
-			return // real, but slow
+			return // valid, but slow
 		}
 		inSchema(t, m, nil)
 		records.Check(m)
@@ -276,7 +278,7 @@ func TestReadingMappedSetsAllocatesNothing(t *testing.T) {
 	m.Gather(rows, &batch)
 	// the pool may be emptied between runs
 	if n := testing.AllocsPerRun(100, func() { m.Gather(rows, &batch) }); n > 1 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("got %v allocations, want at most 1", n)
 	}
 }
 
@@ -306,7 +308,7 @@ func TestStreams(t *testing.T) {
 		}
 		all := must(records.Concat(table.Schema(), parts...))(t).(*records.SetTable)
 		if len(parts) != 3 || parts[2].Len() != 500 || all.Len() != 2500 {
-			t.Fatalf("%s: %d parts", name, len(parts))
+			t.Fatalf("%s: got %d parts, want 3 with 2500 rows", name, len(parts))
 		}
 		for i := range all.Len() {
 			if !slices.Equal(all.Items(i), table.Items(i)) {
@@ -319,7 +321,7 @@ func TestStreams(t *testing.T) {
 		for _, err := range stream(0) {
 			var shape *param.Error
 			if !errors.As(err, &shape) {
-				t.Errorf("%s: tables of no rows: %v", name, err)
+				t.Errorf("%s: tables of no rows: got error %v, want *param.Error", name, err)
 			}
 		}
 	}
@@ -327,7 +329,7 @@ func TestStreams(t *testing.T) {
 	for part, err := range records.StreamTransactions(bytes.NewReader(cut[:len(cut)-5]),
 		records.Sets(5, 2), 2) {
 		if part == nil && !errors.Is(err, records.ErrFormat) || part != nil && part.Len() != 2 {
-			t.Errorf("part %v, error %v", part, err)
+			t.Errorf("got part %v and error %v, want parts of 2 rows, then ErrFormat", part, err)
 		}
 	}
 }
@@ -341,27 +343,28 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			Item: "where"}.Read(bytes.NewReader(data), s))(t)
 		if table.Len() != 3 || !slices.Equal(table.Items(0), []uint32{2, 3}) ||
 			len(table.Items(1)) != 3 || len(table.Items(2)) != 0 {
-			t.Errorf("%s: %v %v %v", name, table.Items(0), table.Items(1), table.Items(2))
+			t.Errorf("%s: got wrong items %v, %v, %v", name, table.Items(0), table.Items(1), table.Items(2))
 		}
 		if table.Unit() != records.UnitUser || table.Slice(0, 1).Unit() != records.UnitUser ||
 			table.Take([]int32{1}).Unit() != records.UnitUser {
-			t.Errorf("%s: unit %q", name, table.Unit())
+			t.Errorf("%s: got unit %q, want user", name, table.Unit())
 		}
 	}
-	// The positions of a person's rows, and all other rows, play no part in what is kept of them.
+	// The items kept for a person do not depend on the positions of the person's rows, or on other
+	// rows.
 	few := must(
 		records.Visits{UserColumn: 1,
 			Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)
 	many := must(records.Visits{Header: true, User: "who",
 		Item: "where"}.Read(strings.NewReader(text), s))(t)
 	if !slices.Equal(few.Items(0), many.Items(1)) {
-		t.Errorf("bob is %v or %v", few.Items(0), many.Items(1))
+		t.Errorf("bob has %v or %v, want the same items", few.Items(0), many.Items(1))
 	}
 	var shape *param.Error
 	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {},
 		"negative": {UserColumn: -1}} {
 		if _, err := v.Read(strings.NewReader(text), s); !errors.As(err, &shape) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	for name, data := range map[string]string{"no such column": "a,b\nann,2\n", "nothing": "",
@@ -369,13 +372,13 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 		_, err := records.Visits{Header: true, User: "who",
 			Item: "where"}.Read(strings.NewReader(data), s)
 		if !errors.Is(err, records.ErrFormat) || strings.Contains(err.Error(), "ann") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrFormat without a name from the file", name, err)
 		}
 	}
 	if records.UnitOf(many.WithoutLabels()) != records.UnitUser ||
 		records.UnitOf(records.WithUnit(made(t, 2, 50), "household")) != "household" ||
 		records.UnitOf(made(t, 2, 50)) != records.UnitRecord {
-		t.Error("units")
+		t.Error("got a wrong unit")
 	}
 }
 

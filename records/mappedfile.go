@@ -54,10 +54,10 @@ type setWriter struct {
 	err     error
 }
 
-// The unit as stored in the foot; 0 for records.
+// Codes of the unit in the foot. The code of [UnitRecord] is 0.
 const (
 	unitOfUsers = 1
-	unitOfParts = 2 // also for other units, which the file format cannot name
+	unitOfParts = 2 // for parts and for all other units
 )
 
 // NewSetWriter begins a file.
@@ -77,9 +77,9 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	return out, out.failure()
 }
 
-// Add appends one record, encoded as [SetTable] says: a row, not a person.
+// Add appends one record, encoded as [SetTable] describes. The record is a row, not a person.
 //
-// Errors: *[param.Error] where there are more rows than a table holds; the writer's, wrapped.
+// Errors: *[param.Error] if the file holds as many rows as a table can; the writer's, wrapped.
 func (w *SetWriter) Add(items []uint32) error {
 	if w.parts == 0 || w.unit == "" {
 		w.unit = UnitRecord
@@ -101,8 +101,8 @@ func (w *SetWriter) add(items []uint32) error {
 	return w.failure()
 }
 
-// Append appends records that are encoded already. If the file holds no other records, it keeps
-// their unit. Otherwise rows of users become [UnitPart].
+// Append appends records that are encoded already. If the file holds no other records, its unit is
+// the unit of these records. Otherwise the unit of rows of users becomes [UnitPart].
 //
 // Errors: *[param.Error] for another schema, and those of [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
@@ -218,7 +218,7 @@ type mappedHead struct {
 func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	var h mappedHead
 	if size < headBytes+footBytes {
-		return h, malformed("a file of sets has more bytes than %d", size)
+		return h, malformed("%d bytes are too few for a file of sets", size)
 	}
 	var head [headBytes]byte
 	var foot [footBytes]byte
@@ -230,7 +230,7 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	}
 	if !bytes.HasPrefix(head[:], []byte(mappedMagic)) ||
 		!bytes.HasSuffix(foot[:], []byte(mappedMagic)) {
-		return h, malformed("not a file of sets, or one that its writer did not close")
+		return h, malformed("not a file of sets, or a file that its writer did not close")
 	}
 	universe, most := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint64(head[24:])
 	rows := binary.LittleEndian.Uint64(foot[:])
@@ -252,7 +252,7 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	return h, nil
 }
 
-// readStarts reads the list of blocks, whose length has been checked against the file's size.
+// readStarts reads the list of blocks, after it has checked its length against the file's size.
 func (h mappedHead) readStarts(r io.ReaderAt, size int64) ([]uint64, error) {
 	shift := h.schema.blockShift()
 	blocks := (h.rows + 1<<shift - 1) >> shift

@@ -19,8 +19,8 @@ type mixed struct {
 	target  int
 
 	constraints []Constraint // rules that generated records obey
-	rules       []rule       // the same, compiled
-	fault       error        // what is wrong with them
+	rules       []rule       // the constraints, compiled
+	fault       error        // the mistakes in the constraints
 }
 
 // Block says where one column is in an encoded vector: at the coordinates Offset … Offset+Width-1,
@@ -187,7 +187,7 @@ func (s Schema) rebuilt(columns []Column) Schema {
 	return out
 }
 
-// withUnknown declares the other level of a table's label.
+// withUnknown declares the level that unknown classes of a table become.
 func (s Schema) withUnknown(name string) Schema {
 	if s.table.label >= 0 {
 		columns := s.Columns()
@@ -197,7 +197,7 @@ func (s Schema) withUnknown(name string) Schema {
 	return s
 }
 
-// equal reports whether neither is a table, or both are tables with the same columns.
+// equal reports whether both schemas are of tables with the same columns, or neither is of a table.
 func (m *mixed) equal(o *mixed) bool {
 	if m == nil || o == nil {
 		return m == o

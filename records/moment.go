@@ -10,10 +10,10 @@ import (
 // rounded down to whole steps of the precision after from. A value that is missing or not a moment
 // becomes the lower bound, unless [Column.WithMissing] adds a missing value.
 //
-// Moments are in UTC. A text is read in the form of RFC 3339, also with a blank instead of the T
-// and without a zone, which then means UTC, or as a date alone. A number is read as seconds since
-// 1970. Moments are written as dates if the column can hold midnights only, otherwise in the form
-// of RFC 3339.
+// Moments are in UTC. A text is read in the form of RFC 3339, or as a date alone. A blank may
+// replace the T, and a text without a zone is in UTC. A number is read as seconds since 1970.
+// Moments are written as dates if the column can hold only midnights, otherwise in the form of RFC
+// 3339.
 //
 // A coordinate distinguishes 2^24 positions between the bounds, so generated moments have no finer
 // resolution, whatever the precision. Records that are read keep the full precision.
@@ -37,7 +37,8 @@ func (c Column) withTimes(from, to time.Time) Column {
 // Duration returns a column of lengths of time. They are clamped to the public bounds [lo, hi] and
 // rounded down to whole steps of the precision above lo. A text is a decimal number of seconds, or
 // has the form that [time.ParseDuration] reads; a number is read as seconds. A value may also be a
-// [time.Duration]. Durations are written in seconds. Otherwise the column is like [Numeric].
+// [time.Duration]. Durations are written in seconds. In all other respects the column is like
+// [Numeric].
 func Duration(name string, lo, hi, precision time.Duration) Column {
 	return Column{kind: DurationColumn, name: name, step: precision}.withDurations(lo, hi)
 }
@@ -64,12 +65,12 @@ func (c Column) WholeBounds() (lo, hi int64) {
 	return c.least, c.most
 }
 
-// Times returns the bounds of a datetime, in UTC; the upper one is on the grid of its precision.
-// Those of other columns are the zero time.
+// Times returns the bounds of a datetime, in UTC, and the zero time for other columns. The upper
+// bound is a whole number of steps of the precision after the lower one.
 func (c Column) Times() (from, to time.Time) { return c.from, c.to }
 
-// Durations returns the bounds of a duration; the upper one is on the grid of its precision. Those
-// of other columns are 0.
+// Durations returns the bounds of a duration, and 0 and 0 for other columns. The upper bound is a
+// whole number of steps of the precision above the lower one.
 func (c Column) Durations() (lo, hi time.Duration) {
 	if c.kind != DurationColumn {
 		return 0, 0
@@ -140,8 +141,8 @@ func (c Column) layout() string {
 
 func (c Column) timeText(m time.Time) string { return m.Format(c.layout()) }
 
-// momentOf returns the moment v seconds after 1970, to a microsecond. Numbers beyond 2^40 are
-// clamped to it, which is still outside all bounds.
+// momentOf returns the moment v seconds after 1970, to a microsecond. Numbers are clamped to ±2^40,
+// which is outside the bounds of every column. NaN is read as 0.
 func momentOf(v float64) time.Time {
 	v = min(max(v, -1<<40), 1<<40)
 	if v != v {
@@ -201,11 +202,11 @@ func partNamed(name string) CalendarParts {
 	return 0
 }
 
-// WithParts adds parts of the date to the encoding of a [Datetime]. Each is one more one-hot block
-// after that of the moment, so that weekly or daily patterns can be learnt. When records are read,
-// the parts follow from the moment. When records are generated, the generated moment moves to the
-// nearest one with the generated parts, as far as the bounds allow: first the month, then the
-// weekday within that month, then the hour of that day.
+// WithParts adds parts of the date to the encoding of a [Datetime]. Each part is a one-hot block
+// after the block of the moment, so that weekly or daily patterns can be learnt. When records are
+// read, the parts follow from the moment. When records are generated, the generated moment is moved
+// to the nearest moment with the generated parts, as far as the bounds allow: first the month, then
+// the weekday within that month, then the hour of that day.
 func (c Column) WithParts(parts CalendarParts) Column {
 	c.parts = parts
 	return c
@@ -241,7 +242,8 @@ func moved(m time.Time, part CalendarParts, value int, from, to time.Time) time.
 	return at
 }
 
-// nearestMonth considers the month in this year and in the years before and after it.
+// nearestMonth returns the moment nearest to m in the given month and inside the bounds, or m if
+// there is none. It tries the year of m and the years before and after it.
 func nearestMonth(m time.Time, month time.Month, from, to time.Time) time.Time {
 	best, found := m, false
 	for year := m.Year() - 1; year <= m.Year()+1; year++ {
@@ -259,7 +261,8 @@ func nearestMonth(m time.Time, month time.Month, from, to time.Time) time.Time {
 	return best
 }
 
-// nearestWeekday considers the days within a week, those of the same month first.
+// nearestWeekday returns the moment nearest to m on the given weekday, within a week and inside the
+// bounds, or m if there is none. It prefers days in the same month.
 func nearestWeekday(m time.Time, weekday time.Weekday, from, to time.Time) time.Time {
 	ahead := (int(weekday-m.Weekday()) + 7) % 7
 	if ahead == 0 {

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// The parsers in this file allocate no error for a wrong text, unlike packages time and strconv: a
-// compressed file of wrong texts would take many times its size in memory.
+// The parsers in this file allocate no error for a wrong text, unlike packages time and strconv.
+// With such errors, a compressed file of wrong texts would take memory many times its size.
 
-// parseMoment reads a day, or a day and a time of day after blanks or a T, to a minute or with
-// seconds and a fraction of them. After seconds there may be a zone: Z, +02 or +02:00.
+// parseMoment reads a date, optionally followed by blanks or a T and a time of day. The time of day
+// has hours and minutes, and optionally seconds with a fraction. A zone may follow the seconds: Z,
+// +02 or +02:00.
 func parseMoment(text string) (time.Time, bool) {
 	if len(text) < len(time.DateOnly) || len(text) > 48 || text[4] != '-' || text[7] != '-' {
 		return time.Time{}, false
@@ -55,7 +56,8 @@ func timeOfDay(text string) (d time.Duration, ok bool) {
 	return d + time.Duration(second)*time.Second + nanos - zone, ok && ok2
 }
 
-// clockPart returns the number of at most two digits that a text begins with, and what follows.
+// clockPart returns the number of at most two digits that a text begins with, and the rest of the
+// text.
 func clockPart(text string, least, most int) (v int, rest string, ok bool) {
 	n := 0
 	for n < len(text) && n < 2 && text[n] >= '0' && text[n] <= '9' {
@@ -65,8 +67,8 @@ func clockPart(text string, least, most int) (v int, rest string, ok bool) {
 	return v, text[n:], ok && n >= least && v <= most
 }
 
-// fractionOf returns the fraction of a second that a text begins with, to a nanosecond, and what
-// follows.
+// fractionOf returns the fraction of a second that a text begins with, to a nanosecond, and the
+// rest of the text.
 func fractionOf(text string) (d time.Duration, rest string) {
 	if len(text) < 2 || text[0] != '.' && text[0] != ',' || text[1] < '0' || text[1] > '9' {
 		return 0, text
@@ -133,7 +135,7 @@ func parseLength(text string) (time.Duration, bool) {
 }
 
 // lengthPart returns the number and unit that a text begins with, in nanoseconds, at most 2^63, and
-// what follows.
+// the rest of the text.
 func lengthPart(text string) (nanos uint64, rest string, ok bool) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	whole, fits := uint64(0), true
@@ -169,7 +171,7 @@ func lengthUnit(text string) (nanos uint64, ok bool) {
 	switch text {
 	case "ns":
 		return 1, true
-	case "us", "\u00b5s", "\u03bcs": // two characters look like the sign of micro
+	case "us", "\u00b5s", "\u03bcs": // Unicode has two characters for the micro sign
 		return 1e3, true
 	case "ms":
 		return 1e6, true

@@ -25,7 +25,7 @@ func sameMoment(t *testing.T, text string) (read bool) {
 			continue
 		}
 		if !ok || !got.Equal(want) {
-			t.Fatalf("%q is %v (%t), not %v", text, got, ok, want.UTC())
+			t.Fatalf("%q is %v (%t), want %v", text, got, ok, want.UTC())
 		}
 		return true
 	}
@@ -40,7 +40,7 @@ func sameLength(t *testing.T, text string) (read bool) {
 	got, ok := parseLength(text)
 	want, err := time.ParseDuration(text)
 	if ok != (err == nil) || ok && got != want {
-		t.Fatalf("%q is %v (%t), not %v (%v)", text, got, ok, want, err)
+		t.Fatalf("%q is %v (%t), want %v (%v)", text, got, ok, want, err)
 	}
 	return ok
 }
@@ -63,7 +63,7 @@ func sameWhole(t *testing.T, text string) (read bool) {
 		}
 	}
 	if got != want {
-		t.Fatalf("%q is %d, not %d", text, got, want)
+		t.Fatalf("%q is %d, want %d", text, got, want)
 	}
 	return true
 }
@@ -76,19 +76,19 @@ func sameEscapes(t *testing.T, text string) (read bool) {
 		return false
 	}
 	if got := unescaped(quoted[1 : len(quoted)-1]); got != want {
-		t.Fatalf("%s is %q, not %q", quoted, got, want)
+		t.Fatalf("%s is %q, want %q", quoted, got, want)
 	}
 	return true
 }
 
 func sameJSON(t *testing.T, text string) (read bool) {
 	t.Helper()
-	if strings.Contains(text, "\n") { // no line has one
+	if strings.Contains(text, "\n") { // a line has no line feed
 		return false
 	}
 	got, want := validJSON([]byte(text)), json.Valid([]byte(text))
 	if got != want {
-		t.Fatalf("%q is valid: %t, not %t", text, got, want)
+		t.Fatalf("%q: validJSON returns %t, want %t", text, got, want)
 	}
 	return want
 }
@@ -96,7 +96,7 @@ func sameJSON(t *testing.T, text string) (read bool) {
 var textForms = []struct {
 	name   string
 	same   func(t *testing.T, text string) bool
-	pieces string // that texts are changed by
+	pieces string // characters that are put into texts
 	sound  []string
 }{
 	{"moments", sameMoment, "0123459-:.,TZ+ ", []string{"2024-02-29", "2023-12-31T23:59:59Z",
@@ -117,7 +117,7 @@ var textForms = []struct {
 }
 
 // TestTextsAreReadAsPackagesDo: moments, lengths, whole numbers and escapes are read as by packages
-// time, big and json, and rejected if these reject them.
+// time, big and json, and rejected if these packages reject them.
 func TestTextsAreReadAsPackagesDo(t *testing.T) {
 	for _, form := range textForms {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -138,7 +138,7 @@ func TestTextsAreReadAsPackagesDo(t *testing.T) {
 			}
 		}
 		if read < 3000 {
-			t.Errorf("%s: %d of 30,000 are read", form.name, read)
+			t.Errorf("%s: %d of 30,000 texts are read, want at least 3000", form.name, read)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// TestJSONOfAnyDepth: the largest nesting is that of package json.
+// TestJSONOfAnyDepth: the largest depth of nesting is the same as in package json.
 func TestJSONOfAnyDepth(t *testing.T) {
 	for _, depth := range []int{9_999, 10_000, 10_001, 400_000} {
 		sameJSON(t, strings.Repeat("[", depth)+strings.Repeat("]", depth))
@@ -166,7 +166,7 @@ func TestJSONOfAnyDepth(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreWrongTakeNoMemory: see TestTextsThatAreNoNumbersCostNothing.
+// TestTextsThatAreWrongTakeNoMemory: parsing a text that is wrong or unusual allocates no memory.
 func TestTextsThatAreWrongTakeNoMemory(t *testing.T) {
 	for _, text := range []string{"2020-13-45", "2024-02-29T25:00:00Z", "2024-02-29T01:02:03+25",
 		"2024-02-29 01:02:03.5+05:30", "1hh", "9999999999h", "1d", "0a", "99999999999999999999"} {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoRecordsAreAnError, not a panic, in every function that takes records.
+// TestNoRecordsAreAnError: nil records are an error, not a panic, in every function that takes
+// records.
 func TestNoRecordsAreAnError(t *testing.T) {
 	sets, out := records.Sets(3, 2), new(bytes.Buffer)
 	table, err := records.NewSchema(records.Numeric("x", 0, 1))
@@ -34,10 +35,10 @@ func TestNoRecordsAreAnError(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if records.WithUnit(nil, records.UnitUser) != nil {
-		t.Error("a statement about no records makes some")
+		t.Error("WithUnit(nil, …) is not nil")
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 // Nonzeros holds encoded rows of a table as lists of the coordinates that are not zero, in
 // ascending order. A row has at most two such coordinates for each column and one for each part of
-// a date, however many levels a column has. So the memory is proportional to rows and columns, not
-// to [Schema.Dim].
+// a date, whatever the number of levels. So the memory is proportional to rows and columns, not to
+// [Schema.Dim].
 //
 // The zero value is empty. Reading into it reuses its memory.
 type Nonzeros struct {
 	Rows    int
-	Offsets []int // where each row begins, and the end of the last: Rows+1 numbers
+	Offsets []int // where each row begins and where the last one ends: Rows+1 numbers
 	Places  []int32
 	Values  []float32
 	Labels  []int32 // nil if the schema has no classes
@@ -54,16 +54,15 @@ func (z *Nonzeros) Gather(d Data, rows []int32) {
 	z.read(d, func(from, to int, b *device.Batch) { d.Gather(z.Index[from:to], b) })
 }
 
-// Reset empties the rows, which keep their memory. [Nonzeros.Append] and [Nonzeros.End] add new
-// ones.
+// Reset removes all rows and keeps their memory. [Nonzeros.Append] and [Nonzeros.End] add new rows.
 func (z *Nonzeros) Reset() {
 	z.Rows = 0
 	z.Offsets = append(z.Offsets[:0], 0)
 	z.Places, z.Values, z.Labels = z.Places[:0], z.Values[:0], nil
 }
 
-// Append adds a coordinate to the row that is being written. Coordinates ascend; zeros are left
-// out.
+// Append adds a coordinate to the row that is being written. Coordinates must ascend. Zeros are
+// ignored.
 func (z *Nonzeros) Append(place int, value float32) {
 	if value != 0 {
 		z.Places, z.Values = append(z.Places, int32(place)), append(z.Values, value)
@@ -132,7 +131,7 @@ func (f *Frame) nonzeros(z *Nonzeros, k, row int) {
 	z.End()
 }
 
-// level appends what encodeLevel writes for a level inside the schema.
+// level appends the coordinates that encodeLevel writes for a level inside the schema.
 func (z *Nonzeros) level(k *cellCode, code uint16) {
 	switch {
 	case code == missingLevel:
@@ -144,7 +143,7 @@ func (z *Nonzeros) level(k *cellCode, code uint16) {
 	}
 }
 
-// tick appends what encodeTick writes for a tick inside the schema, which is a few numbers wide.
+// tick appends the coordinates that encodeTick writes for a tick inside the schema.
 func (z *Nonzeros) tick(k *cellCode, v int64) {
 	if len(k.parts) == 0 && v != missingTick {
 		z.Append(k.offset, k.tickPosition(v))
@@ -157,7 +156,8 @@ func (z *Nonzeros) tick(k *cellCode, v int64) {
 	}
 }
 
-// own returns a code for the column alone, whose coordinates begin at 0, and a row for them.
+// own returns a row for the coordinates of the column alone, and a code whose coordinates begin at
+// 0.
 func (k *cellCode) own() ([]float32, *cellCode) {
 	own := *k
 	own.offset = 0
@@ -168,8 +168,8 @@ func (k *cellCode) own() ([]float32, *cellCode) {
 	return make([]float32, k.total()), &own
 }
 
-// DecodeNonzeros is [DecodeFlat] for rows of which only the coordinates that are not zero are
-// given. Its memory is proportional to rows and columns.
+// DecodeNonzeros is [DecodeFlat] for rows that are given by their coordinates that are not zero.
+// Its memory is proportional to rows and columns.
 //
 // Errors: *[param.Error], about shapes and the schema only.
 func DecodeNonzeros(s Schema, z *Nonzeros) (*Frame, error) {
@@ -198,7 +198,7 @@ func (z *Nonzeros) check(dim int) error {
 	}
 	if z.Rows < 0 || z.Rows > maxRows || z.Rows > 0 && len(z.Offsets) != z.Rows+1 {
 		return param.New("records.Nonzeros.Offsets", len(z.Offsets),
-			fmt.Sprintf("one for each of %d rows, and their end", z.Rows))
+			fmt.Sprintf("one for each of %d rows, and the end of the last", z.Rows))
 	}
 	if len(z.Places) != len(z.Values) {
 		return param.New("records.Nonzeros.Values", len(z.Values),
@@ -258,7 +258,7 @@ func (k *cellCode) decodeNarrow(z *Nonzeros, labels column) cells {
 	return c
 }
 
-// part returns the width coordinates of row i from offset on.
+// part returns the coordinates of row i from offset to offset+width-1 that are not zero.
 func (z *Nonzeros) part(i, offset, width int) ([]int32, []float32) {
 	places, values := z.Row(i)
 	lo, _ := slices.BinarySearch(places, int32(offset))
@@ -266,7 +266,7 @@ func (z *Nonzeros) part(i, offset, width int) ([]int32, []float32) {
 	return places[lo:hi], values[lo:hi]
 }
 
-// largestNonzero is [largest] for a block of which only the nonzero coordinates are given.
+// largestNonzero is [largest] for a block that is given by its nonzero coordinates.
 func largestNonzero(places []int32, values []float32, offset, width int) int {
 	best, most := -1, float32(0)
 	for j, at := range places {

@@ -13,11 +13,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// veiled is a table that is not a frame.
+// veiled hides that a table is a frame.
 type veiled struct{ records.Data }
 
-// TestNonzerosAreTheRows: for every kind of column, by range and by row, of frames and of other
-// data, nonzeros equal the dense rows and decode in the same way.
+// TestNonzerosAreTheRows: nonzeros equal the dense rows and decode in the same way, for every kind
+// of column, for Range and Gather, and for frames and other data.
 func TestNonzerosAreTheRows(t *testing.T) {
 	for _, s := range []records.Schema{visits(t), people(t)} {
 		rng := rand.New(rand.NewPCG(11, 1))
@@ -43,7 +43,7 @@ func TestNonzerosAreTheRows(t *testing.T) {
 				}
 			}
 			if most := n * 2 * (len(s.Columns()) + 8); len(z.Places) > most {
-				t.Errorf("%d coordinates of %d rows", len(z.Places), n)
+				t.Errorf("got too many coordinates, %d for %d rows", len(z.Places), n)
 			}
 			back := must(records.DecodeNonzeros(s, &z))(t)
 			want := must(records.DecodeFlat(s, b.Dense.Data, b.Labels...))(t)
@@ -71,7 +71,8 @@ func spread(z *records.Nonzeros, i, dim int) []float32 {
 	return row
 }
 
-// TestNonzerosOfAnyNumbersDecode as DecodeFlat decodes them: negative, infinite and no numbers.
+// TestNonzerosOfAnyNumbersDecode: DecodeNonzeros and DecodeFlat agree on any coordinates, including
+// negative and infinite ones and NaN.
 func TestNonzerosOfAnyNumbersDecode(t *testing.T) {
 	s := visits(t)
 	rng := rand.New(rand.NewPCG(12, 1))
@@ -111,15 +112,15 @@ func TestNonzerosRefuse(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := records.DecodeNonzeros(s, z); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if f := must(records.DecodeNonzeros(s, &records.Nonzeros{}))(t); f.Len() != 0 {
-		t.Errorf("%d rows of none", f.Len())
+		t.Errorf("got %d rows, want 0", f.Len())
 	}
 }
 
-// TestNonzerosTakeMemoryByRow: 65,534 buckets cost as much as 10.
+// TestNonzerosTakeMemoryByRow: the memory does not grow with the number of buckets.
 func TestNonzerosTakeMemoryByRow(t *testing.T) {
 	taken := func(buckets int) uint64 {
 		s := must(records.NewSchema(records.Hashed("h", buckets), records.Numeric("x", 0, 1)))(t)
@@ -140,7 +141,7 @@ func TestNonzerosTakeMemoryByRow(t *testing.T) {
 	}
 	few, many := taken(10), taken(65_534)
 	t.Logf("%d bytes for 10 buckets, %d for 65,534", few, many)
-	if many > few+few/2+1<<20 { // the schema's own names are among them
-		t.Errorf("%d bytes for 10 buckets, %d for 65,534", few, many)
+	if many > few+few/2+1<<20 { // the memory includes the names in the schema
+		t.Errorf("got %d bytes for 10 buckets and %d for 65,534, want almost the same", few, many)
 	}
 }

@@ -21,9 +21,9 @@ const (
 )
 
 // ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order whose first axis
-// counts records and whose other axes multiply to the schema's dimension, of floats, integers or
-// booleans of either byte order. Under a schema of images, unsigned bytes are 256 levels; all other
-// numbers are taken as they are.
+// counts records and whose other axes multiply to the schema's dimension. Its elements are floats,
+// integers or booleans of either byte order. If the schema is of grey or colour images, unsigned
+// bytes are read as 256 levels. All other numbers are read unchanged.
 //
 // Errors: [ErrFormat] for a file that is malformed, truncated or has another shape; *[LimitError];
 // *[param.Error] for a schema that does not fit.
@@ -105,7 +105,8 @@ func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, e
 	return out, malformed("no array %s", strings.TrimSuffix(name, ".npy"))
 }
 
-// readLabelArray reads whole numbers. A number outside int32 becomes -1, which is an unknown label.
+// readLabelArray reads labels. A number that cannot be a class becomes -1, which is an unknown
+// label.
 func readLabelArray(in *input) ([]int32, error) {
 	values, _, err := readArray(in, Interval(1, 0, 1), 1, "the label array")
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Half a unit above the largest finite number: a text of this value or a larger one is infinite.
-// The digits are those of 2^1024 - 2^970 and of 2^128 - 2^103, with the point before the first.
+// Half a unit above the largest finite number: a text with this value or a larger one is infinite.
+// The digits are those of 2^128 - 2^103 and of 2^1024 - 2^970, with the point before the first
+// digit.
 const (
 	overflow32 = "340282356779733661637539395458142568448"
 	overflow64 = "1797693134862315807937289714053034150799341327100378269361737789804449682927" +
@@ -19,14 +20,14 @@ const (
 // spelling is a parsed number whose value has not been computed yet.
 type spelling struct {
 	infinite, negative bool
-	start, end         int // of the digits from the first that is not zero, a point included
+	start, end         int // of the digits, from the first that is not zero; may include a point
 	magnitude          int // of 0.DIGITS * 10^magnitude
 }
 
 // parseNumber returns the number that a text spells in decimal, with or without an exponent, or
 // unreadable for a text that spells none. A number too large for a float64 is infinite, and "nan"
-// is a missing value. None of these cases allocates an error, as strconv does: a compressed file of
-// such texts would take many times its size in memory.
+// is a missing value. Unlike strconv, parseNumber allocates no error in these cases: if it did,
+// reading a compressed file of such texts would take memory many times the file's size.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }
@@ -69,7 +70,7 @@ func numberOf(text []byte, bits int) float64 {
 	return v
 }
 
-// spell reports whether a text spells a number or an infinity, and which.
+// spell finds the parts of the number or infinity that a text spells; ok is false for other texts.
 func spell(text []byte) (s spelling, ok bool) {
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
 		s.negative, s.start = text[0] == '-', 1
@@ -114,8 +115,8 @@ func (s *spelling) mantissa(text []byte) (ok bool) {
 	return ok
 }
 
-// exponentOf returns the exponent that a text spells, or zero for an empty text. Like that of
-// strconv, it is bounded.
+// exponentOf returns the exponent that a text spells, or zero for an empty text. The exponent is
+// bounded, as in strconv.
 func exponentOf(text []byte) (exponent int, ok bool) {
 	if len(text) == 0 {
 		return 0, true

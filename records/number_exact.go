@@ -6,20 +6,21 @@ import (
 	"sync"
 )
 
-// strconv takes up to twenty microseconds for a number close to zero, or with more digits than 64
-// bits hold, and less than 1 MB unpacks to a million of them. Here such a number is computed as the
-// quotient of two whole numbers.
+// strconv takes up to twenty microseconds for a number that is close to zero or has more digits
+// than 64 bits hold. A compressed file of less than 1 MB can hold a million such numbers. This file
+// computes such a number faster, as the quotient of two whole numbers.
 
-// slow reports whether strconv may take long over 0.DIGITS * 10^magnitude.
+// slow reports whether strconv may take long for 0.DIGITS * 10^magnitude.
 func slow(digits []byte, magnitude, bits int) bool {
-	least := -306 // below which numbers are not normal
+	least := -306 // smaller numbers may be subnormal
 	if bits == 32 {
 		least = -36
 	}
 	return len(digits) > 19 || magnitude < least
 }
 
-// vanishes reports whether 0.DIGITS * 10^magnitude is less than half the least positive number.
+// vanishes reports whether every number 0.DIGITS * 10^magnitude with this magnitude rounds to zero,
+// or there are no digits.
 func vanishes(digits []byte, magnitude, bits int) bool {
 	least := -324
 	if bits == 32 {
@@ -28,17 +29,17 @@ func vanishes(digits []byte, magnitude, bits int) bool {
 	return len(digits) == 0 || magnitude <= least
 }
 
-// quotient is a number being computed. Its parts are reused for the next one. No result overwrites
-// an argument: package big would then allocate memory.
+// quotient holds the parts of a number that is being computed. They are reused for the next number.
+// No result overwrites an argument, since package big would then allocate memory.
 type quotient struct{ digits, above, below, whole, rest, word, ten big.Int }
 
 var quotients = sync.Pool{New: func() any { return new(quotient) }}
 
-// exactNumber returns the number nearest to 0.DIGITS * 10^magnitude, and the even one of two
-// equally near. A point may be among the digits. The number must be finite and must not round to
-// zero.
+// exactNumber returns the float nearest to 0.DIGITS * 10^magnitude, and the even one if two are
+// equally near. A point may be among the digits. The number must be finite, and vanishes must be
+// false for it.
 func exactNumber(digits []byte, magnitude, bits int) float64 {
-	mantissa, exponent := 53, -1074 // of the numbers next to zero
+	mantissa, exponent := 53, -1074 // of subnormal numbers
 	if bits == 32 {
 		mantissa, exponent = 24, -149
 	}

@@ -42,11 +42,11 @@ func same(t *testing.T, text string, bits int, got float64) {
 		want = unreadable
 	}
 	same := math.Float64bits(got) == math.Float64bits(want)
-	if got != got && want != want { // of width 32 no NaN is told from another
+	if got != got && want != want { // float32 does not distinguish NaNs
 		same = bits == 32 || isUnreadable(got) == isUnreadable(want)
 	}
 	if !same {
-		t.Fatalf("%q is %v, not %v", text, got, want)
+		t.Fatalf("%q is %v, want %v", text, got, want)
 	}
 }
 
@@ -65,8 +65,8 @@ func TestTextsThatAreNoNumbersCostNothing(t *testing.T) {
 	}
 }
 
-// TestNumbersNextToHalves: numbers half way between two floats, and those that differ in the last
-// digit, are read as by strconv, for all magnitudes.
+// TestNumbersNextToHalves: numbers half way between two floats, and numbers that differ from them
+// in the last digit, are read as by strconv, at all magnitudes.
 func TestNumbersNextToHalves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 4000 {

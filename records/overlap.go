@@ -9,41 +9,95 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to share records: whether one is the other, a
-// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
-// these, including a wrapper of a user-defined type. Algorithms that take public records use it to
-// detect private ones.
+// Overlap reports whether two data sets are known to share records. This is so if one is the other,
+// a slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any
+// of these, including a wrapper of a user-defined type. Algorithms that take public records use
+// Overlap to detect private ones.
 //
 // It compares where records are stored and which table they were taken from, never their values, so
-// its result depends on no record's value. It does not detect copies made in other ways than by
-// Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Rows taken from a table always overlap
-// with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
-// from one table, may be different records and need not overlap.
+// its result depends on no record's value. It detects copies only if they were made by Take,
+// [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table always overlap with a
+// slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
+// table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
+	if equal(a, b) {
+		return true
+	}
 	x, y := placesOf(a), placesOf(b)
-	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
-		descend(y.homes, x.homes)
+	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, b, y.homes) ||
+		descend(y.homes, a, x.homes)
 }
 
-// origin identifies the records of a table by more than their values, and remembers which tables
-// they were copied from.
-type origin struct{ of []*origin }
+// equal reports whether both are the same value of one type. Lists, maps and functions are the same
+// if they are at the same place.
+func equal(a, b Data) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.IsValid() && y.IsValid() && x.Type() == y.Type() && sameValue(x, y)
+}
 
-func (o *origin) copied() *origin { return &origin{[]*origin{o}} }
+func sameValue(x, y reflect.Value) bool {
+	switch x.Kind() {
+	case reflect.Struct:
+		for i := range x.NumField() {
+			if !sameValue(x.Field(i), y.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		for i := range x.Len() {
+			if !sameValue(x.Index(i), y.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Interface:
+		x, y = x.Elem(), y.Elem()
+		return x.IsValid() == y.IsValid() && (!x.IsValid() || x.Type() == y.Type() && sameValue(x, y))
+	case reflect.Slice:
+		return x.Pointer() == y.Pointer() && x.Len() == y.Len()
+	case reflect.Map, reflect.Func:
+		return x.Pointer() == y.Pointer()
+	}
+	return x.Equal(y)
+}
+
+// origin identifies the records of a table by more than their values, and remembers what they were
+// copied from: tables by their origins, and data of other types themselves, which have no origin.
+type origin struct {
+	of   []*origin
+	kept []Data
+}
+
+func (o *origin) copied() *origin { return &origin{of: []*origin{o}} }
 
 // joined returns the origin of copies of all records of some data sets.
 func joined(parts []Data) *origin {
 	out := new(origin)
 	for _, p := range parts {
 		out.of = append(out.of, placesOf(p).homes...)
+		if !hasOrigin(p) {
+			out.kept = append(out.kept, p)
+		}
 	}
 	return out
 }
 
-// descend reports whether one of the tables in from was copied from one of those in to.
-func descend(from, to []*origin) bool {
+// hasOrigin reports whether the origins in a data set say all about what it shares with others.
+func hasOrigin(d Data) bool {
+	switch own := d.(type) {
+	case stated:
+		return hasOrigin(own.Data)
+	case *Table, *Frame, *SetTable:
+		return true
+	}
+	return false
+}
+
+// descend reports whether one of the tables in of was copied from data, whose origins are from.
+func descend(of []*origin, data Data, from []*origin) bool {
 	seen := map[*origin]bool{}
-	for left := slices.Clone(to); len(left) > 0; {
+	for left := slices.Clone(of); len(left) > 0; {
 		o := left[len(left)-1]
 		left = left[:len(left)-1]
 		if o == nil || seen[o] {
@@ -54,6 +108,9 @@ func descend(from, to []*origin) bool {
 			if slices.Contains(from, of) {
 				return true
 			}
+		}
+		if slices.ContainsFunc(o.kept, func(d Data) bool { return Overlap(d, data) }) {
+			return true
 		}
 		left = append(left, o.of...)
 	}
@@ -66,8 +123,8 @@ type places struct {
 	homes []*origin
 	files []fs.FileInfo
 	seen  map[visit]bool
-	left  int // how many more values are examined
-	away  int // the number of consecutive pointers to values that are not data that led here
+	left  int // the number of values that may still be examined
+	away  int // the number of consecutive pointers followed to values that are not data
 }
 
 // visit is an object that has been examined. It includes the type, since a struct and its first
@@ -78,14 +135,19 @@ type visit struct {
 	away int
 }
 
-// mostAway is the largest number of consecutive pointers to values that are not data that are
-// followed.
+// mostAway is the largest number of consecutive pointers that are followed to values that are not
+// data.
 const mostAway = 3
+
+// numbersAway is the number of such pointers behind which numbers count as records. A data set that
+// is a structure with a pointer to its records needs one.
+const numbersAway = 1
 
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
 
-// mostPlaces bounds the time that a user-defined type's lists of rows can take.
+// mostPlaces bounds the number of values that are examined, and so the time for a user-defined
+// type.
 const mostPlaces = 1 << 20
 
 func placesOf(d Data) places {
@@ -95,11 +157,11 @@ func placesOf(d Data) places {
 	return p
 }
 
-// meet reports whether two lists in order of their starts have a byte in common.
+// meet reports whether two lists of extents, both sorted by lo, have a byte in common.
 func meet(a, b []extent) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case a[0].hi <= b[0].lo: // it ends before all others of b
+		case a[0].hi <= b[0].lo: // a[0] ends before every extent of b
 			a = a[1:]
 		case b[0].hi <= a[0].lo:
 			b = b[1:]
@@ -118,9 +180,9 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk records where a data set, or a field of one, stores records: in data and in numbers. Behind
-// a pointer to a value that is not data, only data count: data sets that share a connection or a
-// description do not share records.
+// walk records where a data set, or a field of one, stores records: in data, and in numbers up to
+// numbersAway pointers away. Bytes behind a pointer do not count: data sets that share a connection
+// or a description do not share records.
 func (p *places) walk(v reflect.Value) {
 	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
 		return
@@ -143,16 +205,19 @@ func (p *places) walk(v reflect.Value) {
 			p.walk(v.MapIndex(key))
 		}
 	case reflect.Slice:
-		if p.away == 0 && numeric(v.Type(), 8) {
+		if p.counts(v.Type()) {
 			p.add(v.Pointer(), uintptr(v.Len())*v.Type().Elem().Size())
 		}
 		p.elements(v)
 	case reflect.Array:
+		if p.counts(v.Type()) && v.CanAddr() {
+			p.add(v.UnsafeAddr(), v.Type().Size())
+		}
 		p.elements(v)
 	}
 }
 
-// behind examines what a pointer or an interface holds.
+// behind examines the value that a pointer or an interface holds.
 func (p *places) behind(v reflect.Value) {
 	pointer := v.Kind() == reflect.Pointer
 	if !v.IsValid() || pointer && v.IsNil() {
@@ -186,7 +251,7 @@ func (p *places) behind(v reflect.Value) {
 func (p *places) elements(v reflect.Value) {
 	switch v.Type().Elem().Kind() {
 	case reflect.Interface, reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Array:
-		if p.away > 0 && numeric(v.Type(), 8) {
+		if p.away > numbersAway && numeric(v.Type(), 8) {
 			return
 		}
 		for i := range v.Len() {
@@ -195,7 +260,7 @@ func (p *places) elements(v reflect.Value) {
 	}
 }
 
-// numeric reports whether a type consists of numbers, in slices or structs up to a depth.
+// numeric reports whether a type consists of numbers, in slices or structs up to the given depth.
 func numeric(t reflect.Type, depth int) bool {
 	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
@@ -212,6 +277,11 @@ func numeric(t reflect.Type, depth int) bool {
 	}
 }
 
+// counts reports whether a slice or an array of this type is storage of records where it was found.
+func (p *places) counts(t reflect.Type) bool {
+	return p.away <= numbersAway && numeric(t, 8) && (p.away == 0 || t.Elem().Kind() != reflect.Uint8)
+}
+
 func (p *places) add(at, size uintptr) {
 	if size > 0 {
 		p.own = append(p.own, extent{at, at + size})
@@ -225,8 +295,8 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[Persons]():     true}
 
 // known records the storage of a value of one of this package's types, also if a user-defined type
-// embeds it; ok is false for other types. Each of these types is one reference: the value of an
-// unexported field cannot be used as data, but the reference in it can be read.
+// embeds it; ok is false for other types. Each of these types has a single field, a reference.
+// Reflection cannot use the value of an unexported field as data, but it can read this reference.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false
@@ -273,8 +343,8 @@ func (p *places) table(home *origin, storage ...any) {
 	}
 }
 
-// sets records the table's rows, and no other rows of their blocks, by the addresses of their
-// offsets.
+// sets records the table's rows by the addresses of their offsets. It does not record other rows of
+// the same blocks.
 func (p *places) sets(t *SetTable) {
 	p.table(t.home, t.labels.raw)
 	for i := 0; i < t.n; {
@@ -285,7 +355,7 @@ func (p *places) sets(t *SetTable) {
 	}
 }
 
-// mapped records a reader and, if it has one, its file.
+// mapped records a reader and the reader's file, if there is one.
 func (p *places) mapped(r io.ReaderAt, info fs.FileInfo) {
 	if info != nil {
 		p.files = append(p.files, info)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wrapped, hidden and pointed are user-defined types around data.
+// wrapped and hidden are user-defined types around data.
 type wrapped struct{ records.Data }
 
 type hidden struct {
@@ -28,7 +28,13 @@ func (h hidden) Range(lo, hi int, b *device.Batch)    { h.inner.Range(lo, hi, b)
 type rows struct {
 	schema records.Schema
 	list   [][]float32
-	shared *[]float32 // by all batches
+	shared *link
+}
+
+// link is what data sets share that are read through one connection.
+type link struct {
+	name   string
+	buffer []byte
 }
 
 func (r rows) Schema() records.Schema               { return r.schema }
@@ -42,12 +48,12 @@ type view struct {
 	want bool
 }
 
-// check tests both orders of the arguments.
+// check tests Overlap of private and each view, in both orders of the arguments.
 func check(t *testing.T, private records.Data, views ...view) {
 	t.Helper()
 	for _, v := range views {
 		if records.Overlap(private, v.data) != v.want || records.Overlap(v.data, private) != v.want {
-			t.Errorf("%s: want %v", v.name, v.want)
+			t.Errorf("%s: Overlap does not return %v", v.name, v.want)
 		}
 	}
 }
@@ -124,7 +130,7 @@ func TestOverlapOfFramesAndSets(t *testing.T) {
 	check(t, encoded, view{"rows of it", encoded.Take([]int32{1}), true})
 	check(t, f.Slice(0, 1), view{"the rest", f.Slice(1, 3), false})
 
-	many := make([][]uint32, 9000) // more than two blocks, all empty but one
+	many := make([][]uint32, 9000) // more than two blocks; all sets but one are empty
 	many[4000] = []uint32{1}
 	sets := must(records.FromItems(records.Sets(9, 3), many))(t)
 	check(t, sets, view{"itself", sets, true}, view{"an empty set", sets.Slice(8999, 9000), true},
@@ -170,7 +176,7 @@ func TestOverlapOfMappedFiles(t *testing.T) {
 
 func TestOverlapOfOtherTypes(t *testing.T) {
 	s := records.Interval(2, 0, 1)
-	table := []float32{1, 2, 3}
+	table := link{"database", make([]byte, 16)}
 	make1 := func() rows {
 		return rows{s, [][]float32{make([]float32, 2), make([]float32, 2)}, &table}
 	}
@@ -186,8 +192,77 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// Types that embed this package's types by value, and one whose data are behind a value that is not
-// data.
+// A pointing value only points to its records. The records of an opaque value are nowhere in memory.
+type (
+	pointing struct {
+		schema records.Schema
+		flat   *[]float32
+	}
+	opaque struct {
+		schema records.Schema
+		link   *link
+		query  string
+	}
+)
+
+func (p pointing) Schema() records.Schema { return p.schema }
+func (p pointing) Len() int               { return len(*p.flat) / p.schema.Dim() }
+
+func (p pointing) Gather(rows []int32, b *device.Batch) { p.table().Gather(rows, b) }
+func (p pointing) Range(lo, hi int, b *device.Batch)    { p.table().Range(lo, hi, b) }
+
+func (p pointing) table() *records.Table {
+	t, _ := records.FromFlat(p.schema, *p.flat)
+	return t
+}
+
+func (o opaque) Schema() records.Schema               { return o.schema }
+func (o opaque) Len() int                             { return 0 }
+func (o opaque) Gather(rows []int32, b *device.Batch) {}
+func (o opaque) Range(lo, hi int, b *device.Batch)    {}
+
+// TestOverlapBehindPointers checks structures without numbers of their own.
+func TestOverlapBehindPointers(t *testing.T) {
+	s, l := records.Interval(2, 0, 1), &link{"database", make([]byte, 16)}
+	d := pointing{s, &[]float32{.1, .2, .3, .4}}
+	part := (*d.flat)[2:]
+	check(t, d, view{"itself", d, true}, view{"a pointer to it", &d, true},
+		view{"in a wrapper", &wrapped{d}, true}, view{"some rows", pointing{s, &part}, true},
+		view{"others", pointing{s, &[]float32{.1, .2, .3, .4}}, false})
+	array := &[4]float32{.1, .2}
+	held := array[:]
+	check(t, distant{any: array}, view{"a slice of an array", pointing{s, &held}, true},
+		view{"another array", distant{any: new([4]float32)}, false})
+	check(t, opaque{s, l, "a"}, view{"itself", opaque{s, l, "a"}, true},
+		view{"another query", opaque{s, l, "b"}, false})
+}
+
+// TestOverlapOfCopiesOfOtherTypes checks that copies by Concat and GroupBy are recognized if the
+// records were of a user-defined type or in a file, and also copies of these copies.
+func TestOverlapOfCopiesOfOtherTypes(t *testing.T) {
+	s := records.Interval(2, 0, 1)
+	numbers := func() records.Data { return pointing{s, &[]float32{.1, .2, .3, .4}} }
+	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
+	var file bytes.Buffer
+	if err := records.WriteSets(&file, sets); err != nil {
+		t.Fatal(err)
+	}
+	mapped := func() records.Data {
+		return must(records.ReadSets(bytes.NewReader(bytes.Clone(file.Bytes())), int64(file.Len())))(t)
+	}
+	for name, make1 := range map[string]func() records.Data{"numbers": numbers, "sets": mapped} {
+		d, other := make1(), make1()
+		joined := must(records.Concat(d.Schema(), d))(t)
+		again := must(records.Concat(d.Schema(), joined, make1()))(t)
+		grouped := must(records.GroupBy(d, []int{0, 1}, 1))(t)
+		check(t, d, view{name + " joined", joined, true}, view{name + " joined twice", again, true},
+			view{name + " grouped", grouped, true}, view{name + " wrapped", wrapped{joined}, true},
+			view{name + " of others", must(records.Concat(d.Schema(), other))(t), false})
+	}
+}
+
+// The holds types embed a type of package records by value. distant holds data behind a value that
+// is not data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }
@@ -225,7 +300,7 @@ func TestOverlapThroughStructures(t *testing.T) {
 	check(t, m, view{"mapped", &holdsMapped{*m}, true}, view{"none", &holdsMapped{}, false})
 }
 
-// shelves keep data by name.
+// shelves holds data by name.
 type shelves struct {
 	records.Data
 	schema records.Schema

@@ -25,7 +25,7 @@ type TablePart struct {
 // rowArray is an array of rows in a file.
 type rowArray struct {
 	r      io.ReaderAt
-	at     int64 // of the first row
+	at     int64 // where the first row begins
 	rows   int
 	width  int                  // numbers of a row
 	size   int                  // bytes of a number
@@ -34,12 +34,12 @@ type rowArray struct {
 	level  *[256]float32        // for bytes that stand for levels
 }
 
-// NPYPart returns the part in an array in NumPy's format, whose records are those that [ReadNPY]
-// would read, and, if labels is not nil, an array of their labels. Only headers are read.
+// NPYPart returns the part that an array in NumPy's format holds: the records that [ReadNPY] would
+// read. If labels is not nil, it holds an array of their labels. Only headers are read.
 //
 // Errors: [ErrFormat] for a file that is malformed, has another shape, or is shorter or longer than
-// its header says; *[param.Error] for a schema that is not of vectors or images, or that has
-// classes although labels is nil.
+// its header says; *[param.Error] for a schema that is not of vectors or images, for classes
+// without labels, and for labels without classes.
 func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	labelSize int64) (p TablePart, err error) {
 	if err := partSchema(s, labels != nil); err != nil {
@@ -85,7 +85,7 @@ func partSchema(s Schema, labelled bool) error {
 	}
 	if labelled != (s.Classes() > 0) {
 		return param.New("records.Schema.Classes", s.Classes(),
-			"classes where there are labels, and none where there are not")
+			"classes if and only if there are labels")
 	}
 	return nil
 }
@@ -138,10 +138,10 @@ func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, er
 	return e, e.whole(size, what)
 }
 
-// whole checks that the file holds exactly the rows that its header announces.
+// whole checks that the file holds exactly the rows that its header declares.
 func (e rowArray) whole(size int64, what string) error {
 	if want := e.at + int64(e.rows)*int64(e.width)*int64(e.size); size != want {
-		return malformed("%s has %d bytes where its header asks for %d", what, size, want)
+		return malformed("%s has %d bytes, but its header declares %d", what, size, want)
 	}
 	return nil
 }
@@ -176,8 +176,8 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 }
 
 // PartedTable holds the rows of many parts, in the order of the parts. Rows are read from the parts
-// when they are needed, so a batch costs reading its rows only, however large the parts are.
-// Batches have exactly the same bits as those of a [Table] of the same rows. A PartedTable is
+// when they are needed, so the cost of a batch depends on its rows, not on the size of the parts.
+// Batches have exactly the same bits as batches of a [Table] of the same rows. A PartedTable is
 // immutable, and safe for concurrent use if the parts' readers are.
 //
 // Whatever bytes a part holds, the records returned are in the schema. If a reader fails to read a
@@ -192,7 +192,7 @@ type partedRows struct {
 	schema Schema
 	enc    encoder
 	parts  []TablePart
-	ends   []int // of the parts, in rows from the beginning of the first part
+	ends   []int // where each part ends, in rows from the beginning of the first part
 	width  int   // bytes of a row of the widest part
 	room   sync.Pool
 	failed atomic.Bool
@@ -228,7 +228,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 	return &PartedTable{&partedRef{t}}, nil
 }
 
-// makeRoom prepares the buffers that each passes on.
+// makeRoom sets how the buffers of method each are allocated.
 func (t *partedRows) makeRoom() {
 	t.room.New = func() any {
 		b := make([]byte, t.width)
@@ -280,7 +280,7 @@ func (t *partedRows) begin(n int, b *device.Batch) {
 	}
 }
 
-// GatherPart reads rows lo … hi-1 of those that BeginGather was given.
+// GatherPart reads the rows at positions lo … hi-1 of the list that BeginGather was given.
 func (t *PartedTable) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
 	held := t.ahead.held.Load()
 	t.each(hi-lo, func(raw []byte) {
@@ -310,7 +310,7 @@ func (t *PartedTable) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// each calls read with a buffer for reading rows.
+// each calls read with a buffer that holds one row of any part.
 func (t *partedRows) each(n int, read func(raw []byte)) {
 	if n <= 0 {
 		return
@@ -320,7 +320,8 @@ func (t *partedRows) each(n int, read func(raw []byte)) {
 	read(*raw)
 }
 
-// partOf returns the part of a row. Samples ascend, so it is often the part of the previous row.
+// partOf returns the part of a row. The rows of a sample ascend, so the part of the previous row is
+// tried first.
 func (t *partedRows) partOf(row, before int) int {
 	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
 		return before
@@ -359,7 +360,7 @@ func guarded(read func() bool) (ok bool) {
 	return read()
 }
 
-// class returns a label clamped into the schema. A number that is not whole is unknown.
+// class returns a label clamped into the schema. A number that is not a class is an unknown label.
 func (t *partedRows) class(v float32) int32 {
 	if n := len(t.schema.classes); v >= 0 && v < float32(n) && v == float32(math.Trunc(float64(v))) {
 		return int32(v)

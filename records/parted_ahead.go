@@ -17,8 +17,8 @@ type Ahead interface {
 	ReadAhead(rows []int32)
 }
 
-// WithReaders returns the table with the number of rows that ReadAhead reads concurrently. A large
-// number suits parts in a slow store. With 0, the default of [NewPartedTable], ReadAhead does
+// WithReaders returns the table with the given number of rows that ReadAhead reads concurrently. A
+// large number suits parts in a slow store. With 0, the default of [NewPartedTable], ReadAhead does
 // nothing. That suits local files, because the additional copy of the rows would cost more than
 // reading them.
 //
@@ -100,8 +100,8 @@ func (t *partedRows) readSome(a *aheadRows) {
 	finished = true
 }
 
-// await waits for rows that are being read if they are the requested ones. Gather reads rows that
-// failed ahead of time again, and reports them.
+// await waits for the rows that are being read ahead if they are the requested rows. If reading
+// ahead failed, Gather reads the rows again and reports the failure.
 func (t *partedRows) await(rows []int32) {
 	t.ahead.mu.Lock()
 	defer t.ahead.mu.Unlock()
@@ -117,8 +117,8 @@ func (t *partedRows) await(rows []int32) {
 	t.ahead.held.Store(a)
 }
 
-// copied copies row number row of the table to row k of a batch if it has been read ahead, and
-// reports whether it has.
+// copied copies row number row of the table to row k of a batch if that row has been read ahead,
+// and reports whether it did.
 func (a *aheadRows) copied(b *device.Batch, k int, row int32, dim int) bool {
 	if a == nil || k >= len(a.rows) || a.rows[k] != row {
 		return false

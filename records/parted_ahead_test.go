@@ -17,13 +17,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// counted counts reads, and answers with a delay.
+// counted is a reader that counts reads and delays them.
 type counted struct {
 	io.ReaderAt
 	reads  *atomic.Int64
 	answer time.Duration
-	ends   *atomic.Bool // the goroutine that reads
-	breaks *atomic.Bool
+	ends   *atomic.Bool // whether a read ends its goroutine
+	breaks *atomic.Bool // whether a read returns an error
 }
 
 func (r counted) ReadAt(p []byte, at int64) (int, error) {
@@ -38,7 +38,8 @@ func (r counted) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// countedTable returns a table of images and labels in one part that counts.
+// countedTable returns a table of images with labels, the same table in one part, and the reader of
+// that part.
 func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *records.PartedTable,
 	counted) {
 	t.Helper()
@@ -63,8 +64,8 @@ func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *r
 	return table, must(parted.WithReaders(8))(t), c
 }
 
-// TestReadAheadChangesNothing: rows have the same bits whatever was read ahead, by any number of
-// readers, and rows that were announced are read once.
+// TestReadAheadChangesNothing: rows have the same bits whatever is read ahead, and whatever the
+// number of readers. Rows that are read ahead and then requested are read only once.
 func TestReadAheadChangesNothing(t *testing.T) {
 	table, one, c := countedTable(t, 200, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -90,15 +91,15 @@ func TestReadAheadChangesNothing(t *testing.T) {
 			}
 			c.reads.Store(0)
 			parted.ReadAhead(foretold)
-			slices.Reverse(foretold) // the list is the caller's again
+			slices.Reverse(foretold) // the caller may change the list
 			table.Gather(rows, &a)
 			parted.Gather(rows, &b)
 			same(t, "ahead", a, b)
 			n := c.reads.Load()
 			if !vain && int(n) > len(rows) {
-				t.Fatalf("%d readers: %d reads of %d rows", readers, n, len(rows))
+				t.Fatalf("%d readers: got %d reads for %d rows", readers, n, len(rows))
 			}
-			if i == 99 { // until what was announced in vain has been read
+			if i == 99 { // wait until rows that were not requested have been read
 				for quiet := 0; quiet < 10; quiet++ {
 					before := c.reads.Load()
 					time.Sleep(20 * time.Millisecond)
@@ -109,16 +110,16 @@ func TestReadAheadChangesNothing(t *testing.T) {
 			}
 		}
 		if records.Failed(parted) {
-			t.Error("it has failed")
+			t.Error("Failed returns true")
 		}
 	}
 	var wrong *param.Error
 	if _, err := one.WithReaders(-1); !errors.As(err, &wrong) {
-		t.Errorf("-1 readers: %v", err)
+		t.Errorf("-1 readers: got error %v, want *param.Error", err)
 	}
 }
 
-// TestReadAheadByMany: several users of one table get their own rows.
+// TestReadAheadByMany: several concurrent users of one table get their own rows.
 func TestReadAheadByMany(t *testing.T) {
 	table, parted, _ := countedTable(t, 100, 0)
 	var group sync.WaitGroup
@@ -132,7 +133,7 @@ func TestReadAheadByMany(t *testing.T) {
 				table.Gather(rows, &a)
 				parted.Gather(rows, &b)
 				if !slices.Equal(a.Dense.Data, b.Dense.Data) || !slices.Equal(a.Labels, b.Labels) {
-					t.Error("other rows")
+					t.Error("Gather returns other rows after ReadAhead")
 					return
 				}
 			}
@@ -141,8 +142,8 @@ func TestReadAheadByMany(t *testing.T) {
 	group.Wait()
 }
 
-// TestReadAheadThatFails: rows that failed ahead of time are read again when they are needed, and
-// only then is a failure reported.
+// TestReadAheadThatFails: if reading ahead fails, the rows are read again when they are needed.
+// Only a failure of this second read is reported.
 func TestReadAheadThatFails(t *testing.T) {
 	rows := []int32{3, 5, 60}
 	for name, fault := range map[string]func(c counted) *atomic.Bool{
@@ -155,25 +156,25 @@ func TestReadAheadThatFails(t *testing.T) {
 		for c.reads.Load() < int64(len(rows)) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(10 * time.Millisecond) // what reads has left
+		time.Sleep(10 * time.Millisecond) // the readers end
 		fault(c).Store(false)
 		var a, b device.Batch
 		table.Gather(rows, &a)
 		parted.Gather(rows, &b)
 		same(t, name, a, b)
 		if records.Failed(parted) {
-			t.Errorf("%s: reported though the rows could be read", name)
+			t.Errorf("%s: a failure is reported, although the rows could be read", name)
 		}
 	}
 	_, parted, c := countedTable(t, 100, 0)
 	c.breaks.Store(true)
 	parted.ReadAhead(rows)
 	if parted.Gather(rows, new(device.Batch)); !records.Failed(parted) {
-		t.Error("rows that could not be read, twice: not reported")
+		t.Error("a failure of both reads is not reported")
 	}
 	outside := must(parted.WithReaders(2))(t)
-	outside.ReadAhead([]int32{-1, 1000}) // a mistake of the caller's: Gather's to complain about
+	outside.ReadAhead([]int32{-1, 1000}) // invalid rows; ReadAhead reports no failure
 	if outside.Gather(nil, new(device.Batch)); records.Failed(outside) {
-		t.Error("rows that nothing asked for were reported")
+		t.Error("invalid rows that were not requested are reported as a failure")
 	}
 }

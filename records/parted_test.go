@@ -32,7 +32,7 @@ func grey(t testing.TB, n int) *records.Table {
 	return table
 }
 
-// npyParts divides a table into files in NumPy's format, idxParts into files in MNIST's.
+// npyParts divides a table into parts in NumPy's format, and idxParts into parts in MNIST's format.
 func npyParts(t testing.TB, table *records.Table, cuts []int) (parts []records.TablePart) {
 	t.Helper()
 	s := table.Schema()
@@ -86,8 +86,8 @@ func idxParts(t testing.TB, table *records.Table, cuts []int) (parts []records.T
 	return parts
 }
 
-// TestPartsAreOneTable: rows by position and in runs are the same bits as those of one table, from
-// files of both formats, empty parts among them.
+// TestPartsAreOneTable: Gather and Range return the same bits for parts and for one table, for
+// files of both formats, also with empty parts.
 func TestPartsAreOneTable(t *testing.T) {
 	const n = 60
 	table := grey(t, n)
@@ -102,7 +102,7 @@ func TestPartsAreOneTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parted.Len() != n || !parted.Schema().Equal(table.Schema()) {
-			t.Fatalf("%s: %d rows of %v", name, parted.Len(), parted.Schema())
+			t.Fatalf("%s: got %d rows of the schema %v", name, parted.Len(), parted.Schema())
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
 		var a, b device.Batch
@@ -124,7 +124,7 @@ func TestPartsAreOneTable(t *testing.T) {
 			same(t, name, a, b)
 		}
 		if records.Failed(parted) || records.Clamped(parted) != records.Data(parted) {
-			t.Errorf("%s: it has failed, or is wrapped", name)
+			t.Errorf("%s: Failed returns true, or Clamped wraps the table", name)
 		}
 	}
 }
@@ -133,11 +133,11 @@ func same(t *testing.T, name string, a, b device.Batch) {
 	t.Helper()
 	if a.Rows != b.Rows || !slices.Equal(a.Dense.Data, b.Dense.Data) ||
 		!slices.Equal(a.Labels, b.Labels) || !slices.Equal(a.Index, b.Index) {
-		t.Fatalf("%s: other rows: %v, want %v", name, b, a)
+		t.Fatalf("%s: got %v, want %v", name, b, a)
 	}
 }
 
-// failsFrom fails to read from one offset on.
+// failsFrom is a reader that fails at and after an offset.
 type failsFrom struct {
 	io.ReaderAt
 	from   int64
@@ -154,7 +154,7 @@ func (r failsFrom) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// TestPartsThatFail: rows that cannot be read are neutral, the others are unchanged, and the
+// TestPartsThatFail: rows that cannot be read are neutral, other rows are unchanged, and the
 // failure is reported.
 func TestPartsThatFail(t *testing.T) {
 	table := grey(t, 20)
@@ -177,7 +177,7 @@ func TestPartsThatFail(t *testing.T) {
 		parted.Gather([]int32{0, 2}, &b)
 		same(t, "rows that can be read", a, b)
 		if records.Failed(parted) {
-			t.Error("it has failed already")
+			t.Error("Failed returns true before a read fails")
 		}
 		parted.Gather([]int32{0, 19}, &b)
 		dim := table.Schema().Dim()
@@ -188,7 +188,8 @@ func TestPartsThatFail(t *testing.T) {
 	}
 }
 
-// TestPartsThatAreRefused: files that are not what they say, and parts that do not fit.
+// TestPartsThatAreRefused: files that contradict their headers, and parts that do not fit, are
+// errors.
 func TestPartsThatAreRefused(t *testing.T) {
 	table := grey(t, 5)
 	s := table.Schema()
@@ -215,7 +216,7 @@ func TestPartsThatAreRefused(t *testing.T) {
 		"labels cut short": idx(s, images.Bytes(), labels.Bytes()[:labels.Len()-2]),
 	} {
 		if !errors.Is(err, records.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrFormat", name, err)
 		}
 	}
 	var wrong *param.Error
@@ -226,12 +227,12 @@ func TestPartsThatAreRefused(t *testing.T) {
 	for name, err := range map[string]error{"another schema": other, "no part": zero, "sets": sets,
 		"no classes": idx(records.Image(4, 3), images.Bytes(), labels.Bytes())} {
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	none, err := records.NewPartedTable(s)
 	if err != nil || none.Len() != 0 || new(records.PartedTable).Len() != 0 {
-		t.Errorf("no parts: %v", err)
+		t.Errorf("no parts: got error %v, or rows", err)
 	}
 	if !records.Overlap(must(records.NewPartedTable(s, good...))(t),
 		must(records.NewPartedTable(s, good...))(t)) {
@@ -266,7 +267,7 @@ func FuzzParts(f *testing.F) {
 			var b device.Batch
 			parted.Range(0, parted.Len(), &b)
 			if err := records.Check(parted); err != nil {
-				t.Errorf("what is handed out leaves the schema: %v", err)
+				t.Errorf("the rows of the parts are not in the schema: %v", err)
 			}
 		}
 	})

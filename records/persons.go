@@ -11,12 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Persons holds rows grouped by person, so that a guarantee protects all that one person
-// contributes, however many rows; see [GroupBy].
+// Persons holds rows grouped by person, so that a guarantee protects everything that one person
+// contributes, whatever the number of rows; see [GroupBy].
 //
 // A private algorithm that supports persons samples persons, clips the contribution of all rows of
-// a person as one vector, and counts the rows of a person together as one record. It reads them by
-// [RowsOf], or by [Persons.Rows] and [Persons.Span].
+// a person as one vector, and counts the rows of a person together as one record. It reads the rows
+// by [RowsOf], or by [Persons.Rows] and [Persons.Span].
 //
 // Read as [Data], a person is one record: the first row kept. So an algorithm without support for
 // persons protects them too, but reads only one row of each.
@@ -44,17 +44,17 @@ type Key interface {
 // MostRows is the largest number of rows that can be kept for a person.
 const MostRows = 1 << 12
 
-// GroupBy groups rows by the keys of their persons, one key per row, and keeps at most most rows of
-// each person. Persons are in the order of their first rows, and the rows of each are in their
-// original order.
+// GroupBy groups rows by the keys of their persons, one key per row, and keeps no more than most
+// rows of each person. Persons are in the order of their first rows, and the rows of each are in
+// their original order.
 //
-// If a person has more rows, the rows kept are those whose positions among the person's own rows
-// have the smallest values under a fixed public hash, keyed by the number of the person's rows. So
-// the rows kept depend on that person's rows only: neither they nor the person's largest
-// contribution to a sum depend on other persons.
+// If a person has more rows, a fixed public hash of their positions among the person's own rows
+// chooses the rows to keep: those with the smallest values. The hash is keyed by the number of the
+// person's rows. So the rows kept, and the person's largest contribution to a sum, depend on that
+// person's rows only.
 //
-// Guarantee: if two sets of rows differ in all rows of one person, the results differ in that
-// person only.
+// Guarantee: if two sets of rows differ only in the rows of one person, the results differ only in
+// that person.
 // Errors: *[param.Error] if the numbers of keys and rows differ, for a limit outside [1, MostRows],
 // and for data whose records are persons already; [ErrData].
 func GroupBy[K Key](d Data, keys []K, most int) (*Persons, error) {
@@ -121,8 +121,8 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 	return &Persons{&personsRef{out}}, nil
 }
 
-// keepRows returns the rows of a person that are kept. Which positions they have depends on the
-// number of the person's rows only.
+// keepRows returns the rows of a person that are kept. Their positions depend only on the number of
+// the person's rows.
 func keepRows(rows []int32, most int) []int32 {
 	if len(rows) <= most {
 		return rows
@@ -195,11 +195,11 @@ func appendShares(dst Shares, n int) Shares {
 // RowsOf returns the rows of data and their weights: all rows of all persons for [Persons],
 // and other data unchanged, each record with weight 1.
 //
-// Consider the sum over all rows of a row's contribution times its share. If one person is added,
-// removed or replaced, it changes by no more than the same sum over records changes if one record
-// is. For a person contributes a weighted mean, with weights that add up to 1, of what single
-// records may contribute; and the norm of such a mean, or of the difference of two, is at most the
-// largest for single records.
+// Consider the sum, over all rows, of a row's contribution times its share. Its sensitivity to one
+// person is at most the sensitivity of the same sum over records to one record, whether the person
+// or record is added, removed or replaced. The reason: a person contributes a weighted mean, with
+// weights that add up to 1, of contributions that single records may make. The norm of such a mean,
+// or of the difference of two such means, is at most the largest norm for single records.
 func RowsOf(d Data) (Data, Shares) {
 	if p, ok := AsPersons(d); ok {
 		return p.rows, p.shares
@@ -296,7 +296,7 @@ func (p *Persons) Slice(lo, hi int) *Persons {
 	return &Persons{&personsRef{out}}
 }
 
-// CheckPersons returns an error if data do not fit the schema of a plan or sum in this respect: if
+// CheckPersons returns an error if data and the schema of a plan or sum disagree about persons: if
 // one has persons and the other rows, or if their numbers of rows per person differ. path names the
 // data.
 //
@@ -312,8 +312,8 @@ func CheckPersons(path string, d Data, s Schema) error {
 	return nil
 }
 
-// RefusePersons returns an error if a schema is of persons. Algorithms that support rows only call
-// it; the error names those that support persons.
+// RefusePersons returns an error if a schema is of persons. Algorithms that support only rows call
+// it. The error names the algorithms that support persons.
 //
 // Errors: *[param.Error] for a schema with [Schema.RowsPerPerson].
 func RefusePersons(path string, s Schema) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// numbered returns a table of one coordinate, the row's value.
+// numbered returns a table with one coordinate per row: the given values.
 func numbered(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	d, err := records.FromFlat(records.Interval(1, 0, 1e6), values)
@@ -50,10 +50,10 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 		t.Errorf("persons hold %s, want %s", got, want)
 	}
 	if p.Len() != 3 || p.Unit() != records.UnitUser || records.UnitOf(p) != records.UnitUser {
-		t.Errorf("%d persons of unit %s", p.Len(), p.Unit())
+		t.Errorf("got %d persons of unit %s, want 3 of unit user", p.Len(), p.Unit())
 	}
 	if s := p.Schema(); s.RowsPerPerson() != 2 || p.Rows().Schema().RowsPerPerson() != 0 {
-		t.Errorf("schema %v of rows %v", s, p.Rows().Schema())
+		t.Errorf("got schema %v with rows of %v, want at most 2 rows per person", s, p.Rows().Schema())
 	}
 	var b device.Batch
 	p.Range(0, 3, &b)
@@ -63,15 +63,15 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 	b.Index = []int32{2, 1}
 	p.Gather(b.Index, &b)
 	if got := fmt.Sprint(b.Dense.Data, b.Index); got != "[4 2] [2 1]" {
-		t.Errorf("gathered %s", got)
+		t.Errorf("got %s, want [4 2] [2 1]", got)
 	}
 	if got := p.AppendRows(nil, []int32{2, 0}); !slices.Equal(got, []int32{4, 0, 1}) {
-		t.Errorf("rows %v", got)
+		t.Errorf("got rows %v, want [4 0 1]", got)
 	}
 }
 
-// TestKeptRowsAreThePersonsOwn: what is kept of a person does not depend on other persons,
-// their rows, or their positions.
+// TestKeptRowsAreThePersonsOwn: the rows kept of a person do not depend on other persons, on their
+// rows, or on positions in the data.
 func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 	for _, rows := range []int{1, 3, 4, 30, 300} {
 		var own []float32
@@ -80,7 +80,7 @@ func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 		}
 		alone := contents(grouped(t, numbered(t, own...), make([]string, rows), 3))[0]
 		if len(alone) != min(rows, 3) {
-			t.Fatalf("of %d rows %d are kept", rows, len(alone))
+			t.Fatalf("of %d rows, %d are kept", rows, len(alone))
 		}
 		for others := range 12 {
 			var values []float32
@@ -96,14 +96,14 @@ func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 				return slices.Equal(v, alone)
 			})
 			if !found {
-				t.Errorf("of %d rows among %d others %v is kept, alone %v", rows, others, contents(p), alone)
+				t.Errorf("%d rows, %d others: got %v, want %v for one person", rows, others, contents(p), alone)
 			}
 		}
 	}
 }
 
-// TestNoPositionIsFavoured: over many numbers of rows, each position is kept as often as others. A
-// rule that kept the first rows would keep position 0 always.
+// TestNoPositionIsFavoured: over many numbers of rows, positions in the first and in the second
+// half are kept equally often. A rule that kept the first rows would always keep position 0.
 func TestNoPositionIsFavoured(t *testing.T) {
 	early, persons := 0, 400
 	for n := range persons {
@@ -117,9 +117,9 @@ func TestNoPositionIsFavoured(t *testing.T) {
 			early++
 		}
 	}
-	// The rule is fixed: this is no statistical test. 200 are expected, ±10.
+	// The rule is fixed, so the result never varies. A random rule would give 200 ± 10.
 	if early < 160 || early > 240 {
-		t.Errorf("of %d persons %d keep a row of their first half", persons, early)
+		t.Errorf("of %d persons, %d keep a row of their first half, want about half", persons, early)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestSharesAddUpToOne(t *testing.T) {
 		}
 	}
 	if _, shares := records.RowsOf(numbered(t, 1)); shares != nil || shares.Of(0) != 1 {
-		t.Error("a record does not count 1")
+		t.Error("the share of a record is not 1")
 	}
 }
 
@@ -189,7 +189,7 @@ func TestPersonsOfEveryKind(t *testing.T) {
 		p.Rows().Range(0, 3, &own)
 		if fmt.Sprint(whole.Dense.Data, whole.Sparse, whole.Labels) !=
 			fmt.Sprint(own.Dense.Data, own.Sparse, own.Labels) {
-			t.Errorf("%T: the rows of persons are others", d)
+			t.Errorf("%T: the rows of persons differ from the rows of the data", d)
 		}
 		if lo, hi := p.Slice(1, 2).Span(0); lo != 0 || hi != 1 || p.Slice(1, 2).Len() != 1 {
 			t.Errorf("%T: a slice of persons spans %d to %d", d, lo, hi)
@@ -201,7 +201,7 @@ func TestPersonsOfEveryKind(t *testing.T) {
 			t.Errorf("%T: persons do not overlap with their rows", d)
 		}
 		if records.Clamped(p) != records.Data(p) {
-			t.Errorf("%T: persons are wrapped", d)
+			t.Errorf("%T: Clamped wraps persons", d)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func TestPersonsRefusals(t *testing.T) {
 		{"RowsPerPerson", d.Schema().ByPerson(-1).Validate()},
 	} {
 		if p := new(param.Error); !errors.As(c.err, &p) || !strings.Contains(c.err.Error(), c.name) {
-			t.Errorf("%s: %v", c.name, c.err)
+			t.Errorf("want a *param.Error about %s, got %v", c.name, c.err)
 		}
 	}
 	if err := records.CheckPersons("x", persons, persons.Schema()); err != nil {
@@ -242,7 +242,7 @@ func TestPersonsRefusals(t *testing.T) {
 	}
 	var none *records.Persons
 	if none.Len() != 0 || none.Schema().Kind() != 0 {
-		t.Error("no persons hold something")
+		t.Error("nil persons have a length or a schema")
 	}
 	p := grouped(t, numbered(t), []string{}, 3)
 	if _, shares := records.RowsOf(p); p.Len() != 0 || shares == nil || p.Slice(0, 0).Len() != 0 {
@@ -264,11 +264,12 @@ func TestPersonsPrintAsPrivate(t *testing.T) {
 		}
 	}
 	if j, err := json.Marshal(p); string(j) != `"[private]"` {
-		t.Errorf("%s %v", j, err)
+		t.Errorf("persons as JSON: got %s and error %v, want [private]", j, err)
 	}
 }
 
-// TestCheckReadsAllRowsOfPersons: a person read as Data is the first row only.
+// TestCheckReadsAllRowsOfPersons: Check reads all rows, although a person read as Data is only the
+// first row.
 func TestCheckReadsAllRowsOfPersons(t *testing.T) {
 	schema, err := records.NewSchema(records.Numeric("x", 0, 9))
 	if err != nil {
@@ -280,7 +281,7 @@ func TestCheckReadsAllRowsOfPersons(t *testing.T) {
 	}
 	err = records.Check(grouped(t, rows, []string{"ann", "ann", "bob"}, 2))
 	if err == nil || !strings.Contains(err.Error(), `row 1, column "x": outside the bounds`) {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want a value outside the bounds in row 1", err)
 	}
 }
 
@@ -296,14 +297,14 @@ func TestPersonsInSchemaFiles(t *testing.T) {
 		}
 		var back records.Schema
 		if err := json.Unmarshal(text, &back); err != nil || back.RowsPerPerson() != 7 || !back.Equal(s) {
-			t.Errorf("%s reads as %v: %v", text, back, err)
+			t.Errorf("%s is read as %v: %v", text, back, err)
 		}
 		if !strings.Contains(back.String(), "at most 7 per person") {
-			t.Errorf("%v says nothing of persons", back)
+			t.Errorf("%v does not state the rows per person", back)
 		}
 		bad := strings.Replace(string(text), `"rows_per_person":7`, `"rows_per_person":-7`, 1)
 		if json.Unmarshal([]byte(bad), &back) == nil {
-			t.Errorf("%s is read", bad)
+			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
@@ -321,10 +322,10 @@ func TestReadPersons(t *testing.T) {
 		}
 		return p
 	}
-	// Unreadable lines, and those without a name, belong to none of the persons.
+	// Unreadable lines, and lines without a name, belong to no person.
 	p := read("who,x\nann,1\nbob,2\n ann ,3\n,4\nann,5,6\nbob\n\"ann,7\nAnn,8\n\"ann\",9\n", 5)
 	if p.Len() != 3 || p.Rows().Len() != 5 {
-		t.Fatalf("%d persons of %d rows", p.Len(), p.Rows().Len())
+		t.Fatalf("got %d persons of %d rows, want 3 of 5", p.Len(), p.Rows().Len())
 	}
 	var values []float64
 	frame, _ := records.AsFrame(p.Rows())
@@ -335,16 +336,16 @@ func TestReadPersons(t *testing.T) {
 		t.Errorf("the persons' values are %v", values)
 	}
 	for _, c := range []struct{ text, person, want string }{
-		{"who,x\n", "x", "one not in the schema"}, {"x\n1\n", "who", "column"},
+		{"who,x\n", "x", "not in the schema"}, {"x\n1\n", "who", "column"},
 		{"who,who,x\n", "who", "column"},
 	} {
 		_, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(c.text), s, c.person, 2)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q by %s: %v", c.text, c.person, err)
+			t.Errorf("%q by column %s: got wrong error %v", c.text, c.person, err)
 		}
 	}
 	_, err = records.CSV{Header: true}.ReadPersons(strings.NewReader(""), s, "who", 0)
 	if err == nil {
-		t.Error("no rows a person are accepted")
+		t.Error("a limit of 0 rows per person is accepted")
 	}
 }

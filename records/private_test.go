@@ -75,7 +75,7 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 			"an error": fmt.Errorf("a: %v", v).Error(),
 		} {
 			if !strings.Contains(text, "[private]") || revealing(text) {
-				t.Errorf("%s, %s: %s", name, how, text)
+				t.Errorf("%s, %s: private values are revealed in %s", name, how, text)
 			}
 		}
 		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%g", "%t",
@@ -83,7 +83,8 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 			for _, nested := range []any{inside{v}, &inside{v}, []inside{{v}}, inside{inside{v}},
 				inside{shown{v}}, inside{[]any{v}}} {
 				if text := fmt.Sprintf(verb, nested); revealing(text) {
-					t.Errorf("%s under %s in an unexported field: %s", name, verb, text)
+					t.Errorf("%s under %s in an unexported field: private values are revealed in %s",
+						name, verb, text)
 				}
 			}
 		}
@@ -91,12 +92,12 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 		_ = gob.NewEncoder(&buffer).Encode(v)
 		// the last two bytes of 77123 in binary
 		if revealing(buffer.String()) || bytes.Contains(buffer.Bytes(), []byte{0x2d, 0x43}) {
-			t.Errorf("%s as gob: %q", name, buffer.String())
+			t.Errorf("%s as gob: private values are revealed in %q", name, buffer.String())
 		}
 	}
 }
 
-// revealing reports whether a text contains the values of the record, in any base.
+// revealing reports whether a text contains the values of the record, in one of several bases.
 func revealing(text string) bool {
 	return secret.MatchString(addresses.ReplaceAllString(text, ""))
 }
@@ -148,7 +149,7 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v),
 			logged(t, true, v), encoded(t, v)} {
 			if !strings.Contains(text, "[private]") || revealing(text) {
-				t.Errorf("%T: %s", v, text)
+				t.Errorf("%T: private values are revealed in %s", v, text)
 			}
 		}
 		if _, inner := v.(shown); inner {
@@ -178,7 +179,7 @@ func TestZeroValuesOfDataArePrintable(t *testing.T) {
 			t.Errorf("%T has %d records of %v", d, d.Len(), d.Schema())
 		}
 		if err := records.Check(d); err != nil {
-			t.Errorf("%T: %v", d, err)
+			t.Errorf("%T: Check returns %v", d, err)
 		}
 	}
 }
@@ -189,6 +190,6 @@ func TestRecordsAreShownOnRequest(t *testing.T) {
 	var out strings.Builder
 	if err := (records.CSV{}).WriteFrame(&out, frame); err != nil ||
 		out.String() != "77123,mallory\n" || frame.Value(0, 1) != "mallory" {
-		t.Errorf("%q, %v", out.String(), err)
+		t.Errorf("got file %q and error %v, want the values of the frame", out.String(), err)
 	}
 }

@@ -6,5 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// processorTime returns the time that has passed, where the system's own meter is not at hand.
+// processorTime returns the elapsed time. On these systems the tests do not read the processor
+// time.
 func processorTime() time.Duration { return time.Since(started) }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime returns what this process has had of the processors, which does not depend on what
-// else runs on the machine.
+// processorTime returns the processor time that this process has used. Other processes do not add
+// to it.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

@@ -44,16 +44,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Limits of a schema. They are far above what fits in memory, and keep a hostile file from making a
-// size overflow.
+// Limits of a schema. They are far above what fits in memory, and prevent a hostile file from
+// making a size overflow.
 const (
 	maxDim     = 1 << 30
 	maxClasses = 1 << 20
 )
 
-// Schema is the public description of a record: what kind it is, how many
-// coordinates it has and which values they take, and the names of its classes
-// if records are labelled. It is an immutable value; its methods return copies.
+// Schema is the public description of a record: its kind, the number of its coordinates and their
+// values, and the names of its classes if records are labelled. It is an immutable value; its
+// methods return copies.
 //
 // Constructors do not validate; [Schema.Validate] reports mistakes, and every function
 // that builds data calls it.
@@ -101,8 +101,8 @@ func RGBImage(height, width int) Schema {
 const colours = 3
 
 // Sets returns the schema of subsets of the items 0 … universe-1 with at most maxItems items each.
-// Encoding reduces a larger set to maxItems items, because its norm, and so its sensitivity,
-// depends on the bound.
+// Encoding reduces a larger set to maxItems items, because the norm of a record, and so the
+// sensitivity, depends on this bound.
 func Sets(universe, maxItems int) Schema {
 	return Schema{kind: ItemSet, dim: universe, maxItems: maxItems, lo: 0, hi: 1}
 }
@@ -116,9 +116,9 @@ func area(height, width, channels int) int {
 }
 
 // WithLabels returns the schema of records that also carry one of the named classes. A label is the
-// index of a name. An unknown label becomes class 0 unless [Schema.WithUnknown] declares another.
-// In a table they replace the levels of the label column, or a label column named "class" is added
-// after the others.
+// index of a name. An unknown label becomes class 0 unless [Schema.WithUnknown] declares another
+// class. In a table, the names replace the levels of the label column; without such a column, a
+// label column named "class" is added after the others.
 func (s Schema) WithLabels(names ...string) Schema {
 	if s.table != nil {
 		return s.relabelled(names)

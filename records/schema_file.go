@@ -67,7 +67,8 @@ func OpenSchema(path string, limits ...Limits) (Schema, error) {
 }
 
 // checkJSON returns an error if a JSON text is nested too deeply or has too many objects: a column
-// of a schema takes one, and one for its aliases. It reads the text once and stores nothing.
+// of a schema takes one object, and another for its aliases. It reads the text once and stores
+// nothing.
 func (l Limits) checkJSON(text []byte) error {
 	depth, objects, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

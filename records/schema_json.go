@@ -22,7 +22,7 @@ type schemaJSON struct {
 	Classes  []string `json:"classes,omitempty"`
 	Unknown  int      `json:"unknown,omitempty"`
 
-	Columns     []columnJSON     `json:"columns,omitempty"` // of a table, which has nothing else
+	Columns     []columnJSON     `json:"columns,omitempty"` // of tables only
 	Constraints []constraintJSON `json:"constraints,omitempty"`
 
 	RowsPerPerson int `json:"rows_per_person,omitempty"` // of any kind
@@ -60,8 +60,8 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// UnmarshalJSON reads a schema and validates it; a field that the schema's kind
-// does not have is an error. The default [Limits] hold for its nesting and its columns.
+// UnmarshalJSON reads a schema and validates it; a field that the schema's kind does not have is an
+// error. The default [Limits] apply to its nesting and its columns.
 func (s *Schema) UnmarshalJSON(data []byte) error {
 	if err := (Limits{}).checkJSON(data); err != nil {
 		return err

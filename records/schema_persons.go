@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ByPerson returns the schema of [Persons], each of whom has at most the given number of rows of
-// this schema. A plan made for it samples and clips persons. If most is 0, ByPerson returns the
-// schema of the rows.
+// ByPerson returns the schema of [Persons] with at most the given number of rows of this schema
+// each. A plan made for the schema of persons samples and clips persons. If most is 0, ByPerson
+// returns the schema of the rows.
 //
 // Generators of a plan for persons draw rows, not persons.
 func (s Schema) ByPerson(most int) Schema {

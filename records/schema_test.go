@@ -34,14 +34,14 @@ func TestSchemaSurvivesJSON(t *testing.T) {
 	for name, s := range schemas() {
 		text, err := json.Marshal(s)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		var back records.Schema
 		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatalf("%s: %s: %v", name, text, err)
+			t.Fatalf("%s: reading %s: %v", name, text, err)
 		}
 		if !back.Equal(s) {
-			t.Errorf("%s: %v came back from %s as %v", name, s, text, back)
+			t.Errorf("%s: %v is read back from %s as %v", name, s, text, back)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestSchemasDiffer(t *testing.T) {
 	for a, s := range all {
 		for b, o := range all {
 			if s.Equal(o) != (a == b) {
-				t.Errorf("%s equal to %s: %v", a, b, s.Equal(o))
+				t.Errorf("%s.Equal(%s) returns %v", a, b, s.Equal(o))
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestHostileSchemaJSON(t *testing.T) {
 			t.Errorf("%s is accepted as %v", text, s)
 		}
 		if !s.Equal(records.Binary(3)) && text != "null" {
-			t.Errorf("%s changed the schema it failed to replace", text)
+			t.Errorf("%s is rejected, but changes the schema", text)
 		}
 	}
 }
@@ -97,16 +97,16 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			t.Errorf("want a param.Error about %s, got %v", want, err)
 		}
 		if _, err := json.Marshal(s); err == nil {
-			t.Errorf("%s: an invalid schema is written", want)
+			t.Errorf("%s: Marshal writes an invalid schema", want)
 		}
 	}
 	both := records.Interval(0, math.NaN(), 1).Validate()
 	if !strings.Contains(both.Error(), "Dim") || !strings.Contains(both.Error(), "Bounds") {
-		t.Errorf("two mistakes reported as %v", both)
+		t.Errorf("got error %v, want both mistakes, Dim and Bounds", both)
 	}
 	for name, s := range schemas() {
 		if err := s.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Validate returns %v", name, err)
 		}
 	}
 }
@@ -118,10 +118,10 @@ func TestSchemaIsAValue(t *testing.T) {
 	names[0] = "changed"
 	s.ClassNames()[1] = "changed"
 	if s.ClassName(0) != "a" || s.ClassName(1) != "b" || fork.Classes() != 1 || s.Classes() != 2 {
-		t.Error("a schema shares its class names")
+		t.Error("a schema shares its class names with a slice of the caller")
 	}
 	if s.ClassName(7) != "7" {
-		t.Error("a class without a name is not its number")
+		t.Error("the name of a class outside the schema is not its number")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestMaxNorm(t *testing.T) {
 	} {
 		got := c.s.MaxNorm()
 		if got < c.want || got > c.want*(1+1e-15) {
-			t.Errorf("%v: norm at most %v, got %v", c.s, c.want, got)
+			t.Errorf("%v: want norm %v, got %v", c.s, c.want, got)
 		}
 	}
 }

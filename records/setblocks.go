@@ -8,14 +8,14 @@ import (
 
 // setBlocks holds sets in compressed sparse rows, in blocks of a fixed number of rows. Within a
 // block, offsets fit 32 bits, and items take 16 bits if the universe allows it, so millions of sets
-// take little more than their items. A list that grows block by block is never copied.
+// take little more memory than their items. Blocks that are full are never copied again.
 type setBlocks struct {
-	shift  uint // a block has 2^shift rows, the last one perhaps fewer
+	shift  uint // a block has 2^shift rows; the last one may have fewer
 	blocks []setBlock
 }
 
-// setBlock holds up to 2^shift rows. The items of row i are those at [offsets[i], offsets[i+1]) of
-// one of the two lists, which depends on the universe.
+// setBlock holds up to 2^shift rows. The items of row i are at positions offsets[i] …
+// offsets[i+1]-1 of narrow or of wide, depending on the universe.
 type setBlock struct {
 	offsets []uint32
 	narrow  []uint16
@@ -30,8 +30,8 @@ const narrowUniverse = 1 << 16
 
 func (s Schema) narrow() bool { return s.dim <= narrowUniverse }
 
-// blockShift makes blocks so small that their items are counted in 32 bits, however
-// many each row holds.
+// blockShift returns the number of rows of a block, as a power of two. Blocks are so small that 32
+// bits count their items, even if every row has the largest number of items.
 func (s Schema) blockShift() uint {
 	most := uint64(max(min(s.maxItems, s.dim), 1))
 	return uint(min(blockShift, bits.Len64(math.MaxUint32/most)-1))
@@ -41,7 +41,7 @@ func (s Schema) blockShift() uint {
 // offset, and its share of the storage of a block.
 func (s Schema) setValues() int { return 1 + 16>>s.blockShift() }
 
-// at returns the block of a row, and its index there.
+// at returns the block of a row, and the index of the row in the block.
 func (b *setBlocks) at(row int) (*setBlock, int) {
 	return &b.blocks[row>>b.shift], row & (1<<b.shift - 1)
 }

@@ -142,7 +142,7 @@ type SetBuilder struct{ *setBuilderRef }
 // setBuilderRef hides what it points to; see private.go.
 type setBuilderRef struct{ b *setBuilder }
 
-// NewSetBuilder starts a table without records.
+// NewSetBuilder returns a builder without records.
 //
 // Errors: *[param.Error] for a schema that is not one of sets.
 func NewSetBuilder(s Schema) (*SetBuilder, error) {
@@ -153,7 +153,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 	return &SetBuilder{&setBuilderRef{b}}, nil
 }
 
-// Add appends one record, encoded as [SetTable] says.
+// Add appends one record, encoded as [SetTable] describes.
 //
 // Errors: *[param.Error] if there are more rows than a table holds.
 func (b *SetBuilder) Add(items []uint32) error {
@@ -169,8 +169,8 @@ func (b *SetBuilder) Len() int { return b.b.n }
 
 // Table returns the table of the records so far and resets the builder.
 //
-// Errors: *[param.Error] unless there is one label for each record if the schema has classes, and
-// none otherwise.
+// Errors: *[param.Error] for a wrong number of labels. There must be one label for each record if
+// the schema has classes, and none otherwise.
 func (b *SetBuilder) Table(labels ...int32) (*SetTable, error) {
 	t, err := b.b.table(labels)
 	if err != nil {

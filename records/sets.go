@@ -10,11 +10,11 @@ import (
 
 // SetTable holds records that are sets of items, ascending and without repetition, in compressed
 // sparse rows. If the universe has at most 65,536 items, it takes about two bytes for each item and
-// four for each record: four million records of eleven items take 120 MB. It is immutable.
+// four for each record: four million records of eleven items take 120 MB. A SetTable is immutable.
 //
 // Records are encoded when they are added: items outside the universe and repetitions are dropped,
 // and a row of more than MaxItems items keeps MaxItems of them (see [Sets]). The table remembers
-// for [Check] what was changed, and uses it for nothing else.
+// these changes, but only for [Check].
 type SetTable struct{ *setRef }
 
 // setRef hides what it points to; see private.go.
@@ -32,8 +32,8 @@ type setRows struct {
 
 // FromItems returns a set table with a copy of the rows, each a list of item numbers in any order.
 //
-// Errors: *[param.Error] about the schema and the number of labels; items are
-// encoded as [SetTable] says, and [Check] is the strict test of them.
+// Errors: *[param.Error] about the schema and the number of labels. Items are encoded as [SetTable]
+// describes; [Check] is their strict test.
 func FromItems(s Schema, rows [][]uint32, labels ...int32) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *SetTable) AppendItems(dst []uint32, i int) []uint32 {
 	return block.append(dst, at, at+1)
 }
 
-// Label returns the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record, or -1 if the schema has no classes.
 func (t *SetTable) Label(i int) int {
 	if t.labels.classes == 0 {
 		return -1
@@ -147,11 +147,11 @@ func (t *SetTable) Label(i int) int {
 	return int(t.labels.at(i))
 }
 
-// Labels returns the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records, or nil if the schema has none.
 func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
 // Take returns a table of copies of the given rows, in the given order. It keeps the unit if no row
-// is taken twice; otherwise rows of users become [UnitPart].
+// is taken twice. Otherwise the unit of rows of users becomes [UnitPart].
 func (t *SetTable) Take(rows []int32) *SetTable {
 	w := newBlockWriter(t.schema)
 	var row []uint32

@@ -29,7 +29,7 @@ func TestSetsAreEncoded(t *testing.T) {
 	}
 }
 
-// TestLongSetsAreShortened: what is kept is a subset that depends on the record only, as the
+// TestLongSetsAreShortened: the items kept are a subset that depends only on the record, as the
 // guarantee requires, and no item is preferred.
 func TestLongSetsAreShortened(t *testing.T) {
 	const universe, limit, trials = 40, 5, 4000
@@ -64,7 +64,7 @@ func TestLongSetsAreShortened(t *testing.T) {
 			count[item]++
 		}
 	}
-	// Each count is nearly binomial with mean 500 and deviation 21.
+	// Each count is nearly binomial with mean 500 and standard deviation 21.
 	if lo, hi := slices.Min(count[:]), slices.Max(count[:]); lo < 375 || hi > 625 {
 		t.Errorf("items are kept between %d and %d times, want about 500 each", lo, hi)
 	}
@@ -79,27 +79,27 @@ func TestSetBatches(t *testing.T) {
 		!slices.Equal(b.Sparse.Offsets, []int{0, 2, 3, 3, 5}) ||
 		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 1, 2, 3}) ||
 		!slices.Equal(b.Labels, []int32{0, 0, 1, 0}) || !slices.Equal(b.Index, []int32{2, 0, 1, 2}) {
-		t.Errorf("gathered %+v %+v", b, *b.Sparse)
+		t.Errorf("Gather returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	table.Range(1, 4, &b)
 	if b.Rows != 3 || !slices.Equal(b.Sparse.Offsets, []int{0, 0, 2, 3}) ||
 		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 9}) || !slices.Equal(b.Index, []int32{1, 2, 3}) {
-		t.Errorf("ranged %+v %+v", b, *b.Sparse)
+		t.Errorf("Range returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	table.Slice(2, 4).Range(1, 2, &b)
 	if !slices.Equal(b.Sparse.Items, []uint32{9}) || !slices.Equal(b.Labels, []int32{1}) {
-		t.Errorf("sliced %+v %+v", b, *b.Sparse)
+		t.Errorf("Slice returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	taken := table.Take([]int32{3, 2})
 	if taken.Len() != 2 || !slices.Equal(taken.Items(1), []uint32{2, 3}) || taken.Label(0) != 1 {
-		t.Errorf("taken %+v", taken)
+		t.Errorf("Take returns wrong sets: %+v", taken)
 	}
 	if by := table.RowsByLabel(); !slices.Equal(by[0], []int32{0, 2}) {
-		t.Errorf("rows by label %v", by)
+		t.Errorf("RowsByLabel returns %v, want [0 2] for the first class", by)
 	}
 	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil ||
 		bare.Schema().Classes() != 0 {
-		t.Error("labels stay")
+		t.Error("WithoutLabels keeps labels")
 	}
 }
 
@@ -136,11 +136,11 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "1234") {
-		t.Errorf("%q tells a value", text)
+		t.Errorf("%q contains a value", text)
 	}
 	var d *records.Defect
 	if !errors.As(err, &d) || d.Row != 1 || d.Column != 1 {
-		t.Errorf("first defect %+v", d)
+		t.Errorf("got first defect %+v, want row 1, column 1", d)
 	}
 
 	sets := must(records.FromItems(records.Sets(5, 2), [][]uint32{{1, 2}, {3, 91234}, {0, 1, 2}}))(t)
@@ -152,7 +152,7 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "1234") {
-		t.Errorf("%q tells a value", text)
+		t.Errorf("%q contains a value", text)
 	}
 }
 
@@ -160,11 +160,11 @@ func TestCheckCountsWhatItDoesNotList(t *testing.T) {
 	flat := slices.Repeat([]float32{2}, 50)
 	text := records.Check(must(records.FromFlat(records.Binary(1), flat))(t)).Error()
 	if n := strings.Count(text, "row"); n != 20 || !strings.Contains(text, "30 more") {
-		t.Errorf("%d of 50 defects listed: %s", n, text)
+		t.Errorf("got %d of 50 defects, want 20 and the number of the others: %s", n, text)
 	}
 }
 
-// foreign is data of a type that this package does not know; it returns what it was given.
+// foreign is data of a type that this package does not know. It changes each batch by spoil.
 type foreign struct {
 	records.Data
 	spoil func(b *device.Batch)
@@ -184,7 +184,7 @@ func TestCheckReadsForeignData(t *testing.T) {
 		"clean sets":  {sets, func(*device.Batch) {}},
 	} {
 		if err := records.Check(d); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Check returns %v", name, err)
 		}
 	}
 	for name, d := range map[string]foreign{

@@ -13,7 +13,8 @@ import (
 // ErrFormat is wrapped by every error about a malformed file.
 var ErrFormat = errors.New("records: malformed file")
 
-// malformed returns an ErrFormat that says what is wrong. It must name a place, never a value.
+// malformed returns an ErrFormat that says what is wrong. The text must name a place, never a
+// value.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
@@ -33,7 +34,7 @@ func truncated(what string, err error) error {
 	return fmt.Errorf("records: reading %s: %w", what, err)
 }
 
-// damaged reports whether a decompressor found its stream broken.
+// damaged reports whether a decompressor found its input damaged.
 func damaged(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) ||

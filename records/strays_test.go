@@ -47,8 +47,8 @@ func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 	}
 }
 
-// TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, however many
-// digits it has, and never truncated to 32 or 64 bits.
+// TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, whatever the
+// number of its digits, and never truncated to 32 or 64 bits.
 func TestNumbersBeyondTheUniverse(t *testing.T) {
 	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" +
 		strings.Repeat("9", 400) + " 4\n"

@@ -64,12 +64,12 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 }
 
 // Into returns the records of a table, such as those that a generator draws, as structs. Fields are
-// found as [FromStructs] finds them. A column of numbers fills floats, and one of whole numbers
-// integers that hold all of its bounds; a datetime fills a [time.Time], a duration a
-// [time.Duration] or a float64 of seconds, and an identifier, which needs no field, a text. A
-// column of levels fills texts and types with UnmarshalText, and a bool if it has two levels, the
-// second of which is true. A column with a missing value needs a pointer, which is nil for a
-// missing value.
+// found as [FromStructs] finds them. A column of numbers fills a float. A column of whole numbers
+// fills an integer type that holds its bounds, or a float type that represents all of its values. A
+// datetime fills a [time.Time]. A duration fills a [time.Duration], or a float64 of seconds. An
+// identifier fills a text, and needs no field. A column of levels fills a text or a type with
+// UnmarshalText. If it has two levels, it may also fill a bool, which is true for the second level.
+// A column with a missing value needs a pointer, which is nil for a missing value.
 //
 // Errors: *[param.Error] for data that are not a table, for the mistakes in structs that
 // [FromStructs] reports, and for a field that cannot hold every value of its column, such as a type
@@ -106,7 +106,7 @@ func Into[T any](d Data) ([]T, error) {
 			if field.index == nil {
 				continue
 			}
-			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it accepted before
+			if !f.fill(row.FieldByIndex(field.index), i, j) { // the type rejects a level now
 				return nil, field.wrong(path, s, j, "a type that reads a level the same way each time")
 			}
 		}
@@ -153,7 +153,7 @@ func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
 		}
 		c.OK(f.IsExported() &&
 			direct(t, f.Index), path+" field "+f.Name, "unexported or behind a pointer",
-			"an exported field")
+			"an exported field, not behind a pointer")
 		c.OK(fields[j].index == nil, path+" field "+f.Name, fmt.Sprintf("column %q again", name),
 			"one field for a column")
 		fields[j] = structField{f.Index, f.Name, f.Type}
@@ -222,8 +222,8 @@ func (b *FrameBuilder) appendField(j int, v reflect.Value) {
 	_ = b.appendValue(j, v.Interface()) // its type has been checked
 }
 
-// holds returns "" if a field can hold every value of a column, and otherwise what the field should
-// be.
+// holds returns "" if a field can hold every value of a column, and otherwise a description of a
+// type that can.
 func (f structField) holds(c Column) string {
 	t, pointer := f.typ, f.typ.Kind() == reflect.Pointer
 	if pointer {
@@ -269,7 +269,7 @@ func takes(t reflect.Type, level string) bool {
 	return !ok || u.UnmarshalText([]byte(level)) == nil
 }
 
-// integersHold reports whether a type is one of integers that holds both bounds.
+// integersHold reports whether a type is an integer type that holds both bounds.
 func integersHold(t reflect.Type, lo, hi int64) bool {
 	zero := reflect.Zero(t)
 	switch {

@@ -77,21 +77,21 @@ func TestStructsComeBack(t *testing.T) {
 	}
 	back := must(records.Into[person](f))(t)
 	if !reflect.DeepEqual(back, rows) {
-		t.Errorf("%+v comes back as %+v", rows, back)
+		t.Errorf("%+v is converted back to %+v", rows, back)
 	}
 }
 
-// TestStrayStructsAreRecords: no value is refused, and none reaches an error.
+// TestStrayStructsAreRecords: structs with invalid values become records without an error.
 func TestStrayStructsAreRecords(t *testing.T) {
 	rows := []person{{Height: float32(math.NaN()), Size: 7, address: address{"Ulm"},
 		Income: pointer("secret")}}
 	f := must(records.FromStructs(persons(t), rows))(t)
 	if records.Check(f) == nil {
-		t.Error("strays pass for records")
+		t.Error("Check accepts invalid values")
 	}
 	if got := must(records.Into[person](f))(t)[0]; got.Town != "Bonn" || got.Height != 0.5 ||
 		got.Income != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("got wrong values in %+v", got)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused := func(what string, err error, says string) {
 		t.Helper()
 		if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got wrong error %v", what, err)
 		}
 	}
 	refused("no struct", second(records.FromStructs(s, []int{1})), "a struct")
@@ -174,7 +174,7 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused("three levels into a bool", second(records.Into[flag](f)), "text")
 }
 
-// choosy is a type that reads one level only.
+// choosy is a type that accepts only one level.
 type choosy struct{}
 
 func (*choosy) UnmarshalText(text []byte) error {
@@ -184,8 +184,8 @@ func (*choosy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestRefusedLevelsTellNoRecord: whether a type accepts all levels is tested with the schema, and
-// does not depend on the records.
+// TestRefusedLevelsTellNoRecord: the error for a type that rejects a level does not depend on the
+// records.
 func TestRefusedLevelsTellNoRecord(t *testing.T) {
 	s := must(records.NewSchema(records.Ordinal("income", "low", "high", "none")))(t)
 	type row struct {
@@ -196,13 +196,13 @@ func TestRefusedLevelsTellNoRecord(t *testing.T) {
 		f := must(records.FromValues(s, []any{level}))(t)
 		_, err := records.Into[row](f)
 		if wrong := new(param.Error); !errors.As(err, &wrong) {
-			t.Fatalf("%s: %v", level, err)
+			t.Fatalf("%s: got error %v, want *param.Error", level, err)
 		}
 		if want == "" {
 			want = err.Error()
 		}
 		if err.Error() != want {
-			t.Errorf("records decide on the error: %q, %q", want, err)
+			t.Errorf("the error depends on the records: %q, %q", want, err)
 		}
 	}
 }

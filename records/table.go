@@ -34,8 +34,8 @@ type tableRows struct {
 // FromFlat returns a table of the rows of a row-major slice, which it shares.
 //
 // Shapes: flat has n·Dim values. labels has n values if the schema has classes, otherwise none.
-// Errors: *[param.Error], about shapes only: values are clamped when they are
-// read, and [Check] is the strict test of them.
+// Errors: *[param.Error], about shapes only: values are clamped when they are read. [Check] is
+// their strict test.
 func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
 	t, err := newTable(s, len(flat), labels)
 	if err != nil {
@@ -166,14 +166,14 @@ func (t *Table) Gather(rows []int32, b *device.Batch) {
 	t.GatherPart(rows, b, 0, len(rows))
 }
 
-// BeginGather does everything that Gather does but copy the rows.
+// BeginGather does everything that Gather does except copying the rows.
 func (t *Table) BeginGather(rows []int32, b *device.Batch) {
 	denseBuffer(b, len(rows), t.schema.dim)
 	t.labels.gather(rows, b)
 	indexRows(b, rows)
 }
 
-// GatherPart copies rows lo … hi-1 of those that BeginGather was given.
+// GatherPart copies the rows at positions lo … hi-1 of the list that BeginGather was given.
 func (t *Table) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
 	dim := t.schema.dim
 	for k := lo; k < hi; k++ {

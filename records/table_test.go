@@ -47,17 +47,17 @@ func TestGatherClampsIntoTheSchema(t *testing.T) {
 		lo, hi := s.Bounds()
 		for j, v := range b.Dense.Row(1) {
 			if !(float64(v) >= lo && float64(v) <= hi) || math.Signbit(float64(v)) && v == 0 {
-				t.Errorf("%v: value %d of %v is handed out as %v", s, j, values[j], v)
+				t.Errorf("%v: value %d, %v, is returned as %v", s, j, values[j], v)
 			}
 			if s.IsBinary() && v != 0 && v != 1 {
-				t.Errorf("%v: %v is handed out as %v", s, values[j], v)
+				t.Errorf("%v: %v is returned as %v", s, values[j], v)
 			}
 		}
 		if got := b.Dense.Row(0)[0]; math.Abs(float64(got)-lo) > 1e-7 {
-			t.Errorf("%v: NaN is handed out as %v, want the lower bound", s, got)
+			t.Errorf("%v: NaN is returned as %v, want the lower bound", s, got)
 		}
 		if records.Check(table) == nil {
-			t.Errorf("%v: the strict check accepts %v", s, values)
+			t.Errorf("%v: Check accepts %v", s, values)
 		}
 	}
 }
@@ -92,20 +92,20 @@ func TestUnknownLabels(t *testing.T) {
 	labels := []int32{2, -1, 3, math.MaxInt32}
 	table := must(records.FromFlat(s, flat, labels...))(t)
 	if got := table.Labels(); !slices.Equal(got, []int32{2, 0, 0, 0}) {
-		t.Errorf("labels read as %v", got)
+		t.Errorf("got labels %v, want [2 0 0 0]", got)
 	}
 	other := must(records.FromFlat(s.WithUnknown("b"), flat, labels...))(t)
 	var b device.Batch
 	other.Range(0, 4, &b)
 	if !slices.Equal(b.Labels, []int32{2, 1, 1, 1}) {
-		t.Errorf("labels read as %v", b.Labels)
+		t.Errorf("got labels %v, want [2 1 1 1]", b.Labels)
 	}
 	other.Gather([]int32{3, 0}, &b)
 	if !slices.Equal(b.Labels, []int32{1, 2}) {
-		t.Errorf("labels read as %v", b.Labels)
+		t.Errorf("got labels %v, want [1 2]", b.Labels)
 	}
 	if records.Check(table) == nil {
-		t.Error("the strict check accepts unknown labels")
+		t.Error("Check accepts unknown labels")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestEveryConstructorHoldsTheSameRecords(t *testing.T) {
 		"matrix": must(records.FromMatrix(s, m, 1, 0))(t),
 	} {
 		if err := records.Check(table); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Check returns %v", name, err)
 		}
 		for i, row := range rows {
 			if !slices.Equal(table.Row(nil, i), row) || table.Label(i) != 1-i {
@@ -150,7 +150,7 @@ func TestEveryConstructorHoldsTheSameRecords(t *testing.T) {
 			}
 		}
 		if !mat.Equal(table.Matrix(), m) {
-			t.Errorf("%s: matrix %v", name, table.Matrix())
+			t.Errorf("%s: got a wrong matrix, %v", name, table.Matrix())
 		}
 	}
 }
@@ -159,15 +159,15 @@ func TestBytesAreLevels(t *testing.T) {
 	levels := []byte{0, 127, 128, 255}
 	grey := must(records.FromBytes(records.Image(2, 2), levels))(t)
 	if got := grey.Row(nil, 0); got[0] != 0 || got[3] != 1 || got[1] != float32(127.0/255) {
-		t.Errorf("grey levels %v", got)
+		t.Errorf("got wrong grey levels %v", got)
 	}
 	binary := must(records.FromBytes(records.Binary(4), levels))(t)
 	if got := binary.Row(nil, 0); !slices.Equal(got, []float32{0, 0, 1, 1}) {
-		t.Errorf("binary levels %v", got)
+		t.Errorf("got binary levels %v, want [0 0 1 1]", got)
 	}
 	wide := must(records.FromBytes(records.Interval(4, -1, 1), levels))(t)
 	if got := wide.Row(nil, 0); got[0] != -1 || got[3] != 1 {
-		t.Errorf("interval levels %v", got)
+		t.Errorf("got wrong interval levels %v", got)
 	}
 }
 
@@ -178,11 +178,11 @@ func TestBinarize(t *testing.T) {
 	for name, table := range map[string]*records.Table{"floats": grey, "bytes": bytes} {
 		b := records.Binarize(table, 0.3)
 		if got := b.Row(nil, 0); !slices.Equal(got, []float32{0, 1, 0, 1}) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v, want [0 1 0 1]", name, got)
 		}
 		if b.Schema().Kind() != records.BlackWhiteImage || b.Schema().Height() != 1 || b.Label(0) != 0 ||
 			records.Check(b) != nil {
-			t.Errorf("%s: schema %v", name, b.Schema())
+			t.Errorf("%s: got a wrong schema %v, or a wrong label", name, b.Schema())
 		}
 		if table.Schema().Kind() != records.GreyImage {
 			t.Errorf("%s: the original changed", name)
@@ -190,7 +190,7 @@ func TestBinarize(t *testing.T) {
 	}
 	v := records.Binarize(must(records.FromFlat(records.Interval(2, -1, 1), []float32{-0.5, 0}))(t), 0)
 	if v.Schema().Kind() != records.BinaryVector || !slices.Equal(v.Row(nil, 0), []float32{0, 1}) {
-		t.Errorf("vectors become %v of %v", v.Row(nil, 0), v.Schema())
+		t.Errorf("vectors become %v of the schema %v", v.Row(nil, 0), v.Schema())
 	}
 }
 
@@ -209,7 +209,7 @@ func TestBatchesReuseTheirBuffers(t *testing.T) {
 			d.Gather(nil, &b)
 		})
 		if allocs != 0 {
-			t.Errorf("%s: %v allocations a batch", name, allocs)
+			t.Errorf("%s: got %v allocations per batch, want 0", name, allocs)
 		}
 	}
 }
@@ -222,24 +222,24 @@ func TestBatchFields(t *testing.T) {
 	table.Gather([]int32{3, 1}, &b)
 	if b.Rows != 2 || b.Sparse != nil || b.Dense.Rows != 2 || b.Dense.Cols != 2 ||
 		b.Dense.Stride != 2 || !slices.Equal(b.Dense.Data, []float32{6, 7, 2, 3}) {
-		t.Errorf("gathered %+v", b)
+		t.Errorf("Gather returns wrong rows: %+v", b)
 	}
 	if !slices.Equal(b.Index, []int32{3, 1}) || !slices.Equal(b.Labels, []int32{1, 1}) ||
 		len(b.Keys) != 1 {
-		t.Errorf("gathered %+v", b)
+		t.Errorf("Gather returns a wrong index or labels: %+v", b)
 	}
 	table.Gather(b.Index, &b) // the row numbers may be the batch's own
 	if !slices.Equal(b.Index, []int32{3, 1}) || !slices.Equal(b.Dense.Data, []float32{6, 7, 2, 3}) {
-		t.Errorf("gathered again %+v", b)
+		t.Errorf("a second Gather returns wrong rows: %+v", b)
 	}
 	table.Range(1, 3, &b)
 	if !slices.Equal(b.Index, []int32{1, 2}) || !slices.Equal(b.Dense.Data, []float32{2, 3, 4, 5}) ||
 		!slices.Equal(b.Labels, []int32{1, 0}) {
-		t.Errorf("ranged %+v", b)
+		t.Errorf("Range returns wrong rows: %+v", b)
 	}
 	table.WithoutLabels().Range(0, 1, &b)
 	if b.Labels != nil {
-		t.Errorf("labels %v without classes", b.Labels)
+		t.Errorf("got labels %v without classes, want none", b.Labels)
 	}
 	table.Gather(nil, &b)
 	if b.Rows != 0 || b.Dense.Rows != 0 || len(b.Index) != 0 {
@@ -255,26 +255,26 @@ func TestSubsets(t *testing.T) {
 		part := table.Take([]int32{3, 1, 1})
 		if m := part.Matrix(); !mat.EqualApprox(m, mat.NewDense(3, 1, []float64{9, 3, 3}), 1e-6) ||
 			!slices.Equal(part.Labels(), []int32{0, 1, 1}) {
-			t.Errorf("%s: taken %v of %v", name, m, part.Labels())
+			t.Errorf("%s: Take returns %v of classes %v", name, m, part.Labels())
 		}
 		cut := table.Slice(1, 3)
 		if m := cut.Matrix(); !mat.EqualApprox(m, mat.NewDense(2, 1, []float64{3, 6}), 1e-6) ||
 			!slices.Equal(cut.Labels(), []int32{1, 1}) {
-			t.Errorf("%s: sliced %v of %v", name, m, cut.Labels())
+			t.Errorf("%s: Slice returns %v of classes %v", name, m, cut.Labels())
 		}
 		by := table.RowsByLabel()
 		if len(by) != 3 || !slices.Equal(by[0], []int32{0, 3}) || !slices.Equal(by[1], []int32{1, 2}) ||
 			len(by[2]) != 0 {
-			t.Errorf("%s: rows by label %v", name, by)
+			t.Errorf("%s: RowsByLabel returns %v, want [0 3], [1 2] and no rows", name, by)
 		}
 		bare := table.WithoutLabels()
 		if bare.Labels() != nil || bare.Label(0) != -1 || bare.Schema().Classes() != 0 ||
 			table.Label(1) != 1 {
-			t.Errorf("%s: labels stay", name)
+			t.Errorf("%s: WithoutLabels keeps labels", name)
 		}
 		if empty := table.Take(nil); empty.Len() != 0 || !empty.Matrix().IsEmpty() ||
 			records.Check(empty) != nil {
-			t.Errorf("%s: nothing taken is %d rows", name, empty.Len())
+			t.Errorf("%s: Take(nil) has %d rows", name, empty.Len())
 		}
 	}
 }

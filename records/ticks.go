@@ -9,7 +9,7 @@ import (
 )
 
 // Moments, lengths of time and whole numbers beyond 2^53 are held as ticks: whole steps of the
-// column's precision from its lower bound. A value between two steps is the lower of them.
+// column's precision from its lower bound. A value between two steps is rounded down.
 
 // Ticks that stand for no value.
 const (
@@ -17,8 +17,8 @@ const (
 	unreadableTick int64 = math.MinInt64 + 1
 )
 
-// mostTicks is the largest number of steps between two bounds. It leaves room for ticks outside
-// them.
+// mostTicks is the largest number of steps between two bounds. It leaves room for ticks outside the
+// bounds.
 const mostTicks = 1 << 62
 
 // ticks returns the tick of the upper bound.
@@ -65,11 +65,11 @@ func (t *tickCode) within(k int64) int64 {
 	return min(max(k, 0), t.last)
 }
 
-// near replaces a tick outside the bounds by the nearest one outside them.
+// near moves a tick outside the bounds to -1 or to last+1, the nearest ticks outside the bounds.
 func (t *tickCode) near(k int64) int64 { return min(max(k, -1), t.last+1) }
 
-// ofWhole returns the tick of a whole number, which is a value, seconds since 1970 or seconds,
-// depending on the column.
+// ofWhole returns the tick of a whole number. The number is in seconds since 1970 for datetimes,
+// and in seconds for durations.
 func (t *tickCode) ofWhole(v int64) int64 {
 	switch t.kind {
 	case DatetimeColumn:
@@ -86,7 +86,7 @@ func (t *tickCode) ofWhole(v int64) int64 {
 	return t.last + 1
 }
 
-// ofFloat is ofWhole for a number that need not be whole.
+// ofFloat returns the tick of a number in the units of ofWhole. The number need not be whole.
 func (t *tickCode) ofFloat(v float64) int64 {
 	switch {
 	case math.Float64bits(v) == math.Float64bits(unreadable):
@@ -101,7 +101,7 @@ func (t *tickCode) ofFloat(v float64) int64 {
 	return t.ofWhole(saturated(math.Round(v)))
 }
 
-// ofText reads a whole number, a moment or a length of time.
+// ofText returns the tick of a text: a whole number, a moment or a length of time.
 func (t *tickCode) ofText(text string) int64 {
 	switch t.kind {
 	case DatetimeColumn:
@@ -167,8 +167,8 @@ func (t *tickCode) append(dst []byte, k int64) []byte {
 	return strconv.AppendInt(dst, t.whole(k), 10)
 }
 
-// steps returns the number of whole steps between two moments, the earlier first. It exceeds
-// mostTicks if there are too many to count.
+// steps returns the number of whole steps from one moment to another, and -1 if the other is
+// earlier. The result exceeds mostTicks if there are too many steps to count.
 func steps(from, to time.Time, step time.Duration) int64 {
 	if to.Before(from) {
 		return -1
@@ -254,7 +254,7 @@ func digitsOnly(text string) bool {
 	return true
 }
 
-// fractionDigits returns the number of digits of the fraction of a second.
+// fractionDigits returns the number of decimal digits that the fraction of a second in d needs.
 func fractionDigits(d time.Duration) int {
 	n := 9
 	for u := d % time.Second; n > 0 && u%10 == 0; u /= 10 {

@@ -42,7 +42,7 @@ func tooManyRows(rows int) error {
 	return nil
 }
 
-// scanTransactions yields the raw items of each line; a row is valid during the call.
+// scanTransactions calls each with the raw items of each line. A row is valid during the call only.
 func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint32) error) error {
 	if err := unlabelledSets(s); err != nil {
 		return err
@@ -86,7 +86,7 @@ func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error
 // that is not a number, or a line that is too long.
 const noItem = math.MaxUint32
 
-// transaction appends the items of one line, at most one more than the limit.
+// transaction appends the items of one line. It stops once a row has more than most items.
 func transaction(row []uint32, line []byte, most int64) []uint32 {
 	for len(line) > 0 && int64(len(row)) <= most {
 		if isSeparator(line[0]) {

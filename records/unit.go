@@ -1,29 +1,58 @@
 package records
 
-import "github.com/seed7ba64551/privgen/param"
+import (
+	"reflect"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // The units that one record can be.
 const (
-	UnitRecord = "record" // a row as it was read: a person may have several
+	UnitRecord = "record" // a row as it was read; a person may have several rows
 	UnitUser   = "user"   // all that one person contributes
 	// UnitPart is the unit of rows of users if one user may have several of them, because rows were
-	// taken twice or pieces were joined that do not state different parts. No ledger promises to
+	// taken twice, or because joined pieces do not state different parts. No ledger promises to
 	// protect it. A caller who knows that each user has one row can state this by [WithUnit].
 	UnitPart = "part of a user"
 )
 
 // UnitOf returns the unit whose presence a guarantee about these records protects:
 // UnitRecord by default, UnitUser if every row holds all that one person contributes,
-// bounded by the schema. Data of any type may state it by a method Unit() string.
+// bounded by the schema. Data of any type may state it by a method Unit() string. A structure that
+// embeds Data without this method has the unit of what it embeds.
 func UnitOf(d Data) string {
-	if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
-		return u.Unit()
+	for range mostWrappers {
+		if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
+			return u.Unit()
+		}
+		inner, ok := embedded(d)
+		if !ok {
+			return UnitRecord
+		}
+		d = inner
 	}
-	return UnitRecord
+	return UnitPart // wrappers in a circle
 }
 
-// WithUnit returns the same records with the statement that each is all that one such unit
-// contributes. The caller is responsible for its truth. WithUnit(nil, …) is nil.
+// mostWrappers is how many structures around data are opened.
+const mostWrappers = 64
+
+// embedded returns the Data that a structure of another package embeds.
+func embedded(d Data) (Data, bool) {
+	v := reflect.Indirect(reflect.ValueOf(d))
+	if v.Kind() != reflect.Struct {
+		return nil, false
+	}
+	f, ok := v.Type().FieldByName("Data")
+	if !ok || !f.Anonymous || f.Type != dataType || len(f.Index) > 1 {
+		return nil, false
+	}
+	inner, ok := v.FieldByIndex(f.Index).Interface().(Data)
+	return inner, ok
+}
+
+// WithUnit returns the same records and states their unit: each record is all that one such unit
+// contributes. The caller is responsible for the truth of the statement. WithUnit(nil, …) is nil.
 func WithUnit(d Data, unit string) Data {
 	if d == nil {
 		return nil
@@ -31,7 +60,7 @@ func WithUnit(d Data, unit string) Data {
 	return stated{Data: d, unit: unit}
 }
 
-// WithPart returns the same records with the statement that everyone who contributes to them, such
+// WithPart returns the same records and states their part: each unit that contributes to them, such
 // as a user, contributes to this part only. part is counted from 0, and parts is the number of
 // parts. The caller is responsible for the truth of the statement. A part can be chosen by a hash
 // of the user's name, for example. Sums over records that arrive in pieces protect a user only if
@@ -44,7 +73,8 @@ func WithPart(d Data, part, parts int) Data {
 	return stated{Data: d, unit: UnitOf(d), part: part, parts: parts}
 }
 
-// PartOf returns the part stated by [WithPart] and the number of parts; 0, 0 if none was stated.
+// PartOf returns the part stated by [WithPart] and the number of parts, or 0 and 0 if no part is
+// stated.
 func PartOf(d Data) (part, parts int) {
 	switch own := d.(type) {
 	case stated:
@@ -58,8 +88,8 @@ func PartOf(d Data) (part, parts int) {
 	return 0, 0
 }
 
-// jointUnit returns the unit of the rows of several data sets together: the unit of the data set if
-// there is one only, UnitRecord if all rows are records, and UnitPart otherwise.
+// jointUnit returns the unit of the rows of several data sets together. A single data set keeps its
+// unit. Otherwise the unit is UnitRecord if all rows are records, and UnitPart if not.
 func jointUnit(parts []Data) string {
 	if len(parts) == 1 {
 		return UnitOf(parts[0])
@@ -80,7 +110,8 @@ func given(path string, d Data) error {
 	return nil
 }
 
-// restated makes the statements about some records of others, of which each is one of them.
+// restated returns out with the unit and the part that the data set of states. Each record of out
+// must be a record of that data set.
 func restated(out, of Data) Data {
 	unit := UnitOf(of)
 	part, parts := PartOf(of)

@@ -3,10 +3,11 @@ package records
 import "github.com/seed7ba64551/privgen/param"
 
 // CheckUnit returns an error if the unit of records differs from the unit that a ledger promises to
-// protect. A guarantee for one record does not protect a person with several. And if a record holds
-// all rows of a person, one more row changes that record, which costs more than adding a record: a
-// ledger that counts records would promise too much for a row. No ledger promises to protect
-// [UnitPart]. path names the records, unit is their unit and promised is the ledger's.
+// protect. A guarantee for one record does not protect a person with several records. Conversely,
+// if a record holds all rows of a person, one more row changes that record. A changed record costs
+// more than an added record, so a ledger that counts records would promise too much for a row. No
+// ledger promises to protect [UnitPart]. path names the records, unit is their unit, and promised
+// is the unit that the ledger promises to protect.
 //
 // Errors: *param.Error.
 func CheckUnit(path, unit, promised string) error {
@@ -21,9 +22,15 @@ func CheckUnit(path, unit, promised string) error {
 // Errors: *param.Error.
 func CheckUnitOf(path string, d Data, promised string) error {
 	unit := UnitOf(d)
-	if _, persons := AsPersons(d); persons && (promised != unit || promised == UnitRecord) {
+	_, persons := AsPersons(d)
+	if persons && (promised != unit || promised == UnitRecord) {
 		return param.New(path, "persons on a ledger that promises one "+promised,
 			"a ledger made with accountant.WithUnit(records.UnitUser)")
+	}
+	around := false
+	returns(func() { around = !persons && d.Schema().RowsPerPerson() > 0 })
+	if around {
+		return param.New(path, "data of another type around persons", "the persons of GroupBy themselves")
 	}
 	return CheckUnit(path, unit, promised)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNothingPromisesParts: no ledger accepts rows of users who may have other rows, whatever unit
-// it promises, unless the caller states another unit.
+// TestNothingPromisesParts: no ledger accepts rows of users who may have several rows, whatever
+// unit the ledger promises, unless the caller states another unit.
 func TestNothingPromisesParts(t *testing.T) {
 	sets := made(t, 3, 99)
 	users := records.WithUnit(sets, records.UnitUser)
@@ -26,13 +26,13 @@ func TestNothingPromisesParts(t *testing.T) {
 		for _, promised := range []string{records.UnitRecord, records.UnitUser, "household",
 			records.UnitPart} {
 			if records.CheckUnitOf("data", d, promised) == nil {
-				t.Errorf("%s: a ledger that promises one %s takes one %s", name, promised,
+				t.Errorf("%s: a ledger that promises %s accepts %s", name, promised,
 					records.UnitOf(d))
 			}
 		}
 		known := records.WithUnit(d, records.UnitUser)
 		if err := records.CheckUnitOf("data", known, records.UnitUser); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: CheckUnitOf returns %v", name, err)
 		}
 	}
 	for want, parts := range map[string][]records.Data{
@@ -42,13 +42,13 @@ func TestNothingPromisesParts(t *testing.T) {
 	} {
 		d, err := records.Concat(parts[0].Schema(), parts...)
 		if err != nil || records.UnitOf(d) != want {
-			t.Errorf("joined: one %s each, want %s (%v)", records.UnitOf(d), want, err)
+			t.Errorf("joined: got unit %s, want %s (error %v)", records.UnitOf(d), want, err)
 		}
 	}
 }
 
-// TestEnforcedRecordsStayTheirUsers': what an enforcer keeps of the records of users, and records
-// that are given identifiers, are still records of users, of the same part, and of the same table.
+// TestEnforcedRecordsStayTheirUsers: records of users that an enforcer keeps, or that get
+// identifiers, keep their unit and their part, and overlap with the data that they come from.
 func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("n", 0, 9),
 		records.Identifier("id", records.Pattern("C-###"))))(t)
@@ -83,20 +83,54 @@ func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 			records.WithUnit(c.of, records.UnitPart)} {
 			out, err := c.make(d)
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got error %v, want none", name, err)
 			}
 			part, parts := records.PartOf(d)
 			if p, n := records.PartOf(out); records.UnitOf(out) != records.UnitOf(d) || p != part ||
 				n != parts {
-				t.Errorf("%s: part %d of %d, one %s each, of part %d of %d, one %s each", name, p, n,
+				t.Errorf("%s: got part %d of %d, unit %s, want part %d of %d, unit %s", name, p, n,
 					records.UnitOf(out), part, parts, records.UnitOf(d))
 			}
 			if !records.Overlap(out, d) {
-				t.Errorf("%s: it is not known where they are from", name)
+				t.Errorf("%s: the result does not overlap with its input", name)
 			}
 			if out.Len() == 0 {
 				t.Errorf("%s: nothing is kept", name)
 			}
+		}
+	}
+}
+
+// around is a user-defined type around data, which states no unit.
+type around struct{ records.Data }
+
+// TestWrappersKeepTheUnit checks that a structure that embeds data has their unit, also if it is
+// embedded itself, and that persons in such a structure are refused: it has lost which rows are
+// whose.
+func TestWrappersKeepTheUnit(t *testing.T) {
+	rows := must(records.FromFlat(records.Interval(1, 0, 1), []float32{.1, .2, .3}))(t)
+	users := records.WithUnit(rows, records.UnitUser)
+	for name, d := range map[string]records.Data{"a wrapper": around{users},
+		"a pointer to it": &around{users}, "a wrapper of a wrapper": around{&around{users}}} {
+		if got := records.UnitOf(d); got != records.UnitUser {
+			t.Errorf("%s has unit %q", name, got)
+		}
+		if records.CheckUnitOf("x", d, records.UnitRecord) == nil {
+			t.Errorf("%s is accepted on a ledger that promises records", name)
+		}
+	}
+	circle := &around{}
+	circle.Data = circle
+	if got := records.UnitOf(circle); got != records.UnitPart {
+		t.Errorf("wrappers in a circle have unit %q", got)
+	}
+	if got := records.UnitOf(around{rows}); got != records.UnitRecord {
+		t.Errorf("a wrapper of records has unit %q", got)
+	}
+	persons := must(records.GroupBy(rows, []int{0, 0, 1}, 1))(t)
+	for _, unit := range []string{records.UnitRecord, records.UnitUser} {
+		if records.CheckUnitOf("x", around{persons}, unit) == nil {
+			t.Errorf("persons in a wrapper are accepted on a ledger that promises one %s", unit)
 		}
 	}
 }

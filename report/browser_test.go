@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// harness looks at the page from outside, in a frame: the page itself holds no script.
+// harness is a page that loads the report in a frame and measures it from outside, since the report
+// itself has no script.
 const harness = `<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body style="margin:0"><pre id="out"></pre>
 <iframe id="page" style="border:0;width:%dpx;height:900px" src="page.html"></iframe>
 <script>
@@ -45,7 +46,7 @@ document.getElementById("page").addEventListener("load", function () {
 });
 </script></body></html>`
 
-// seen is what the harness saw.
+// seen holds the harness's measurements.
 type seen struct {
 	Width, View float64
 	Figures     map[string][4]float64 // left, width, height, whether an image was read
@@ -54,7 +55,8 @@ type seen struct {
 	Back        string
 }
 
-// browser is Chromium, as Debian's package chromium installs it; the test is skipped without.
+// browser returns the path of Chromium, as Debian's package chromium installs it. Without Chromium
+// it skips the test.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -113,9 +115,9 @@ func look(t *testing.T, path, page string, width int, dark bool) (seen, string) 
 	return s, log.String()
 }
 
-// TestPagesInABrowser shows the pages in Chromium, at the width of a telephone and of a desk, light
-// and dark: every figure is there and inside the page, no label is cut or too small, nothing is
-// asked for elsewhere, and the console is silent.
+// TestPagesInABrowser shows the pages in Chromium, at the width of a phone and of a desktop, in
+// light and dark colours. It checks that every figure is there and inside the page, that no label
+// is cut off or too small, that the page loads no other file, and that the console has no messages.
 func TestPagesInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser twelve times")
@@ -150,7 +152,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// TestTheBrowserSeesFaults: the test above fails on a page with faults.
+// TestTheBrowserSeesFaults checks that the harness finds the faults of a faulty page.
 func TestTheBrowserSeesFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")

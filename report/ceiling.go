@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// ceiling says how far apart two independent releases of the same records lie.
+// ceiling computes how similar two independent releases of the same records are.
 func (m *maker) ceiling(ctx context.Context) error {
 	const section = "noise ceiling"
 	if !m.tabular() {
@@ -64,13 +64,13 @@ func (m *maker) alikeness(a, b *tabular.Table) Number {
 	return Number(sum)
 }
 
-// noise returns how far apart two releases are expected to lie if each is the simplest one: a
-// Gaussian release of all histograms that spends the whole budget.
+// noise returns the expected distance of two releases if each is the simplest one: a Gaussian
+// release of all histograms that spends the whole budget.
 //
 // A record is in one cell of each of d columns, so the L2 sensitivity of all counts is √d if a
 // record is added or removed and √(2d) if it is replaced; the noise on a count has standard
 // deviation s = multiplier × sensitivity. Two releases differ in each of a column's L cells by a
-// normal number of standard deviation √2·s, whose absolute value has mean 2s/√π. So of n records
+// normal number of standard deviation √2·s, whose absolute value has mean 2s/√π. So for n records
 // the expected total variation distance is ½·L·2s/(√π·n) = L·s/(√π·n), before any correction of the
 // counts.
 func (m *maker) noise(out *Ceiling) error {

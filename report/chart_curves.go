@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// curve is one line of a figure of rates.
+// curve is one line of a figure whose axes are rates.
 type curve struct {
 	Curve
 	class, name string
@@ -45,7 +45,7 @@ func curves(name string, list []curve) template.HTML {
 	return d.html() + template.HTML(`<p class="legend">`+strings.Join(legend, "\n")+`</p>`)
 }
 
-// key is an entry of a legend.
+// key returns an entry of a legend.
 func key(class, name string) string {
 	return fmt.Sprintf(`<span><svg viewBox="0 0 26 12" aria-hidden="true">`+
 		`<line x1="0" y1="6" x2="26" y2="6" class="%s"/></svg>%s</span>`, class, esc(name))
@@ -54,7 +54,7 @@ func key(class, name string) string {
 func propensityChart(p *Propensity) template.HTML {
 	list := []curve{{p.Curve, "lfake", "synthetic records"}}
 	if p.HeldOut != nil {
-		list = append(list, curve{*p.HeldOut, "lheld", "held-out real records instead"})
+		list = append(list, curve{*p.HeldOut, "lheld", "held-out real records"})
 	}
 	return curves("receiver operating characteristic of a discriminator", list)
 }

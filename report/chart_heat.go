@@ -5,7 +5,7 @@ import (
 	"html/template"
 )
 
-// heatLow is the score of the darkest colour.
+// heatLow is the score that has the darkest colour.
 const heatLow = 0.5
 
 // heatChart draws the scores of pairs.
@@ -53,7 +53,8 @@ func heatChart(q *Quality) template.HTML {
 	y := top + float64(width-left-2) + 8
 	for i := range steps {
 		v := heatLow + (1-heatLow)*float64(i)/(steps-1)
-		d.add(`<rect x="%.1f" y="%.1f" width="5.2" height="12" fill="%s"/>`, left+5*float64(i), y, heat(v))
+		d.add(`<rect x="%.1f" y="%.1f" width="5.2" height="12" fill="%s"/>`, left+5*float64(i), y,
+			heat(v))
 	}
 	d.text(left, y+27, "start", "tick", "≤ 0.5")
 	d.text(left+2.5*steps, y+27, "middle", "tick", "0.75")

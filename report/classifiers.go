@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// classifiers trains on synthetic and on real records, and tests on held-out real ones.
+// classifiers trains each method on synthetic and on real records, and tests it on held-out real
+// ones.
 func (m *maker) classifiers(context.Context) error {
 	s := m.schema()
 	switch {
@@ -65,7 +66,7 @@ func scores(c classify.Classification) Scores {
 // constant always predicts the same class.
 type constant struct{ class, classes int }
 
-// Scores are 1 for that class.
+// Scores sets the score of that class to 1.
 func (c constant) Scores(b device.Batch, dst []float64) {
 	clear(dst)
 	for i := range b.Rows {
@@ -73,7 +74,7 @@ func (c constant) Scores(b device.Batch, dst []float64) {
 	}
 }
 
-// majorityOf returns the most frequent class of some records.
+// majorityOf returns the classifier that always predicts the most frequent class of the records.
 func majorityOf(d records.Data) *classify.Classifier {
 	k := d.Schema().Classes()
 	counts := make([]int, k)
@@ -91,7 +92,7 @@ func majorityOf(d records.Data) *classify.Classifier {
 	return classify.NewClassifier("majority", d.Schema(), constant{best, k})
 }
 
-// each reads records a batch at a time.
+// each reads records in batches.
 func each(d records.Data, do func(b *device.Batch)) {
 	var b device.Batch
 	d = records.Clamped(d)
@@ -101,7 +102,7 @@ func each(d records.Data, do func(b *device.Batch)) {
 	}
 }
 
-// shuffled returns records in which each column, and the class, was shuffled by itself. They are
+// shuffled returns records in which each column, and the class, is shuffled separately. They are
 // like synthetic records that keep nothing but the distribution of each column.
 func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	s := d.Schema()

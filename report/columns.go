@@ -8,13 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/tabular"
 )
 
-// The largest numbers of levels and columns that are drawn.
+// The largest numbers of levels and of columns that have a figure.
 const (
 	mostLevels  = 16
 	mostColumns = 200
 )
 
-// columns compares each column with itself.
+// columns compares the real and the synthetic distribution of each column.
 func (m *maker) columns(context.Context) error {
 	if !m.tabular() {
 		return nil
@@ -34,7 +34,7 @@ func (m *maker) columns(context.Context) error {
 	return nil
 }
 
-// beside combines the real and the synthetic histogram of one column.
+// beside puts the real and the synthetic histogram of one column next to each other.
 func beside(real, fake tabular.Histogram, known bool) Column {
 	c := Column{Name: fake.Column, Kind: fake.Kind, Number: fake.Number}
 	at := func(part float64) Number {
@@ -56,7 +56,7 @@ func beside(real, fake tabular.Histogram, known bool) Column {
 	return c
 }
 
-// mostFrequent keeps the most frequent bars and combines the others into a last one.
+// mostFrequent keeps the most frequent bars and combines the others into one bar at the end.
 func mostFrequent(bars []Bar, most int, byReal bool) ([]Bar, int) {
 	size := func(b Bar) Number {
 		if byReal {

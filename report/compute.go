@@ -60,10 +60,10 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 		m.propensity, m.queries, m.risk)
 }
 
-// Released makes a report of released numbers alone: the guarantee, the bill, the columns of the
-// synthetic records, and the figures that a fidelity.Plan released. It reads no real records. An
-// input with real records is an error, and so is one with a second release, which the guarantee on
-// the page does not cover. The report's JSON form and its page may be published.
+// Released makes a report of released numbers only: the guarantee, the bill, the columns of the
+// synthetic records, and the figures that a fidelity.Plan released. It reads no real records; an
+// input that has some is an error. So is an input with a second release, since the guarantee on the
+// page does not cover it. The report's JSON form and its page may be published.
 //
 // Errors: *[param.Error], joined, also if there is no guarantee for the synthetic records or for
 // in.Fidelity: none was given, it is marked as not private, or its ε is not finite; ctx.Err().
@@ -139,7 +139,7 @@ func (m *maker) title() {
 	}
 }
 
-// alike returns an error for records of different schemas, or too few.
+// alike returns an error if the records have different schemas, or are too few.
 func (m *maker) alike() error {
 	var errs []error
 	for _, d := range []struct {
@@ -158,7 +158,7 @@ func (m *maker) alike() error {
 	return errors.Join(errs...)
 }
 
-// make computes the sections one after the other.
+// make computes the sections in order.
 func (m *maker) make(ctx context.Context,
 	sections ...func(context.Context) error) (*Report, error) {
 	if err := m.read(); err != nil {
@@ -197,7 +197,7 @@ func (m *maker) tabular() bool {
 	return !s.Sparse() && !s.IsImage() && s.Dim() <= tabular.MaxColumns
 }
 
-// omit records that a section is left out, and why.
+// omit notes that a section is left out, and why.
 func (m *maker) omit(section, reason string) {
 	m.out.Omitted = append(m.out.Omitted, Omission{section, reason})
 }

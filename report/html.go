@@ -19,7 +19,7 @@ var styleText string
 //go:embed schema.json
 var schemaText []byte
 
-// JSONSchema is the JSON Schema (draft 2020-12) of a report's JSON form.
+// JSONSchema returns the JSON Schema (draft 2020-12) of a report's JSON form.
 func JSONSchema() []byte { return append([]byte(nil), schemaText...) }
 
 // page is the template of the page.
@@ -38,10 +38,10 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"propensityChart": propensityChart, "riskChart": riskChart,
 }).Parse(pageText))
 
-// WriteHTML writes the report as one page without scripts, which needs no other file. The page is
-// laid out for screens of 400 pixels and wider, in light and dark colours, and for paper.
+// WriteHTML writes the report as one page, which has no scripts and needs no other file. The page
+// is laid out for paper and for screens at least 400 pixels wide, in light and dark colours.
 //
-// Errors: the writer's.
+// Errors: those of w.
 func (r *Report) WriteHTML(w io.Writer) error {
 	if r == nil {
 		r = &Report{}
@@ -74,7 +74,7 @@ func sections(r *Report) []section {
 	return list
 }
 
-// number is a numeric type of a report.
+// number covers the numeric types of a report.
 func number(v any) float64 {
 	switch x := v.(type) {
 	case Number:
@@ -87,7 +87,7 @@ func number(v any) float64 {
 	return math.NaN()
 }
 
-// number4 writes a number with four decimals, if they matter, and none as a dash.
+// number4 writes a number with up to four decimals, and a missing number as a dash.
 func number4(v any) string {
 	switch x := number(v); {
 	case math.IsNaN(x):

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The grid has this many columns, and one row for each class or, without classes, this many rows.
+// The grid has gridColumns columns, and one row for each class or, without classes, gridRows rows.
 const (
 	gridColumns = 10
 	gridRows    = 5
@@ -54,8 +54,8 @@ func inGrey(pixels []float32, channels int) []float32 {
 	return out
 }
 
-// grids returns some images in rows, one for each class if there are classes, and the mean of each
-// row.
+// grids returns some images in rows, with one row for each class if there are classes, and the mean
+// of each row.
 func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte, err error) {
 	s := d.Schema()
 	d = atMost(d, min(m.set.Rows, 10_000), m.set.Seed+seed)

@@ -12,51 +12,51 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Input is the subject of a report. Real is required, and Synthetic or Generator; other missing
-// inputs leave out sections, and the report says which and why.
+// Input holds what a report is about. Real is required, and so is Synthetic or Generator. If other
+// inputs are missing, some sections are left out, and the report says which and why.
 type Input struct {
-	Title string // empty for the system and the schema
+	Title string // if empty, the title names the system and the schema
 
-	// Generator made the synthetic records; nil if only the records are available.
+	// Generator is the generator of the synthetic records; nil if only the records are available.
 	Generator *synth.Generator
-	// Guarantee is the guarantee for Real; nil for that of the generator.
+	// Guarantee is the guarantee for Real; nil uses that of the generator.
 	Guarantee *accountant.Guarantee
-	// Plan is the plan of the run, for the bill; nil uses the lines of the guarantee.
+	// Plan is the plan of the run, from which the bill is made; nil uses the lines of the guarantee.
 	Plan synth.Plan
 
 	Real    records.Data // the records that the generator was trained on
 	HeldOut records.Data // real records that it was not trained on: the reference for every score
-	// Synthetic are records of the generator; nil draws as many as there are real ones, at most
-	// Settings.Synthetic.
+	// Synthetic holds records of the generator. If nil, as many as there are real ones are drawn, at
+	// most Settings.Synthetic.
 	Synthetic records.Data
-	// Second are records of a second, independent release of the same real records, which must be
-	// paid for in addition to the first; nil leaves out the actual distance of two releases.
+	// Second holds records of a second, independent release of the same real records, which must be
+	// paid for in addition to the first. If nil, the report has no actual distance of two releases.
 	Second records.Data
 
 	// Fidelity holds the figures that a fidelity.Plan released; nil for none.
 	Fidelity *fidelity.Released
 }
 
-// Settings bound the amount of data that is compared. The zero value is ready to use.
+// Settings limits the amount of data that is compared. The zero value is ready to use.
 type Settings struct {
 	Rows      int // number of records of each kind that are compared, drawn at random; 0 for 50,000
 	Synthetic int // largest number of records drawn from the generator; 0 for 50,000
 	Train     int // number of records of each kind that classifiers are trained on; 0 for 10,000
-	// Near is the number of members, and of others, that are attacked, and of synthetic records whose
-	// nearest neighbours are searched; 0 for 2,000, or for fewer if the records have many coordinates,
-	// so that the search takes no longer.
+	// Near is the number of members that are attacked, the number of others that are attacked, and the
+	// number of synthetic records whose nearest neighbours are searched; 0 for 2,000, or for fewer if
+	// the records have many coordinates, so that the search takes no longer.
 	Near    int
 	Bins    int // number of bins of a histogram of numbers, between the schema's bounds; 0 for 20
 	Queries int // number of counting queries; 0 for 1,000
 	Groups  int // number of groups of three columns, drawn at random; 0 for 200
-	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
-	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
-	// perceptron; an empty list for none.
+	// Methods are the classifiers that are trained on synthetic and on real records. An empty list is
+	// for none; nil is for logistic regression, a random forest, and gradient boosting or, for records
+	// of more than 200 coordinates, a multilayer perceptron.
 	Methods []classify.Method
 	Seed    uint64 // seed of the draws of records, groups and queries
 }
 
-// manyCoordinates is the number of coordinates above which slow steps are reduced.
+// manyCoordinates is the number of coordinates above which slow steps use less data.
 const manyCoordinates = 200 // of a record
 
 func (s Settings) withDefaults(coordinates int) Settings {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
-// dated is a table with moments, lengths of time, hashed texts and a name.
+// dated returns a table with moments, lengths of time, hashed texts and an identifier.
 func dated(t testing.TB, n int, shift time.Duration) *records.Frame {
 	t.Helper()
 	from := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -37,8 +37,9 @@ func dated(t testing.TB, n int, shift time.Duration) *records.Frame {
 	return b.Frame()
 }
 
-// TestOtherKindsOfColumns: moments and lengths of time are drawn as such, hashed texts by bucket,
-// and identifiers, which say nothing about a record, neither here nor in released figures.
+// TestOtherKindsOfColumns checks that moments and lengths of time have axes in their own units,
+// that hashed texts are drawn by bucket, and that identifiers, which say nothing about a record,
+// are neither drawn nor in the released figures.
 func TestOtherKindsOfColumns(t *testing.T) {
 	real, fake := dated(t, 150, 0), dated(t, 120, 90*24*time.Hour)
 	set := quick()
@@ -49,7 +50,7 @@ func TestOtherKindsOfColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Classifiers != nil {
-		t.Error("classifiers that were not asked for")
+		t.Error("the report has classifiers, although none were asked for")
 	}
 	if len(r.Columns) != 4 || r.Columns[0].Name != "since" || len(r.Quality.Synthetic.Shapes) != 4 {
 		t.Fatalf("%d columns, the first is %s", len(r.Columns), r.Columns[0].Name)

@@ -16,14 +16,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// quick are settings for tests.
+// quick returns settings for fast tests.
 func quick() report.Settings {
 	return report.Settings{Near: 120, Queries: 60, Groups: 20, Bins: 8, Seed: 3,
 		Methods: []classify.Method{classify.LogisticRegression{Iterations: 30},
 			classify.DecisionTree{Depth: 6}}}
 }
 
-// redraw is a model that draws some records again and again.
+// redraw is a model that returns the same records again and again.
 type redraw struct{ from *records.Frame }
 
 func (m redraw) Schema() records.Schema { return m.from.Schema() }
@@ -41,7 +41,7 @@ func (m redraw) Sampler(d synth.Draw) (synth.Sampler, error) {
 
 func (redraw) Encode() (*synth.File, error) { return nil, param.New("redraw", nil, "no file") }
 
-// spent is the guarantee of a ledger on which something was reserved.
+// spent returns the guarantee of a ledger on which something was reserved.
 func spent(t testing.TB, r accountant.Relation) accountant.Guarantee {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: r})
@@ -137,7 +137,7 @@ func images(t testing.TB, n int, draw uint64) *records.Table {
 	return out
 }
 
-// whole is the input of a report that has every section of tables.
+// whole returns the input of a report that has every section for tables.
 func whole(t testing.TB) report.Input {
 	t.Helper()
 	g := spent(t, accountant.AddOrRemoveOne)
@@ -150,7 +150,7 @@ func whole(t testing.TB) report.Input {
 		Synthetic: fake, Second: table(t, 450, 5), Fidelity: released(t)}
 }
 
-// released are figures with noise.
+// released returns figures with noise.
 func released(t testing.TB) *fidelity.Released {
 	t.Helper()
 	real, fake := table(t, 700, 1), table(t, 500, 3)
@@ -167,7 +167,7 @@ func released(t testing.TB) *fidelity.Released {
 	return out
 }
 
-// made are reports of all kinds of records.
+// made returns functions that compute reports of all kinds of records.
 var made = sync.OnceValue(func() map[string]func(testing.TB) *report.Report {
 	keep := map[string]*report.Report{}
 	compute := func(name string, in func(testing.TB) report.Input,

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// BenchmarkMillionRecords makes a whole report, page included, of a million real, 100,000 held-out
-// and a million synthetic records of fifteen columns, and states the seconds and the largest memory
-// of the process, that of the records included:
+// BenchmarkMillionRecords makes a whole report and its page, of a million real, 100,000 held-out
+// and a million synthetic records of fifteen columns. It measures the time and the largest memory
+// of the process, including the records:
 //
 //	go test ./report -run '^$' -bench Million -benchtime 1x
 func BenchmarkMillionRecords(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// equal fails unless two numbers are the same, or both none.
+// equal fails the test unless two numbers are equal, or both are missing.
 func equal(t *testing.T, what string, got report.Number, want float64) {
 	t.Helper()
 	if float64(got) != want && !(got.IsNone() && math.IsNaN(want)) {
@@ -24,7 +24,7 @@ func equal(t *testing.T, what string, got report.Number, want float64) {
 	}
 }
 
-// near fails unless two numbers differ by rounding alone.
+// near fails the test unless two numbers are equal up to rounding errors.
 func near(t *testing.T, what string, got report.Number, want float64) {
 	t.Helper()
 	if !(math.Abs(float64(got)-want) <= 1e-12) {
@@ -42,7 +42,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// tablesOf are the tables of the whole report.
+// tablesOf returns the tables of the whole report.
 func tablesOf(t *testing.T, in report.Input) (real, held, fake *tabular.Table) {
 	read := must[*tabular.Table](t)
 	return read(tabular.Read(in.Real, nil)), read(tabular.Read(in.HeldOut, nil)),
@@ -120,7 +120,7 @@ func TestThreeWayTablesAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// TestColumnsAreCounted counts the records of every bar by hand.
+// TestColumnsAreCounted compares every bar with a simple count of its records.
 func TestColumnsAreCounted(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
 	schema := in.Real.Schema()
@@ -187,7 +187,7 @@ func TestClassifiersAreTheLibrarys(t *testing.T) {
 	if r.Classifiers.Tested != 400 || r.Classifiers.Trained != 700 || len(r.Classifiers.Rows) != 2 {
 		t.Errorf("%+v", r.Classifiers)
 	}
-	// the majority is counted by hand
+	// the accuracy of the most frequent class, by a simple count
 	train, _ := records.AsFrame(in.Real)
 	test, _ := records.AsFrame(in.HeldOut)
 	counts := [3]int{}
@@ -203,13 +203,14 @@ func TestClassifiersAreTheLibrarys(t *testing.T) {
 	}
 	equal(t, "majority", r.Classifiers.Majority.Accuracy, float64(right)/400)
 	equal(t, "majority ROC", r.Classifiers.Majority.ROC, 0.5)
-	// shuffled columns tell nothing of the class: the ranking is a coin's, and its deviation over 400
-	// records below 0.03, so that a false alarm is five of them
+	// Shuffled columns say nothing about the class, so the area under the curve is ½ on average. Its
+	// standard deviation over 400 records is below 0.03, and a false alarm needs five of them.
 	if roc := float64(r.Classifiers.Independent.ROC); math.Abs(roc-0.5) > 0.15 {
-		t.Errorf("independent columns rank by %v", roc)
+		t.Errorf("a classifier trained on shuffled columns has ROC AUC %v, want about ½", roc)
 	}
 	if !(r.Classifiers.Rows[1].Real.ROC > 0.7) {
-		t.Errorf("a tree learns nothing of real records: %v", r.Classifiers.Rows[1].Real.ROC)
+		t.Errorf("a tree trained on real records has ROC AUC %v, want more than 0.7",
+			r.Classifiers.Rows[1].Real.ROC)
 	}
 }
 
@@ -229,7 +230,8 @@ func TestPropensityIsTheLibrarys(t *testing.T) {
 	onCurve(t, r.Propensity.Curve, p.Curve)
 }
 
-// onCurve fails unless a written curve is the highest point of the whole one at every rate.
+// onCurve fails the test unless at every rate the report's curve has the height of the highest
+// point of the full curve.
 func onCurve(t *testing.T, got report.Curve, points []classify.ROCPoint) {
 	t.Helper()
 	for i, f := range got.FalsePositive {
@@ -279,9 +281,9 @@ func TestRiskIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// TestBoundIsWhatThePromiseAllows: the curve of one record is that of the best test against the
-// worst mechanism that is (ε, δ)-private, which no accountant's can undercut, and that of a split
-// is the same for two changes where records come and go.
+// TestBoundIsWhatThePromiseAllows checks that the curve of one record is that of the best test
+// against the worst (ε, δ)-private mechanism, which no curve of the accountant's lies above, and
+// that under add-or-remove-one the curve of a split is that of two changes.
 func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 	for name, relation := range map[string]accountant.Relation{"table": accountant.AddOrRemoveOne,
 		"sets": accountant.ReplaceOne} {
@@ -314,9 +316,10 @@ func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 	}
 }
 
-// worstROC is the rate of true positives of the best test of four outcomes: one that only a member
-// has, one that is e^ε times as likely of a member, and the two mirrored ones (the mechanism that
-// dominates all (ε, δ)-private ones, Kairouz, Oh and Viswanath 2015).
+// worstROC returns the true positive rate of the best test against the mechanism that dominates all
+// (ε, δ)-private ones (Kairouz, Oh and Viswanath 2015). It has four outcomes: one that only a
+// member has, one that is e^ε times as likely for a member as for others, and the same two with the
+// roles exchanged.
 func worstROC(e accountant.Approximate, falsePositive float64) float64 {
 	likely, rare := (1-e.Delta)*math.Exp(e.Epsilon)/(1+math.Exp(e.Epsilon)),
 		(1-e.Delta)/(1+math.Exp(e.Epsilon))
@@ -405,8 +408,8 @@ func TestSetsAreTheLibrarys(t *testing.T) {
 	near(t, "queries", r.Queries.Mean.Synthetic, sum/float64(n))
 }
 
-// TestCeilingIsComputed: the figure from the law of the noise is that of many pairs of releases
-// that are made, and the others are means over columns of what tabular says.
+// TestCeilingIsComputed checks that the figure for the noise follows the formula in noise, and that
+// the other figures are means over columns of the scores of package tabular.
 func TestCeilingIsComputed(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
 	c := r.Ceiling
@@ -417,7 +420,7 @@ func TestCeilingIsComputed(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "noise", c.NoiseStd, z*math.Sqrt(8))
-	// with a place for missing values of the first column and the fourth
+	// the first column and the fourth have one more cell, for missing values
 	cells := []int{9, 8, 8, 5, 25, 3, 2, 3}
 	want := 0.0
 	for _, l := range cells {
@@ -442,9 +445,9 @@ func TestCeilingIsComputed(t *testing.T) {
 	}
 }
 
-// TestLawOfTheNoise draws pairs of noisy histograms and compares their mean distance with the law
-// that the ceiling states. The mean of 20,000 has a relative deviation of 0.75/√(20000·25) =
-// 0.0011, so that six of them are 0.0064: fewer false alarms than one in 10⁸.
+// TestLawOfTheNoise draws pairs of noisy histograms and compares their mean distance with the
+// formula that the ceiling uses. The mean of 20,000 pairs has a relative standard deviation of
+// 0.75/√(20000·25) = 0.0011, and six of them are 0.0064: fewer than one false alarm in 10⁸ runs.
 func TestLawOfTheNoise(t *testing.T) {
 	const levels, std, n, times = 25, 14.0, 700.0, 20_000
 	rng := newNormal(7)
@@ -458,7 +461,7 @@ func TestLawOfTheNoise(t *testing.T) {
 	}
 	want := levels * std / (math.Sqrt(math.Pi) * n)
 	if math.Abs(sum/want-1) > 0.0064 {
-		t.Errorf("noise puts releases %v apart, the law says %v", sum, want)
+		t.Errorf("two noisy histograms are %v apart on average, want %v", sum, want)
 	}
 }
 
@@ -501,7 +504,7 @@ func TestImagesAreDrawn(t *testing.T) {
 			t.Errorf("%s is %v", name, b)
 		}
 	}
-	// the third image of class y stands in the second row, third place
+	// the third image of class y, in the second row and the third column
 	place := 0
 	for i := range real.Len() {
 		if real.Label(i) != 1 {

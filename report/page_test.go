@@ -24,7 +24,7 @@ func pageOf(t testing.TB, r *report.Report) string {
 	return b.String()
 }
 
-// figures are the figures that each report must have, beside those of its columns.
+// figures lists the figures that each report must have, besides those of its columns.
 var figures = map[string][]string{
 	"table": {"fig-bill", "fig-column-0", "fig-column-7", "fig-heat", "fig-three", "fig-classifiers",
 		"fig-propensity", "fig-risk"},
@@ -36,7 +36,7 @@ var figures = map[string][]string{
 	"wide": {"fig-bill", "fig-column-44", "fig-heat", "fig-three", "fig-propensity", "fig-risk"},
 }
 
-// outline is what a parsed page holds.
+// outline holds what parse found on a page.
 type outline struct {
 	ids     map[string]int
 	drawn   map[string]bool // figures with a drawing or an image
@@ -44,8 +44,8 @@ type outline struct {
 	scripts int
 }
 
-// parse reads the page as the tree of elements that it is; an element that is not closed, or closed
-// twice, is an error.
+// parse reads the page as a tree of elements. An element that is not closed, or is closed twice, is
+// an error.
 func parse(text string) (outline, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict, d.Entity = false, xml.HTMLEntity
@@ -98,8 +98,9 @@ func parse(text string) (outline, error) {
 	}
 }
 
-// TestPagesAreWhole: every page parses, has every figure that it must have, ids that occur once,
-// links that lead somewhere on the page, no script, and no address of anything elsewhere.
+// TestPagesAreWhole checks that every page can be parsed, has every figure that it must have, uses
+// each id once, has only links to places on the page, and has no script and no address of another
+// file.
 func TestPagesAreWhole(t *testing.T) {
 	for name, of := range made() {
 		text := pageOf(t, of(t))
@@ -138,7 +139,7 @@ func TestPagesAreWhole(t *testing.T) {
 	}
 }
 
-// TestParseFails: the check of pages finds what is wrong.
+// TestParseFails checks that parse finds mistakes.
 func TestParseFails(t *testing.T) {
 	for _, text := range []string{"<p><b></p>", "<div>", "</p>", "<table><tr></table>"} {
 		if _, err := parse("<html>" + text + "</html>"); err == nil {
@@ -147,8 +148,9 @@ func TestParseFails(t *testing.T) {
 	}
 }
 
-// TestNotPrivateOnce: a report of real records says so once, on the page and in JSON; one of
-// released numbers does not, and says that it may be published.
+// TestNotPrivateOnce checks that a report of real records says once on the page, and once in JSON,
+// that it is not private, and that a report of released numbers says instead that it may be
+// published.
 func TestNotPrivateOnce(t *testing.T) {
 	for name, of := range made() {
 		r := of(t)
@@ -158,7 +160,7 @@ func TestNotPrivateOnce(t *testing.T) {
 			want, public = 0, 1
 		}
 		if n := strings.Count(text, report.Caveat); n != want {
-			t.Errorf("%s: the page says %d times that it is not private", name, n)
+			t.Errorf("%s: the page states %d times that it is not private", name, n)
 		}
 		if n := strings.Count(text, "It may be published"); n != public {
 			t.Errorf("%s: the page says %d times that it may be published", name, n)
@@ -170,8 +172,8 @@ func TestNotPrivateOnce(t *testing.T) {
 	}
 }
 
-// TestReleasedReadsNoRealRecords: an input that holds real records is refused, and of what is
-// written nothing compares with any.
+// TestReleasedReadsNoRealRecords checks that an input with real records is an error, and that a
+// report of released numbers has no comparison with real records.
 func TestReleasedReadsNoRealRecords(t *testing.T) {
 	in := whole(t)
 	for name, change := range map[string]func(*report.Input){
@@ -188,7 +190,7 @@ func TestReleasedReadsNoRealRecords(t *testing.T) {
 	r := made()["released"](t)
 	if r.Quality != nil || r.ThreeWay != nil || r.Classifiers != nil || r.Propensity != nil ||
 		r.Queries != nil || len(r.Risk.Attacks) > 0 || r.Risk.Closest != nil || r.Sizes.Real != 0 {
-		t.Errorf("a report to publish compares with real records: %+v", r)
+		t.Errorf("a report of released numbers compares with real records: %+v", r)
 	}
 	for _, c := range r.Columns {
 		for _, b := range c.Bars {
@@ -199,8 +201,8 @@ func TestReleasedReadsNoRealRecords(t *testing.T) {
 	}
 }
 
-// TestEveryNumberIsOnThePage: all figures of the JSON form are on the page, as numbers or, of
-// figures that are drawn, as shares.
+// TestEveryNumberIsOnThePage checks that all numbers of the JSON form are on the page, those of
+// charts as percentages.
 func TestEveryNumberIsOnThePage(t *testing.T) {
 	spaces := regexp.MustCompile(`\s+`)
 	for name, of := range made() {
@@ -219,7 +221,7 @@ func TestEveryNumberIsOnThePage(t *testing.T) {
 				}
 				return
 			case strings.Contains(path, ".Fidelity.") && strings.HasSuffix(path, "Noise"):
-				n = 1 - n // the page says what noise leaves
+				n = 1 - n // the page shows the similarity, not the distance
 			}
 			if !strings.Contains(text, report.Number4(n)) && !strings.Contains(text, report.Percent(n)) &&
 				!strings.Contains(text, fmt.Sprintf("%.1f %%", 100*float64(n))) {
@@ -237,8 +239,8 @@ func TestEveryNumberIsOnThePage(t *testing.T) {
 	}
 }
 
-// walk visits the numbers that the page writes: all but the points of curves, the edges of bins and
-// what is drawn as a color or a dot alone, which has its number in a title that is looked for too.
+// walk visits the numbers that must be on the page as text: all but the points of curves, the edges
+// of bins, and the details of pairs and of groups of columns.
 func walk(v reflect.Value, path string, each func(string, report.Number)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -258,10 +260,10 @@ func walk(v reflect.Value, path string, each func(string, report.Number)) {
 			switch v.Type().Name() + "." + f.Name {
 			case "Bar.From", "Bar.To", "Pair.Real", "Pair.Synthetic", "Pair.Association",
 				"QualityScores.Pairs", "ThreeWay.Groups":
-				continue // drawn; TestNumbersAreTheLibrarys holds them to the library
+				continue // not text; see numbers_test.go
 			case "Quality.HeldOut":
 				h := v.Field(i)
-				if !h.IsNil() { // the means alone are on the page
+				if !h.IsNil() { // only the means are on the page
 					for _, name := range []string{"ColumnShapes", "ColumnPairTrends", "AllPairs", "Score"} {
 						each(path+".HeldOut."+name, h.Elem().FieldByName(name).Interface().(report.Number))
 					}
@@ -287,6 +289,6 @@ func TestNumberInJSON(t *testing.T) {
 	}
 	var n report.Number
 	if err := json.Unmarshal([]byte(`"five"`), &n); err == nil {
-		t.Error("a word is a number")
+		t.Error("a word was read as a number")
 	}
 }

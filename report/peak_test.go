@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// peak watches how much memory Go has from the operating system and has not given back.
+// peak measures the largest memory that Go has taken from the operating system and not given back.
 func peak(ctx context.Context) func() uint64 {
 	var most atomic.Uint64
 	look := func() {

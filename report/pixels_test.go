@@ -22,7 +22,7 @@ func grey(picture image.Image, x, y int) uint8 {
 	return color.GrayModel.Convert(picture.At(x, y)).(color.Gray).Y
 }
 
-// newNormal draws from the normal law.
+// newNormal returns a function that draws standard normal numbers.
 func newNormal(seed uint64) func() float64 {
 	return rand.New(rand.NewPCG(seed, 5)).NormFloat64
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// promise puts the guarantee in words.
+// promise writes the section about the guarantee.
 func (m *maker) promise() {
 	g := m.guarantee
 	m.out.Promise = Promise{Attack: none, Auditor: g}
@@ -25,7 +25,7 @@ func (m *maker) promise() {
 	m.out.Promise.Words = words(*g, float64(m.out.Promise.Attack))
 }
 
-// approximate is the promise as an event.
+// approximate returns the (ε, δ) guarantee as an event.
 func approximate(g accountant.Guarantee) accountant.Event {
 	return accountant.Approximate{Epsilon: g.Epsilon, Delta: g.Delta}
 }

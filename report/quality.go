@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/tabular"
 )
 
-// mostPairs bounds the pairs of columns that are scored.
+// mostPairs is the largest number of pairs of columns that are scored.
 const mostPairs = 3000
 
 // quality scores columns and pairs.

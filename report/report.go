@@ -23,9 +23,9 @@ type Report struct {
 	Title   string `json:"title"`
 	System  string `json:"system"`
 	Schema  string `json:"schema"` // in words
-	// Public means that every number was released, so that the report may be published.
+	// Public means that the report has only released numbers, and may be published.
 	Public bool   `json:"public"`
-	Caveat string `json:"caveat,omitempty"` // empty where Public
+	Caveat string `json:"caveat,omitempty"` // empty if Public
 
 	Promise     Promise            `json:"guarantee"`
 	Bill        []BillLine         `json:"bill"`
@@ -58,8 +58,8 @@ type BillLine struct {
 	Purpose     string `json:"purpose"`
 	Description string `json:"description"`
 	Count       int    `json:"count"`
-	// Epsilon is the price of the stage if it were the only one. Prices do not add up: the stages
-	// together cost less than the sum.
+	// Epsilon is what the stage would cost if it were the only one. The stages together cost less than
+	// the sum of these prices.
 	Epsilon Number `json:"epsilon_alone"`
 }
 
@@ -69,7 +69,7 @@ type Sizes struct {
 	HeldOut   int `json:"held_out,omitempty"`
 	Synthetic int `json:"synthetic"`
 	Compared  int `json:"compared,omitempty"` // of each kind
-	Trained   int `json:"trained,omitempty"`  // of each kind, by classifiers
+	Trained   int `json:"trained,omitempty"`  // of each kind, that classifiers are trained on
 	// Sampling states which comparisons did not use all records.
 	Sampling []string `json:"sampling,omitempty"`
 }
@@ -80,8 +80,8 @@ type Omission struct {
 	Reason  string `json:"reason"`
 }
 
-// Beside is one measure of synthetic records against the real ones, with the value for held-out
-// real records, which is the best possible one; null without them.
+// Beside is one measure of synthetic records against the real ones, and of held-out real records
+// against the real ones, which is the best possible value; null without held-out records.
 type Beside struct {
 	Synthetic Number `json:"synthetic"`
 	HeldOut   Number `json:"held_out"`

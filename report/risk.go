@@ -71,9 +71,9 @@ func quantiles(sorted []float64) Quantiles {
 
 // bounds computes the curves that no attack can exceed on average if the guarantee holds.
 //
-// An attack that is tried on equally many members and others compares data sets in which one record
-// is replaced by another. Under add-or-remove-one that is two changes: (2ε, (1+e^ε)·δ), since
-// P(D) ≤ e^ε·P(D′) + δ holds for each of the two.
+// An attack on equally many members and others compares data sets in which one record is replaced
+// by another. Under add-or-remove-one that is two changes, which together have (2ε, (1+e^ε)·δ),
+// since P(D) ≤ e^ε·P(D′) + δ holds for each of the two.
 func (m *maker) bounds(out *Risk) {
 	g := m.guarantee
 	if !covers(g) {

@@ -19,7 +19,7 @@ var updateSchema = flag.Bool("update-schema", false, "write schema.json")
 // object is a JSON object.
 type object = map[string]any
 
-// schemaOf is the JSON Schema of a Go type.
+// schemaOf returns the JSON Schema of a Go type.
 func schemaOf(t reflect.Type, defs object) object {
 	switch t {
 	case reflect.TypeFor[report.Number]():
@@ -95,8 +95,8 @@ func schemaText(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// TestSchemaIsThatOfTheTypes: the committed schema is the one that the types have. After a change
-// that is meant: go test ./report -run TestSchemaIsThatOfTheTypes -update-schema
+// TestSchemaIsThatOfTheTypes checks that the committed schema is that of the types. After an
+// intended change of the types: go test ./report -run TestSchemaIsThatOfTheTypes -update-schema
 func TestSchemaIsThatOfTheTypes(t *testing.T) {
 	want := schemaText(t)
 	if *updateSchema {
@@ -106,12 +106,12 @@ func TestSchemaIsThatOfTheTypes(t *testing.T) {
 		return
 	}
 	if string(report.JSONSchema()) != string(want) {
-		t.Error("schema.json is not the schema of the types: -update-schema writes it")
+		t.Error("schema.json is not the schema of the types: run with -update-schema to write it")
 	}
 }
 
-// validate holds a value to a schema: the few words of JSON Schema that schema.json has. It says
-// what is wrong.
+// validate checks a value against a schema and returns the mistakes. It knows only the keywords of
+// JSON Schema that schema.json uses.
 func validate(value any, schema, defs object, path string) []string {
 	if ref, ok := schema["$ref"].(string); ok {
 		return validate(value, defs[strings.TrimPrefix(ref, "#/$defs/")].(object), defs, path)
@@ -125,7 +125,7 @@ func validate(value any, schema, defs object, path string) []string {
 		return []string{path + ": fits none of the alternatives"}
 	}
 	if list, ok := schema["enum"].([]any); ok && !slices.Contains(list, value) {
-		return []string{fmt.Sprintf("%s: %v is none of %v", path, value, list)}
+		return []string{fmt.Sprintf("%s: %v is not one of %v", path, value, list)}
 	}
 	switch kind, _ := schema["type"].(string); kind {
 	case "object":
@@ -143,7 +143,7 @@ func validate(value any, schema, defs object, path string) []string {
 		return wrong
 	case "integer":
 		if v, ok := value.(float64); !ok || v != float64(int(v)) {
-			return []string{path + ": no whole number"}
+			return []string{path + ": not a whole number"}
 		}
 	case "", "string", "boolean", "number", "null":
 		is := map[string]bool{"": true, "null": value == nil}
@@ -151,7 +151,7 @@ func validate(value any, schema, defs object, path string) []string {
 		_, is["boolean"] = value.(bool)
 		_, is["number"] = value.(float64)
 		if !is[kind] {
-			return []string{fmt.Sprintf("%s: %v is no %s", path, value, kind)}
+			return []string{fmt.Sprintf("%s: %v is not of type %s", path, value, kind)}
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func validateObject(value any, schema, defs object, path string) (wrong []string
 	return wrong
 }
 
-// checkSchema fails unless a report's JSON form fits the committed schema.
+// checkSchema fails the test unless a report's JSON form fits the committed schema.
 func checkSchema(t *testing.T, r *report.Report) object {
 	t.Helper()
 	text, err := json.Marshal(r)
@@ -199,7 +199,7 @@ func checkSchema(t *testing.T, r *report.Report) object {
 	return value
 }
 
-// TestValidationFails: the check of reports against the schema finds what is wrong.
+// TestValidationFails checks that validate finds mistakes.
 func TestValidationFails(t *testing.T) {
 	var schema object
 	if err := json.Unmarshal(report.JSONSchema(), &schema); err != nil {

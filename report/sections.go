@@ -4,8 +4,8 @@ package report
 // means identical.
 type Quality struct {
 	Synthetic QualityScores `json:"synthetic"`
-	// HeldOut holds the scores of held-out real records against the others, the best possible values;
-	// nil without them.
+	// HeldOut holds the scores of held-out real records against the other real ones, which are the
+	// best possible values; nil without held-out records.
 	HeldOut *QualityScores `json:"held_out,omitempty"`
 	Rows    int            `json:"rows"` // number of real records that the scores are computed on
 }
@@ -19,7 +19,7 @@ type QualityScores struct {
 	// ColumnPairTrends is the mean of the pairs that are related in the real records (SDMetrics'
 	// thresholds: a correlation above 0.5, a Cramér's V above 0.3); null if there are none.
 	ColumnPairTrends Number `json:"column_pair_trends"`
-	// AllPairs is the mean of all pairs. In most tables most pairs are unrelated.
+	// AllPairs is the mean of all pairs, most of which are unrelated in most tables.
 	AllPairs Number `json:"all_pairs"`
 	// Score is the mean of ColumnShapes and ColumnPairTrends, or the only one of them that is defined.
 	Score Number `json:"score"`
@@ -52,8 +52,8 @@ type ThreeWay struct {
 	Mean   Beside  `json:"mean_total_variation"`
 }
 
-// Group is the total variation distance of the joint levels of three columns: 0 means identical, 1
-// disjoint.
+// Group is the total variation distance of the joint levels of three columns, where 0 means
+// identical and 1 disjoint.
 type Group struct {
 	Columns []string `json:"columns"`
 	Beside
@@ -64,10 +64,10 @@ type Sets struct {
 	Sizes []Bar `json:"sizes"`
 	// Items are the most frequent real items.
 	Items []Bar `json:"items"`
-	// ItemError is the mean absolute difference of the frequencies of all items, PairError that of
-	// pairs of popular ones, SizeError the total variation distance of sizes; TopShared is the
-	// fraction of the most frequent real combinations that are also among the most frequent synthetic
-	// ones.
+	// ItemError is the mean absolute difference of the frequencies of all items, PairError the same
+	// for pairs of popular items, and SizeError the total variation distance of the sizes. TopShared
+	// is the fraction of the most frequent real combinations that are also among the most frequent
+	// synthetic ones.
 	ItemError     Beside `json:"item_error"`
 	PairError     Beside `json:"pair_error"`
 	SizeError     Beside `json:"size_error"`
@@ -91,13 +91,13 @@ type Images struct {
 	MeanSynthetic []byte `json:"mean_synthetic"`
 }
 
-// Classifiers are tested on held-out real records.
+// Classifiers holds the scores of classifiers on held-out real records.
 type Classifiers struct {
 	Tested  int             `json:"tested"`
 	Trained int             `json:"trained"`
 	Rows    []ClassifierRow `json:"methods"`
 	// Majority always predicts the most frequent class. Independent is the first of the methods,
-	// trained on real records in which each column, and the class, was shuffled by itself.
+	// trained on real records in which each column, and the class, is shuffled separately.
 	Majority    Scores `json:"majority"`
 	Independent Scores `json:"independent"`
 }
@@ -116,15 +116,15 @@ type Scores struct {
 	ROC      Number `json:"roc_auc"` // by scores; the mean of each class against the rest
 }
 
-// Ceiling is the distance of two independent releases of the same records. Scores better than it
-// mean nothing.
+// Ceiling is the similarity of two independent releases of the same records. Scores above it do not
+// mean that a generator is better.
 type Ceiling struct {
 	// Sampling is the mean TVComplement of two draws from one generator, each of as many records as
-	// are compared. It is the loss from drawing alone. Null without a generator.
+	// are compared, and so has only the loss from drawing. Null without a generator.
 	Sampling Number `json:"sampling"`
 	// Noise is the expected mean TVComplement of two releases of all columns' histograms, each one
-	// Gaussian release that spends the whole budget. It is the price of ε for the simplest
-	// synthesiser, computed from the distribution of its noise and the number of real records.
+	// Gaussian release that spends the whole budget. It is computed from the distribution of the noise
+	// and the number of real records.
 	Noise    Number `json:"noise"`
 	NoiseStd Number `json:"noise_std"` // of the noise on each count, in records
 	// Second is the mean TVComplement of the synthetic records and the records of a second release.
@@ -141,21 +141,21 @@ type Propensity struct {
 	// distinguished, ¼ if they always can.
 	PMSE Beside `json:"pmse"`
 	// AUC is the area under the ROC curve of a random forest that is trained on one half of the
-	// records and tested on the other: ½ is a coin toss.
+	// records and tested on the other half; guessing at random has ½.
 	AUC     Beside `json:"roc_auc"`
 	Curve   Curve  `json:"roc"` // of synthetic records
 	HeldOut *Curve `json:"roc_held_out,omitempty"`
 	Records int    `json:"records"` // of each kind
 }
 
-// Curve holds the points of a curve over false alarm rates from 0 to 1.
+// Curve holds the points of a curve over false positive rates from 0 to 1.
 type Curve struct {
 	FalsePositive []Number `json:"false_positive"`
 	TruePositive  []Number `json:"true_positive"`
 }
 
-// Queries compares random counting queries: how many records have one to three columns in given
-// ranges or levels; for sets, how many have any of some items.
+// Queries compares the answers to random counting queries. A query asks how many records have given
+// levels or ranges in one to three columns or, for sets, how many have at least one of some items.
 type Queries struct {
 	Count int `json:"count"`
 	// Mean, Median, High and Max summarise the absolute differences of the answers, as fractions of
@@ -169,8 +169,8 @@ type Queries struct {
 // Risk measures what an attacker can learn from the synthetic records.
 type Risk struct {
 	Attacks []Attack `json:"attacks"`
-	// Bound is the highest curve that the guarantee allows for one record that is present or absent;
-	// SplitBound is the one for a record replaced by another, which applies to a comparison of equally
+	// Bound is the highest curve that the guarantee allows for one record that is present or absent.
+	// SplitBound is that for a record replaced by another, which applies to a comparison of equally
 	// many members and others.
 	Bound      Curve  `json:"bound"`
 	SplitBound Curve  `json:"split_bound"`
@@ -200,7 +200,7 @@ type Attack struct {
 	AUC      Number `json:"roc_auc"`
 	Curve    Curve  `json:"roc"`
 	AtLow    Number `json:"true_positive_at_1_percent"`
-	Accuracy Number `json:"best_accuracy"` // accuracy at the best threshold: a coin toss has ½
+	Accuracy Number `json:"best_accuracy"` // accuracy at the best threshold; guessing at random has ½
 }
 
 // Closest compares distances to members with distances to others. Distances are the mean over
@@ -209,12 +209,12 @@ type Closest struct {
 	Members Quantiles `json:"members"`
 	Others  Quantiles `json:"others"`
 	// CloserToMembers is the fraction of synthetic records that are closer to a member than to any of
-	// the others, with ties counted half: one half if nothing was copied.
+	// the others, with ties counted half. It is about one half if nothing was copied.
 	CloserToMembers Number `json:"closer_to_members"`
 	Records         int    `json:"records"`
 }
 
-// Quantiles of distances.
+// Quantiles holds quantiles of distances.
 type Quantiles struct {
 	Least  Number `json:"least"`
 	Low    Number `json:"percentile_5"`

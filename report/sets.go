@@ -14,7 +14,7 @@ import (
 // mostItems is the largest number of items that are drawn.
 const mostItems = 30
 
-// isSets reports whether records are sets of items, or vectors that can be read as such.
+// isSets reports whether records are sets of items, or vectors that can be read as sets.
 func (m *maker) isSets() bool { return m.schema().IsBinary() && !m.schema().IsImage() }
 
 // index reads sets into an index.
@@ -25,7 +25,7 @@ func (m *maker) index(d records.Data, seed uint64) (*itemsets.Index, error) {
 	return itemsets.NewIndex(atMost(d, m.set.Rows, m.set.Seed+seed))
 }
 
-// indexes holds the indexes of synthetic, real and held-out records.
+// indexes returns the indexes of the synthetic, the real and the held-out records.
 func (m *maker) indexes() (fake, real, held *itemsets.Index, err error) {
 	if fake, err = m.index(m.in.Synthetic, 2); err != nil {
 		return nil, nil, nil, err
@@ -84,7 +84,7 @@ func meanSize(x *itemsets.Index) float64 {
 	return float64(sum) / math.Max(float64(x.Records()), 1)
 }
 
-// popular returns the most frequent items; of equally frequent ones the first.
+// popular returns the most frequent items. Of equally frequent items the first come first.
 func popular(x *itemsets.Index, most int) []uint32 {
 	items := make([]uint32, x.Universe())
 	for i := range items {
@@ -94,7 +94,7 @@ func popular(x *itemsets.Index, most int) []uint32 {
 	return items[:min(most, len(items))]
 }
 
-// part returns a count as a fraction of all records; none without an index.
+// part returns a count as a fraction of all records, or none without an index.
 func part(x *itemsets.Index, count func() int) Number {
 	if x == nil {
 		return none

@@ -30,7 +30,7 @@ type subset struct {
 	rows []int32
 }
 
-// atMost returns d, or n of its rows drawn at random if it has more.
+// atMost returns d or, if it has more than most rows, that many of its rows drawn at random.
 func atMost(d records.Data, most int, seed uint64) records.Data {
 	if rows := some(d, most, seed); rows != nil {
 		return subset{records.Clamped(d), rows}
@@ -38,7 +38,7 @@ func atMost(d records.Data, most int, seed uint64) records.Data {
 	return d
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (s subset) Len() int { return len(s.rows) }
 
 // Range reads consecutive rows of the selection.

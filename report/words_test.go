@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestWords: the promise in words names the unit, what may change, the factor e^ε and 1/δ; without
-// a promise the words say so and name no figure.
+// TestWords checks that the guarantee in words names the unit, what may change, the factor e^ε and
+// 1/δ, and that without a guarantee the words say so and name no figure.
 func TestWords(t *testing.T) {
 	fake := table(t, 50, 1)
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestMarkOfWhatIsNotPrivate(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefused: inputs and settings that make no sense are errors.
+// TestWhatIsRefused checks that invalid inputs and settings are errors.
 func TestWhatIsRefused(t *testing.T) {
 	real, fake := table(t, 50, 1), table(t, 50, 2)
 	for name, c := range map[string]struct {
@@ -144,7 +144,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestPersonsByRow: of persons the rows are compared, and noise is counted against persons.
+// TestPersonsByRow checks that for persons the rows are compared, and that the noise is compared
+// with the number of persons.
 func TestPersonsByRow(t *testing.T) {
 	rows, fake := table(t, 100, 1), table(t, 80, 2)
 	keys := make([]int, rows.Len())

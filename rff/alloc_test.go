@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// The race detector makes sync.Pool forget on purpose, so these counts hold without it only.
+// The race detector makes sync.Pool drop items at random, so this file is not built with it.
 
 func TestBatchesAllocateNoMatrices(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
@@ -24,12 +24,12 @@ func TestBatchesAllocateNoMatrices(t *testing.T) {
 	step := func() { b.Sum(be, x, pull); b.PullBack(be, x, pull, 0.5, dx) }
 	step()
 	if a := testing.AllocsPerRun(50, step); a > 4 { // closures of the row loops
-		t.Errorf("%v allocations a call", a)
+		t.Errorf("got %v allocations in a call, want at most 4", a)
 	}
 }
 
-// TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by
-// several goroutines pay for starting them.)
+// TestBackwardAllocatesNothing checks that calls after the first allocate no matrices. Embeddings
+// that several goroutines compute on the host allocate a little to start the goroutines.
 func TestBackwardAllocatesNothing(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPU()
@@ -41,7 +41,7 @@ func TestBackwardAllocatesNothing(t *testing.T) {
 			e.Transform(be, b, delta)
 			e.Backward(be, x, delta, dx)
 		}); n > 4 {
-			t.Errorf("%s: %v allocations a step", name, n)
+			t.Errorf("%s: got %v allocations in a step, want at most 4", name, n)
 		}
 	}
 }

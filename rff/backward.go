@@ -2,11 +2,11 @@ package rff
 
 import "github.com/seed7ba64551/privgen/device"
 
-// ChangeBound returns 2·NormBound: the features of two records can be opposite.
+// ChangeBound returns 2·NormBound, because the features of two records can be opposite vectors.
 func (m *Map) ChangeBound() float64 { return 2 * m.NormBound() }
 
-// Backward implements [Embedding]. Projections are computed again rather than
-// kept from Transform, so calls need not come in pairs.
+// Backward implements [Embedding]. It computes projections again instead of keeping them from
+// Transform, so it can be called without a preceding Transform.
 func (m *Map) Backward(be device.Backend, x, delta, dx device.Matrix) {
 	p := m.place(be)
 	n := m.spectrum.frequencies()
@@ -23,8 +23,8 @@ func (m *Map) Backward(be device.Backend, x, delta, dx device.Matrix) {
 	}
 }
 
-// slopes turns projections, the left half of both, into the derivative of the loss with respect to
-// them, using cos′ = −sin and sin′ = cos.
+// slopes replaces the projections, which are the left half of both, by the derivative of the loss
+// with respect to them. It uses cos′ = −sin and sin′ = cos.
 func (m *Map) slopes(be device.Backend, p *placement, both, slope, delta device.Matrix) {
 	n := slope.Cols
 	sines := both.Slice(0, both.Rows, n, 2*n)
@@ -40,7 +40,7 @@ func (m *Map) slopes(be device.Backend, p *placement, both, slope, delta device.
 	be.Sub(slope, slope, sines)
 }
 
-// blockRows returns the number of rows that are computed in scratch memory at a time.
+// blockRows returns the number of rows that are computed together in scratch memory.
 func (m *Map) blockRows() int {
 	return min(max((1<<20)/(2*m.spectrum.frequencies()), 16), 4096)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A BatchEmbedding can sum the features of a batch, and propagate derivatives of the sum, without
+// A BatchEmbedding can sum the features of a batch and propagate derivatives of the sum without
 // storing the features of single records. The cost of training a generator then depends on the
 // width of the column codes, not on Dim.
 type BatchEmbedding interface {
@@ -15,22 +15,23 @@ type BatchEmbedding interface {
 	//
 	// Shapes: x is rows × In, dst 1 × Dim, both on the host.
 	Sum(be device.Backend, x, dst device.Matrix)
-	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), with J the derivative of the features by
-	// the record: the result of Backward for such rows.
+	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), where J is the derivative of the
+	// features with respect to the record. Backward gives the same result if row i of its delta is
+	// pull + own·φ(xᵢ).
 	//
 	// Shapes: x and dx are rows × In, pull is 1 × Dim, all on the host.
 	PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix)
 }
 
-// batchWork is the scratch memory of one call: the codes of all columns of all rows, their products
-// and derivatives.
+// batchWork is the scratch memory of one call. It holds the codes of all columns of all rows, their
+// products and their derivatives.
 type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
 }
 
-// batchPool keeps the work spaces of one embedding.
+// batchPool keeps the scratch memory of one embedding for later calls.
 type batchPool struct{ pool sync.Pool }
 
 func (p *batchPool) take(rows, width int) *batchWork {
@@ -48,8 +49,8 @@ func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// newSparseTensor returns the sparse form of a tensor whose single columns all have one scale and
-// whose pairs all have another.
+// newSparseTensor returns the sparse form of a tensor. All single columns must have the same scale,
+// and all pairs of columns must have the same scale.
 func newSparseTensor(t *tensor) sparseTensor {
 	s := sparseTensor{tensor: t, batch: new(batchPool)}
 	for _, m := range t.terms {
@@ -62,7 +63,7 @@ func newSparseTensor(t *tensor) sparseTensor {
 	return s
 }
 
-// encode fills a row of codes for every record.
+// encode writes the codes of every record into a row of codes.
 func (t *tensor) encode(be device.Backend, x, codes device.Matrix) {
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -74,7 +75,8 @@ func (t *tensor) encode(be device.Backend, x, codes device.Matrix) {
 	})
 }
 
-// Sum implements [BatchEmbedding]: the sum of all outer products of codes is one matrix product.
+// Sum implements [BatchEmbedding]. It computes the sum of all outer products of codes as one matrix
+// product.
 func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
 	w := t.batch.take(x.Rows, t.width)
 	defer t.batch.pool.Put(w)
@@ -91,7 +93,7 @@ func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
 	}
 }
 
-// gather reads one term's sums.
+// gather copies one term's sums to dst.
 func (t sparseTensor) gather(w *batchWork, m term, dst []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
 	from, width := t.at[last], m.widths[len(m.widths)-1]
@@ -137,7 +139,7 @@ func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own flo
 	})
 }
 
-// scatter writes one term's pull to the places from which both of its axes read.
+// scatter writes one term's pull to the positions at which its axes read it.
 func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
 	from, width := t.at[last], m.widths[len(m.widths)-1]
@@ -154,8 +156,9 @@ func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 	}
 }
 
-// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) with the
-// sum over the other columns p′, and propagates it from codes to coordinates.
+// pullRow adds to dp the derivative of ½·own·‖φ‖² with respect to the codes. For the code p of a
+// column this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
+// It then propagates dp from codes to coordinates.
 func (t sparseTensor) pullRow(x, p, dp []float32, own float32, dx []float32) {
 	total := 0.0
 	for k, a := range t.axes {

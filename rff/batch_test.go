@@ -9,12 +9,13 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// batchLayout has columns of every kind.
+// batchLayout is a layout with columns of every kind.
 var batchLayout = rff.Layout{In: 9,
 	Blocks: []rff.Block{{Offset: 0, Width: 1}, {Offset: 1, Width: 3, OneHot: true},
 		{Offset: 4, Width: 2}, {Offset: 6, Width: 1, Levels: 2}, {Offset: 7, Width: 2, OneHot: true}}}
 
-// TestBatchesAreSumsOfRows: sums and derivatives of a batch are those of its rows one by one.
+// TestBatchesAreSumsOfRows compares Sum and PullBack of a batch with Transform and Backward of its
+// rows.
 func TestBatchesAreSumsOfRows(t *testing.T) {
 	be := device.CPU()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -56,7 +57,7 @@ func near(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, v := range got {
 		if math.Abs(float64(v-want[i])) > 2e-5*(1+math.Abs(float64(want[i]))) {
-			t.Fatalf("%s: number %d is %v, row by row %v", what, i, v, want[i])
+			t.Fatalf("%s: number %d is %v, want %v as row by row", what, i, v, want[i])
 		}
 	}
 }

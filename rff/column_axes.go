@@ -1,6 +1,6 @@
 package rff
 
-// oneHot is the axis of a categorical column: its features are its coordinates.
+// oneHot is the axis of a categorical column. Its features are the column's coordinates.
 type oneHot struct{ at, levels int }
 
 func (a oneHot) width() int { return a.levels }
@@ -25,9 +25,9 @@ func (a oneHot) backward(_, dp, dx []float32) {
 	}
 }
 
-// hat is the axis of a number: hat functions around knots evenly spaced over [0,1], which are never
-// negative and add up to 1, so that they are a soft one-hot code of an interval. A missing number
-// has a separate level.
+// hat is the axis of a number. Its features are hat functions around knots that are evenly spaced
+// over [0,1]. The hat functions are not negative and add up to 1, so they are a soft one-hot code.
+// A missing number has a feature of its own.
 type hat struct {
 	at, knots int
 	missing   bool
@@ -40,8 +40,8 @@ func (a hat) width() int {
 	return a.knots
 }
 
-// cell returns the knot below a number and the number's position between that knot and the next, in
-// [0, 1]. NaN counts as 0.
+// cell returns the knot below a number, and the number's position, in [0, 1], between this knot and
+// the next. NaN counts as 0.
 func (a hat) cell(x []float32) (knot int, part float32) {
 	v := x[a.at]
 	if !(v > 0) {
@@ -52,7 +52,7 @@ func (a hat) cell(x []float32) (knot int, part float32) {
 	return knot, u - float32(knot)
 }
 
-// present returns the weight of the number; the remaining weight says that it is missing.
+// present returns one minus the coordinate that states that the number is missing.
 func (a hat) present(x []float32) float32 {
 	if !a.missing || !(x[a.at+1] > 0) {
 		return 1

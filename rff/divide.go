@@ -2,25 +2,27 @@ package rff
 
 import "math"
 
-// A Divisible embedding can be divided into parts, for training steps that compare only some of the
-// features.
+// A Divisible embedding can be divided into parts, so that a training step can compare only a part
+// of the features.
 type Divisible interface {
 	Embedding
-	// Divide divides the features into n parts of nearly equal size, each of which has all length
-	// scales and windows of the whole. It returns nil if the map cannot be divided into that many.
+	// Divide divides the features into n parts of nearly equal size. Each part has all length scales
+	// and windows of the embedding. Divide returns nil if the embedding cannot be divided into n
+	// parts.
 	Divide(n int) []Division
 }
 
-// A Division is a part of an embedding, and an embedding itself. Its features are some of those of
-// the whole, times a factor that gives them the norm of the whole, so that the inner product of two
-// records' features has the same expectation.
+// A Division is a part of an embedding, and is itself an embedding. Its features are some features
+// of the whole embedding, multiplied by a factor that gives them the norm of all features. The
+// inner product of two records' features then has the same expectation.
 type Division interface {
 	Embedding
-	// Select appends the part's features of a row of all features, scaled as in the part.
+	// Select appends to dst the part's features. It takes them from row, which has all features of the
+	// whole embedding, and scales them like the part's.
 	Select(dst, row []float32) []float32
 }
 
-// Divide implements [Divisible]: a part is a run of consecutive frequencies. Maps with phases
+// Divide implements [Divisible]. A part consists of consecutive frequencies. Maps with phases
 // cannot be divided.
 func (m *Map) Divide(n int) []Division {
 	count := m.spectrum.frequencies()
@@ -34,10 +36,10 @@ func (m *Map) Divide(n int) []Division {
 	return parts
 }
 
-// division is the map of consecutive frequencies of another map.
+// division is a map with some consecutive frequencies of another map.
 type division struct {
 	*Map
-	lo, hi, count int // of count frequencies
+	lo, hi, count int // frequencies lo … hi-1 of count
 	factor        float32
 }
 
@@ -54,7 +56,7 @@ func (m *Map) run(lo, hi int) division {
 		lo: lo, hi: hi, count: count, factor: float32(math.Sqrt(float64(count) / float64(hi-lo)))}
 }
 
-// Select implements [Division]: cosines come first, then sines.
+// Select implements [Division]. A row has all cosines first, and then all sines.
 func (d division) Select(dst, row []float32) []float32 {
 	for _, half := range [][]float32{row[:d.count], row[d.count:]} {
 		for _, v := range half[d.lo:d.hi] {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestDivisionsHaveAllFeatures: together they have every feature of the whole, scaled as Select
-// says, and each has the whole's norm.
+// TestDivisionsHaveAllFeatures checks that the parts together have every feature of the whole
+// embedding, scaled as by Select, and that each part has the norm of the whole.
 func TestDivisionsHaveAllFeatures(t *testing.T) {
 	const rows, in = 6, 9
 	m, err := Scales{Dim: 34, Low: 0.3, High: 2}.New(in, 5)
@@ -23,7 +23,7 @@ func TestDivisionsHaveAllFeatures(t *testing.T) {
 	}
 	whole := be.New(rows, m.Dim())
 	m.Transform(be, x, whole)
-	squares := make([]float64, rows) // of the features of all parts, without their factors
+	squares := make([]float64, rows) // squared norms of all parts' features, without their factors
 	for _, p := range m.Divide(4) {
 		got := be.New(rows, p.Dim())
 		p.Transform(be, x, got)
@@ -32,24 +32,25 @@ func TestDivisionsHaveAllFeatures(t *testing.T) {
 			for j, want := range p.Select(nil, whole.Row(i)) {
 				v := float64(got.Row(i)[j])
 				if math.Abs(v-float64(want)) > 1e-6 {
-					t.Fatalf("row %d, feature %d of a part: %v, selected %v", i, j, v, want)
+					t.Fatalf("row %d, feature %d of a part is %v, want %v as by Select", i, j, v, want)
 				}
 				norm += v * v
 			}
 			if math.Abs(norm-1) > 1e-5 {
-				t.Errorf("row %d of a part has the squared norm %v", i, norm)
+				t.Errorf("row %d of a part has squared norm %v, want 1", i, norm)
 			}
 			squares[i] += norm * float64(p.Dim()) / float64(m.Dim())
 		}
 	}
 	for i, v := range squares {
 		if math.Abs(v-1) > 1e-5 {
-			t.Errorf("row %d: the parts hold %v of the squared norm", i, v)
+			t.Errorf("row %d: the parts have %v of the squared norm, want 1", i, v)
 		}
 	}
 }
 
-// TestDivideRefuses: phases, zero parts, and more parts than frequencies cannot be divided.
+// TestDivideRefuses checks that Divide returns nil for maps with phases, for zero parts, and for
+// more parts than frequencies.
 func TestDivideRefuses(t *testing.T) {
 	paired, err := RBF{Dim: 8, Bandwidth: 1}.New(3, 1)
 	if err != nil {
@@ -60,9 +61,9 @@ func TestDivideRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if paired.Divide(0) != nil || paired.Divide(5) != nil || phases.Divide(1) != nil {
-		t.Error("a map is cut that cannot be")
+		t.Error("Divide returns parts that cannot exist, want nil")
 	}
 	if len(paired.Divide(4)) != 4 {
-		t.Error("a map is not cut that can be")
+		t.Error("Divide(4) of four frequencies does not return four parts")
 	}
 }

@@ -8,70 +8,69 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// An Embedding is a public, differentiable feature map whose norm is bounded
-// over every record of a layout. Sums of its rows over records have a known
-// sensitivity, and a generator can be trained against such a sum because the
-// map has a derivative.
+// An Embedding is a public, differentiable feature map of bounded norm for all records of a layout.
+// A sum of features over records therefore has a known sensitivity. A generator can be trained
+// against such a sum, because the map has a derivative.
 //
 // Embeddings of this package are safe for concurrent use.
 type Embedding interface {
 	// In returns the width of a record and Dim the number of features.
 	In() int
 	Dim() int
-	// NormBound returns the largest ‖φ(x)‖ over records of the layout: the
-	// sensitivity of a sum under add/remove.
+	// NormBound returns a bound on ‖φ(x)‖ for every record of the layout. It is the sensitivity of a
+	// sum under add/remove.
 	//
-	// Guarantee: the float32 rows that Transform writes satisfy it too, unless the type
-	// says otherwise; a private sum clips rows to it anyway.
+	// Guarantee: the float32 rows that Transform writes satisfy the bound too, unless the type's
+	// documentation states otherwise. A private sum clips rows to the bound in any case.
 	NormBound() float64
-	// ChangeBound returns the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
-	// sensitivity under replace-one. It is 2·NormBound unless a smaller bound is proven.
+	// ChangeBound returns a bound on ‖φ(x)−φ(x′)‖ for every two records, which is the sensitivity
+	// under replace-one. It is 2·NormBound unless a smaller bound has been proven.
 	ChangeBound() float64
 	// Transform writes the features of the batch's records into dst.
 	//
 	// Shapes: dst is b.Rows × Dim in be's memory.
 	Transform(be device.Backend, b device.Batch, dst device.Matrix)
-	// Backward sets row i of dx to J(xᵢ)ᵀ·deltaᵢ, with J the derivative of the features by the record.
-	// It turns the derivative of a loss by features into the derivative by records. Records may be
-	// soft, that is, hold any numbers in [0,1]. Scratch memory is kept for the next call.
+	// Backward sets row i of dx to J(xᵢ)ᵀ·deltaᵢ, where J is the derivative of the features with
+	// respect to the record. It converts the derivative of a loss with respect to features into the
+	// derivative with respect to records. Records may be soft: any coordinate may have any value in
+	// [0,1]. Scratch memory is kept for the next call.
 	//
 	// Shapes: x and dx are rows × In, delta is rows × Dim. dx is overwritten and
 	// may not overlap x.
 	Backward(be device.Backend, x, delta, dx device.Matrix)
 }
 
-// An EmbeddingKernel is the description from which an embedding is drawn. The
-// same description, layout and seed give the same embedding. Errors:
-// [*param.Error], joined.
+// An EmbeddingKernel describes an embedding. The same description, layout and seed give the same
+// embedding. Errors: [*param.Error], joined.
 type EmbeddingKernel interface {
 	Embedding(l Layout, seed uint64) (Embedding, error)
 }
 
-// Layout is the public shape of encoded records, as far as embeddings use it. Every
-// coordinate of a record lies in [0,1].
+// Layout is the part of the public shape of encoded records that embeddings use. Every coordinate
+// of a record is in [0,1].
 type Layout struct {
 	In int // width of a record
-	// Height and Width are the sides of images, whose pixels are stored row by row with the channels
-	// of a pixel next to each other. They are zero for other records.
+	// Height and Width are the sides of images. Pixels are stored row by row, with the channels of a
+	// pixel next to each other. Height and Width are zero for other records.
 	Height, Width int
-	// Blocks describes the columns of a table, one block for each, in order, without gaps. It is nil
-	// for other records.
+	// Blocks has one block for each column of a table, in order and without gaps. It is nil for other
+	// records.
 	Blocks []Block
 }
 
 // Block is the position of one column of a table in an encoded record.
 type Block struct {
 	Offset, Width int
-	// OneHot says that exactly one of the coordinates is 1 and the others are 0. A block that is not
-	// one-hot holds a number in [0,1]. If its width is 2, the second coordinate is 1 if the number is
-	// missing (the number is then 0).
+	// OneHot is true if exactly one of the coordinates is 1 and the others are 0. Any other block
+	// holds a number in [0,1]. If the width of such a block is 2, the second coordinate is 1 if the
+	// number is missing, and the first is then 0.
 	OneHot bool
 	// Levels is the number of values, evenly spaced from 0 to 1, that a number can have; 0 means any
-	// number. A flag has 2.
+	// value. A flag has 2 levels.
 	Levels int
 }
 
-// Validate returns every contradiction in the layout, or nil if there is none.
+// Validate returns all contradictions in the layout, or nil if there are none.
 //
 // Errors: *param.Error values, joined.
 func (l Layout) Validate() error {
@@ -88,7 +87,7 @@ func (l Layout) Validate() error {
 	return errors.Join(append(errs, l.checkBlocks()...)...)
 }
 
-// image reports whether the layout is that of images.
+// image reports whether the layout describes images.
 func (l Layout) image() bool {
 	return l.Height > 0 && l.Width > 0 && l.Height <= l.In && l.Width <= l.In/l.Height &&
 		l.In%(l.Height*l.Width) == 0
@@ -118,7 +117,7 @@ func (l Layout) checkBlocks() (errs []error) {
 	return errs
 }
 
-// flat draws a map that treats all coordinates alike.
+// flat returns the map of a kernel that treats all coordinates in the same way.
 func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err

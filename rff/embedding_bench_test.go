@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// BenchmarkStep is what a training step of a generator asks of an embedding: features of a batch
-// and the way back.
+// BenchmarkStep measures an embedding's part of a generator's training step: the features of a
+// batch and the propagation of derivatives.
 func BenchmarkStep(b *testing.B) {
 	for name, c := range map[string]kernelCase{
 		"patches-10000": {rff.PatchesFor(10_000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}},

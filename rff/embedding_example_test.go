@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// A sum of these features over records is the table's marginals of every two
-// columns, and no record moves it by more than the norm bound.
+// The sum of these features over all records consists of the table's one-way and two-way marginals.
+// A record changes the sum by at most the norm bound.
 func ExamplePairs() {
 	layout := rff.Layout{In: 4, Blocks: []rff.Block{
 		{Offset: 0, Width: 1},               // a number in [0,1]
@@ -35,7 +35,7 @@ func ExamplePairs() {
 	// norm at most 1, change at most 1.414
 }
 
-// Windows of an image are distinguished by where they are and what they show.
+// The features distinguish windows of an image by their positions and their contents.
 func ExamplePatches() {
 	kernel := rff.Patches{Dim: 1000, Windows: []float64{0.4, 1}, Blur: 1, Low: 1, High: 10}
 	e, err := kernel.Embedding(rff.Layout{In: 64, Height: 8, Width: 8}, 1)

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// MarshalEmbedding writes the description of one of this package's embeddings,
-// tagged with its name. A [Custom] kernel holds a function and cannot be
-// written.
+// MarshalEmbedding writes the description of one of this package's embeddings, tagged with its
+// name. A [Custom] kernel contains a function and cannot be written.
 //
-// Errors: a kernel that cannot be written.
+// Errors: an error for a kernel that cannot be written.
 func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
 	name := embeddingName(k)
 	if name == "" {
@@ -40,7 +39,7 @@ func embeddingName(k EmbeddingKernel) string {
 	return ""
 }
 
-// UnmarshalEmbedding reads what [MarshalEmbedding] wrote. Errors: [ErrFormat].
+// UnmarshalEmbedding reads a description that [MarshalEmbedding] wrote. Errors: [ErrFormat].
 func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	var t tagged
 	if err := json.Unmarshal(data, &t); err != nil {
@@ -62,7 +61,7 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(EmbeddingKernel), nil // all of this package's kernels are
+	return k.(EmbeddingKernel), nil // every kernel of this package is one
 }
 
 type sumFile struct {
@@ -78,7 +77,7 @@ func (c Sum) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sumFile{numbers})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat].
+// UnmarshalJSON reads a kernel that MarshalJSON wrote. Errors: [ErrFormat].
 func (c *Sum) UnmarshalJSON(data []byte) error {
 	var f sumFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -111,8 +110,8 @@ func (c Join) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A join of joins is an error, so that a file cannot
-// nest without bound. Errors: [ErrFormat].
+// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so that a file
+// cannot nest joins without limit. Errors: [ErrFormat].
 func (c *Join) UnmarshalJSON(data []byte) error {
 	var f joinFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -122,7 +121,7 @@ func (c *Join) UnmarshalJSON(data []byte) error {
 	for _, p := range f.Parts {
 		var t tagged
 		if json.Unmarshal(p.Kernel, &t) != nil || t.Kernel == "join" {
-			return fmt.Errorf("%w: a part that is not a kernel, or is a join itself", ErrFormat)
+			return fmt.Errorf("%w: a part of a join is not a kernel or is itself a join", ErrFormat)
 		}
 		k, err := UnmarshalEmbedding(p.Kernel)
 		if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// mixed is a layout with a column of every kind: a number, a number that can be
-// missing, a category, an integer of 4 levels, a flag, a flag that can be
-// missing, another category.
+// mixed is a layout with columns of every kind: a number, a number that can be missing, a category,
+// an integer of 4 levels, a flag, a flag that can be missing, and another category.
 var mixed = rff.Layout{In: 15, Blocks: []rff.Block{
 	{Offset: 0, Width: 1},
 	{Offset: 1, Width: 2},
@@ -27,7 +26,7 @@ var mixed = rff.Layout{In: 15, Blocks: []rff.Block{
 	{Offset: 11, Width: 4, OneHot: true},
 }}
 
-// image is a small grey image.
+// image is the layout of small grey images.
 var image = rff.Layout{In: 144, Height: 12, Width: 12}
 
 type kernelCase struct {
@@ -73,7 +72,7 @@ func newEmbedding(t testing.TB, c kernelCase) rff.Embedding {
 		t.Fatal(err)
 	}
 	if e.In() != c.layout.In {
-		t.Fatalf("width %d", e.In())
+		t.Fatalf("the embedding has width %d, want the layout's", e.In())
 	}
 	return e
 }
@@ -82,13 +81,12 @@ func embed(e rff.Embedding, x []float32) device.Matrix {
 	be := device.CPU()
 	rows := len(x) / e.In()
 	out := be.New(rows, e.Dim())
-	be.Fill(out, float32(math.NaN())) // whatever was there before must not matter
+	be.Fill(out, float32(math.NaN())) // the old contents must not matter
 	e.Transform(be, dense(rows, e.In(), x), out)
 	return out
 }
 
-// corner draws a record of the layout whose numbers are at the ends of their range, inside it or
-// anywhere between.
+// corner draws a record of the layout. Its numbers are at an end of their range or anywhere in it.
 func corner(rng *rand.Rand, l rff.Layout) []float32 {
 	x := make([]float32, l.In)
 	if len(l.Blocks) == 0 {
@@ -127,7 +125,8 @@ func distance(a, b []float32) float64 {
 	return math.Sqrt(s)
 }
 
-// search climbs from random records to ones of a larger value, a column at a time.
+// search returns the largest value that it finds by hill climbing from random records, changing one
+// column at a time.
 func search(rng *rand.Rand, l rff.Layout, value func(x []float32) float64) float64 {
 	best := math.Inf(-1)
 	for range 8 {
@@ -149,15 +148,15 @@ func search(rng *rand.Rand, l rff.Layout, value func(x []float32) float64) float
 	return best
 }
 
-// TestBoundsHoldAgainstSearch: no record found by climbing exceeds the bounds, in the float32
-// numbers written.
+// TestBoundsHoldAgainstSearch checks that hill climbing finds no record whose float32 features
+// exceed the bounds.
 func TestBoundsHoldAgainstSearch(t *testing.T) {
 	for name, c := range embeddings() {
 		e := newEmbedding(t, c)
 		rng := rand.New(rand.NewPCG(1, 5))
 		longest := search(rng, c.layout, func(x []float32) float64 { return norm(embed(e, x).Row(0)) })
 		if longest > e.NormBound() {
-			t.Errorf("%s: a record of norm %.9f, bound %.9f", name, longest, e.NormBound())
+			t.Errorf("%s: a record has norm %.9f, above the bound %.9f", name, longest, e.NormBound())
 		}
 		var widest float64
 		for range 4 {
@@ -167,17 +166,20 @@ func TestBoundsHoldAgainstSearch(t *testing.T) {
 			}))
 		}
 		if widest > e.ChangeBound() || e.ChangeBound() > 2*e.NormBound() {
-			t.Errorf("%s: records %.9f apart, bound %.9f, norm bound %.9f", name, widest, e.ChangeBound(),
+			t.Errorf("%s: two records have distance %.9f; change bound %.9f, norm bound %.9f", name, widest,
+				e.ChangeBound(),
 				e.NormBound())
 		}
 		if name == "pairs" && (longest < 0.9999 || widest < 1.41) {
-			t.Errorf("%s: search reaches %.4f and %.4f only: bounds or search are loose", name,
+			t.Errorf("%s: the search reaches only norm %.4f and distance %.4f: it or the bounds are loose",
+				name,
 				longest, widest)
 		}
 	}
 }
 
-// TestSumBoundsAreThePapersCorrected: c one-hot columns over d slots.
+// TestSumBounds checks the bounds of Sum for two one-hot columns with ten coordinates, and its
+// features.
 func TestSumBounds(t *testing.T) {
 	l := rff.Layout{In: 11, Blocks: []rff.Block{{0, 1, false, 0}, {1, 4, true, 0}, {5, 6, true, 0}}}
 	e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 10, Bandwidth: 1}}, l})
@@ -196,8 +198,8 @@ func TestSumBounds(t *testing.T) {
 	}
 }
 
-// soft draws a record as generators make them: every coordinate strictly inside (0,1), away from
-// the knots of hat functions by more than a difference quotient steps.
+// soft draws a soft record, as generators make them. Every coordinate is strictly inside (0,1), and
+// its distance from the knots of hat functions is larger than the step of difference quotients.
 func soft(rng *rand.Rand, in int) []float32 {
 	x := make([]float32, in)
 	for i := range x {
@@ -206,7 +208,7 @@ func soft(rng *rand.Rand, in int) []float32 {
 	return x
 }
 
-// TestBackwardIsTheDerivative compares ⟨delta, φ(x+h)−φ(x−h)⟩/2h with Backward, coordinate by
+// TestBackwardIsTheDerivative compares Backward with ⟨delta, φ(x+h)−φ(x−h)⟩/2h for every
 // coordinate.
 func TestBackwardIsTheDerivative(t *testing.T) {
 	const h = 1.0 / 512
@@ -228,7 +230,8 @@ func TestBackwardIsTheDerivative(t *testing.T) {
 			worst, size = max(worst, math.Abs(quotient-float64(dx[i]))), max(size, math.Abs(quotient))
 		}
 		if worst > 0.005*size {
-			t.Errorf("%s: derivative off by %.5f of %.5f", name, worst, size)
+			t.Errorf("%s: the largest error of the derivative is %.5f; the largest derivative is %.5f", name,
+				worst, size)
 		}
 	}
 }
@@ -262,7 +265,7 @@ func TestEmbeddingSurvivesJSON(t *testing.T) {
 		x := corner(rand.New(rand.NewPCG(1, 1)), c.layout)
 		a, b := embed(newEmbedding(t, c), x), embed(newEmbedding(t, kernelCase{back, c.layout}), x)
 		if !slices.Equal(a.Data, b.Data) {
-			t.Errorf("%s: %s draws other features", name, data)
+			t.Errorf("%s: the kernel read from %s gives other features", name, data)
 		}
 	}
 }
@@ -277,14 +280,14 @@ func TestHostileEmbeddings(t *testing.T) {
 		`{"kernel":"hermite","params":"x"}`,
 	}, hostile[:5]...) {
 		if k, err := rff.UnmarshalEmbedding([]byte(s)); !errors.Is(err, rff.ErrFormat) {
-			t.Errorf("%s: %+v, %v", s, k, err)
+			t.Errorf("%s: got %+v and error %v, want ErrFormat", s, k, err)
 		}
 	}
 	if _, err := rff.MarshalEmbedding(rff.Custom{Dim: 2}); err == nil {
-		t.Error("a function was written")
+		t.Error("a Custom kernel was written, want an error")
 	}
 	if _, err := json.Marshal(rff.Sum{}); err == nil {
-		t.Error("a sum without a kernel was written")
+		t.Error("a Sum without a kernel was written, want an error")
 	}
 }
 
@@ -324,12 +327,13 @@ func TestEmbeddingMistakes(t *testing.T) {
 		e, err := c.kernel.Embedding(c.layout, 1)
 		var typed *param.Error
 		if e != nil || !errors.As(err, &typed) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v over %+v: %v, want %s", c.kernel, c.layout, err, c.want)
+			t.Errorf("%+v for %+v: got %v, want an error with %s", c.kernel, c.layout, err, c.want)
 		}
 	}
 }
 
-// TestSparseRowsAreTheRows: what AppendRow lists is what Transform writes.
+// TestSparseRowsAreTheRows checks that AppendRow lists the nonzero features that Transform writes,
+// each once and in order.
 func TestSparseRowsAreTheRows(t *testing.T) {
 	e := newEmbedding(t, embeddings()["pairs"]).(rff.SparseEmbedding)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -345,22 +349,23 @@ func TestSparseRowsAreTheRows(t *testing.T) {
 		places, values := e.AppendRow(in, there, nil, nil)
 		got := make([]float32, e.Dim())
 		for i, p := range places {
-			got[p] += values[i] // a place that is listed twice counts twice in a sum
+			got[p] += values[i] // an index that is listed twice counts twice in a sum
 		}
 		if sorted := slices.Clone(places); len(slices.Compact(sorted)) != len(places) ||
 			!slices.IsSorted(places) {
-			t.Fatalf("record %v: places %v are not listed once each, in order", x, places)
+			t.Fatalf("record %v: the indices %v are not strictly ascending", x, places)
 		}
 		if !slices.Equal(got, embed(e, x).Row(0)) {
-			t.Fatalf("record %v differs", x)
+			t.Fatalf("record %v: AppendRow and Transform give different features", x)
 		}
 		if len(places) > e.Dim()/4 {
-			t.Errorf("%d of %d features listed", len(places), e.Dim())
+			t.Errorf("%d of %d features are listed, want at most a quarter", len(places), e.Dim())
 		}
 	}
 }
 
-// TestPairsCountTogether: the sum of features over records is the table's two-way marginals.
+// TestPairsCountTogether checks that the sum of features over records consists of the table's
+// one-way and two-way marginals.
 func TestPairsCountTogether(t *testing.T) {
 	l := rff.Layout{In: 5,
 		Blocks: []rff.Block{{Width: 2, OneHot: true}, {Offset: 2, Width: 3, OneHot: true}}}
@@ -381,8 +386,8 @@ func TestPairsCountTogether(t *testing.T) {
 	}
 }
 
-// TestHermiteIsTheGaussianKernel: inner products of enough degrees are the mean of Gaussian kernels
-// over coordinates.
+// TestHermiteIsTheGaussianKernel checks that with many degrees, inner products equal the mean of
+// the Gaussian kernels of single coordinates.
 func TestHermiteIsTheGaussianKernel(t *testing.T) {
 	const bandwidth = 0.2
 	l := rff.Layout{In: 3}
@@ -398,11 +403,12 @@ func TestHermiteIsTheGaussianKernel(t *testing.T) {
 		want += math.Exp(-d*d/2) / 3
 	}
 	if math.Abs(got-want) > 1e-4 {
-		t.Errorf("inner product %v, kernel %v", got, want)
+		t.Errorf("inner product %v, want the kernel's %v", got, want)
 	}
 }
 
-// TestPatchesGrowWithTheImage: doubling every pixel leaves the preset's kernel about what it was.
+// TestPatchesGrowWithTheImage checks that doubling the resolution of two images hardly changes the
+// kernel of PatchesFor.
 func TestPatchesGrowWithTheImage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	pair := [][]float32{blot(rng, 14), blot(rng, 14)}
@@ -416,11 +422,11 @@ func TestPatchesGrowWithTheImage(t *testing.T) {
 		newEmbedding(t,
 			kernelCase{rff.PatchesFor(4000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}}), pair)
 	if math.Abs(small-large) > 0.1 || small < 0.2 || small > 0.9 {
-		t.Errorf("kernel %.3f, and %.3f at twice the size", small, large)
+		t.Errorf("the kernel is %.3f, and %.3f at twice the size; want nearly equal values", small, large)
 	}
 }
 
-// blot draws a soft disc at a random place.
+// blot draws a soft disc at a random position near the centre.
 func blot(rng *rand.Rand, side int) []float32 {
 	y, x := float64(side)*(0.45+0.1*rng.Float64()), float64(side)*(0.45+0.1*rng.Float64())
 	out := make([]float32, side*side)
@@ -447,7 +453,8 @@ func inner(e rff.Embedding, pair [][]float32) (s float64) {
 	return s
 }
 
-// TestPairsCapIsTheDimension: the number computed beforehand is the number of features.
+// TestPairsCapIsTheDimension checks that MaxDim permits exactly Dim features, because the number of
+// features is computed in advance.
 func TestPairsCapIsTheDimension(t *testing.T) {
 	for _, order := range []int{1, 2} {
 		e := newEmbedding(t, kernelCase{rff.Pairs{Knots: 5, Order: order}, mixed})
@@ -457,10 +464,10 @@ func TestPairsCapIsTheDimension(t *testing.T) {
 		}
 		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim() - 1}).Embedding(mixed, 1); err ==
 			nil {
-			t.Errorf("order %d: %d features pass a cap below", order, e.Dim())
+			t.Errorf("order %d: a MaxDim below %d features is accepted, want an error", order, e.Dim())
 		}
 	}
 	if _, err := (rff.Pairs{}).Embedding(rff.Layout{In: 1 << 29}, 1); err == nil {
-		t.Error("half a milliard columns pass")
+		t.Error("half a billion columns are accepted, want an error")
 	}
 }

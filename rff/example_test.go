@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// Inner products of features estimate the kernel, and each row has norm 1.
+// Inner products of features estimate the kernel. Each row of features has norm 1.
 func ExampleRBF() {
 	m, err := rff.RBF{Dim: 2000, Bandwidth: 2}.New(3, 1)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Features is a public map from records to rows whose norm is bounded, each row a function of its
-// own record: a drawn [Map], or that of [Strokes].
+// Features is a public map from records to rows of bounded norm. Each row depends only on its
+// record. [Map], [StrokeMap] and [ScatteringMap] implement Features.
 type Features interface {
 	In() int
 	Dim() int
@@ -20,13 +20,13 @@ type Features interface {
 }
 
 // FeatureKernel describes features for records of a layout. Every [Kernel] of this package
-// implements it for any layout, [Strokes] and [Scattering] for images. The same description, layout
-// and seed give the same features. Errors: [*param.Error], joined.
+// implements it for any layout; [Strokes] and [Scattering] implement it for images. The same
+// description, layout and seed give the same features. Errors: [*param.Error], joined.
 type FeatureKernel interface {
 	Features(l Layout, seed uint64) (Features, error)
 }
 
-// drawn returns a kernel's map that treats all coordinates alike.
+// drawn returns the map of a kernel, which treats all coordinates in the same way.
 func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 	m, err := k.New(l.In, seed)
 	if err != nil {
@@ -35,26 +35,26 @@ func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 	return m, nil
 }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Laplacian) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Cauchy) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Matern) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.
-// Errors: a [Custom] kernel holds a function and cannot be written, nor can a kernel of another
+// Errors: an error for a [Custom] kernel, which contains a function, and for a kernel of another
 // package.
 func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 	if s, ok := k.(Strokes); ok {
@@ -77,7 +77,7 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 	return nil, fmt.Errorf("rff: features of type %T cannot be written", k)
 }
 
-// UnmarshalFeatures reads what [MarshalFeatures] wrote. Errors: [ErrFormat].
+// UnmarshalFeatures reads a description that [MarshalFeatures] wrote. Errors: [ErrFormat].
 func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	var t tagged
 	if json.Unmarshal(data, &t) == nil {
@@ -92,5 +92,5 @@ func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(FeatureKernel), nil // all of this package's kernels are
+	return k.(FeatureKernel), nil // every kernel of this package is one
 }

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// stream makes the frequencies of a seed independent of anything else that a program draws from the
-// same seed.
+// stream selects the stream of the random generator, so that frequencies are independent of other
+// numbers that a program draws with the same seed.
 const stream = 0x7266662d66726571
 
-// table returns the frequencies, one column for each (in × frequencies, row-major), and the phases,
-// nil if there are none. They are drawn once.
+// table returns the frequencies as the columns of a row-major matrix (in × frequencies), and the
+// phases, or nil if there are none. It draws them on the first call.
 func (m *Map) table() (freq, phase []float32) {
 	m.once.Do(func() {
 		if m.freq == nil {
@@ -40,12 +40,12 @@ func (m *Map) draw() (freq, phase []float32) {
 	return freq, phase
 }
 
-// directions draws frequencies one by one, and makes them orthogonal within blocks of the record
-// width if the map requires it.
+// directions draws one frequency after another. If the map requires it, it makes the frequencies
+// orthogonal within blocks whose size is the record width.
 type directions struct {
 	spectrum spectrum
 	w        []float64
-	basis    [][]float64 // unit vectors of the block so far
+	basis    [][]float64 // unit vectors of the current block
 }
 
 func newDirections(s spectrum, in int) *directions {
@@ -60,10 +60,10 @@ func (d *directions) next(rng *rand.Rand) []float64 {
 	return d.w
 }
 
-// orthogonalize turns w into a direction orthogonal to the block's others
-// while keeping its length. The length of an isotropic frequency is
-// independent of its direction, and a uniform direction inside a uniformly
-// oriented frame is itself uniform, so each frequency keeps its distribution.
+// orthogonalize replaces the direction of w by one that is orthogonal to the earlier frequencies of
+// the block, and keeps the length. Each frequency keeps its distribution: the length of an
+// isotropic frequency is independent of its direction, and each vector of a uniformly random
+// orthonormal basis has a uniform direction.
 func (d *directions) orthogonalize(rng *rand.Rand) {
 	if len(d.basis) == len(d.w) {
 		d.basis = d.basis[:0]
@@ -79,9 +79,9 @@ func (d *directions) orthogonalize(rng *rand.Rand) {
 	}
 }
 
-// reject removes from u its part inside the span of the basis and scales the rest to length one. It
-// returns false if only rounding errors remain. Two passes keep the basis orthogonal to working
-// precision.
+// reject subtracts from u its projection onto the span of the basis and scales the rest to length
+// one. It returns false if only rounding errors remain. Two passes make the basis orthogonal to
+// working precision.
 func (d *directions) reject(u []float64) bool {
 	if !scaleToUnit(u) {
 		return false

@@ -1,4 +1,4 @@
 package rff_test
 
-// golden are the features of TestSeedsAndGoldenFeatures.
+// golden holds the features that TestSeedsAndGoldenFeatures expects.
 var golden = []float64{0.69355613, 0.7063988, 0.13776384, 0.03161858}

@@ -9,27 +9,28 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Hermite is the Gaussian kernel written as a sum of Hermite functions (Mehler)
-// and cut off: few features replace many random ones, as long as few coordinates are
-// combined. It is the sum of that kernel over single coordinates, and, where Products
-// is positive, over random small subsets of coordinates, whose features are products.
+// Hermite approximates the Gaussian kernel by the first terms of its expansion in Hermite functions
+// (Mehler's formula). If only a few coordinates are combined, it needs far fewer features than a
+// random map. The kernel is the mean of the Gaussian kernels of single coordinates. If Products is
+// positive, the mean of the Gaussian kernels of small random subsets of coordinates is added, with
+// weights. The features of a subset are products.
 //
-// Guarantee: the features of one coordinate are the leading terms of a series
-// whose squares add up to 1, so no norm exceeds 1.
+// Guarantee: the norm is at most 1, because the features of one coordinate are the leading terms of
+// a series whose squares add up to 1.
 //
 // Source: Vinaroz et al. 2022, "Hermite polynomial features for private data
 // generation", section 3.
 type Hermite struct {
-	Order     int     `json:"order"`     // features of a coordinate: degrees 0 to Order−1
+	Order     int     `json:"order"`     // number of features of a coordinate: degrees 0 to Order−1
 	Bandwidth float64 `json:"bandwidth"` // ℓ of exp(−(x−y)²/(2ℓ²)), for coordinates in [0,1]
-	// Products is the number of random subsets whose products are features too, at most 65,536. Subset
-	// is their size, 2 or 3 (0 means 2), and ProductOrder the number of degrees of each coordinate
-	// that are multiplied (0 means Order).
+	// Products is the number of random subsets of coordinates whose products are also features, at
+	// most 65,536. Subset is the size of a subset, 2 or 3 (0 means 2). ProductOrder is the number of
+	// degrees of each coordinate that are multiplied (0 means Order).
 	Products     int `json:"products,omitempty"`
 	Subset       int `json:"subset,omitempty"`
 	ProductOrder int `json:"product_order,omitempty"`
-	// Share is the fraction of the squared norm for single coordinates if there are products; 0 means
-	// one half.
+	// Share is the fraction of the squared norm that single coordinates have if there are products; 0
+	// means one half.
 	Share float64 `json:"share,omitempty"`
 }
 
@@ -77,7 +78,7 @@ func (c Hermite) addProducts(t *tensor, rng *rand.Rand) {
 	}
 }
 
-// subset draws k different numbers below n.
+// subset draws k different integers from 0 to n-1.
 func subset(rng *rand.Rand, n, k int) []int {
 	var s []int
 draw:
@@ -94,10 +95,11 @@ draw:
 }
 
 const (
-	maxHermite = 1 << 10 // degrees; with more, the recurrence would underflow
-	minMehler  = 0.02    // ℓ; smaller ones would need thousands of degrees
+	maxHermite = 1 << 10 // degrees; the recurrence would underflow with more
+	minMehler  = 0.02    // ℓ; a smaller ℓ would need thousands of degrees
 
-	// A kernel may be read from a file, and each product takes a third of a kilobyte.
+	// maxProducts limits memory, since a kernel may come from a file and each product takes about 340
+	// bytes.
 	maxProducts = 1 << 16
 )
 
@@ -129,26 +131,28 @@ func (c Hermite) validate(in int) error {
 	return errors.Join(errs...)
 }
 
-// mehler is the axis of one coordinate: √λ_c·f_c(x) for c below order, where
+// mehler is the axis of one coordinate. Its features are √λ_c·f_c(x) for every c below the order,
+// where
 //
 //	exp(−ρ/(1−ρ²)·(x−y)²) = Σ_c λ_c f_c(x) f_c(y),  λ_c = (1−ρ)ρᶜ,
 //	f_c(x) = H_c(x)·exp(−ρ/(1+ρ)·x²)/√N_c,  N_c = 2ᶜ c! √((1−ρ)/(1+ρ)).
 //
-// Coordinates are taken relative to the middle of [0,1], which minimises the error of the cut-off.
+// Coordinates are measured from the middle of [0,1], which minimises the error of truncating the
+// series.
 type mehler struct {
 	at int
 	*mehlerSeries
 }
 
-// mehlerSeries holds what all coordinates have in common.
+// mehlerSeries holds the coefficients, which all coordinates share.
 type mehlerSeries struct {
 	rho, decay, start float64
-	// Degree c+1 is rise[c]·x·(degree c) − fall[c]·(degree c−1), and slope[c]
-	// is the factor of degree c−1 in the derivative of degree c.
+	// Feature c+1 is rise[c]·x·(feature c) − fall[c]·(feature c−1). slope[c] is the factor of feature
+	// c−1 in the derivative of feature c.
 	rise, fall, slope []float64
 }
 
-// newMehler solves ρ/(1−ρ²) = 1/(2ℓ²).
+// newMehler returns the series for a bandwidth ℓ: it solves ρ/(1−ρ²) = 1/(2ℓ²) for ρ.
 func newMehler(order int, bandwidth float64) *mehlerSeries {
 	l := bandwidth * bandwidth
 	rho := 1 / (l + math.Hypot(l, 1))
@@ -165,8 +169,7 @@ func newMehler(order int, bandwidth float64) *mehlerSeries {
 
 func (a mehler) width() int { return len(a.rise) }
 
-// place returns a coordinate relative to the middle. Values outside [0, 1] are clamped,
-// and NaN counts as 0.
+// place returns a coordinate minus 0.5. Values outside [0, 1] are clamped, and NaN counts as 0.
 func (a mehler) place(v float32) (x float64, inside bool) {
 	if !(v >= 0) {
 		return -0.5, false
@@ -183,7 +186,7 @@ func (a mehler) features(x, p []float32) {
 	}
 }
 
-// backward uses H_c′ = 2c·H_{c−1}.
+// backward adds the derivative, which it computes by H_c′ = 2c·H_{c−1}.
 func (a mehler) backward(x, dp, dx []float32) {
 	v, inside := a.place(x[a.at])
 	if !inside {

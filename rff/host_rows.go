@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// hostCopy returns m if it is in host memory, and otherwise a copy there.
+// hostCopy returns m if it is in host memory, and otherwise a copy in host memory.
 func hostCopy(be device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m
@@ -31,7 +31,8 @@ func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	return out
 }
 
-// hostDst returns the matrix to write before toDevice copies it to m.
+// hostDst returns the host matrix to which the caller writes the values of m: m itself or, if m is
+// in device memory, a matrix that toDevice copies to m afterwards.
 func hostDst(_ device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m
@@ -45,8 +46,8 @@ func toDevice(be device.Backend, m, host device.Matrix) {
 	}
 }
 
-// parallel divides rows among the device's cores if there is enough work. Rows do not depend on
-// each other, so results do not depend on the division.
+// parallel calls f for consecutive parts of the rows, concurrently if there is enough work. Each
+// row must be computed independently of the others, so results do not depend on the division.
 func parallel(be device.Backend, rows, work int, f func(lo, hi int)) {
 	parts := min(be.Workers(), rows, 1+rows*work/(1<<16))
 	if parts <= 1 {

@@ -9,25 +9,26 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Join concatenates the features of several embeddings, each scaled: its kernel is the weighted sum
-// of theirs. For images, windows (Patches) capture strokes, and single pixels (Hermite) capture
-// brightness.
+// Join concatenates the scaled features of several embeddings, so its kernel is the weighted sum of
+// their kernels. For images, Patches can describe strokes, and Hermite the brightness of single
+// pixels.
 //
-// Guarantee: the norm is √(Σ share·norm²) of the parts, 1 where every part's is.
+// Guarantee: the norm bound is √(Σ share·norm²) over the parts, with shares that add up to 1. It is
+// 1 if every part has norm bound 1.
 type Join struct {
 	Parts []Part
 }
 
-// Part is one of the embeddings of a Join.
+// Part is one embedding of a Join.
 type Part struct {
 	Share  float64 // fraction of the squared norm, relative to the sum of all shares
 	Kernel EmbeddingKernel
 }
 
-// maxParts bounds what a file can request.
+// maxParts limits the number of parts, because a Join may come from a file.
 const maxParts = 64
 
-// Embedding implements [EmbeddingKernel]. Each part has a different seed.
+// Embedding implements [EmbeddingKernel]. Each part gets a different seed.
 func (c Join) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (j *joined) Dim() int { return j.dim }
 // NormBound returns the largest norm of a record's features.
 func (j *joined) NormBound() float64 { return math.Sqrt(j.norm) }
 
-// ChangeBound returns the largest distance of two records' features.
+// ChangeBound returns the largest distance between two records' features.
 func (j *joined) ChangeBound() float64 { return math.Sqrt(j.change) }
 
 // Transform implements [Embedding].

@@ -13,10 +13,10 @@ import (
 // ErrFormat is returned for bytes that do not describe a kernel or a map.
 var ErrFormat = errors.New("rff: malformed description")
 
-// MarshalKernel writes one of this package's kernels, tagged with its name.
-// A [Custom] kernel holds a function and cannot be written; its maps can.
+// MarshalKernel writes one of this package's kernels, tagged with its name. A [Custom] kernel
+// contains a function and cannot be written; its maps can.
 //
-// Errors: a kernel that cannot be written.
+// Errors: an error for a kernel that cannot be written.
 func MarshalKernel(k Kernel) ([]byte, error) {
 	name := kernelName(k)
 	if name == "" {
@@ -50,7 +50,7 @@ func kernelName(k Kernel) string {
 	return ""
 }
 
-// UnmarshalKernel reads what [MarshalKernel] wrote. Errors: [ErrFormat].
+// UnmarshalKernel reads a kernel that [MarshalKernel] wrote. Errors: [ErrFormat].
 func UnmarshalKernel(data []byte) (Kernel, error) {
 	var t tagged
 	if err := json.Unmarshal(data, &t); err != nil {
@@ -80,7 +80,8 @@ func decodeParams[K any](params []byte) (k K, err error) {
 	return k, nil
 }
 
-// mapFile is a saved map: its kernel, width and seed, or, for a custom kernel, its frequencies.
+// mapFile is a saved map: its kernel, record width and seed. For a custom kernel it has the
+// frequencies instead of the kernel.
 type mapFile struct {
 	Kernel json.RawMessage `json:"kernel,omitempty"`
 	Custom *customFile     `json:"custom,omitempty"`
@@ -95,7 +96,8 @@ type customFile struct {
 	Phases      string `json:"phases,omitempty"`
 }
 
-// MarshalJSON writes kernel, width and seed, from which the map is drawn again.
+// MarshalJSON writes the kernel, the record width and the seed, from which the map can be drawn
+// again. For a [Custom] kernel it writes the frequencies instead of the kernel.
 func (m *Map) MarshalJSON() ([]byte, error) {
 	f := mapFile{In: m.in, Seed: m.seed}
 	if c, ok := m.kernel.(Custom); ok {
@@ -110,9 +112,8 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It allocates in proportion to the
-// bytes it is given; frequencies are drawn when the map is first used.
-// Errors: [ErrFormat], [*param.Error].
+// UnmarshalJSON reads a map that MarshalJSON wrote. It allocates memory in proportion to the length
+// of data. Frequencies are drawn when the map is first used. Errors: [ErrFormat], [*param.Error].
 func (m *Map) UnmarshalJSON(data []byte) error {
 	var f mapFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -167,7 +168,7 @@ func encodeFloats(v []float32) string {
 func decodeFloats(s string, n int) ([]float32, error) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil || len(b) != 4*n {
-		return nil, fmt.Errorf("%w: wrong number of frequencies", ErrFormat)
+		return nil, fmt.Errorf("%w: invalid base64 or a wrong number of frequencies", ErrFormat)
 	}
 	v := make([]float32, n)
 	for i := range v {

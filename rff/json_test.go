@@ -24,15 +24,16 @@ func TestMapSurvivesJSON(t *testing.T) {
 			}
 			if back.In() != 5 || back.Dim() != 10 || back.Seed() != m.Seed() ||
 				back.NormBound() != m.NormBound() {
-				t.Errorf("%s: read back as %s", name, data)
+				t.Errorf("%s: the map read from %s has another width, size, seed or bound", name, data)
 			}
 			if a, b := transform(m, dense(1, 5, x)),
 				transform(&back, dense(1, 5, x)); !slices.Equal(a.Data, b.Data) {
-				t.Errorf("%s: features differ after a round trip", name)
+				t.Errorf("%s: the map that was read gives other features", name)
 			}
 			again, err := json.Marshal(&back)
 			if err != nil || string(again) != string(data) {
-				t.Errorf("%s: written again as %s, first as %s (%v)", name, again, data, err)
+				t.Errorf("%s: the map that was read is written as %s, the original as %s (error %v)", name,
+					again, data, err)
 			}
 		}
 	}
@@ -43,7 +44,7 @@ func TestKernelSurvivesJSON(t *testing.T) {
 		data, err := rff.MarshalKernel(k)
 		if name == "custom" {
 			if err == nil {
-				t.Error("a function was written to a file")
+				t.Error("a Custom kernel was written, want an error")
 			}
 			continue
 		}
@@ -51,7 +52,7 @@ func TestKernelSurvivesJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if back, err := rff.UnmarshalKernel(data); err != nil || back != k {
-			t.Errorf("%s: %+v came back as %+v (%v)", name, k, back, err)
+			t.Errorf("%s: wrote %+v, read %+v (error %v)", name, k, back, err)
 		}
 	}
 }
@@ -72,12 +73,12 @@ func TestHostileMapsAreErrors(t *testing.T) {
 	for _, s := range hostile {
 		var m rff.Map
 		if err := m.UnmarshalJSON([]byte(s)); err == nil {
-			t.Errorf("%s is accepted", s)
+			t.Errorf("%s: want an error", s)
 		}
 	}
 	var m rff.Map
 	if err := m.UnmarshalJSON([]byte(`{`)); !errors.Is(err, rff.ErrFormat) {
-		t.Errorf("truncated: %v", err)
+		t.Errorf("truncated JSON: got %v, want ErrFormat", err)
 	}
 }
 
@@ -93,7 +94,7 @@ func FuzzMapJSON(f *testing.F) {
 		}
 		out := transform(&m, dense(1, m.In(), make([]float32, m.In())))
 		if n := norm(out.Row(0)); n > m.NormBound() {
-			t.Errorf("norm %v", n)
+			t.Errorf("norm %v exceeds the bound", n)
 		}
 	})
 }

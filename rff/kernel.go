@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Kernel is a shift-invariant kernel together with the size of its feature map.
+// Kernel describes a shift-invariant kernel and the size of its feature map.
 //
 // New draws a map for records of the given width. The same kernel, width and
 // seed give the same map. Errors: *param.Error, joined.
@@ -18,25 +18,25 @@ type Kernel interface {
 }
 
 const (
-	// maxFrequencies bounds width × frequencies, so that a small file cannot request more
-	// than 2 GiB of them.
+	// maxFrequencies is the largest product of record width and number of frequencies. A small file
+	// can therefore not request more than 2 GiB of frequencies.
 	maxFrequencies = 1 << 29
-	// With bandwidths outside this range, frequencies would be infinite or zero as float32, whatever
-	// the kernel's tails.
+	// With bandwidths outside this range, frequencies would be infinite or zero as float32 for every
+	// kernel.
 	minBandwidth, maxBandwidth = 1e-18, 1e18
 )
 
-// spectrum is what a kernel contributes to a map.
+// spectrum describes how to draw the frequencies of a kernel's map.
 type spectrum struct {
 	name       string // of the kernel's type, for errors and files
 	dim        int
 	phase      bool
 	orthogonal bool
-	// draw fills w with one frequency. Isotropic kernels are a uniform
-	// direction times an independent length, which orthogonal maps rely on.
+	// draw fills w with one frequency. For orthogonal maps the direction of a frequency must be
+	// uniform and independent of its length, as for every isotropic kernel.
 	draw func(rng *rand.Rand, w []float64)
-	// length, if not nil, returns a factor for frequency j of n, applied after the frequency has been
-	// made orthogonal to others.
+	// length, if not nil, returns a factor for frequency j of n. The frequency is multiplied by it
+	// after it has been made orthogonal to the others.
 	length func(j, n int) float64
 }
 
@@ -55,7 +55,8 @@ func (s spectrum) validate(in int) error {
 		errs = append(errs, param.New(s.path("Dim"), s.dim, "a positive integer"))
 	case !s.phase && s.dim%2 != 0:
 		errs = append(errs,
-			param.New(s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"))
+			param.New(s.path("Dim"), s.dim,
+				"an even integer, because features are pairs of cosine and sine"))
 	case s.dim > maxFrequencies:
 		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)))
 	}
@@ -87,8 +88,8 @@ func (s spectrum) lengthOf(j int) float64 {
 	return s.length(j, s.frequencies())
 }
 
-// build validates everything at once and returns a map that draws its
-// frequencies when it is first used.
+// build validates the spectrum and the record width and returns a map, which draws its frequencies
+// when it is first used.
 func build(k Kernel, s spectrum, in int, seed uint64, more ...error) (*Map, error) {
 	if err := errors.Join(append([]error{s.validate(in)}, more...)...); err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ func build(k Kernel, s spectrum, in int, seed uint64, more ...error) (*Map, erro
 	return &Map{kernel: k, spectrum: s, in: in, seed: seed}, nil
 }
 
-// BandwidthForGamma converts the other common way of writing the RBF kernel,
-// exp(−γ‖x−y‖²), into the bandwidth ℓ of exp(−‖x−y‖²/(2ℓ²)).
+// BandwidthForGamma returns the bandwidth ℓ for which exp(−‖x−y‖²/(2ℓ²)) equals exp(−γ‖x−y‖²), the
+// other common form of the RBF kernel.
 //
-// The frequencies then have variance 2γ (not standard deviation 2γ).
+// The frequencies of this kernel have variance 2γ, not standard deviation 2γ.
 func BandwidthForGamma(gamma float64) float64 { return 1 / math.Sqrt(2*gamma) }

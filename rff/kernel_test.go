@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// exact holds each kernel's closed form as a function of the difference.
+// exact holds each kernel's closed form as a function of the difference of two records.
 var exact = map[string]func(delta []float64) float64{
 	"rbf":        func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
 	"orthogonal": func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
@@ -50,8 +50,8 @@ func square(d []float64) (s float64) {
 	return s
 }
 
-// pairs draws differences of several lengths, so that kernel values from about
-// 1 to about 0 occur.
+// pairs draws pairs of records at many distances, so that kernel values range from about 1 to about
+// 0.
 func pairs(rng *rand.Rand, n, in int) (x, y []float32) {
 	for p := range n {
 		length := 0.1 + 4*float64(p)/float64(n)
@@ -86,15 +86,16 @@ func worst(t *testing.T, k rff.Kernel, seed uint64, in, n int,
 	return bad
 }
 
-// hoeffding bounds the error of the mean of m terms within [-r, r] at all n
-// pairs at once, with the given chance of a false alarm.
+// hoeffding returns a bound on the error of the mean of m terms in [-r, r]. With probability at
+// least 1−alarm the bound holds for all n pairs at once.
 func hoeffding(m, n int, r, alarm float64) float64 {
 	return r * math.Sqrt(2*math.Log(2*float64(n)/alarm)/float64(m))
 }
 
-// TestKernelApproximation: paired features average cos⟨w,x−y⟩ ∈ [−1,1]; phases
-// average 2·cos·cos ∈ [−2,2]. False alarm 1e-9 a kernel (seeds are fixed), for
-// independent frequencies; orthogonal ones are held to the same bound.
+// TestKernelApproximation compares inner products of features with the kernels. Paired features
+// average cos⟨w,x−y⟩ ∈ [−1,1]; phases average 2·cos·cos ∈ [−2,2]. For independent frequencies the
+// false-alarm probability is 1e-9 for each kernel; seeds are fixed. Orthogonal frequencies must
+// satisfy the same bound.
 func TestKernelApproximation(t *testing.T) {
 	const in, dim, n = 9, 8000, 60
 	for name, k := range kernels(dim, false) {
@@ -109,10 +110,11 @@ func TestKernelApproximation(t *testing.T) {
 			t.Errorf("%s with phases: error %.4f above %.4f", name, e, bound)
 		}
 	}
-	// Power: a bandwidth off by a quarter is noticed.
+	// Power: the test detects a bandwidth that is wrong by a quarter.
 	if e, bound := worst(t, rff.RBF{Dim: dim, Bandwidth: 2.5}, 21, in, n, exact["rbf"]),
 		hoeffding(dim/2, n, 1, 1e-9); e < bound {
-		t.Errorf("a wrong bandwidth passes: error %.4f below %.4f", e, bound)
+		t.Errorf("a wrong bandwidth has error %.4f, below the bound %.4f: the test has no power", e,
+			bound)
 	}
 }
 
@@ -132,8 +134,8 @@ func TestMaternClosedForms(t *testing.T) {
 	}
 }
 
-// TestGammaIsTheVarianceNotTheDeviation: exp(−γ‖x−y‖²) has frequencies of
-// variance 2γ. With standard deviation 2γ the kernel comes out wrong.
+// TestGammaIsTheVarianceNotTheDeviation checks that frequencies of variance 2γ give the kernel
+// exp(−γ‖x−y‖²) and that frequencies of standard deviation 2γ do not.
 func TestGammaIsTheVarianceNotTheDeviation(t *testing.T) {
 	const in, dim, n, gamma = 9, 8000, 60, 0.05
 	want := func(d []float64) float64 { return math.Exp(-gamma * square(d)) }
@@ -144,12 +146,13 @@ func TestGammaIsTheVarianceNotTheDeviation(t *testing.T) {
 	}
 	wrong := rff.RBF{Dim: dim, Bandwidth: 1 / (2 * gamma)}
 	if e := worst(t, wrong, 1, in, n, want); e < 2*bound {
-		t.Errorf("standard deviation 2γ passes: error %.4f", e)
+		t.Errorf("standard deviation 2γ: error %.4f, want a large one", e)
 	}
 }
 
-// TestOrthogonalLowersTheVariance compares mean squared errors over 400 seeds
-// at one pair; the ratio's own standard error is about 0.1.
+// TestOrthogonalLowersTheVariance compares the mean squared errors of orthogonal and independent
+// frequencies at one pair of records, over 400 seeds. The standard error of their ratio is about
+// 0.1.
 func TestOrthogonalLowersTheVariance(t *testing.T) {
 	const in, dim, seeds = 16, 32, 400
 	x, y := make([]float32, in), make([]float32, in)
@@ -173,10 +176,11 @@ func TestOrthogonalLowersTheVariance(t *testing.T) {
 	_, plain := mse(false)
 	mean, orthogonal := mse(true)
 	if orthogonal > 0.6*plain {
-		t.Errorf("mean squared error %.5f orthogonal, %.5f independent", orthogonal, plain)
+		t.Errorf("mean squared error %.5f with orthogonal frequencies, %.5f with independent ones",
+			orthogonal, plain)
 	}
 	if se := math.Sqrt(orthogonal / seeds); math.Abs(mean-want) > 6*se {
-		t.Errorf("orthogonal map is biased: mean %.4f, want %.4f ± %.4f", mean, want, se)
+		t.Errorf("the orthogonal map is biased: mean %.4f, want %.4f ± %.4f", mean, want, se)
 	}
 }
 
@@ -188,15 +192,15 @@ func TestSeedsAndGoldenFeatures(t *testing.T) {
 	k := rff.RBF{Dim: 4, Bandwidth: 2}
 	a, b, other := get(k, 7), get(k, 7), get(k, 8)
 	if a[0] != b[0] || a[3] != b[3] {
-		t.Error("the same seed gives another map")
+		t.Error("the same seed gives different maps")
 	}
 	if a[0] == other[0] {
-		t.Error("another seed gives the same map")
+		t.Error("different seeds give the same map")
 	}
-	// A saved map holds only its seed: these numbers may never change.
+	// These numbers must never change, because a saved map contains only its seed.
 	for i, want := range golden {
 		if math.Abs(float64(a[i])-want) > 1e-6 {
-			t.Errorf("feature %d is %v, was %v in files already written", i, a[i], want)
+			t.Errorf("feature %d is %v, want %v as in existing files", i, a[i], want)
 		}
 	}
 }
@@ -225,31 +229,32 @@ func TestParameterErrors(t *testing.T) {
 		m, err := c.kernel.New(c.in, 1)
 		var typed *param.Error
 		if m != nil || !errors.As(err, &typed) {
-			t.Errorf("%+v: error %v", c.kernel, err)
+			t.Errorf("%+v: got error %v, want *param.Error", c.kernel, err)
 			continue
 		}
 		for _, p := range c.paths {
 			if !strings.Contains(err.Error(), p) {
-				t.Errorf("%+v: %q does not name %s", c.kernel, err, p)
+				t.Errorf("%+v: the error %q does not name %s", c.kernel, err, p)
 			}
 		}
 	}
 	if _, err := (rff.RBF{Dim: 3, Bandwidth: 1, Phase: true}).New(2, 1); err != nil {
-		t.Errorf("an odd number of phased features is refused: %v", err)
+		t.Errorf("an odd number of features with phases: got %v, want no error", err)
 	}
 }
 
-// TestAnyKernelWrittenElsewhereFits: a user-defined Kernel needs only New.
+// TestAnyKernelWrittenElsewhereFits checks that a type with the method New is enough for a
+// user-defined Kernel.
 func TestAnyKernelWrittenElsewhereFits(t *testing.T) {
 	var k rff.Kernel = mixture{}
 	m := newMap(t, k, 6, 3)
 	if n := norm(
 		transform(m, device.Batch{Rows: 1, Dense: dense(1, 6, make([]float32, 6)).Dense}).Row(0)); n > 1 {
-		t.Errorf("norm %v", n)
+		t.Errorf("norm %v, want at most 1", n)
 	}
 }
 
-// mixture is a sum of RBF kernels of several bandwidths.
+// mixture is the mean of RBF kernels of several bandwidths.
 type mixture struct{}
 
 func (mixture) New(in int, seed uint64) (*rff.Map, error) {

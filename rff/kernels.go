@@ -7,19 +7,19 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)); its frequencies are normal
-// with variance 1/ℓ² in every coordinate.
+// RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)). Its frequencies are normal with variance 1/ℓ² in
+// every coordinate.
 //
 // Source: Rahimi and Recht 2007; orthogonal frequencies: Yu et al. 2016.
 type RBF struct {
 	Dim       int     `json:"dim"`       // number of features; even unless Phase
 	Bandwidth float64 `json:"bandwidth"` // ℓ, in the units of a record's coordinates
 
-	// Phase selects √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs
-	// et al. Its norm reaches √2, so a private sum must clip it.
+	// Phase selects the features √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs et al. Their
+	// norm varies between records and can reach √2.
 	Phase bool `json:"phase,omitempty"`
-	// Orthogonal makes the directions of frequencies orthogonal within blocks
-	// of the record width: still unbiased, with lower variance.
+	// Orthogonal makes the directions of frequencies orthogonal within blocks whose size is the record
+	// width. The estimate of the kernel stays unbiased and has less variance.
 	Orthogonal bool `json:"orthogonal,omitempty"`
 }
 
@@ -30,8 +30,8 @@ func (c RBF) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
 }
 
-// Laplacian is the kernel exp(−‖x−y‖₁/ℓ); its frequencies are independent
-// Cauchy variables of scale 1/ℓ.
+// Laplacian is the kernel exp(−‖x−y‖₁/ℓ). The coordinates of its frequencies are independent Cauchy
+// variables of scale 1/ℓ.
 type Laplacian struct {
 	Dim       int     `json:"dim"`
 	Bandwidth float64 `json:"bandwidth"` // ℓ
@@ -49,7 +49,7 @@ func (c Laplacian) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, checkBandwidth("Laplacian.Bandwidth", c.Bandwidth))
 }
 
-// Cauchy is the product kernel Π 1/(1+(xᵢ−yᵢ)²/ℓ²); its frequencies are
+// Cauchy is the product kernel Π 1/(1+(xᵢ−yᵢ)²/ℓ²). The coordinates of its frequencies are
 // independent Laplace variables of scale 1/ℓ.
 type Cauchy struct {
 	Dim       int     `json:"dim"`
@@ -68,9 +68,9 @@ func (c Cauchy) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, checkBandwidth("Cauchy.Bandwidth", c.Bandwidth))
 }
 
-// Matern is the Matérn kernel of smoothness ν and length scale ℓ, between
-// exp(−r/ℓ) at ν = 1/2 and the RBF kernel as ν grows; its frequencies follow
-// a multivariate t distribution with 2ν degrees of freedom and scale 1/ℓ.
+// Matern is the Matérn kernel of smoothness ν and length scale ℓ. It is exp(−r/ℓ) at ν = 1/2 and
+// approaches the RBF kernel as ν grows. Its frequencies have a multivariate t distribution with 2ν
+// degrees of freedom and scale 1/ℓ.
 //
 // Source: Rasmussen and Williams 2006, equation 4.15 (spectral density).
 type Matern struct {
@@ -95,12 +95,10 @@ func (c Matern) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, checkBandwidth("Matern.Bandwidth", c.Bandwidth), bad)
 }
 
-// Custom is any other shift-invariant kernel, given by a sampler of its
-// spectral distribution.
+// Custom is a user-defined shift-invariant kernel, given by a sampler of its spectral distribution.
 //
-// Frequencies must fill w with one frequency, using rng alone for randomness.
-// A saved map of a Custom kernel holds the frequencies, since no file can hold
-// the function.
+// The function Frequencies must fill w with one frequency and draw all randomness from rng. A saved
+// map of a Custom kernel contains the frequencies, because a file cannot contain the function.
 type Custom struct {
 	Name        string
 	Dim         int
@@ -108,7 +106,7 @@ type Custom struct {
 	Frequencies func(rng *rand.Rand, w []float64)
 }
 
-// New implements [Kernel]. Errors: also if a drawn frequency is not finite.
+// New implements [Kernel]. Errors: *param.Error, also if a drawn frequency is not finite.
 func (c Custom) New(in int, seed uint64) (*Map, error) {
 	var bad error
 	if c.Frequencies == nil {
@@ -136,8 +134,8 @@ func normal(rng *rand.Rand, w []float64, scale float64) {
 	}
 }
 
-// gamma draws from Gamma(shape, 1) by Marsaglia and Tsang's method, boosted
-// below shape 1.
+// gamma draws from Gamma(shape, 1) by the method of Marsaglia and Tsang. For a shape below 1 it
+// draws with shape+1 and multiplies by U^(1/shape) for a uniform U.
 func gamma(rng *rand.Rand, shape float64) float64 {
 	boost := 1.0
 	if shape < 1 {

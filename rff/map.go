@@ -10,10 +10,9 @@ import (
 // Map is a drawn feature map from records of a public width to Dim features.
 // It is safe for concurrent use.
 //
-// Guarantee: each row it writes has a Euclidean norm of at most NormBound, in
-// the float32 numbers written and not only in theory, for every finite record;
-// records so large that a projection overflows give a row that is not finite,
-// which private sums replace by zero.
+// Guarantee: for every finite record, the float32 row that Transform writes has a Euclidean norm of
+// at most NormBound. If a record is so large that a projection overflows, the row is not finite,
+// and private sums replace it by zero.
 type Map struct {
 	kernel   Kernel
 	spectrum spectrum
@@ -31,17 +30,17 @@ type Map struct {
 // Dim returns the number of features.
 func (m *Map) Dim() int { return m.spectrum.dim }
 
-// In returns the record width the map was drawn for.
+// In returns the record width for which the map was drawn.
 func (m *Map) In() int { return m.in }
 
 // Seed returns the public seed of the frequencies.
 func (m *Map) Seed() uint64 { return m.seed }
 
-// Kernel returns the configuration the map was drawn from.
+// Kernel returns the kernel of which the map was drawn.
 func (m *Map) Kernel() Kernel { return m.kernel }
 
-// NormBound returns the largest Euclidean norm a row of features can have: 1 for
-// paired features, √2 for phases.
+// NormBound returns the largest Euclidean norm that a row of features can have: 1 for pairs of
+// cosine and sine, √2 for phases.
 func (m *Map) NormBound() float64 {
 	if m.spectrum.phase {
 		return math.Sqrt2
@@ -49,10 +48,10 @@ func (m *Map) NormBound() float64 {
 	return 1
 }
 
-// guard is the margin below the norm bound for the rounding of cosines, sines and their scaling. If
-// a cosine and a sine each have an absolute error of at most e, cos²+sin² changes by at most 2√2·e.
-// So 2⁻²⁰ covers errors of 11 units of 2⁻²⁴ each, several times the error of any device's
-// functions.
+// guard is the relative margin below the norm bound that allows for the rounding of cosines, sines
+// and their scaling. If a cosine and a sine each have an absolute error of at most e, cos²+sin²
+// changes by at most 2√2·e. So 2⁻²⁰ covers errors of 11·2⁻²⁴ each, which is several times the error
+// of any device's functions.
 const guard = 1.0 / (1 << 20)
 
 // scale returns the factor of every cosine and sine, rounded down to float32.
@@ -67,8 +66,8 @@ func (m *Map) scale() float32 {
 
 // Transform writes the features of the batch's records into dst.
 //
-// Shapes: dst is b.Rows × Dim in be's memory; records have width In. Sparse
-// records are never made dense: they cost O(items × Dim).
+// Shapes: dst is b.Rows × Dim in be's memory; records have width In. Sparse records are not
+// converted to dense records; they take time O(items × Dim).
 func (m *Map) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	p := m.place(be)
 	if m.spectrum.phase {
@@ -88,8 +87,9 @@ func project(be device.Backend, b device.Batch, freq, dst device.Matrix) {
 	be.Gemm(false, false, 1, device.Colocate(be, b.Dense, dst), freq, 0, dst)
 }
 
-// transformPhase uses scratch rows of twice the width, in blocks of bounded memory: devices compute
-// cosines and sines together, and only the cosines are needed.
+// transformPhase computes the features of a map with phases. Devices compute cosines and sines
+// together, so it uses scratch rows of twice the width, in blocks of bounded size, and copies only
+// the cosines.
 func (m *Map) transformPhase(be device.Backend, p *placement, b device.Batch, dst device.Matrix) {
 	n := m.spectrum.frequencies()
 	step := m.blockRows()

@@ -6,8 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// placement is a map's tables in the memory of one device, with scratch rows
-// kept for the next call.
+// A placement holds a map's tables in the memory of one device, and scratch rows for later calls.
 type placement struct {
 	be    device.Backend
 	freq  device.Matrix
@@ -17,11 +16,11 @@ type placement struct {
 	free []device.Matrix
 
 	packing           sync.Once
-	forward, backward *device.Packed // freq and its transpose, nil if packing has no advantage
+	forward, backward *device.Packed // freq and its transpose; nil if packing has no advantage
 }
 
-// packed returns the frequencies in the layout that is fastest for small products, for computing
-// features and for propagating derivatives. The layout is made once, on first use.
+// packed returns the frequencies in the layout that is fastest for small matrix products: forward
+// is for computing features, and backward for propagating derivatives. Both are made on first use.
 func (p *placement) packed() (forward, backward *device.Packed) {
 	p.packing.Do(func() {
 		if be, ok := p.be.(device.Packer); ok {
@@ -32,12 +31,12 @@ func (p *placement) packed() (forward, backward *device.Packed) {
 }
 
 const (
-	maxPlacements = 4 // devices at a time; the oldest is dropped
-	maxScratch    = 8 // scratch blocks kept for concurrent callers
+	maxPlacements = 4 // devices with tables; the oldest placement is dropped
+	maxScratch    = 8 // scratch matrices kept for later calls
 )
 
-// place returns the map's tables in be's memory. A device with separate memory gets a copy, once;
-// other devices share the host's.
+// place returns the map's tables in be's memory. The first call copies them to a device with
+// separate memory. Other devices share the host's tables.
 func (m *Map) place(be device.Backend) *placement {
 	freq, phase := m.table()
 	m.mu.Lock()

@@ -48,8 +48,7 @@ func transform(m *rff.Map, b device.Batch) device.Matrix {
 	return out
 }
 
-// norm is computed in float64 from the float32 features: the norm a private
-// sum is charged for.
+// norm computes the norm of float32 features in float64, as a private sum does for clipping.
 func norm(row []float32) float64 {
 	var s float64
 	for _, v := range row {
@@ -99,7 +98,7 @@ func TestNormNeverExceedsItsBound(t *testing.T) {
 								m.NormBound())
 						}
 						if !phase && n < 1-1e-5 {
-							t.Fatalf("%s, dim %d, %s input: norm %v is not 1", name, dim, kind, n)
+							t.Fatalf("%s, dim %d, %s input: norm %v, want 1", name, dim, kind, n)
 						}
 					}
 				}
@@ -108,8 +107,8 @@ func TestNormNeverExceedsItsBound(t *testing.T) {
 	}
 }
 
-// TestOverflowIsNotFinite pins what a private sum has to expect of a record
-// whose projection overflows: not a wrong finite row above the bound.
+// TestOverflowIsNotFinite checks the row of a record whose projection overflows. The row must not
+// be finite, or it must satisfy the norm bound.
 func TestOverflowIsNotFinite(t *testing.T) {
 	m := newMap(t, rff.RBF{Dim: 20, Bandwidth: 1e-3}, 8, 1)
 	x := slices.Repeat([]float32{math.MaxFloat32}, 8)
@@ -118,10 +117,10 @@ func TestOverflowIsNotFinite(t *testing.T) {
 	if n <= 1 || math.IsNaN(n) {
 		return
 	}
-	t.Fatalf("norm %v", n)
+	t.Fatalf("norm %v, want at most 1 or NaN", n)
 }
 
-// climb flips one bit of x at a time as long as that makes the norm larger.
+// climb flips single bits of x until no flip makes the norm larger.
 func climb(m *rff.Map, in int, x []float32) float64 {
 	best := norm(transform(m, dense(1, in, x)).Row(0))
 	for improved := true; improved; {
@@ -143,9 +142,9 @@ func climb(m *rff.Map, in int, x []float32) float64 {
 	return best
 }
 
-// TestGreedySearchForLargeNorms looks for bad records on purpose. Paired
-// features hold against it; random phases do not stay below 1 (half of all
-// records exceed it), which is why they must be clipped.
+// TestGreedySearchForLargeNorms searches for records of large norm. It must find none above norm 1
+// for paired features. With random phases about half of all records have a norm above 1, but the
+// norm must not exceed √2.
 func TestGreedySearchForLargeNorms(t *testing.T) {
 	const in, dim = 96, 60
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -158,15 +157,15 @@ func TestGreedySearchForLargeNorms(t *testing.T) {
 		}
 	}
 	if above < 50 || above > 150 {
-		t.Errorf("%d of 200 records above norm 1 with phases; about half expected", above)
+		t.Errorf("with phases %d of 200 records have a norm above 1, want about half", above)
 	}
 	for range 3 {
 		if n := climb(paired, in, randomBits(rng, in, 0.3)); n > 1 {
-			t.Errorf("paired features: a record of norm %v", n)
+			t.Errorf("paired features: a record has norm %v, want at most 1", n)
 		}
 		n := climb(phased, in, randomBits(rng, in, 0.3))
 		if n < 1.15 || n > phased.NormBound() {
-			t.Errorf("phases: search ends at norm %v, want one in [1.15, √2]", n)
+			t.Errorf("phases: the search ends at norm %v, want one in [1.15, √2]", n)
 		}
 	}
 }
@@ -192,9 +191,10 @@ func TestSparseEqualsDense(t *testing.T) {
 			a, b := transform(m, dense(rows, in, x)), transform(m, device.Batch{Rows: rows, Sparse: s})
 			for i := range rows {
 				for j, v := range a.Row(i) {
-					// Cauchy frequencies are large, and so is the rounding of their sums.
+					// Cauchy frequencies are large, and so are the rounding errors of their sums.
 					if math.Abs(float64(v-b.Row(i)[j])) > 1e-4 {
-						t.Fatalf("%s, phase %v: feature %d of row %d is %v dense, %v sparse", name, phase, j, i, v,
+						t.Fatalf("%s, phase %v: feature %d of row %d is %v for a dense record, %v for a sparse one",
+							name, phase, j, i, v,
 							b.Row(i)[j])
 					}
 				}
@@ -203,7 +203,8 @@ func TestSparseEqualsDense(t *testing.T) {
 	}
 }
 
-// TestRowsDoNotDependOnTheirBatch covers the blocks of the phase map too.
+// TestRowsDoNotDependOnTheirBatch compares rows of a large batch with the same rows alone. The
+// batch has several blocks of the map with phases.
 func TestRowsDoNotDependOnTheirBatch(t *testing.T) {
 	const in, rows = 12, 5000
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -217,7 +218,7 @@ func TestRowsDoNotDependOnTheirBatch(t *testing.T) {
 		for _, i := range []int{0, 1, 2620, 2621, 2622, 4095, 4096, rows - 1} {
 			one := transform(m, dense(1, in, x[i*in:(i+1)*in]))
 			if !slices.Equal(all.Row(i), one.Row(0)) {
-				t.Errorf("phase %v: row %d differs when alone", phase, i)
+				t.Errorf("phase %v: row %d has other features alone than in a batch", phase, i)
 			}
 		}
 	}
@@ -241,7 +242,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 20 {
 				if got := transform(m, dense(30, in, x)); !slices.Equal(got.Data, want.Data) {
-					t.Error("a concurrent transform differs")
+					t.Error("a concurrent Transform gives other features")
 					return
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// rowPool keeps scratch matrices for later calls from any goroutine.
+// rowPool keeps scratch matrices for later calls. It is safe for concurrent use.
 type rowPool struct {
 	mu   sync.Mutex
 	free []pooled
@@ -17,7 +17,7 @@ type pooled struct {
 	m  device.Matrix
 }
 
-// take returns a rows×cols matrix with arbitrary content.
+// take returns a rows×cols matrix with arbitrary contents.
 func (p *rowPool) take(be device.Backend, rows, cols int) device.Matrix {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +32,7 @@ func (p *rowPool) take(be device.Backend, rows, cols int) device.Matrix {
 	return be.New(1, rows*cols).Reshape(rows, cols)
 }
 
-// give returns matrices to the pool; if it holds too many, the oldest are dropped.
+// give returns matrices to the pool. If the pool then has too many, it drops the oldest.
 func (p *rowPool) give(be device.Backend, list ...device.Matrix) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,12 +2,12 @@ package rff
 
 import "math"
 
-// drawing is one worker's scratch for images of one size. Records that were not clamped and have
-// values that are not finite give rows of zeros.
+// drawing is one worker's scratch memory for images of one size. Records with values that are not
+// finite give rows of zeros.
 type drawing struct {
 	Strokes
 	height, width, channels int
-	bell                    []float64 // of the smoothing
+	bell                    []float64 // weights of the smoothing
 	grey, upright, smooth   []float64
 }
 
@@ -26,7 +26,7 @@ func newDrawing(m *StrokeMap) *drawing {
 	return d
 }
 
-// features writes the histograms of one image, scaled to norm 1.
+// features writes the histograms of one image to out, scaled to norm 1.
 func (d *drawing) features(x, out []float32) {
 	for i := range d.grey {
 		var v float64
@@ -52,7 +52,8 @@ func (d *drawing) features(x, out []float32) {
 	toUnit(out)
 }
 
-// convolve smooths n numbers at distance step along one direction. Values outside are 0.
+// convolve smooths an image along one direction, in which it has n numbers at distance step. Values
+// outside the image are 0.
 func (d *drawing) convolve(dst, src []float64, step, n int) {
 	r := len(d.bell) / 2
 	for i := range dst {
@@ -65,7 +66,8 @@ func (d *drawing) convolve(dst, src []float64, step, n int) {
 	}
 }
 
-// count adds one gradient to two orientations and four cells, in shares.
+// count divides one gradient's length among the two nearest orientations and the four nearest
+// cells, and adds the shares to the histograms.
 func (d *drawing) count(out []float32, x, y int, gx, gy float64) {
 	m := math.Sqrt(gx*gx + gy*gy)
 	if !(m > 1e-9 && m < 1e9) {
@@ -98,7 +100,8 @@ func split(v float64) (int, float64) {
 	return int(whole), v - whole
 }
 
-// share returns the share of the nearer or the farther of two neighbours.
+// share returns the weight of neighbour 0 or 1 for a position that is part of the way from
+// neighbour 0 to neighbour 1.
 func share(neighbour int, part float64) float64 {
 	if neighbour == 0 {
 		return 1 - part
@@ -107,7 +110,7 @@ func share(neighbour int, part float64) float64 {
 }
 
 // toUnit scales a row to a norm just below 1. Each product has a relative error of at most 2⁻²⁴,
-// which the guard covers. A row that is not finite or is zero becomes zeros.
+// for which guard allows. A row that is zero or not finite becomes zero.
 func toUnit(v []float32) {
 	var square float64
 	for _, x := range v {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFeaturesOfAnything: whatever a record's coordinates hold, features of tables keep to their
-// bound: it is a property of the map and not of the records.
+// TestFeaturesOfAnything checks that features of tables satisfy their norm bound even if numbers of
+// the record are outside [0, 1], infinite or NaN.
 func TestFeaturesOfAnything(t *testing.T) {
 	e := newEmbedding(t, embeddings()["pairs"])
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -16,7 +16,7 @@ func TestFeaturesOfAnything(t *testing.T) {
 	for range 300 {
 		x := corner(rng, mixed)
 		for _, b := range mixed.Blocks {
-			if !b.OneHot { // one-hot blocks hold one level, which reading a record makes sure of
+			if !b.OneHot { // reading a record ensures that one-hot blocks are valid
 				x[b.Offset] = odd[rng.IntN(len(odd))]
 			}
 		}
@@ -25,7 +25,8 @@ func TestFeaturesOfAnything(t *testing.T) {
 			square += float64(v) * float64(v)
 		}
 		if !(math.Sqrt(square) <= e.NormBound()) {
-			t.Fatalf("record %v has features of norm %v, beyond %v", x, math.Sqrt(square), e.NormBound())
+			t.Fatalf("record %v has features of norm %v, want at most %v", x, math.Sqrt(square),
+				e.NormBound())
 		}
 	}
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Pairs is a kernel for tables whose mean embedding consists of the table's marginals. Every column
-// becomes a soft one-hot code, and the features are the codes of all columns and the outer products
-// of the codes of every two columns. A sum over records counts, for every two columns, how often
-// each two levels occur together (an ANOVA kernel of order 2).
+// Pairs is a kernel for tables (an ANOVA kernel of order 2). Its mean embedding consists of the
+// table's marginals. Every column becomes a soft one-hot code. The features are the codes of all
+// columns and the outer products of the codes of every two columns. A sum of features over records
+// counts how often any two levels of two columns occur together.
 //
-// Categories are one-hot. Numbers become hat functions around evenly spaced knots,
-// which makes the embedding differentiable.
+// The code of a category is one-hot. The code of a number consists of hat functions around evenly
+// spaced knots, which makes the embedding differentiable.
 //
-// Guarantee: codes are not negative and add up to 1, so the norm of each, and
-// of each product, is at most 1; terms are scaled so that the norm of all is at
-// most 1. Features are not negative either, so two records differ by at most √2.
+// Guarantee: each code has no negative entry and adds up to 1, so the norm of each code and of each
+// product is at most 1. Terms are scaled such that the norm of all features is at most 1. Features
+// are not negative either, so the features of two records differ by at most √2.
 type Pairs struct {
-	// Order is 1 for columns only or 2 for columns and their pairs; 0 means 2.
+	// Order is 1 for single columns only, or 2 for single columns and pairs of columns; 0 means 2.
 	Order int `json:"order,omitempty"`
-	// Knots is the number of hat functions of a number; 0 means 12. A number with fewer levels gets
-	// one for each level.
+	// Knots is the number of hat functions of a number; 0 means 12. A number with fewer levels has one
+	// hat function for each level.
 	Knots int `json:"knots,omitempty"`
 	// MaxDim is the largest number of features; 0 means 200,000.
 	MaxDim int `json:"max_dim,omitempty"`
@@ -32,8 +32,8 @@ type Pairs struct {
 const (
 	defaultKnots = 12
 	defaultCap   = 200_000
-	// singleWeight is the squared weight of a single column, relative to 1 for a pair. Marginals of
-	// one column are few but important numbers.
+	// singleWeight is the squared weight of a single column if a pair of columns has weight 1. One-way
+	// marginals have few entries, but these are important.
 	singleWeight = 2
 )
 
@@ -50,8 +50,9 @@ func (c Pairs) withDefaults() Pairs {
 	return c
 }
 
-// Embedding implements [EmbeddingKernel]. A layout without blocks is treated as one of numbers.
-// Errors: also for a layout with too many features; the error states their number.
+// Embedding implements [EmbeddingKernel]. If the layout has no blocks, every coordinate is treated
+// as a number. Errors: *param.Error, also for a layout with more than MaxDim features; the error
+// states their number.
 func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err
@@ -110,8 +111,8 @@ func (b Block) knots(most int) int {
 	return most
 }
 
-// dim returns the number of features, before anything is allocated. The number of features of all
-// pairs is ((Σw)² − Σw²)/2.
+// dim computes the number of features without allocating them. All pairs together have ((Σw)² −
+// Σw²)/2 features, where w is the width of a column's code.
 func (c Pairs) dim(l Layout) int {
 	n, k := float64(l.In), float64(c.Knots)
 	sum, squares := n*k, n*k*k

@@ -9,28 +9,28 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Patches is a kernel for images: the mean of Gaussian kernels of several length scales over
-// windows of several sizes at every place. The largest window is the whole image. Small windows
-// distinguish strokes in otherwise different images; large ones capture the positions of strokes
-// relative to each other.
+// Patches is a kernel for images. It is the mean of Gaussian kernels of several length scales on
+// windows of several sizes at all positions. The largest window is the whole image. Small windows
+// detect the same stroke in images that otherwise differ. Large windows compare the relative
+// positions of strokes.
 //
-// It is drawn like any shift-invariant kernel: a frequency is a patch of smoothed noise
-// at a random place, so a feature is the cosine or sine of the image's projection on
-// it. It does not depend on images, empty windows need no special treatment, and norms
-// are exactly 1.
+// The features are random, as for any shift-invariant kernel. A frequency is a patch of smoothed
+// noise at a random position, and a feature is the cosine or sine of the image's projection onto
+// it. Frequencies do not depend on images, empty windows need no special treatment, and norms are
+// exactly 1.
 //
-// Smoothing removes detail finer than a pen stroke, so that a stroke moved by half its
-// width is still similar to itself.
+// Smoothing removes details that are finer than a pen stroke, so that a stroke is still similar to
+// a copy that is moved by half its width.
 type Patches struct {
 	Dim int `json:"dim"` // number of features, even
 	// Windows are the sides of windows as fractions of the image's side; 1 or more means the whole
-	// image with uniform weight. Each window gets the same number of features.
+	// image with uniform weight. All windows have the same number of features.
 	Windows []float64 `json:"windows"`
 	// Blur is the standard deviation, in pixels, of the smoothing.
 	Blur float64 `json:"blur"`
-	// Low and High are the ends of the length scales, which are spread evenly on a logarithmic scale.
-	// They have the meaning of the bandwidth of an [RBF] over the whole image: a frequency has the
-	// length of one with that bandwidth, whatever the position of its window.
+	// Low and High are the smallest and the largest length scale; the length scales are spread evenly
+	// on a logarithmic scale. A length scale has the meaning of the bandwidth of an [RBF] on the whole
+	// image: for every window a frequency has the average length of that kernel's frequencies.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
@@ -38,18 +38,19 @@ type Patches struct {
 // PatchesFor returns the settings that gave the best results for grey images of handwriting, scaled
 // to the size of the images.
 //
-// They were chosen once, on generated digits of 28×28 pixels and on no records: windows from two
-// fifths of the side to the whole image, smoothing by a pixel, length scales from 7 to 20. Longer
-// scales distinguish digits poorly. With shorter ones, images far from every record have no
-// gradient, so a generator cannot improve them. An image of twice the size has four times the ink
-// in every stroke, so scales grow with the area.
+// The settings were chosen on generated digits of 28×28 pixels, not on records: windows from 0.4 of
+// the side to the whole image, smoothing by one pixel, and length scales from 7 to 20. Longer
+// scales distinguish digits poorly. With shorter scales, images far from every record have no
+// gradient, so a generator cannot improve them. If an image has twice the side, every stroke has
+// four times the ink, so scales are proportional to the area.
 func PatchesFor(dim, height, width int) Patches {
 	area := max(float64(height)*float64(width), 1) / (28 * 28)
 	return Patches{Dim: dim, Windows: []float64{0.4, 0.7, 1}, Blur: math.Sqrt(area), Low: 7 * area,
 		High: 20 * area}
 }
 
-// Embedding implements [EmbeddingKernel]. Errors: also for a layout that is not of images.
+// Embedding implements [EmbeddingKernel]. Errors: *param.Error, also for a layout that does not
+// describe images.
 func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (c Patches) validate(l Layout) error {
 type brush struct {
 	height, width, channels int
 	windows                 []float64
-	kernel                  []float64 // of the smoothing, along one direction
+	kernel                  []float64 // weights of the smoothing along one direction
 	scratch                 []float64
 	next                    int // the next window
 }
@@ -120,7 +121,8 @@ func bell(sigma float64) []float64 {
 	return k
 }
 
-// draw fills w with a patch. Its length is the average length of white noise over the whole image.
+// draw fills w with a patch whose length is the root mean square length of white noise on the whole
+// image.
 func (b *brush) draw(rng *rand.Rand, w []float64) {
 	normal(rng, w, 1)
 	b.smooth(b.scratch, w, b.channels, b.width)
@@ -131,7 +133,7 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 		b.mask(rng, w, window)
 	}
 	if !scaleToUnit(w) {
-		normal(rng, w, 1) // the mask of a window far smaller than a pixel is zero everywhere
+		normal(rng, w, 1) // if the window is far smaller than a pixel, the mask is zero everywhere
 		scaleToUnit(w)
 	}
 	for i := range w {
@@ -139,8 +141,8 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 	}
 }
 
-// smooth convolves n numbers at distance step along one direction with the bell. Values outside the
-// image are 0.
+// smooth convolves an image with the bell along one direction, in which it has n numbers at
+// distance step. Values outside the image are 0.
 func (b *brush) smooth(dst, src []float64, step, n int) {
 	r := len(b.kernel) / 2
 	for i := range dst {
@@ -153,8 +155,8 @@ func (b *brush) smooth(dst, src []float64, step, n int) {
 	}
 }
 
-// mask multiplies w by a bell around a random place, whose standard deviation is a third of the
-// window.
+// mask multiplies w by a bell around a random position. The standard deviation of the bell is a
+// third of the window's side.
 func (b *brush) mask(rng *rand.Rand, w []float64, window float64) {
 	y, height := centre(rng, b.height, window)
 	x, width := centre(rng, b.width, window)
@@ -165,8 +167,8 @@ func (b *brush) mask(rng *rand.Rand, w []float64, window float64) {
 	}
 }
 
-// centre draws the middle of a window along a side of n pixels so that at least
-// three quarters of the window lie inside.
+// centre draws the middle of a window along a side of n pixels such that at least three quarters of
+// the window are inside. It also returns the standard deviation of the bell.
 func centre(rng *rand.Rand, n int, window float64) (at, sigma float64) {
 	side := window * float64(n)
 	return side/4 + rng.Float64()*(float64(n-1)-side/2), side / 3

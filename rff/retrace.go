@@ -3,20 +3,20 @@ package rff
 import "github.com/seed7ba64551/privgen/device"
 
 // A RetracingEmbedding can propagate derivatives from features that it has written, without
-// computing the features again. This is possible because every record's features have the same
-// norm: the part of a derivative along them vanishes, and the rest is the same for all records of a
-// group.
+// computing the features again. This requires that every record's features have the same norm. The
+// component of a derivative along the features then contributes nothing, and the rest is the same
+// for all records of a group.
 type RetracingEmbedding interface {
 	Embedding
-	// Trace is Transform for many small batches of dense records in be's memory. It keeps a copy of
-	// the tables in the layout that is fastest for them.
+	// Trace is Transform for dense records in be's memory. It is meant for many small batches, and
+	// keeps a copy of the tables in the layout that is fastest for such batches.
 	Trace(be device.Backend, x, features device.Matrix)
-	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each], with J the derivative of the features by the
-	// record, and overwrites the features. It returns false, and changes nothing, if the backend does
-	// not support this.
+	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each], where J is the derivative of the features with
+	// respect to the record. It overwrites the features. If the backend does not support this, Retrace
+	// changes nothing and returns false.
 	//
-	// Shapes: features is rows × Dim as Trace left them, pulls (rows/each) × Dim, dx rows × In, all in
-	// be's memory.
+	// Shapes: features is rows × Dim, as written by Trace; pulls is (rows/each) × Dim; dx is rows ×
+	// In. All are in be's memory.
 	Retrace(be device.Backend, features, pulls device.Matrix, each int, dx device.Matrix) bool
 }
 
@@ -33,7 +33,7 @@ func (m *Map) Trace(be device.Backend, x, features device.Matrix) {
 	be.CosSin(features, projection, m.scale())
 }
 
-// Retrace implements [RetracingEmbedding] for pairs of cosine and sine.
+// Retrace implements [RetracingEmbedding] for features that are pairs of cosine and sine.
 func (m *Map) Retrace(be device.Backend, features, pulls device.Matrix, each int,
 	dx device.Matrix) bool {
 	slopes, ok := be.(device.FeatureSlopes)

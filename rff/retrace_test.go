@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestRetrace: with Trace and Retrace a record's derivative is what Backward gives for pull +
-// own·φ, whatever own is, since features have a constant norm.
+// TestRetrace compares Retrace with Backward for pull + own·φ, where own is −3. Both must give the
+// same derivative, because features have a constant norm.
 func TestRetrace(t *testing.T) {
 	const rows, each, dim, in = 12, 4, 300, 20
 	for _, workers := range []int{1, 2} {
@@ -33,7 +33,7 @@ func TestRetrace(t *testing.T) {
 		r.Trace(be, x, traced)
 		for i, v := range traced.Data {
 			if v != features.Data[i] {
-				t.Fatalf("feature %d is %v, by Transform %v", i, v, features.Data[i])
+				t.Fatalf("feature %d is %v, want %v as by Transform", i, v, features.Data[i])
 			}
 		}
 		delta, want, got := be.New(rows, dim), be.New(rows, in), be.New(rows, in)
@@ -44,17 +44,18 @@ func TestRetrace(t *testing.T) {
 		}
 		e.Backward(be, x, delta, want)
 		if !r.Retrace(be, traced, pulls, each, got) {
-			t.Fatal("the CPU has no way back")
+			t.Fatal("Retrace returns false on the CPU, want true")
 		}
 		for i, v := range want.Data {
 			if math.Abs(float64(v-got.Data[i])) > 1e-5 {
-				t.Fatalf("derivative %d is %v, by Backward %v", i, got.Data[i], v)
+				t.Fatalf("derivative %d is %v, want %v as by Backward", i, got.Data[i], v)
 			}
 		}
 	}
 }
 
-// TestRetraceOfPhases: features that are cosines alone have no constant norm.
+// TestRetraceOfPhases checks that Retrace returns false for maps with phases, whose features do not
+// have a constant norm.
 func TestRetraceOfPhases(t *testing.T) {
 	be := device.CPUWith(1)
 	e, err := rff.RBF{Dim: 10, Bandwidth: 1, Phase: true}.Embedding(rff.Layout{In: 3}, 1)
@@ -62,6 +63,6 @@ func TestRetraceOfPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.(rff.RetracingEmbedding).Retrace(be, be.New(2, 10), be.New(1, 10), 2, be.New(2, 3)) {
-		t.Error("there is a way back")
+		t.Error("Retrace returns true for a map with phases, want false")
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Scales is the mean of Gaussian kernels of several length scales, so that no single
-// bandwidth has to be right and none is chosen from private records. Norms are exactly
-// 1 as for [RBF].
+// Scales is the mean of Gaussian kernels of several length scales. Its results depend less on the
+// right choice of a bandwidth, which must not be made from private records. Norms are exactly 1, as
+// for [RBF].
 //
-// Either Bandwidths lists the length scales, which share the features evenly,
-// or Low and High give the ends of a range over which they are spread evenly on
-// a logarithmic scale.
+// Either Bandwidths lists the length scales, which all have the same number of features, or Low and
+// High are the ends of a range of length scales. In the range, length scales are spread evenly on a
+// logarithmic scale.
 type Scales struct {
 	Dim        int       `json:"dim"` // number of features, even
 	Bandwidths []float64 `json:"bandwidths,omitempty"`
 	Low        float64   `json:"low,omitempty"`
 	High       float64   `json:"high,omitempty"`
-	// Orthogonal makes the directions of frequencies orthogonal within blocks
-	// of the record width.
+	// Orthogonal makes the directions of frequencies orthogonal within blocks whose size is the record
+	// width.
 	Orthogonal bool `json:"orthogonal,omitempty"`
 }
 
-// Rule returns scales for records of n coordinates in [0, 1], independent of the
-// records: from a twentieth of the largest distance √n two records can have to half of
-// it.
+// Rule returns scales for records of n coordinates in [0, 1]. They do not depend on the records:
+// the largest distance between two records is √n, and the scales range from a twentieth of it to
+// half of it.
 func Rule(dim, n int) Scales {
 	diameter := math.Sqrt(float64(max(n, 1)))
 	return Scales{Dim: dim, Low: diameter / 20, High: diameter / 2}
@@ -41,11 +41,11 @@ func (c Scales) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, c.validate())
 }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Scales) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// length assigns scales to frequencies by their index, not at random, so that every scale has its
-// share.
+// length returns a function that assigns scales to frequencies. It assigns them by index, not at
+// random, so that all scales have equally many frequencies.
 func (c Scales) length() func(j, n int) float64 {
 	list := append([]float64(nil), c.Bandwidths...)
 	if len(list) > 0 {
@@ -53,8 +53,8 @@ func (c Scales) length() func(j, n int) float64 {
 	}
 	octaves := math.Log(c.High / c.Low)
 	return func(j, n int) float64 {
-		// A golden-ratio sequence is evenly distributed over every run of frequencies, so that each block
-		// of orthogonal directions has all scales.
+		// A golden-ratio sequence is evenly distributed over every run of consecutive frequencies, so
+		// each block of orthogonal directions has scales from the whole range.
 		_, at := math.Modf((float64(j) + 0.5) * math.Phi)
 		return math.Exp(-at*octaves) / c.Low
 	}

@@ -10,21 +10,23 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Scattering describes grey images by a wavelet scattering transform of two scales and two orders:
-// moduli of oriented wavelets, moduli of wavelets of these, averaged over cells of 4×4 pixels. The
-// wavelets are fixed, so nothing is learnt from records. It is meant for linear classifiers and for
-// clustering; a generator cannot be trained against it.
+// Scattering describes grey images by a wavelet scattering transform of two scales and two orders.
+// The first order consists of the moduli of the image's convolutions with oriented wavelets. The
+// second order consists of the moduli of the first order's convolutions with wavelets. All moduli
+// are averaged over cells of 4×4 pixels. The wavelets are fixed, so nothing is learnt from records.
+// The features are meant for linear classifiers and for clustering; a generator cannot be trained
+// against them.
 //
-// With L orientations there are 1 + 2L + L² channels: 81 for the usual 8. Within a record, every
-// group of channels is normalised to mean 0 and variance 1 (group normalisation), and the whole row
-// to norm 1, or to 0 for an image of one grey level. So a private sum of rows has sensitivity 1. A
-// row is a function of its image only.
+// With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. In the row
+// of a record, every group of channels is normalised to mean 0 and variance 1 (group
+// normalisation). The whole row is then normalised to norm 1, or to 0 for an image of only one grey
+// level, so a private sum of rows has sensitivity 1. A row depends on its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
 // group normalisation).
 type Scattering struct {
-	Orientations int `json:"orientations"`    // between 0 and π; 0 means 8
-	Group        int `json:"group,omitempty"` // channels normalised together; 0 means 3
+	Orientations int `json:"orientations"`    // number of angles between 0 and π; 0 means 8
+	Group        int `json:"group,omitempty"` // channels in a group; 0 means 3
 }
 
 func (c Scattering) withDefaults() Scattering {
@@ -41,7 +43,8 @@ const mostAngles = 64
 
 func (c Scattering) channels() int { return 1 + 2*c.Orientations + c.Orientations*c.Orientations }
 
-// Features implements [FeatureKernel]. Errors: also for a layout that is not of grey images.
+// Features implements [FeatureKernel]. Errors: *param.Error, also for a layout that does not
+// describe grey images.
 func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 	m, err := c.new(l)
 	if err != nil {
@@ -71,14 +74,14 @@ func (c Scattering) validate(l Layout) error {
 // ScatteringMap computes the features of [Scattering] for images of one size. It is safe for
 // concurrent use.
 //
-// Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
-// whatever the record holds.
+// Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
+// record, even for one with values that are not finite.
 type ScatteringMap struct {
 	config        Scattering
 	height, width int
 }
 
-// half returns the number of cells of size two along n.
+// half returns the number of cells of two pixels along a side of n pixels.
 func half(n int) int { return (n + 1) / 2 }
 
 // In returns the width of a record.
@@ -92,8 +95,8 @@ func (m *ScatteringMap) Dim() int {
 // NormBound returns 1.
 func (m *ScatteringMap) NormBound() float64 { return 1 }
 
-// Transform writes the features of the batch's records into dst. It computes on the host, whatever
-// the device.
+// Transform writes the features of the batch's records into dst. It computes on the host for every
+// device.
 //
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In.
 func (m *ScatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
@@ -118,14 +121,15 @@ func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scatteringFile{m.config, m.height, m.width})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
+// UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
 	var f scatteringFile
 	if err := json.Unmarshal(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if f.Height < 1 || f.Width < 1 || f.Height > 1<<15 || f.Width > 1<<15 {
-		return fmt.Errorf("%w: images of %d×%d pixels", ErrFormat, f.Height, f.Width)
+		return fmt.Errorf("%w: images of %d×%d pixels, want sides from 1 to 32768", ErrFormat, f.Height,
+			f.Width)
 	}
 	read, err := f.Scattering.new(Layout{In: f.Height * f.Width, Height: f.Height, Width: f.Width})
 	if err != nil {
@@ -135,8 +139,8 @@ func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The wavelets are those of Morlet with circular envelopes, at the finest scale; the coarser scale
-// is the same at half the resolution.
+// These constants describe the wavelets of the finest scale, which are Morlet wavelets with
+// circular envelopes. The coarser scale uses the same wavelets at half the resolution.
 const (
 	waveSigma = 0.8
 	waveFreq  = 3 * math.Pi / 4
@@ -144,23 +148,23 @@ const (
 	waveTaps  = 2*waveReach + 1
 )
 
-// wave is one wavelet: a bell times a complex wave, the product of one factor along rows and one
-// along columns, minus the multiple of the bell that makes the mean 0.
+// wave is one wavelet. It is a bell times a complex wave, which is the product of a factor along
+// rows and a factor along columns. A multiple of the bell is subtracted so that the mean is 0.
 type wave struct {
 	rowRe, rowIm, colRe, colIm [waveTaps]float64
 	bell                       float64
 }
 
-// scatterer is one worker's scratch. Records that were not clamped and have values that are not
-// finite give rows of zeros.
+// scatterer is one worker's scratch memory. Records with values that are not finite give rows of
+// zeros.
 type scatterer struct {
 	m         *ScatteringMap
 	waves     []wave
 	bell      [waveTaps]float64
-	re, im    []float64   // rows convolved
+	re, im    []float64   // image convolved along rows
 	low, work []float64   // smoothed by the bell
 	image     []float64   // at full resolution
-	coarse    []float64   // at half
+	coarse    []float64   // at half resolution
 	first     [][]float64 // moduli of the finest scale, at half resolution
 	modulus   []float64
 }
@@ -197,7 +201,7 @@ func (s *scatterer) wave(angle float64) (w wave) {
 		w.colRe[k], w.colIm[k] = g*w.colRe[k], g*w.colIm[k]
 		row, col = row+complex(w.rowRe[k], w.rowIm[k]), col+complex(w.colRe[k], w.colIm[k])
 	}
-	w.bell = real(row * col) // the bell's own sum is 1, and the wave is even
+	w.bell = real(row * col) // the bell has sum 1, and the wave's real part is even
 	return w
 }
 
@@ -233,7 +237,7 @@ func (s *scatterer) features(x, out []float32) {
 	toUnit(out)
 }
 
-// smooth sets low to the image convolved with the bell. Values outside are 0.
+// smooth sets low to the image convolved with the bell. Values outside the image are 0.
 func (s *scatterer) smooth(src []float64, h, w int) {
 	for y := range h {
 		for x := range w {
@@ -247,8 +251,8 @@ func (s *scatterer) smooth(src []float64, h, w int) {
 	columns(s.low[:h*w], s.work, &s.bell, h, w)
 }
 
-// convolve sets modulus to the modulus of the image convolved with a wavelet; low holds the
-// smoothed image.
+// convolve sets modulus to the modulus of the image convolved with a wavelet. Before the call, low
+// must hold the smoothed image.
 func (s *scatterer) convolve(src []float64, h, w int, v *wave) {
 	for y := range h {
 		row := src[y*w : (y+1)*w]
@@ -291,7 +295,7 @@ func columns(dst, src []float64, taps *[waveTaps]float64, h, w int) {
 	}
 }
 
-// pool averages cells of 2×2 pixels. Values outside are 0.
+// pool averages cells of 2×2 pixels. Values outside the image are 0.
 func pool(dst, src []float64, h, w int) {
 	ch, cw := half(h), half(w)
 	clear(dst[:ch*cw])
@@ -317,10 +321,10 @@ func poolInto(dst []float32, src []float64, h, w int) {
 	}
 }
 
-// leastSpread is the variance of a group below which it counts as one grey level.
+// leastSpread is the largest variance of a group that counts as constant.
 const leastSpread = 1e-9
 
-// normalise scales every group of numbers to mean 0 and variance 1.
+// normalise scales every group of numbers to mean 0 and variance 1. Constant groups become zero.
 func normalise(row []float32, group int) {
 	for lo := 0; lo < len(row); lo += group {
 		part := row[lo:min(lo+group, len(row))]

@@ -20,8 +20,9 @@ func scattering(t *testing.T, c rff.Scattering, l rff.Layout) rff.Features {
 	return f
 }
 
-// TestScatteringOfAnythingHasItsNorm: whatever a record holds, its row has norm 1 or is zero, in
-// the float32 numbers written. The sensitivity of a sum of rows rests on it.
+// TestScatteringOfAnythingHasItsNorm checks that the float32 row of every record has a norm just
+// below 1 or is zero, even if the record has values that are not finite. The sensitivity of a sum
+// of rows depends on this.
 func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),
@@ -44,23 +45,23 @@ func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 					square += float64(v) * float64(v)
 				}
 				if !(square <= 1) {
-					t.Fatalf("%+v of %d×%d: a row of squared norm %v", c, l.Height, l.Width, square)
+					t.Fatalf("%+v of %d×%d: a row has squared norm %v, want 1 or 0", c, l.Height, l.Width, square)
 				}
 				if square > 1-1e-5 {
 					ones++
 				} else if square != 0 {
-					t.Errorf("%+v of %d×%d: a row of squared norm %v", c, l.Height, l.Width, square)
+					t.Errorf("%+v of %d×%d: a row has squared norm %v, want 1 or 0", c, l.Height, l.Width, square)
 				}
 			}
 			if ones == 0 && l.In > 1 {
-				t.Errorf("%+v of %d×%d: all rows are zero", c, l.Height, l.Width)
+				t.Errorf("%+v of %d×%d: all rows are zero: the test has no power", c, l.Height, l.Width)
 			}
 		}
 	}
 }
 
-// TestScatteringSeesOneImage: a row is the same bits alone, in any place of a batch, and on any
-// number of cores.
+// TestScatteringSeesOneImage checks that an image has the same row, to the bit, alone and at any
+// position in a batch, and on any number of cores.
 func TestScatteringSeesOneImage(t *testing.T) {
 	f := scattering(t, rff.Scattering{Orientations: 2}, picture)
 	a, b := bar(10, 10, 0.3, 14), bar(7, 9, -0.5, 10)
@@ -75,8 +76,9 @@ func TestScatteringSeesOneImage(t *testing.T) {
 	}
 }
 
-// TestScatteringTellsDirections: bars that lean the other way are further from one another than
-// bars that are moved by a pixel, and brightness does not matter.
+// TestScatteringTellsDirections compares the features of bars. Bars that lean in opposite
+// directions must be farther apart than a bar and its copy moved by half a pixel. Brightness must
+// not matter.
 func TestScatteringTellsDirections(t *testing.T) {
 	f := scattering(t, rff.Scattering{}, picture)
 	dim := bar(10, 10, 0.5, 14)
@@ -92,15 +94,16 @@ func TestScatteringTellsDirections(t *testing.T) {
 		return math.Sqrt(d)
 	}
 	if moved, turned := between(0, 1), between(0, 2); turned < 2*moved {
-		t.Errorf("moved by half a pixel: distance %.3g, turned: %.3g", moved, turned)
+		t.Errorf("distance %.3g if moved by half a pixel, %.3g if turned, want at least twice as much",
+			moved, turned)
 	}
 	if faint := between(0, 3); faint > 1e-3 {
-		t.Errorf("half as bright: distance %.3g", faint)
+		t.Errorf("distance %.3g if half as bright, want 0", faint)
 	}
 }
 
-// TestScatteringIsRead: descriptions and maps are read as they were written; layouts that are no
-// grey images are refused.
+// TestScatteringIsRead checks that descriptions and maps can be written and read. Invalid maps and
+// layouts that do not describe grey images must be refused.
 func TestScatteringIsRead(t *testing.T) {
 	c := rff.Scattering{Orientations: 4, Group: 5}
 	text, err := rff.MarshalFeatures(c)
@@ -108,7 +111,7 @@ func TestScatteringIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := rff.UnmarshalFeatures(text); err != nil || got != rff.FeatureKernel(c) {
-		t.Errorf("%s is read as %v, %v", text, got, err)
+		t.Errorf("%s is read as %v, error %v", text, got, err)
 	}
 	m := scattering(t, c, picture).(*rff.ScatteringMap)
 	if text, err = json.Marshal(m); err != nil {
@@ -116,17 +119,17 @@ func TestScatteringIsRead(t *testing.T) {
 	}
 	var again rff.ScatteringMap
 	if err := json.Unmarshal(text, &again); err != nil || again != *m {
-		t.Errorf("%s is read as %+v, %v", text, again, err)
+		t.Errorf("%s is read as %+v, error %v", text, again, err)
 	}
 	for _, bad := range []string{`{}`, `{"scattering":{"orientations":-1},"height":5,"width":5}`,
 		`{"scattering":{},"height":100000,"width":100000}`, `[]`} {
 		if err := json.Unmarshal([]byte(bad), &again); err == nil {
-			t.Errorf("%s is read", bad)
+			t.Errorf("%s was read, want an error", bad)
 		}
 	}
 	for _, l := range []rff.Layout{{In: 30}, {In: 12, Height: 2, Width: 2}} {
 		if _, err := c.Features(l, 1); err == nil {
-			t.Errorf("%+v is taken for an image", l)
+			t.Errorf("Features accepts the layout %+v, want an error", l)
 		}
 	}
 }

@@ -2,30 +2,30 @@ package rff
 
 import "slices"
 
-// A SparseEmbedding can list the nonzero features of a record, which are few for a
-// record of a table. The cost of a sum over many records then depends on their number,
-// not on Dim.
+// A SparseEmbedding can list the nonzero features of a record, which are few for a row of a table.
+// The cost of a sum over many records then depends on the number of nonzero features, not on Dim.
 type SparseEmbedding interface {
 	Embedding
 	// AppendRow appends the indices and the values of the nonzero features of one record, and returns
 	// the extended slices. The record is given by its nonzero coordinates: in holds their indices,
-	// ascending, and x their values. The values appended are those that Transform writes.
+	// ascending, and x their values. The appended values are the values that Transform writes.
 	//
-	// Shapes: in and x have the same length, at most In; places are below In.
+	// Shapes: in and x have the same length, at most In. The appended indices are ascending and below
+	// Dim.
 	AppendRow(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
 }
 
-// sparseAxis is an axis that can list the features that are not zero.
+// sparseAxis is an axis that can list its nonzero features.
 type sparseAxis interface {
 	axis
-	// list appends the indices and the values of the nonzero features, given the nonzero coordinates
-	// of the axis.
+	// list appends the indices and the values of the axis's nonzero features, given the nonzero
+	// coordinates that it reads.
 	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
 	// span returns the range of coordinates of a record that the axis reads.
 	span() (lo, hi int)
 }
 
-// sparseTensor is a tensor whose axes are mostly zero, with terms of at most two
+// sparseTensor is a tensor whose axes have mostly zero features and whose terms have at most two
 // factors.
 type sparseTensor struct {
 	*tensor
@@ -35,7 +35,7 @@ type sparseTensor struct {
 
 // listed holds the nonzero features of all axes of one record.
 type listed struct {
-	ends   []int // where the features of each axis end
+	ends   []int // for each axis, the end of its features in the lists
 	places []int32
 	values []float32
 }
@@ -49,7 +49,7 @@ func (l *listed) of(k int) (places []int32, values []float32) {
 	return l.places[first:l.ends[k]], l.values[first:l.ends[k]]
 }
 
-// list lists the features of every axis, whose coordinates follow each other in records.
+// list lists the nonzero features of every axis. Axes read consecutive ranges of coordinates.
 func (t sparseTensor) list(l *listed, in []int32, x []float32) {
 	l.ends, l.places, l.values = l.ends[:0], l.places[:0], l.values[:0]
 	for _, a := range t.axes {
@@ -61,8 +61,8 @@ func (t sparseTensor) list(l *listed, in []int32, x []float32) {
 	}
 }
 
-// AppendRow implements [SparseEmbedding], in time proportional to the terms and to the features
-// that are not zero.
+// AppendRow implements [SparseEmbedding]. Its time is proportional to the number of terms plus the
+// number of nonzero features.
 func (t sparseTensor) AppendRow(in []int32, x []float32, places []int32,
 	values []float32) ([]int32, []float32) {
 	w := t.workspace()

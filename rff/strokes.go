@@ -10,32 +10,33 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Strokes describes images by the positions and orientations of their edges: histograms of the
-// orientations of grey-level gradients over a grid of cells. Each gradient is shared among the
-// neighbouring cells and orientations. Images can be made upright first: centred, freed of their
-// slant and scaled to one size, according to the moments of their own grey levels. It is meant for
-// clustering, where two images of one symbol should be close; a generator cannot be trained against
-// it.
+// Strokes describes grey images by the positions and orientations of their edges. For each cell of
+// a grid it computes a histogram of the orientations of grey-level gradients. Each gradient is
+// divided among the nearest cells and orientations. Before that, an image can be made upright: it
+// is centred, its slant is removed and it is scaled to a fixed size, all according to the moments
+// of its grey levels. The features are meant for clustering, where two images of the same symbol
+// should be close; a generator cannot be trained against them.
 //
-// Rows have norm 1, or 0 for an image of one grey level, so that a private sum of them has
-// sensitivity 1. A row is a function of its image only.
+// Rows have norm 1, or 0 for an image of only one grey level, so a private sum of rows has
+// sensitivity 1. A row depends on its image only.
 //
-// Source: Dalal and Triggs 2005 (histograms of oriented gradients), without their blocks; slant and
-// size from moments as Casey 1970.
+// Source: Dalal and Triggs 2005 (histograms of oriented gradients), without their blocks; Casey
+// 1970 (slant and size from moments).
 type Strokes struct {
-	Cells        int `json:"cells"`        // along each side
-	Orientations int `json:"orientations"` // between 0 and π
+	Cells        int `json:"cells"`        // number along each side
+	Orientations int `json:"orientations"` // number of angles between 0 and π
 	// Blur is the standard deviation, in pixels, of the smoothing before gradients are taken.
 	Blur float64 `json:"blur"`
-	// Upright centres images and removes their slant. Spread, if it is not 0, is the standard
-	// deviation of an upright image's ink along its height, as a fraction of the height.
+	// Upright centres images and removes their slant. If Spread is not 0, upright images are also
+	// scaled such that the standard deviation of the ink along the height is this fraction of the
+	// height.
 	Upright bool    `json:"upright,omitempty"`
 	Spread  float64 `json:"spread,omitempty"`
 }
 
 // StrokesFor returns the settings that gave the best results for handwriting, scaled to the size of
-// the images: five by five cells of six orientations, 150 features. They were chosen on generated
-// digits of 28×28 pixels and on no records.
+// the images. They give 150 features: five by five cells with six orientations. The settings were
+// chosen on generated digits of 28×28 pixels, not on records.
 func StrokesFor(height, width int) Strokes {
 	side := math.Sqrt(max(float64(height)*float64(width), 1)) / 28
 	return Strokes{Cells: 5, Orientations: 6, Blur: side, Upright: true, Spread: 6.0 / 28}
@@ -46,7 +47,8 @@ const (
 	mostOrientations = 1 << 10
 )
 
-// Features implements [FeatureKernel]. Errors: also for a layout that is not of grey images.
+// Features implements [FeatureKernel]. Errors: *param.Error, also for a layout that does not
+// describe grey images.
 func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
 	m, err := c.new(l)
 	if err != nil {
@@ -78,8 +80,8 @@ func (c Strokes) validate(l Layout) error {
 // StrokeMap computes the features of [Strokes] for images of one size. It is safe for concurrent
 // use.
 //
-// Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
-// whatever the record holds.
+// Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
+// record, even for one with values that are not finite.
 type StrokeMap struct {
 	config            Strokes
 	in, height, width int
@@ -94,8 +96,8 @@ func (m *StrokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.confi
 // NormBound returns 1.
 func (m *StrokeMap) NormBound() float64 { return 1 }
 
-// Transform writes the features of the batch's records into dst. It computes on the host, whatever
-// the device.
+// Transform writes the features of the batch's records into dst. It computes on the host for every
+// device.
 //
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In.
 func (m *StrokeMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
@@ -121,7 +123,7 @@ func (m *StrokeMap) MarshalJSON() ([]byte, error) {
 	return json.Marshal(strokeFile{m.config, m.in, m.height, m.width})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
+// UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *StrokeMap) UnmarshalJSON(data []byte) error {
 	var f strokeFile
 	if err := json.Unmarshal(data, &f); err != nil {

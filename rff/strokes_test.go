@@ -28,13 +28,14 @@ func described(f rff.Features, rows ...[]float32) device.Matrix {
 	flat := slices.Concat(rows...)
 	dst := device.HostMatrix(len(rows), f.Dim(), make([]float32, len(rows)*f.Dim()))
 	for i := range dst.Data {
-		dst.Data[i] = 7 // what stood there before must not matter
+		dst.Data[i] = 7 // the old contents must not matter
 	}
 	f.Transform(device.CPU(), dense(len(rows), f.In(), flat), dst)
 	return dst
 }
 
-// bar returns an image of a bar of 3 pixels' width: at a place, leaning by a shear, of a length.
+// bar returns an image of a bar that is 3 pixels wide, centred at (x, y), sheared by shear and
+// length pixels long.
 func bar(x, y, shear, length float64) []float32 {
 	img := make([]float32, 400)
 	for i := range img {
@@ -46,8 +47,9 @@ func bar(x, y, shear, length float64) []float32 {
 	return img
 }
 
-// TestStrokesOfAnythingHaveTheirNorm: whatever a record holds, its row is a unit vector or zero, in
-// the float32 numbers written. The sensitivity of a sum of rows rests on it.
+// TestStrokesOfAnythingHaveTheirNorm checks that the float32 row of every record has a norm of at
+// most 1, even if the record has values that are not finite. The sensitivity of a sum of rows
+// depends on this.
 func TestStrokesOfAnythingHaveTheirNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),
@@ -81,20 +83,20 @@ func TestStrokesOfAnythingHaveTheirNorm(t *testing.T) {
 				square += float64(v) * float64(v)
 			}
 			if !(square <= 1) {
-				t.Fatalf("%s: image %d has features of norm %v", name, i, math.Sqrt(square))
+				t.Fatalf("%s: image %d has features of norm %v, want at most 1", name, i, math.Sqrt(square))
 			}
 			if square > 1-1e-5 {
 				ones++
 			}
 		}
 		if ones < 300 {
-			t.Errorf("%s: %d of 600 rows have norm 1", name, ones)
+			t.Errorf("%s: %d of 600 rows have norm 1, want at least 300: the test has no power", name, ones)
 		}
 	}
 }
 
-// TestStrokesOfARecordAreItsOwn: a row does not depend on the rows beside it, on the one that was
-// made before it, or on what stood in its place.
+// TestStrokesOfARecordAreItsOwn checks that a row does not depend on other rows of the batch, on
+// the row computed before it, or on the old contents of dst.
 func TestStrokesOfARecordAreItsOwn(t *testing.T) {
 	f := strokes(t, rff.StrokesFor(20, 20), picture)
 	blank, lone := make([]float32, 400), bar(12, 9, -0.4, 9)
@@ -105,17 +107,18 @@ func TestStrokesOfARecordAreItsOwn(t *testing.T) {
 	together := described(f, rows...)
 	for i, x := range rows {
 		if alone := described(f, x); !slices.Equal(alone.Row(0), together.Row(i)) {
-			t.Fatalf("row %d is another beside other rows", i)
+			t.Fatalf("row %d differs between a batch and a batch of one", i)
 		}
 	}
 	for _, v := range together.Row(1) {
 		if v != 0 {
-			t.Fatal("a blank image has strokes")
+			t.Fatal("the features of a blank image are not zero")
 		}
 	}
 }
 
-// TestUprightStrokesForgive: features ignore place, slant and size, and distinguish shapes.
+// TestUprightStrokesForgive checks that features hardly depend on position, slant and size, and
+// that they distinguish shapes.
 func TestUprightStrokesForgive(t *testing.T) {
 	f := strokes(t, rff.StrokesFor(20, 20), picture)
 	plus := bar(10, 10, 0, 14)
@@ -134,11 +137,11 @@ func TestUprightStrokesForgive(t *testing.T) {
 	for name, other := range map[string][]float32{"moved": bar(7, 8, 0, 14),
 		"leaning": bar(10, 10, 0.4, 14), "short": bar(10, 10, 0, 11)} {
 		if s := like(straight, other); s < 0.9 {
-			t.Errorf("%s: similarity %.3f", name, s)
+			t.Errorf("%s: similarity %.3f, want at least 0.9", name, s)
 		}
 	}
 	if s := like(straight, plus); s > 0.8 {
-		t.Errorf("another shape: similarity %.3f", s)
+		t.Errorf("another shape: similarity %.3f, want at most 0.8", s)
 	}
 }
 
@@ -150,7 +153,7 @@ func TestStrokesSurviveJSON(t *testing.T) {
 		}
 		back, err := rff.UnmarshalFeatures(data)
 		if err != nil || back != rff.FeatureKernel(c) {
-			t.Errorf("%+v came back as %+v (%v)", c, back, err)
+			t.Errorf("wrote %+v, read %+v (error %v)", c, back, err)
 		}
 		f := strokes(t, c, picture)
 		if data, err = json.Marshal(f); err != nil {
@@ -162,7 +165,7 @@ func TestStrokesSurviveJSON(t *testing.T) {
 		}
 		x := bar(8, 9, 0.3, 12)
 		if !slices.Equal(described(f, x).Data, described(&m, x).Data) {
-			t.Errorf("%+v: features differ after a round trip", c)
+			t.Errorf("%+v: the map that was read gives other features", c)
 		}
 	}
 	rbf := rff.RBF{Dim: 4, Bandwidth: 2}
@@ -171,14 +174,14 @@ func TestStrokesSurviveJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back, err := rff.UnmarshalFeatures(data); err != nil || back != rff.FeatureKernel(rbf) {
-		t.Errorf("%+v came back as %+v (%v)", rbf, back, err)
+		t.Errorf("wrote %+v, read %+v (error %v)", rbf, back, err)
 	}
 	for _, bad := range hostile {
 		if _, err := rff.UnmarshalFeatures([]byte(bad)); !errors.Is(err, rff.ErrFormat) {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("%s: got %v, want ErrFormat", bad, err)
 		}
 		if err := json.Unmarshal([]byte(bad), new(rff.StrokeMap)); err == nil {
-			t.Errorf("%s: a map of strokes", bad)
+			t.Errorf("%s was read as a StrokeMap, want an error", bad)
 		}
 	}
 }
@@ -197,7 +200,7 @@ func TestStrokesRefuseWhatTheyCannotDraw(t *testing.T) {
 		_, err := c.Features(l, 1)
 		var bad *param.Error
 		if !errors.As(err, &bad) || bad.Path != path {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want *param.Error with this path", path, err)
 		}
 	}
 }

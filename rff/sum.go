@@ -8,18 +8,19 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Sum is the sum kernel for mixed columns: the features of a kernel on the numbers,
-// followed by the discrete coordinates divided by √d, where d is their number.
+// Sum is the sum kernel for mixed columns. Its features are the features of a kernel on the
+// numbers, followed by the discrete coordinates divided by √d, where d is the number of discrete
+// coordinates.
 //
-// Guarantee: if the kernel of the numbers has norm 1, and there are c discrete columns, each of
-// which has at most one coordinate that is 1, then the norm is at most √(1+c/d) and two records
-// differ by at most √(4+2c/d).
+// Guarantee: suppose that the features of the numbers have norm 1 and that each of c discrete
+// columns has at most one coordinate that is 1. Then the norm is at most √(1+c/d), and the features
+// of two records differ by at most √(4+2c/d).
 //
-// Source: Harder, Adamczewski and Park 2021, section 4.2, whose bounds √2 and
-// 2√2 are those of c = d.
+// Source: Harder, Adamczewski and Park 2021, section 4.2. The paper states the bounds √2 and 2√2,
+// which are for c = d.
 type Sum struct {
-	// Numbers is the kernel of the numeric columns. It reads only their coordinates; flags and
-	// indicators of missing numbers are discrete.
+	// Numbers is the kernel of the numeric columns. Flags and the indicators of missing numbers are
+	// discrete coordinates.
 	Numbers Kernel
 }
 
@@ -48,8 +49,8 @@ func (c Sum) validate() error {
 	return nil
 }
 
-// run is a range of coordinates that are consecutive in a record and, from another position on, in
-// the input of their part of the features.
+// run is a range of consecutive coordinates. It begins at from in a record, and at to in the input
+// of the numbers' kernel or in the discrete features.
 type run struct{ from, to, width int }
 
 // sumMap is the embedding of a Sum.
@@ -63,7 +64,7 @@ type sumMap struct {
 	scratch               rowPool
 }
 
-// split sorts coordinates into numbers and discrete ones.
+// split divides the coordinates of a layout into numbers and discrete coordinates.
 func (m *sumMap) split(l Layout) {
 	if len(l.Blocks) == 0 {
 		m.number(0, l.In)
@@ -90,7 +91,7 @@ func (m *sumMap) level(from, width int) {
 	m.discrete += width
 }
 
-// extend appends a run, or lengthens the last one that it continues.
+// extend appends a run, or lengthens the last run if r continues it.
 func extend(runs []run, r run) []run {
 	if r.width == 0 {
 		return runs
@@ -102,9 +103,8 @@ func extend(runs []run, r run) []run {
 	return append(runs, r)
 }
 
-// setBounds adds up the bounds of the numbers and of each discrete column. Two records differ by at
-// most √2 in a column that has exactly one of w ≥ 2 levels, and by at most 1 in a single
-// coordinate.
+// setBounds combines the bounds for the numbers and for each discrete column. Two records differ by
+// at most √2 in a one-hot column of at least two levels, and by at most 1 in a single coordinate.
 func (m *sumMap) setBounds(l Layout) {
 	var norm, change float64
 	for _, b := range l.Blocks {
@@ -123,8 +123,8 @@ func (m *sumMap) setBounds(l Layout) {
 	m.norm, m.change = math.Sqrt(norm), math.Sqrt(change)
 }
 
-// discreteBounds returns the largest squared norm of a block's discrete coordinates
-// and the largest squared distance between two records there.
+// discreteBounds returns the largest squared norm of a block's discrete coordinates, and the
+// largest squared distance between two records in these coordinates.
 func (b Block) discreteBounds() (norm, change float64) {
 	switch {
 	case b.OneHot && b.Width == 1:
@@ -153,7 +153,7 @@ func (m *sumMap) Dim() int {
 // NormBound returns the largest norm of a record's features.
 func (m *sumMap) NormBound() float64 { return m.norm }
 
-// ChangeBound returns the largest distance of two records' features.
+// ChangeBound returns the largest distance between two records' features.
 func (m *sumMap) ChangeBound() float64 { return m.change }
 
 // Transform implements [Embedding].

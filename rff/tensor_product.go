@@ -7,20 +7,20 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// An axis turns a few coordinates of a record into a short vector of norm at
-// most 1, with a derivative.
+// An axis maps a few coordinates of a record to a short vector of norm at most 1. The map is
+// differentiable.
 type axis interface {
 	width() int
-	// features sets p, of width numbers, from a record.
+	// features writes the axis's features of the record x to p, which has length width.
 	features(x, p []float32)
-	// backward adds the derivative of ⟨dp, features⟩ by the record to dx.
+	// backward adds to dx the derivative of ⟨dp, features⟩ with respect to the record.
 	backward(x, dp, dx []float32)
 }
 
-// A term is the outer product of leading features of its axes, times scale.
+// A term is the outer product of the first features of its axes, multiplied by scale.
 type term struct {
 	axes   []int
-	widths []int // the number of features of each axis that are multiplied
+	widths []int // for each axis, the number of its first features in the product
 	scale  float32
 	size   int
 }
@@ -28,15 +28,15 @@ type term struct {
 // maxAxes is the largest number of axes that a term multiplies.
 const maxAxes = 3
 
-// tensor is an embedding that concatenates terms over axes. It is computed on the host: its rows
-// are short loops over public structure, not matrix products.
+// A tensor is an embedding that concatenates terms. It is computed on the host, because its rows
+// are short loops and not matrix products.
 type tensor struct {
 	in, dim      int
 	axes         []axis
-	at           []int // where the features of each axis are in a workspace
-	width        int   // of all axes' features together
+	at           []int // offset of each axis's features in a workspace
+	width        int   // number of features of all axes together
 	terms        []term
-	scratch      int // of the longest partial product
+	scratch      int // length of the longest partial product
 	norm, change float64
 	pool         sync.Pool
 }
@@ -50,7 +50,7 @@ func newTensor(in int, axes []axis, norm, change float64) *tensor {
 	return t
 }
 
-// add appends the product of the leading features of some axes.
+// add appends a term, the product of the first features of some axes.
 func (t *tensor) add(scale float64, widths []int, axes ...int) {
 	m := term{axes: axes, widths: widths, scale: roundDown(scale * (1 - guard)), size: 1}
 	for i, w := range widths {
@@ -63,7 +63,7 @@ func (t *tensor) add(scale float64, widths []int, axes ...int) {
 	t.terms = append(t.terms, m)
 }
 
-// roundDown returns the largest float32 that is no larger than a positive v.
+// roundDown returns the largest float32 that is at most v, which must be positive.
 func roundDown(v float64) float32 {
 	f := float32(v)
 	if float64(f) > v {
@@ -81,14 +81,14 @@ func (t *tensor) Dim() int { return t.dim }
 // NormBound returns the largest norm of a record's features.
 func (t *tensor) NormBound() float64 { return t.norm }
 
-// ChangeBound returns the largest distance of two records' features.
+// ChangeBound returns the largest distance between two records' features.
 func (t *tensor) ChangeBound() float64 { return t.change }
 
 // workspace is the scratch memory of one goroutine for one row.
 type workspace struct {
-	p, dp     []float32 // features of all axes, and the derivative by them
+	p, dp     []float32 // features of all axes; derivative with respect to them
 	pre, pre2 [maxAxes][]float32
-	listed    listed // of sparse rows
+	listed    listed // for sparse rows
 }
 
 func (t *tensor) workspace() *workspace {
@@ -109,7 +109,8 @@ func (t *tensor) project(w *workspace, x []float32) {
 	}
 }
 
-// of returns the numbers of the axis that is factor k of a term.
+// of returns the part of all that belongs to factor k of a term; all has a number for every feature
+// of every axis.
 func (t *tensor) of(m term, k int, all []float32) []float32 {
 	at := t.at[m.axes[k]]
 	return all[at : at+m.widths[k]]
@@ -149,7 +150,7 @@ func (t *tensor) backward(w *workspace, x, delta, dx []float32) {
 	}
 }
 
-// backTerm computes the derivatives of the factors of a product, the last factor first.
+// backTerm adds a term's derivative with respect to its factors to w.dp, the last factor first.
 func (t *tensor) backTerm(w *workspace, m term, delta []float32) {
 	t.partial(w, m)
 	size := m.size
@@ -162,7 +163,7 @@ func (t *tensor) backTerm(w *workspace, m term, delta []float32) {
 	}
 }
 
-// outer sets dst to a⊗b, without multiplications for zeros of a.
+// outer sets dst to a⊗b. It skips the multiplications for zeros of a.
 func outer(dst, a, b []float32) {
 	for i, v := range a {
 		row := dst[i*len(b) : (i+1)*len(b)]
@@ -176,7 +177,7 @@ func outer(dst, a, b []float32) {
 	}
 }
 
-// contract adds to da and db the derivatives of ⟨delta, a⊗b⟩.
+// contract adds to da and db the derivatives of ⟨delta, a⊗b⟩ with respect to a and b.
 func contract(delta, a, b, da, db []float32) {
 	for i, v := range a {
 		row := delta[i*len(b) : (i+1)*len(b)]

@@ -2,13 +2,14 @@ package rff
 
 import "math"
 
-// Limits of the change to an image.
+// Limits on the changes to an image.
 const (
 	mostSlant  = 1.0 // a shear by 45 degrees
 	mostResize = 2.0
 )
 
-// moments holds the moments of an image's ink: its mass, its centre and its spread.
+// moments holds the moments of an image's ink: the mass, the centre (x, y) and the central second
+// moments xy and yy.
 type moments struct{ mass, x, y, xy, yy float64 }
 
 func (d *drawing) moments() (m moments) {
@@ -29,8 +30,8 @@ func (d *drawing) moments() (m moments) {
 	return m
 }
 
-// straighten writes the image in grey to upright: centred, sheared until its rows and columns are
-// uncorrelated, and resized. An image without ink stays empty.
+// straighten writes the image in grey to upright. It centres the image, shears it such that the
+// coordinates of the ink are uncorrelated, and resizes it. An image without ink stays empty.
 func (d *drawing) straighten() {
 	clear(d.upright)
 	m := d.moments()
@@ -55,7 +56,7 @@ func (d *drawing) straighten() {
 	}
 }
 
-// between interpolates the image between its pixels; values outside are 0.
+// between interpolates between the image's pixels. Values outside the image are 0.
 func (d *drawing) between(x, y float64) float64 {
 	column, right := split(x)
 	row, down := split(y)

@@ -11,7 +11,7 @@ import (
 
 // Config describes a sequence of two systems. Every field is public.
 type Config struct {
-	// Budget is the budget of both together.
+	// Budget is the budget of both systems together.
 	Budget accountant.Budget
 	// First is the plan of the first system, with its own budget.
 	First synth.Plan
@@ -20,7 +20,7 @@ type Config struct {
 	Then synth.Plan
 	// Records is the number of synthetic records that Then starts from; 0 means 10,000.
 	Records int
-	// Seed is the seed of these records.
+	// Seed is the seed of the synthetic records.
 	Seed uint64
 }
 
@@ -96,9 +96,9 @@ func (c Config) stages() (list []synth.Stage) {
 	return list
 }
 
-// Within returns the sequence with Then made for the largest budget that First leaves of the
-// whole budget, up to half a per cent of the whole. The function then returns its plan for a
-// given budget, which has the sequence's δ and relation.
+// Within returns the sequence with a plan Then for the budget that First leaves. This is the
+// largest budget, up to half a per cent of the whole, with which both plans meet the whole budget.
+// The function then returns the plan for a given budget, which has the sequence's δ and relation.
 //
 // Errors: those of then and of Validate; accountant.ErrBudgetExceeded if First leaves less than a
 // hundredth of the whole squared effect.

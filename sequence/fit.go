@@ -45,7 +45,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		if models[i], err = r.FitInner(ctx, part); err != nil {
 			return nil, err
 		}
-		if err := r.Save(); err != nil { // the last state of a complete system
+		if err := r.Save(); err != nil { // the last state of a finished system
 			return nil, err
 		}
 		r.Keep(states.file)

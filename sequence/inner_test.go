@@ -24,9 +24,9 @@ func (w *enclosing) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) 
 	return r.FitInner(ctx, w.in(r))
 }
 
-// TestInnerPlansAreComplete: an inner plan is refused before it draws if it would draw outside
-// the run's reservation, lacks the records that it starts from, or is given private records as
-// public ones.
+// TestInnerPlansAreComplete: an inner plan is refused before it draws if it would draw outside the
+// run's reservation, lacks the records that it starts from, or is given private records as public
+// records.
 func TestInnerPlansAreComplete(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	data, other := table(t, numbers, 40), table(t, numbers, 7)
@@ -47,7 +47,8 @@ func TestInnerPlansAreComplete(t *testing.T) {
 			"synth.Inner.Public"},
 		"no rows before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
 			Public: other.Slice(0, 0)}, "synth.Inner.Public"},
-		"rows of nobody": {synth.Inner{Plan: plan, Prefix: "x: ", Public: other}, "synth.Inner.Public"},
+		"rows without a first system": {synth.Inner{Plan: plan, Prefix: "x: ",
+			Public: other}, "synth.Inner.Public"},
 		"private rows": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
 			Public: data.Slice(3, 9)}, "synth.Inner.Public"},
 		"copies of private rows": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
@@ -65,10 +66,10 @@ func TestInnerPlansAreComplete(t *testing.T) {
 		var mistake *param.Error
 		if c.want == "" && err != nil || c.want != "" &&
 			(!errors.As(err, &mistake) || mistake.Path != c.want || part.given != nil) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
+			t.Errorf("%s: got error %v, want %q", name, err, c.want)
 		}
 		if n := len(ledger.Entries()); n > 1 {
-			t.Errorf("%s: %d lines", name, n)
+			t.Errorf("%s: the ledger has %d entries, want at most 1", name, n)
 		}
 	}
 }
@@ -90,7 +91,8 @@ func TestCandidatesThatFollowCostNothing(t *testing.T) {
 	ledger := accountant.NewLedger(b)
 	_, err = p.FitOn(t.Context(), ledger, table(t, numbers, 40))
 	if err == nil || len(ledger.Entries()) != 0 {
-		t.Errorf("%v, %d lines", err, len(ledger.Entries()))
+		t.Errorf("got error %v and %d ledger entries, want an error and no entry",
+			err, len(ledger.Entries()))
 	}
 }
 
@@ -117,6 +119,6 @@ func TestSequencesWithinSequencesAreFew(t *testing.T) {
 	systems = append(systems, sequence.System(systems))
 	if _, err := systems.ReadPlan(text); !errors.Is(err, synth.ErrFormat) ||
 		!strings.Contains(err.Error(), "within each other") {
-		t.Errorf("eight sequences within each other: %v", err)
+		t.Errorf("eight sequences within each other: got error %v, want ErrFormat", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a sequence releases: the models of both systems. It draws records from the second
-// one; [Stage] returns each of them as a generator.
+// Model is the release of a sequence: the models of both systems. It draws records from the second
+// model. [Stage] returns the generator of either system.
 type Model struct {
 	synth.Wrapped
 	first   synth.Model
@@ -18,9 +18,10 @@ type Model struct {
 }
 
 // Stage returns the generator of one system of a sequence, 0 for the first and 1 for the second.
-// Its guarantee is that of the whole sequence.
+// Its guarantee is the guarantee of the whole sequence.
 //
-// Errors: *param.Error for a generator that is not of a sequence, and for another number.
+// Errors: *param.Error for a generator that is not of a sequence, and for a number other than 0 and
+// 1.
 func Stage(g *synth.Generator, i int) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	var k param.Checker

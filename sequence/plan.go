@@ -17,7 +17,7 @@ type Plan struct {
 	config Config
 }
 
-// Config returns the sequence that the plan was made for.
+// Config returns the configuration that the plan was made from.
 func (p *Plan) Config() Config {
 	if p == nil {
 		return Config{}
@@ -102,7 +102,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// System returns the reader of sequences of the given systems, and of sequences of these.
+// System returns the system that reads sequences of the given systems, and sequences of such
+// sequences.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, with(of)) },
@@ -121,9 +122,9 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	limits, ok := saved.Limits.Half() // both build networks, and may be sequences themselves
+	limits, ok := saved.Limits.Half() // both plans may build networks, or be sequences
 	if !ok {
-		return nil, synth.Malformed(errors.New("sequences within each other are nested too deep"))
+		return nil, synth.Malformed(errors.New("sequences within each other are nested too deeply"))
 	}
 	c := Config{Budget: saved.Budget, Records: j.Records, Seed: j.Seed}
 	var err error

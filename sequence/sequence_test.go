@@ -50,8 +50,8 @@ func mustPlan(t testing.TB, r accountant.Relation, first, then planner) *sequenc
 	return p
 }
 
-// spy is a user-defined system. As the second system it records which records it is given as
-// public; as the first system its generator returns the records of made.
+// spy is a user-defined system. As the second system it keeps the records that it is given as
+// public. As the first system its generator returns the records of made.
 type spy struct {
 	given records.Data
 	made  func(r *synth.Run) records.Data
@@ -112,7 +112,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.given == nil || w.given.Len() != 200 {
-		t.Fatalf("the second system is given %v", w.given)
+		t.Fatalf("the second system is given the wrong public records %v", w.given)
 	}
 	if records.Overlap(w.given, data) {
 		t.Error("public records share storage with private ones")
@@ -126,7 +126,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 			t.Error("a private record is given as a public one")
 		}
 	}
-	// They are records that the released generator draws with the same seed.
+	// The public records are records that the released generator draws with the same seed.
 	stage, err := sequence.Stage(gen, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -217,13 +217,14 @@ func TestBothStagesArePaidForTogether(t *testing.T) {
 			t.Errorf("%v: the ledger says ε = %v, both systems cost %v", r, got, both.Upper)
 		}
 		if got := p.Total().Upper; got < 0.98*3 || got > 3 {
-			t.Errorf("%v: ε = %v of a budget of 3", r, got)
+			t.Errorf("%v: got ε = %v, want the budget of 3, less at most 2 per cent", r, got)
 		}
 		poor := accountant.NewLedger(accountant.Budget{Epsilon: p.Config().First.Total().Upper * 1.01,
 			Delta: 1e-5, Relation: r})
 		if _, err := p.FitOn(t.Context(), poor, table(t, numbers, 40)); !errors.Is(err,
 			accountant.ErrBudgetExceeded) || len(poor.Entries()) != 0 {
-			t.Errorf("%v: a ledger for the first system alone: %v, entries %v", r, err, poor.Entries())
+			t.Errorf("%v: a ledger for the first system alone: got error %v and entries %v",
+				r, err, poor.Entries())
 		}
 	}
 }
@@ -245,7 +246,7 @@ func TestRefusals(t *testing.T) {
 	gans := plan(numbers, accountant.AddOrRemoveOne, adversary)
 	dpgms := plan(labelled, accountant.AddOrRemoveOne, func(s records.Schema, b accountant.Budget,
 		n int) (synth.Plan, error) {
-		p, err := planOf(s, b, n, embedding, mixture) // of records without labels
+		p, err := planOf(s, b, n, embedding, mixture) // its records have no labels
 		return synth.PlanOf(p, err)
 	})
 	for name, c := range map[string]sequence.Config{
@@ -263,34 +264,35 @@ func TestRefusals(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := c.Plan(); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	dear := b
 	dear.Epsilon = 1.2
 	c := sequence.Config{Budget: dear, First: add, Then: plan(numbers, b.Relation, adversary)}
 	if _, err := c.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("two systems for little more than the price of one: %v", err)
+		t.Errorf("a budget for one system: got error %v, want ErrBudgetExceeded", err)
 	}
 	dear.Epsilon = 1
 	_, err := sequence.Config{Budget: dear, First: add}.Within(
 		func(b accountant.Budget) (synth.Plan, error) { return adversary(numbers, b, 40) })
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("nothing is left: %v", err)
+		t.Errorf("a first system that leaves no budget: got error %v, want ErrBudgetExceeded", err)
 	}
 	for _, alone := range []synth.Plan{gans, plan(numbers, b.Relation, mixture)} {
 		ledger := accountant.NewLedger(b)
 		_, err := alone.FitOn(t.Context(), ledger, table(t, numbers, 40))
 		var wrong *param.Error
 		if !errors.As(err, &wrong) || len(ledger.Entries()) != 0 {
-			t.Errorf("%s by itself: %v, entries %v", alone.System(), err, ledger.Entries())
+			t.Errorf("%s by itself: got error %v and entries %v, want *param.Error",
+				alone.System(), err, ledger.Entries())
 		}
 	}
 }
 
-// TestStopsBetween: a run that is stopped in the second system does not draw for the first one
-// again, and continues from the second one's state, which is kept while the first one's generator
-// is made again.
+// TestStopsBetween: a run that is stopped in the second system does not repeat the draws of the
+// first system. It continues from the second system's state, which the checkpoint keeps while the
+// first system's generator is made again.
 func TestStopsBetween(t *testing.T) {
 	p := mustPlan(t, accountant.AddOrRemoveOne, embedding, adversary)
 	data := table(t, numbers, 40)
@@ -330,7 +332,7 @@ func TestStopsBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.State.Parts) != 2 {
-			t.Fatalf("the state is %s", f.Header)
+			t.Fatalf("want the states of two systems, got %s", f.Header)
 		}
 		return h.State.Parts[1].Kept, h.State.Parts[1].Header.Done, h.Taken
 	}
@@ -340,7 +342,7 @@ func TestStopsBetween(t *testing.T) {
 		}
 		second, done, taken := kept()
 		if !second || done != step || taken[0] != 8 || taken[1] != step {
-			t.Errorf("stopped after step %d: second kept %v after %d steps, taken %v", step, second,
+			t.Errorf("stopped after step %d: got second state %v, %d steps done, %v taken", step, second,
 				done, taken)
 		}
 	}
@@ -367,7 +369,7 @@ func TestThreeSystems(t *testing.T) {
 	}
 	if text := gen.Guarantee().String(); !strings.Contains(text,
 		"1 sequence: 1 merf: mean embedding") || !strings.Contains(text, "2 gan: critic step") {
-		t.Errorf("the guarantee is\n%s", text)
+		t.Errorf("got a wrong guarantee:\n%s", text)
 	}
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
@@ -383,12 +385,12 @@ func TestThreeSystems(t *testing.T) {
 	}
 	again, err := all.ReadPlan(text)
 	if err != nil || again.String() != p.String() {
-		t.Errorf("read back: %v\n%v", err, again)
+		t.Errorf("the plan is not read back: error %v\n%v", err, again)
 	}
 }
 
-// TestWarmRecordsMatter: the second system learns from the first one's records: after a warm
-// start and one step of almost pure noise its generator draws records like them.
+// TestWarmRecordsMatter: the second system learns from the first system's records. After a warm
+// start on them, and one step of almost pure noise, its generator draws similar records.
 func TestWarmRecordsMatter(t *testing.T) {
 	warm := func(steps int) float64 {
 		w := &spy{made: func(*synth.Run) records.Data {
@@ -432,6 +434,6 @@ func TestWarmRecordsMatter(t *testing.T) {
 		return sum / float64(len(batch.Dense.Data))
 	}
 	if short, long := warm(1), warm(200); long < short+0.5 {
-		t.Errorf("mean %.3g after 200 steps on records of 2, %.3g after one", long, short)
+		t.Errorf("got mean %.3g after 200 warm steps on records of 2, %.3g after one", long, short)
 	}
 }

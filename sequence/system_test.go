@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 3, "how many processes to kill")
+var kills = flag.Int("kills", 3, "number of processes to kill")
 
 // systems lists the systems that the test's sequences consist of.
 var systems = synth.Systems{merf.System(), mix.System(), gan.System(), dpgm.System()}
@@ -60,7 +60,7 @@ func mixture(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		WarmSteps: 3, WarmBatch: 8, Follows: true}.Plan())
 }
 
-// subject returns the sequence of two systems as a subject of the contract.
+// subject returns the sequence of two systems as a subject of the contract tests.
 func subject(first, then planner) synthtest.Subject {
 	return synthtest.Subject{System: sequence.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

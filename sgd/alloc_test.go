@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestStepDoesNotAllocate: after its largest batch, which every batch is at q = 1, a step
-// allocates only a few words for its grant and its ledger line, whatever the numbers of records
-// and parameters.
+// TestStepDoesNotAllocate: once buffers have grown to the largest batch, a step allocates only a
+// few words for its grant and its ledger line, for any number of records and parameters. At q = 1
+// every batch is the largest.
 func TestStepDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))
@@ -41,7 +41,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			step()
 		}
 		if a := testing.AllocsPerRun(20, step); a > 12 {
-			t.Errorf("%s: %v allocations a step", name, a)
+			t.Errorf("%s: %v allocations per step, want at most 12", name, a)
 		}
 		stop()
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// BenchmarkStep compares a private step of the paper's VAE (784-200-2-200-784) with the same step
-// without clipping and noise, with the same sampling of rows, sum of gradients and optimiser on
-// all cores.
+// BenchmarkStep compares a private step of the paper's VAE (784-200-2-200-784) with a plain step,
+// which has no clipping and no noise. Both sample rows, sum gradients and run the optimiser on all
+// cores.
 //
 //	go test ./sgd -run '^$' -bench Step
 func BenchmarkStep(b *testing.B) {

@@ -19,8 +19,8 @@ type Clip interface {
 
 // A clipper is the state of a policy during training.
 type clipper interface {
-	// choose begins a step. If wantsNorms, it is given every squared norm of the
-	// batch before any gradient is clipped.
+	// choose begins a step. If wantsNorms returns true, choose receives all squared norms of the batch
+	// before any gradient is clipped.
 	wantsNorms() bool
 	choose(g *mechanism.Grant, squaredNorms []float64) error
 	// bound returns the largest norm after clipping: a public or released number.
@@ -50,9 +50,9 @@ func (c fixed) finish(*mechanism.Grant) error { return nil }
 // Source: Bu, Wang, Zha and Karypis, "Automatic Clipping: Differentially Private
 // Deep Learning Made Easier and Stronger", 2023.
 type Normalize struct {
-	// Stability keeps small gradients from being scaled up to norm 1. For every value from
-	// 2^-60 to 2^60 norms stay below 1, so it does not affect the guarantee. 0 means the
-	// source's 0.01.
+	// Stability keeps small gradients from being scaled up to norm 1. Scaled norms stay below 1 for
+	// every Stability from 2^-60 to 2^60, so it does not affect the guarantee. 0 means the source's
+	// 0.01.
 	Stability float64 `json:"stability,omitempty"`
 }
 

@@ -15,23 +15,23 @@ type Config struct {
 	// ClipNorm is C, the norm to which each example's gradient is clipped. It must be zero
 	// if Clip is set.
 	ClipNorm float64
-	// Clip is a clipping policy instead of a fixed norm: DPNorm, Quantile,
-	// Normalize or Groups. Nil means the fixed ClipNorm.
+	// Clip is a clipping policy, used instead of a fixed norm: DPNorm, Quantile, Normalize or Groups.
+	// Nil means the fixed ClipNorm.
 	Clip Clip
-	// SamplingProbability is q, with which each record joins a step's batch,
-	// independently of all others.
+	// SamplingProbability is q, the probability with which each record joins a step's batch,
+	// independently of all other records.
 	SamplingProbability float64
 	// Steps is the number of steps that are reserved and taken.
 	Steps int
-	// NoiseMultiplier is the noise's standard deviation divided by the L2 sensitivity of the
-	// clipped sum under the ledger's relation: ClipNorm under add-or-remove-one, twice that under
-	// replace-one. It is that of the gradient; a clipping policy that also releases something has
-	// its own multiplier.
+	// NoiseMultiplier is the noise's standard deviation divided by the L2 sensitivity of the clipped
+	// sum under the ledger's relation: ClipNorm under add-or-remove-one, twice that under replace-one.
+	// This multiplier is for the gradient. A clipping policy that also releases something has a
+	// multiplier of its own.
 	//
-	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and gradients
-	// are clipped to a slightly smaller norm, so that a row rounded to units keeps the norm. The
-	// norm is smaller by 0.4 % for 300,000 parameters, by three or four times that for the pairs of
-	// a Wasserstein critic, and in proportion to the square root of the number of parameters.
+	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and gradients are
+	// clipped to a slightly smaller norm, so that a row rounded to units keeps the norm. The reduction
+	// is 0.4 % for 300,000 parameters and grows with the square root of the number of parameters. For
+	// the pairs of a Wasserstein critic it is three to four times larger.
 	NoiseMultiplier float64
 	// Optimizer moves the parameters.
 	Optimizer Optimizer
@@ -40,18 +40,19 @@ type Config struct {
 	// Adam does not depend on the scale of gradients and needs none; other optimisers
 	// require it unless the network states Segments.
 	NominalBatch float64
-	// MicroBatch is the number of examples held in memory at a time; 0 means 2048, so that
-	// Poisson batches around a thousand are rarely split. It affects neither the guarantee
-	// nor the result (on a device without fixed-point sums, up to rounding). At most 4096
-	// are held.
+	// MicroBatch is the number of examples held in memory at a time; 0 means 2048, so that Poisson
+	// batches around a thousand are rarely split. It does not affect the guarantee. It does not affect
+	// the result either, except for rounding on a device without fixed-point sums. With fixed-point
+	// sums, at most 4096 examples are held.
 	MicroBatch int
 }
 
-// Buffers of a micro-batch are made before the first batch is drawn.
+// The largest micro-batch is limited because its buffers are allocated before the first batch is
+// drawn.
 const defaultMicroBatch, largestMicroBatch = 2048, 1 << 24
 
-// largestExact is the number of records that always fit into the 31 bits of a sum in fixed point,
-// of which a chain of leastChain records needs at most 22.
+// largestExact is the number of records whose sum always fits into the 31 bits of a fixed-point
+// element: a chain of leastChain records needs at most 22 bits.
 const largestExact = leastChain << 9
 
 // Validate reports every mistake in the configuration, joined; nil if there is
@@ -97,13 +98,12 @@ func (c Config) checkClip(k *checker) {
 	}
 }
 
-// Event returns the event of one step, the same under both relations: releases from one
-// Poisson batch are one event. With multipliers σ₁, σ₂, … on the same batch it is the
-// sampled Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2): given the released values so far,
-// each release is a Gaussian of a function with sensitivity 1 after rescaling, and the
-// joint release is one Gaussian of the stacked vector. Adding the moments of separately
-// sampled releases would be wrong: given the first output, the sampling probability is
-// no longer q.
+// Event returns the event of one step, which is the same under both relations. All releases from
+// one Poisson batch are one event. With multipliers σ₁, σ₂, … on the same batch, the event is the
+// sampled Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2): given the values released so far, each
+// release is a Gaussian of a function with sensitivity 1 after rescaling, and the joint release is
+// one Gaussian of the stacked vector. It would be wrong to account for separately sampled
+// releases: given the first output, a record's probability of being in the batch is no longer q.
 func (c Config) Event(accountant.Relation) accountant.Event {
 	sigma := c.NoiseMultiplier
 	if own := c.clip().multipliers(); len(own) > 0 {

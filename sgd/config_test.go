@@ -103,7 +103,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		}
 	}
 	if got := paths(sgd.Config{}.Validate()); len(got) != 5 {
-		t.Errorf("the zero configuration has mistakes in %v", got)
+		t.Errorf("the zero configuration has mistakes in %v, want 5", got)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := sgd.New(valid(), nil, nil, sgd.WithWorkers(-1),
 		sgd.WithAverage(1)); len(paths(err)) != 4 {
-		t.Errorf("nothing to train and nothing to spend: %v", err)
+		t.Errorf("no network, no ledger and two bad options: %v, want 4 mistakes", err)
 	}
 	if _, err := sgd.New(valid(), newCentre(0), ledger); err == nil {
 		t.Error("a network without parameters is accepted")
@@ -145,10 +145,10 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// Adding up the moments of two releases as if their samples were independent
-// under-reports: with q = 0.01 and both multipliers 0.5 the first moment of the pair
-// is log(1 + q²(e^(1/σ²) − 1)) = 0.26082 for the joint σ, where Hölder's inequality
-// applied to the separate moments, as in theorem 3 of Acs et al. 2019, says 0.16439.
+// TestJointEventIsNotTwoSeparateOnes: adding up the moments of two releases as if their samples
+// were independent gives too small a cost. With q = 0.01 and both multipliers 0.5, the first moment
+// of the pair is log(1 + q²(e^(1/σ²) − 1)) = 0.26082 for the joint σ. Hölder's inequality applied
+// to the separate moments, as in theorem 3 of Acs et al. 2019, gives 0.16439.
 func TestJointEventIsNotTwoSeparateOnes(t *testing.T) {
 	cfg := valid()
 	cfg.SamplingProbability, cfg.NoiseMultiplier = 0.01, 0.5
@@ -180,7 +180,7 @@ func TestCalibrate(t *testing.T) {
 		got, err := accountant.Epsilon(accountant.Repeated{Event: out.Event(b.Relation),
 			Count: out.Steps}, b.Delta, b.Relation)
 		if err != nil || got.Upper > b.Epsilon || got.Upper < b.Epsilon*0.97 {
-			t.Errorf("%v: calibrated to %v, cost %v, %v", clip, b.Epsilon, got, err)
+			t.Errorf("%v: calibrated to ε = %v, but the run costs %v, %v", clip, b.Epsilon, got, err)
 		}
 	}
 	cfg := valid()
@@ -212,7 +212,7 @@ func TestConfigJSON(t *testing.T) {
 			}
 			var back sgd.Config
 			if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(cfg, back) {
-				t.Errorf("%s became %+v, %v", text, back, err)
+				t.Errorf("%s was read back as %+v, %v", text, back, err)
 			}
 		}
 	}

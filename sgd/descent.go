@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Descent moves parameters along gradients that need no further protection: noised sums,
-// gradients of a generator that learns from released values, or those of public records.
+// Descent moves parameters along gradients that need no further protection: noised sums, gradients
+// of a generator that learns from released values, or gradients of public records.
 type Descent struct {
 	state    *optim.State // counts the steps, also for user-defined optimisers
 	schedule Schedule
@@ -70,8 +70,8 @@ func (d *Descent) finish(params []float32) {
 	}
 }
 
-// AppendState appends the state needed to resume. For a user-defined optimiser that is the
-// number of the step and, if it is a models.Stateful, its state.
+// AppendState appends the state needed to resume. For a user-defined optimiser, this state is the
+// step number and, if its Mover is a models.Stateful, the Mover's state.
 func (d *Descent) AppendState(dst []byte) []byte {
 	dst = d.state.AppendState(dst)
 	if s, ok := d.own.(models.Stateful); ok {
@@ -80,9 +80,10 @@ func (d *Descent) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote for as many parameters.
+// SetState restores the state that AppendState wrote for the same number of parameters.
 //
-// Errors: one for state of another length or form; those of a user-defined optimiser's SetState.
+// Errors: an error for state of another length or form; any error of a user-defined optimiser's
+// SetState.
 func (d *Descent) SetState(state []byte) error {
 	n := min(d.state.StateLen(), len(state))
 	s, ok := d.own.(models.Stateful)

@@ -13,13 +13,13 @@
 // before its noise is drawn, and the whole run is reserved before the first record is
 // read. Parameters after every step are released values: using them costs no privacy.
 //
-// The guarantee holds in the arithmetic that runs. Clipped gradients are added in fixed
-// point, so one record changes the sum by its own whole units only; noise is sampled
-// exactly on a grid; the noise class is "exact". Networks whose gradients are
-// models.FixedGradients, as those of package models are on the CPU, have such sums at
-// the speed of float32 products. Gradients of other networks are computed record by
-// record, and their norms are measured. On a device with separate memory and without a
-// device.FixedSummer sums are float32 and the class is "real".
+// The guarantee holds in the arithmetic that runs. Clipped gradients are rounded to whole units of
+// a fixed-point number and added without error, so one record changes the sum by its own rounded
+// gradient and nothing else. Noise is sampled exactly on a grid, and the noise class is "exact".
+// Networks whose gradients implement models.FixedGradients compute these sums as fast as float32
+// products; the networks of package models do so on the CPU. For other networks, gradients are
+// computed record by record, and their norms are measured. On a device with separate memory, sums
+// are float32 and the class is "real".
 //
 // Source: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang, "Deep
 // Learning with Differential Privacy", 2016.

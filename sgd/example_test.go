@@ -68,7 +68,7 @@ func ExampleConfig_Validate() {
 	// true
 }
 
-// The clip norm of every step is chosen privately. Histogram and gradient are one event.
+// The clip norm of every step is chosen privately. The histogram and the gradient are one event.
 func ExampleDPNorm() {
 	cfg := sgd.Config{
 		Clip:                sgd.PaperDPNorm(),

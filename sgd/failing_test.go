@@ -24,6 +24,6 @@ func TestDataThatFailEndTheTraining(t *testing.T) {
 		}
 	}
 	if e := ledger.Entries()[0]; e.Reserved != 10 || e.Spent != 1 {
-		t.Errorf("%d of %d are spent", e.Spent, e.Reserved)
+		t.Errorf("%d of %d steps are spent, want 1 of 10", e.Spent, e.Reserved)
 	}
 }

@@ -7,32 +7,34 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// fixedSum is the sum of a step's clipped gradients in fixed point. It holds Σ rᵢ for vectors rᵢ
-// of whole units, each a function of record i's own gradient, and the addition is exact. So
-// adding or removing a record changes the sum by rᵢ, whatever the batch, its order and its
-// micro-batches, and it suffices to prove ‖rᵢ‖ ≤ bound:
+// fixedSum is the sum of a step's clipped gradients in fixed point. It holds Σ rᵢ for vectors rᵢ of
+// whole units, each a function of record i's own gradient, and the addition is exact. So adding or
+// removing record i changes the sum by exactly rᵢ, for every batch and every division into
+// micro-batches. It remains to prove ‖rᵢ‖ ≤ bound:
 //
-// (1) The terms of record i are wᵢgᵢ with rows made odd (device.Odd), which changes them by at
-// most 2⁻²² of themselves; the clip factor aims 2⁻²⁰ below its target.
+// (1) The terms of record i are wᵢgᵢ with rows made odd (see device.Odd), which changes each by a
+// relative error of at most 2⁻²². The clip factor aims at a norm that is smaller than the target by
+// 2⁻²⁰ of it.
 //
 // (2) Each of P elements is then rounded to whole units, once for each term. This changes an
-// element by at most terms·unit/2, and the vector by at most terms·unit/2·√P. The target is the
-// bound less that: it is reduced by the fraction shrink = terms·unit·√P/(2·bound).
+// element by at most terms·unit/2, and the vector by at most terms·unit/2·√P. The target norm is
+// the bound minus this change, that is the bound times 1 − shrink, with shrink =
+// terms·unit·√P/(2·bound).
 //
 // (3) A chain of float32 multiply-adds is exact (see device.FixedSummer) while it stays below 2²²
-// units. A record adds at most bound/unit + terms/2 to any element. A record with only some of
-// its terms in the chain, which only the first and the last can be, adds at most reach·bound/unit
-// + terms/2. A chain of n products holds terms of at most n records.
+// units. A record adds at most bound/unit + terms/2 to any element. Only the first and the last
+// record of a chain can have some of their terms outside it; such a record adds at most
+// reach·bound/unit + terms/2. A chain of n products holds terms of at most n records.
 //
-// (4) The total of an element stays below 2³¹ units for up to most records. Before there are
-// more, it is carried over to float64 numbers, which hold 2⁵³ units exactly.
+// (4) The total of an element stays below 2³¹ units for a number of records up to most. Before more
+// records are added, the totals are carried over to float64 numbers, which hold 2⁵³ units exactly.
 type fixedSum struct {
 	be   device.FixedSummer
 	form models.FixedForm
 	one  device.Params // gradient of one record, if records are added one by one
 
 	sum     device.Fixed
-	rows    int // number of records in sum, without those carried
+	rows    int // number of records in sum, without those in carry
 	most    int
 	shrink  float64
 	carry   []float64
@@ -45,11 +47,11 @@ type fixedSum struct {
 	w                  []float32
 }
 
-// Chains of leastChain products are fast enough, and chains of longChain as fast as longer ones.
-// In between, plan uses only units that reduce the target by at most mostShrink.
+// A chain of leastChain products is fast enough. Chains longer than longChain are no faster.
+// Between these two lengths, plan uses only units that reduce the target by at most mostShrink.
 const leastChain, longChain, mostShrink = 8, 48, 0x1p-7
 
-// plan chooses unit and chain for sums of sensitivity bound.
+// plan chooses the unit and the length of chains for sums of sensitivity bound.
 func (f *fixedSum) plan(bound float64) {
 	_, exponent := math.Frexp(bound)
 	f.sum.Chain = 0
@@ -65,14 +67,14 @@ func (f *fixedSum) plan(bound float64) {
 	f.most = int((1<<31 - 1) / (bound/float64(f.sum.Unit) + float64(f.form.Terms)/2))
 }
 
-// chain returns the number of products by (3), for a bound in units.
+// chain returns the number of products in a chain that (3) allows, for a bound in units.
 func (f *fixedSum) chain(bound float64) int {
 	half := float64(f.form.Terms) / 2
 	left := 1<<22 - 1 - 2*(float64(f.form.Reach)*bound+half)
 	return max(int(left/(bound+half)), 0)
 }
 
-// shrinkage returns shrink by (2), for a bound in units.
+// shrinkage returns the value of shrink in (2), for a bound in units.
 func (f *fixedSum) shrinkage(bound float64) float64 {
 	return float64(f.form.Terms) * math.Sqrt(float64(len(f.sum.Units))) / (2 * bound) * (1 + 0x1p-40)
 }
@@ -90,14 +92,14 @@ func (f *fixedSum) begin(bound float64) {
 	f.rows, f.carried, f.sum.Carry = 0, false, nil
 }
 
-// clear zeroes units lo to hi−1, which have been released, while they are in the processor's
-// cache. Call released after all are cleared.
+// clear zeroes the released units lo to hi−1 while they are still in the processor's cache. Call
+// released after all units are cleared.
 func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
 
 // released records that every unit was cleared.
 func (f *fixedSum) released() { f.dirty = false }
 
-// room carries the sum over if that many more records could overflow it.
+// room carries the sum over if adding the given number of records could overflow it.
 func (f *fixedSum) room(records int) {
 	if f.rows += records; f.rows <= f.most {
 		return
@@ -117,9 +119,9 @@ func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
 
-// newFixedSum returns the fixed-point sum for the trainer's network: computed by the network, or
-// record by record here. It returns nil for networks on a device that supports neither, whose sums
-// are float32.
+// newFixedSum returns the fixed-point sum for the trainer's network. The network computes it, or
+// this file adds record by record. For networks on a device with separate memory, whose sums are
+// float32, newFixedSum returns nil.
 func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
 	p := net.Params()
 	if p.Flat.Mem != nil {
@@ -158,9 +160,9 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
 // gradient stores the gradient of one example, the weighted sum of the gradients of its rows, in
-// f.one and returns its squared norm. For a single row that is the larger of the measured norm
-// and the one that the network reports, or NaN. Of several rows, those whose norms are not finite
-// are left out.
+// f.one and returns its squared norm. For a single row, it returns the larger of the measured norm
+// and the norm that the network reports, or NaN. Among several rows, those whose norms are not
+// finite are left out.
 func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)
 	f.reported = grow(f.reported, len(shares))
@@ -206,7 +208,7 @@ func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64, sha
 	}
 }
 
-// addOne adds f.one, weighted.
+// addOne adds f.one times weight to the sum.
 func (f *fixedSum) addOne(weight float32) { f.addRange(weight, 0, len(f.sum.Units)) }
 
 func (f *fixedSum) addBlocks(weights [][]float32) {

@@ -11,8 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// hinge is a critic of two coordinates whose weights are zero: the gradient of a record x is −x,
-// clipped.
+// hinge is a critic of two coordinates with all weights zero. The gradient of a record x is −x.
 type hinge struct{ models.Critic }
 
 func (h hinge) Gradients(b device.Batch) models.Gradients {
@@ -34,9 +33,9 @@ type ownHinge struct{ *centre }
 
 func newOwnHinge() ownHinge { return ownHinge{newCentre(2)} }
 
-// hostile returns records whose float32 sum depends strongly on single records: large ones, then
-// many just under half a unit in the last place of the sum of the large ones, then large ones
-// again. It replaces the record with number without by a zero.
+// hostile returns records whose float32 sum depends strongly on single records. First come large
+// records, then many records just under half a unit in the last place of the sum of the large ones,
+// then large records again. Record number `without` is left out.
 func hostile(t *testing.T, large, small, without int) records.Data {
 	t.Helper()
 	const tiny = float32(0.49 * 0x1p-11)
@@ -60,9 +59,9 @@ func hostile(t *testing.T, large, small, without int) records.Data {
 // undeclared is a backend that implements no optional interface.
 type undeclared struct{ device.Backend }
 
-// In the arithmetic that runs, one record moves the sum by no more than the noise is scaled for.
-// In a single chain of float32 additions, the first of these records moves it by 15.6 times as
-// much.
+// TestOneRecordMovesTheComputedSumByTheClipNormAtMost: one record moves the computed sum by at most
+// the sensitivity that the noise is scaled for. In a single chain of float32 additions, the first
+// of these records would move the sum by 15.6 times the sensitivity.
 func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	networks := map[string]func() models.Network{
 		"critic":     func() models.Network { return newHinge(t, device.CPU()) },
@@ -96,8 +95,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 				return nil, 0
 			}
 			whole, most := run(-1)
-			// At the front, at the edges of micro-batches and chains, among the small ones and at
-			// the end.
+			// The first record, records at the edges of micro-batches and chains, a small record and the
+			// last record.
 			places := []int{0, 2047, 2048, 4096, large + 1, large + small + 2}
 			if alone {
 				places = places[:2]
@@ -105,7 +104,7 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 			for _, i := range places {
 				less, _ := run(i)
 				if d := distance(whole, less); d > most {
-					t.Errorf("%s, %s: without record %d of %d the sum moves by %v, the noise is for %v", name,
+					t.Errorf("%s, %s: without record %d of %d the sum moves by %v, want at most %v", name,
 						policy, i, large+small+3, d, most)
 				}
 			}
@@ -113,7 +112,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	}
 }
 
-// A batch whose sum exceeds 31 bits is carried over exactly.
+// TestLargeBatchesAreCarriedOver: if the sum of a batch exceeds 31 bits, it is carried over
+// exactly.
 func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	const n = 70000
 	flat := make([]float32, 2*n)
@@ -134,15 +134,15 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 		all := observe(t, cfg, accountant.AddOrRemoveOne, network(), data).sums[0]
 		for k, x := range one {
 			if all[k] != n*x || k == 0 && x == 0 {
-				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, of one %v", name,
+				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, and of one record %v", name,
 					k, n, all[k], x)
 			}
 		}
 	}
 }
 
-// A row that is rounded up in every coordinate keeps the clip norm, too: for some of forty norms,
-// all coordinates lie just above half a unit.
+// TestRowsRoundedUpKeepTheNorm: a row that is rounded up in every coordinate still has at most the
+// clip norm. For some of the forty norms, all coordinates lie just above half a unit.
 func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 	const dim = 40000
 	flat := make([]float32, dim)
@@ -159,7 +159,7 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 			NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
 		row := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), data).sums[0]
 		if n := norm(row); n > cfg.ClipNorm {
-			t.Errorf("clip norm %v: a record moves the sum by %v", cfg.ClipNorm, n)
+			t.Errorf("clip norm %v: a record moves the sum by %v, which is more", cfg.ClipNorm, n)
 		} else {
 			nearest = max(nearest, n/cfg.ClipNorm)
 		}
@@ -182,12 +182,12 @@ func TestSumsInFixedPointAreExact(t *testing.T) {
 		}
 	}
 	if c := ledger.Guarantee().NoiseClass; len(c) != 1 || c[0] != accountant.ExactNoise {
-		t.Errorf("noise classes %v", c)
+		t.Errorf("noise classes %v, want only the exact one", c)
 	}
 }
 
-// TestRecordsAreClippedOnADeviceOfItsOwn: on a device with separate memory, where the sum is made
-// in float32, a record moves it by at most the clip norm, up to rounding, under every policy.
+// TestRecordsAreClippedOnADeviceOfItsOwn: on a device with separate memory, the sum is computed in
+// float32. A record moves it by at most the clip norm, up to rounding, under every policy.
 func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 	for policy, clip := range policies() {
 		cfg := with(clip, 1, 1)
@@ -199,7 +199,7 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 			for _, r := range s.releases {
 				if r.Mechanism == "Gaussian gradient" {
 					if !r.Inexact {
-						t.Errorf("%s: the sum is in fixed point: another path is tested", policy)
+						t.Errorf("%s: the sum is in fixed point, want float32", policy)
 					}
 					return r.Inputs[0], r.Std[0] / cfg.NoiseMultiplier
 				}
@@ -211,14 +211,14 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 		for i := range 11 {
 			less, _ := run(i)
 			if d := distance(whole, less); !(d <= most*(1+1e-5)) {
-				t.Errorf("%s: without record %d the sum moves by %v, the noise is for %v", policy, i, d, most)
+				t.Errorf("%s: without record %d the sum moves by %v, want at most %v", policy, i, d, most)
 			}
 		}
 	}
 }
 
-// TestEveryStepBeginsWithNoSum: on such a device, with parameters that hardly move, the sum of
-// each step equals that of the first step and does not include it.
+// TestEveryStepBeginsWithNoSum: on a device with separate memory, and with parameters that hardly
+// move, every step has the sum of the first step: sums are not added up over the steps.
 func TestEveryStepBeginsWithNoSum(t *testing.T) {
 	be := devicetest.SeparateMemory(device.CPU())
 	cfg := with(nil, 1, 3)
@@ -231,7 +231,7 @@ func TestEveryStepBeginsWithNoSum(t *testing.T) {
 	}
 	for i, r := range s.releases[1:] {
 		if d := distance(first, r.Inputs[0]); d > 1e-3*norm(first) {
-			t.Errorf("step %d: a sum of norm %g, that of the first step has %g", i+2, norm(r.Inputs[0]),
+			t.Errorf("step %d: the sum has norm %g, and in the first step %g", i+2, norm(r.Inputs[0]),
 				norm(first))
 		}
 	}

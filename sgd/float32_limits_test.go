@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// column returns a table of one coordinate, which may be any float32.
+// column returns a table of one coordinate with the given values, which may be any finite float32.
 func column(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	data, err := records.FromFlat(records.Interval(1, -math.MaxFloat32, math.MaxFloat32), values)
@@ -19,9 +19,9 @@ func column(t *testing.T, values ...float32) *records.Table {
 	return data
 }
 
-// Clip norms and weights must stay within the range of float32: if a sum overflows, or a weight
-// is rounded up by half its size, one record moves the sum by far more than the clip norm. Each
-// case did so before the limits were set.
+// TestLimitsOfFloat32: clip norms and weights must stay within the range of float32. If a sum
+// overflows, or a weight is rounded up by half its size, one record moves the sum by far more than
+// the clip norm. This happened in each of the cases before the limits were set.
 func TestLimitsOfFloat32(t *testing.T) {
 	const huge = 0x1p127
 	for name, c := range map[string]struct {
@@ -68,7 +68,7 @@ func TestLimitsOfFloat32(t *testing.T) {
 			}
 			if moved, most := distance(a.sums[0], b.sums[0]),
 				std/cfg.NoiseMultiplier; moved > most*(1+1e-6) {
-				t.Errorf("one record moves the sum by %v, the noise is for %v", moved, most)
+				t.Errorf("one record moves the sum by %v, want at most %v", moved, most)
 			}
 		})
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory is
-// bounded by the micro-batch, whatever the size of the sample. The factor of each example depends
-// only on its own gradient and on released numbers.
+// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory is bounded
+// by the size of a micro-batch, and does not grow with the sample. The factor of each example
+// depends only on its own gradient and on released numbers.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 	data records.Data) (Private, error) {
 	current, err := t.choose(ctx, grant, data)
@@ -45,8 +45,8 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 	return privately(loss / float64(len(t.index))), nil
 }
 
-// addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
-// already if the sample fits into one micro-batch and the clipping policy requested them.
+// addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are already
+// known if the sample fits into one micro-batch and the clipping policy requested norms.
 func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64,
 	err error) {
 	if t.exact.alone() {
@@ -79,9 +79,9 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	return t.loss(known, t.batch.Rows), nil
 }
 
-// choose lets the clipping policy begin the step. Policies that need the norms first
-// take an extra pass over the sample, unless it fits into one micro-batch: then its
-// gradients are returned for reuse.
+// choose lets the clipping policy begin the step. A policy that needs the norms first takes an
+// extra pass over the sample. If the sample fits into one micro-batch, its gradients are returned
+// for reuse.
 func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 	data records.Data) (models.Gradients, error) {
 	if !t.clip.wantsNorms() {
@@ -129,8 +129,8 @@ func (t *Trainer) gather(data records.Data, lo int) {
 	}
 }
 
-// coming returns the rows that will be read after the first hi of the sample: the next ones of
-// the sample or, at its end, the first ones of the next step's sample.
+// coming returns the rows that will be read after the first hi rows of the sample: the next rows of
+// the sample or, at its end, the first rows of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
 	if len(rows) == 0 && t.allowance != nil {
@@ -147,8 +147,8 @@ func (t *Trainer) gatherPart(piece int) {
 	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
-// addClipped clips with the norms of the gradients that it adds, not with those of an
-// earlier pass, so the bound holds even if gradients differ between calls.
+// addClipped clips with the norms of the very gradients that it adds, not with norms of an earlier
+// pass, so the bound holds even if gradients differ between calls.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
 		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)
@@ -177,9 +177,9 @@ var errGradients = errors.New(
 	"sgd: the network's gradients have another type or form than those of an empty batch, by which " +
 		"the sum was planned")
 
-// addAlone adds example i of the micro-batch, a record or all rows of a person, as a separate
-// row. Its gradient is computed from a batch without other examples, and its norm is measured on
-// the row that is added.
+// addAlone adds example i of the micro-batch as a separate row. An example is a record, or all rows
+// of a person. Its gradient is computed from a batch without other examples, and the norm is
+// measured on the row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
 	lo, hi := t.of.span(i)
 	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)

@@ -14,18 +14,19 @@ import (
 )
 
 // Groups clips groups of parameters, each as one vector, to separate norms, so that layers with
-// small gradients do not get the noise of layers with large ones. All groups of a step are
-// released together as one event with the configuration's noise multiplier, whatever their number.
+// small gradients do not get the noise of layers with large ones. All groups of a step are released
+// together, as one event with the configuration's noise multiplier. The number of groups does not
+// change the event.
 //
-// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise
-// s_j the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), and Split chooses the s_j so
-// that z is the configured multiplier. k releases of noise σ·c_j each would cost as much as one
-// of σ/√k.
+// Every record contributes to all groups, so parallel composition does not apply. With clip norms
+// c_j and noise of standard deviation s_j, the joint release has multiplier z = (Σ
+// (c_j/s_j)²)^(−1/2). Split chooses the s_j so that z is the configured multiplier. k groups with
+// noise σ·c_j each would cost the same as one release with multiplier σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
-	// List puts each parameter block of the network in one group. It is empty if the network is a
-	// Grouped and states its groups itself.
+	// List puts each parameter block of the network in one group. An empty list means that the network
+	// is a Grouped and states its groups.
 	List  []Group `json:"list,omitempty"`
 	Split Split   `json:"split,omitempty"`
 }
@@ -45,8 +46,8 @@ type Split int
 
 const (
 	// Least minimises the total noise: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters.
-	// The variances of all coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more
-	// than flat clipping to the norm √Σ c_j² would add.
+	// The variances of all coordinates then add up to z²(Σ c_j√d_j)². By the Cauchy–Schwarz
+	// inequality, this is never more than the total for flat clipping to the norm √Σ c_j².
 	Least Split = iota
 	// Equal uses s_j = z·√k·c_j.
 	Equal
@@ -69,9 +70,9 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
-// Noise returns s_j/z for groups of the given clip norms and sizes: each group's standard
-// deviation, under add-or-remove-one, if the joint release has multiplier 1. Under replace-one
-// all of them are twice as large, like the sensitivity.
+// Noise returns s_j/z for groups of the given clip norms and sizes. This is the standard deviation
+// of each group's noise under add-or-remove-one if the joint release has multiplier 1. Under
+// replace-one, the sensitivity and all standard deviations are twice as large.
 //
 // Guarantee: Σ (clipNorm_j/Noise_j)² = 1 up to rounding.
 func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
@@ -101,7 +102,7 @@ func (g Groups) check(k *checker, _ Config) {
 
 func (g Groups) multipliers() []float64 { return nil }
 
-// start copies the lists, so that the caller may change them.
+// start copies the lists, so the caller may change its own.
 func (g Groups) start(accountant.Relation, float64) clipper {
 	own := Groups{Split: g.Split}
 	for _, group := range g.List {
@@ -110,9 +111,10 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 	return &grouping{policy: own}
 }
 
-// grouping is the state of Groups for one network. Every group is summed in units of its noise, so
-// that all of them together are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same
-// noise in every coordinate; absorb undoes the units.
+// grouping is the state of Groups for one network. The sum of each group is divided by the group's
+// noise. All groups together are then one vector of sensitivity (Σ (c_j/s_j)²)^½, with s_j as
+// Split.Noise returns it, and with the same noise in every coordinate. absorb multiplies each group
+// by its noise again.
 type grouping struct {
 	unchoosing
 	policy Groups
@@ -132,7 +134,7 @@ type grouping struct {
 	spans   []span
 }
 
-// attach binds the grouping to a network, whose spans of divisors it refines.
+// attach binds the grouping to a network and refines the network's spans of divisors.
 func (g *grouping) attach(net models.Network, base []span) error {
 	p := net.Params()
 	for b := range p.Blocks() {
@@ -163,8 +165,8 @@ func (g *grouping) begin() error {
 	return g.set(g.net.ClipGroups())
 }
 
-// set checks that every block is in one group and computes the noise. Errors are about public
-// values.
+// set checks that every block is in one group and computes the noise. Its errors depend on public
+// values only.
 func (g *grouping) set(list []Group) error {
 	if err := g.place(list); err != nil {
 		return err
@@ -214,8 +216,8 @@ func (g *grouping) place(list []Group) error {
 	return k.Err()
 }
 
-// refine divides the spans of divisors at the blocks' ends and multiplies them by the units of
-// groups.
+// refine splits the spans of divisors at the ends of blocks and multiplies each span by the noise
+// of its group.
 func (g *grouping) refine() {
 	g.spans = g.spans[:0]
 	end, at := 0, 0
@@ -235,8 +237,8 @@ func (g *grouping) refine() {
 	}
 }
 
-// addClipped adds the clipped gradients, each group in units of its noise, to exact or, if that
-// is nil, to sum.
+// addClipped adds the clipped gradients, each group divided by its noise, to exact or, if exact is
+// nil, to sum.
 func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients,
 	rows int) error {
 	blocks, ok := gradients.(models.BlockGradients)
@@ -258,7 +260,7 @@ func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients mode
 	return nil
 }
 
-// addAlone adds the gradient of one example, whose rows have these shares, as a separate row.
+// addAlone adds the gradient of one example, whose rows have the given shares, as a separate row.
 func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares []float32) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
@@ -275,7 +277,7 @@ func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares 
 // weigh turns norms into weights, which are clip factors in units of noise.
 //
 // A record with a block that is not finite is left out entirely: its other blocks may depend on its
-// position in the batch, and thereby on other records.
+// position in the batch, and so on other records.
 func (g *grouping) weigh(exact *fixedSum) {
 	clear(g.whole)
 	for _, block := range g.norms {

@@ -24,7 +24,7 @@ import (
 type blocky struct {
 	*centre
 	groups []sgd.Group // for statesGroups
-	public float32     // gradient of the public part, in every coordinate
+	public float32     // gradient of the public part, the same in every coordinate
 }
 
 func newBlocky(sizes ...int) *blocky {
@@ -83,8 +83,9 @@ func grouped(split sgd.Split, norms ...float64) sgd.Groups {
 	return g
 }
 
-// The effect of one record on the joint release, in units of its noise, is at most 1/z if a
-// record is added, removed or replaced, for all groups. This tests the definition by brute force.
+// TestGroupedEffect: adding, removing or replacing one record moves the joint release by at most
+// 1/z standard deviations of its noise, for all divisions into groups. The test checks the
+// definition by brute force.
 func TestGroupedEffect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const z = 1.2
@@ -113,22 +114,22 @@ func TestGroupedEffect(t *testing.T) {
 				b := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, other))
 				effect := distance(a.sums[0], b.sums[0]) / a.releases[0].Std[0]
 				if effect > 1/z*(1+1e-6) {
-					t.Errorf("%v, %v: effect %v of one record, charged %v", split, r, effect, 1/z)
+					t.Errorf("%v, %v: one record has the effect %v, want at most %v", split, r, effect, 1/z)
 				}
 				tight[r] = max(tight[r], effect*z)
 			}
 		}
 		for r, near := range tight {
 			if near < 0.98 {
-				t.Errorf("%v, %v: the largest effect is %v of the one that is charged", split, r, near)
+				t.Errorf("%v, %v: the largest effect is only %v of the bound: the test has no power", split, r, near)
 			}
 		}
 	}
 }
 
-// The noise of each group's parameters is s_j, z times the sensitivity of the relation. It is
-// computed here from the formulas, not by the package. Twelve comparisons fail by chance with
-// probability 1e-9 each.
+// TestGroupNoise: the noise of group j's parameters has standard deviation s_j under
+// add-or-remove-one, and 2s_j under replace-one. The test computes s_j from the formulas, not with
+// the package. Each of twelve comparisons fails by chance with probability 1e-9.
 func TestGroupNoise(t *testing.T) {
 	sizes, norms, z := []int{30000, 8000, 12000}, []float64{2, 0.5, 0.1}, 1.7
 	k := float64(len(sizes))
@@ -181,7 +182,7 @@ func TestGroupNoise(t *testing.T) {
 					},
 						CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-9,
 						Samples: hi - lo}).Rejected(t) {
-						t.Errorf("%v: the test would accept noise wrong by ×%v", split, wrong)
+						t.Errorf("%v: the test would accept noise multiplied by %v", split, wrong)
 					}
 				}
 			}
@@ -192,10 +193,10 @@ func TestGroupNoise(t *testing.T) {
 	}
 }
 
-// k groups of noise σ·c_j each cost as much as one release of σ/√k, neither less (parallel
-// composition) nor as much as k independent releases. The constants are ε of σ = 1.086, q =
-// 64/49000 and δ = 1e-5 at the numbers of steps that those two readings of the paper allow for a
-// claimed ε of 4.
+// TestGroupedEventIsJoint: k groups with noise σ·c_j each cost the same as one release with
+// multiplier σ/√k. They do not cost less, as they would under parallel composition, or more, as k
+// separately sampled releases would. The constants are ε for σ = 1.086, q = 64/49000 and δ = 1e-5,
+// at the numbers of steps that either wrong accounting would allow for the paper's claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -225,8 +226,8 @@ func TestGroupedEventIsJoint(t *testing.T) {
 	}
 }
 
-// The noise of Least is at most that of flat clipping, and no other split of the same cost has
-// less.
+// TestLeastNoiseIsLeast: the total noise of Least is at most that of flat clipping, and no other
+// split with the same cost has less.
 func TestLeastNoiseIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {
@@ -245,7 +246,7 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 		best := sgd.Least.Noise(norms, sizes)
 		if got := variance(best); got > flat*params*(1+1e-12) ||
 			got > variance(sgd.Equal.Noise(norms, sizes))*(1+1e-12) {
-			t.Errorf("variance %v, flat clipping's is %v", got, flat*params)
+			t.Errorf("variance %v, want at most flat clipping's %v and Equal's", got, flat*params)
 		}
 		other, effect := append([]float64(nil), best...), 0.0
 		for j := range other {
@@ -256,13 +257,13 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 			other[j] *= math.Sqrt(effect) // the same cost
 		}
 		if variance(other) < variance(best)*(1-1e-12) {
-			t.Errorf("another split has variance %v < %v", variance(other), variance(best))
+			t.Errorf("another split has variance %v, less than Least's %v", variance(other), variance(best))
 		}
 	}
 }
 
-// Groups that the network states have the same effect as groups that the configuration lists, and
-// a step is the same event.
+// TestGroupsByNetwork: groups that the network states have the same effect as groups that the
+// configuration lists, and the event of a step is the same.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
 	listed := grouped(sgd.Least, 0.5, 2)
@@ -273,13 +274,13 @@ func TestGroupsByNetwork(t *testing.T) {
 	b := observe(t, with(sgd.Groups{}, 1, 3), accountant.AddOrRemoveOne, statesGroups{own}, data)
 	if !reflect.DeepEqual(a.sums, b.sums) ||
 		!reflect.DeepEqual(net.params.Flat.Data, own.params.Flat.Data) {
-		t.Error("stated groups train otherwise than listed ones")
+		t.Error("groups stated by the network and groups listed in Clip give different parameters")
 	}
 	cfg := with(listed, 1, 3)
 	want := accountant.PoissonSampled{Probability: 1,
 		Event: accountant.Gaussian{NoiseMultiplier: cfg.NoiseMultiplier}}
 	if !accountant.EqualEvents(cfg.Event(accountant.ReplaceOne), want) {
-		t.Errorf("a step is %v", cfg.Event(accountant.ReplaceOne))
+		t.Errorf("the event of a step is %v", cfg.Event(accountant.ReplaceOne))
 	}
 }
 
@@ -317,7 +318,7 @@ func TestGroupsJSON(t *testing.T) {
 	}
 }
 
-// A record that is not finite does not count in any group.
+// TestGroupsLeaveOutNonFinite: a record that is not finite does not count in any group.
 func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
@@ -351,7 +352,7 @@ func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 	}
 }
 
-// The public part is added unchanged, whatever the noise and the groups.
+// TestPublicGradient: the public part is added unchanged, with any noise and any groups.
 func TestPublicGradient(t *testing.T) {
 	none := fromFlat(t, 3, nil)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(sgd.Least, 1, 5)} {
@@ -386,8 +387,8 @@ func TestPublicGradient(t *testing.T) {
 	}
 }
 
-// A run that is saved after a step and read back together with its ledger continues as if it had
-// not stopped, and takes no more uses than were reserved.
+// TestResume: a run that is saved after a step and read back together with its ledger continues as
+// if it had not stopped. It takes no more uses than were reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"],
@@ -462,11 +463,11 @@ func TestResume(t *testing.T) {
 		end := train(ctx(), fresh, again, 6, trainer.AppendState(nil))
 		if !reflect.DeepEqual(end, last) ||
 			!reflect.DeepEqual(fresh.params.Flat.Data, whole.params.Flat.Data) {
-			t.Errorf("%s: a resumed run ends elsewhere: %v, %v", name, fresh.params.Flat.Data,
+			t.Errorf("%s: a resumed run ends at %v, an uninterrupted one at %v", name, fresh.params.Flat.Data,
 				whole.params.Flat.Data)
 		}
 		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
-			t.Errorf("%s: ledger %v", name, e)
+			t.Errorf("%s: ledger %v, want one entry with 6 of 6 steps spent", name, e)
 		}
 		_, err = mechanism.Begin(t.Context(), again).Resume("DP-SGD step", cfg.Event(again.Relation()))
 		if !errors.Is(err, accountant.ErrReservationExhausted) {
@@ -474,7 +475,7 @@ func TestResume(t *testing.T) {
 		}
 		for _, bad := range [][]byte{nil, end[1:], append(append([]byte(nil), end...), 0)} {
 			if trainer.SetState(bad) == nil {
-				t.Errorf("%s: a state of %d bytes was taken", name, len(bad))
+				t.Errorf("%s: a state of %d bytes was accepted", name, len(bad))
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// configJSON is a Config whose clipping policy is stored with its type.
+// configJSON is the JSON form of a Config; the clipping policy is stored with its type.
 type configJSON struct {
 	ClipNorm            float64   `json:"clip_norm,omitempty"`
 	Clip                *clipJSON `json:"clip,omitempty"`
@@ -52,9 +52,10 @@ func tagClip(c Clip) (*clipJSON, error) {
 		"Quantile, Normalize or Groups", c)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It does not check the numbers; see Validate.
+// UnmarshalJSON reads a configuration that MarshalJSON wrote. It does not check the numbers; see
+// Validate.
 //
-// Errors: one for JSON of another form.
+// Errors: an error for JSON of another form.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	var j configJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -48,13 +48,13 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	if sgd.SGD(1).Scheduled(sgd.Schedule{Decay: sgd.Cosine}).Validate() == nil {
-		t.Error("a cosine of no length is accepted")
+		t.Error("a Cosine without Steps is accepted")
 	}
 	want := sgd.Momentum(0.1, 0.9).Scheduled(sgd.Schedule{Decay: sgd.Cosine, Warmup: 3, Final: 0.1})
 	text, err := json.Marshal(want)
 	var back sgd.Optimizer
 	if err != nil || json.Unmarshal(text, &back) != nil || back != want {
-		t.Errorf("%s, %v: %v", text, err, back)
+		t.Errorf("%s, error %v: read back as %v", text, err, back)
 	}
 }
 
@@ -121,8 +121,8 @@ func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	return net.params.Flat.Data
 }
 
-// TestUsersOptimisers: a user-defined rule behaves like the package's own, with every clip and
-// every schedule; averages follow it.
+// TestUsersOptimisers: a user-defined rule gives the same parameters as the package's rule, with
+// every clipping policy, every schedule and every average.
 func TestUsersOptimisers(t *testing.T) {
 	for _, clip := range []sgd.Clip{nil, grouped(sgd.Least, 1, 2)} {
 		for _, s := range []sgd.Schedule{{}, {Decay: sgd.Cosine, Warmup: 3}} {
@@ -134,7 +134,7 @@ func TestUsersOptimisers(t *testing.T) {
 				got := trained(t, cfg, opts...)
 				for i := range want {
 					if math.Abs(float64(got[i]-want[i])) > 1e-5 {
-						t.Fatalf("%v %+v: %v, the package's own %v", clip, s, got, want)
+						t.Fatalf("%v %+v: the user's rule gives %v, the package's %v", clip, s, got, want)
 					}
 				}
 			}
@@ -151,7 +151,7 @@ func TestUsersOptimisers(t *testing.T) {
 		t.Error("a mean changes nothing")
 	}
 	if _, err := json.Marshal(cfg); err == nil {
-		t.Error("a user-defined rule is written")
+		t.Error("a user-defined rule was written as JSON")
 	}
 	cfg.Optimizer = sgd.Own(-1, plain{})
 	if cfg.Validate() == nil {
@@ -173,12 +173,12 @@ func TestUsersStateLasts(t *testing.T) {
 	d.Step(p, []float32{-0.1, 0.1, 0}, 1)
 	e.Step(q, []float32{-0.1, 0.1, 0}, 1)
 	if !slices.Equal(p, q) || string(d.AppendState(nil)) != string(e.AppendState(nil)) {
-		t.Errorf("%v after the state was restored, %v otherwise", q, p)
+		t.Errorf("parameters %v after the state was restored, want %v", q, p)
 	}
 }
 
-// TestMeanOfParameters: if all gradients are equal, the mean of the parameters from a step on is
-// known.
+// TestMeanOfParameters: if all gradients are equal, the mean of the parameters from a given step on
+// is known.
 func TestMeanOfParameters(t *testing.T) {
 	cfg := with(nil, 1, 6)
 	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
@@ -195,17 +195,17 @@ func TestMeanOfParameters(t *testing.T) {
 	}
 	trainer.UseAverage()
 	if got := float64(net.params.Flat.Data[0]); math.Abs(got-4.5) > 1e-5 { // (3+4+5+6)/4
-		t.Errorf("the mean of steps 3 to 6 is %g", got)
+		t.Errorf("the mean of steps 3 to 6 is %g, want 4.5", got)
 	}
 	if _, err := sgd.New(cfg, net, accountant.NewLedger(budget(1)), sgd.WithMean(3),
 		sgd.WithAverage(0.5)); err == nil {
-		t.Error("two averages at once")
+		t.Error("WithMean and WithAverage together are accepted")
 	}
 }
 
-// TestClipNormOfUnbalancedClasses: nineteen records in twenty have gradients of norm 0.001, the
-// others of norm 1. The median of all records falls to the norm of the former; by norm it stays
-// at that of the latter. Noise is small compared to a batch of 400.
+// TestClipNormOfUnbalancedClasses: of twenty records, nineteen have gradients of norm 0.001 and one
+// has norm 1. The median over all records falls to 0.001. The median weighted by norm stays near 1.
+// Noise is small compared to a batch of 400.
 func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	flat := make([]float32, 400)
 	for i := range flat {
@@ -233,18 +233,18 @@ func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	all := last(q)
 	q.ByNorm = true
 	if by := last(q); all > 0.01 || by < 0.3 || by > 3 {
-		t.Errorf("the clip norm ends at %g, by norm at %g", all, by)
+		t.Errorf("the clip norm ends at %g, want at most 0.01; by norm at %g, want 0.3 to 3", all, by)
 	}
 	if w := (sgd.Config{Clip: q}).Warnings(); len(w) > 0 {
-		t.Errorf("by norm: %q", w)
+		t.Errorf("by norm: warnings %q, want none", w)
 	}
 	q.ByNorm = false
 	if w := (sgd.Config{Clip: q}).Warnings(); len(w) != 1 || !strings.Contains(w[0], "ByNorm") {
-		t.Errorf("a median: %q", w)
+		t.Errorf("a median: warnings %q, want one that names ByNorm", w)
 	}
 }
 
-// TestPerLayerClipOfClassifiers: the library's classifiers are clipped layer by layer: with
+// TestPerLayerClipOfClassifiers: the library's classifiers can be clipped layer by layer. With
 // almost no noise, a step moves a layer by at most its group's clip norm.
 func TestPerLayerClipOfClassifiers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -293,14 +293,14 @@ func TestPerLayerClipOfClassifiers(t *testing.T) {
 				moved += d * d
 			}
 			if c := group.ClipNorm; math.Sqrt(moved) > c*1.001 || math.Sqrt(moved) < 0.5*c && j < 2 {
-				t.Errorf("%s: layer %d moves by %g, its clip norm is %g", name, j, math.Sqrt(moved), c)
+				t.Errorf("%s: layer %d moves by %g with a clip norm of %g", name, j, math.Sqrt(moved), c)
 			}
 		}
 	}
 }
 
-// TestViews: a record's gradient is the mean over its views, clipped as one; more views do not move
-// the sum by more than the clip norm, and do not cost more.
+// TestViews: a record's gradient is the mean over its views, and the mean is clipped once. With
+// several views, a record still moves the sum by at most the clip norm.
 func TestViews(t *testing.T) {
 	net := newCentre(3)
 	sum := device.NewParams(device.CPU(), net.Params().Shapes...)
@@ -344,10 +344,10 @@ func TestViews(t *testing.T) {
 		a := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, views, data).sums[0]
 		c := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, views, data.Slice(0, 11)).sums[0]
 		if d := distance(a, c); d > 1.0001 || d < 0.3 {
-			t.Errorf("%T: one record more moves the sum by %g", clip, d)
+			t.Errorf("%T: one more record moves the sum by %g, want 0.3 to 1", clip, d)
 		}
 	}
 	if _, err := models.NewViews(net, 0, nil); err == nil {
-		t.Error("no views")
+		t.Error("zero views are accepted")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// probe returns a hash of a product of public numbers, which differs for kernels that add in
-// another order.
+// probe returns a hash of a product of public matrices. The hash differs between kernels that add
+// in different orders.
 func probe(be device.Backend) string {
 	a, b, c := be.New(7, 301), be.New(301, 19), be.New(7, 19)
 	for _, m := range []device.Matrix{a, b} {
@@ -97,7 +97,7 @@ func madeUp(s records.Schema) (b device.Batch, err error) {
 	return b, nil
 }
 
-// marked is the number of rows of which a fingerprint is taken.
+// marked is the largest number of rows that enter a fingerprint.
 const marked = 64
 
 // fingerprint returns a keyed hash of the number of rows and of some rows spread over the data.
@@ -132,7 +132,7 @@ func fingerprint(k mechanism.Key, data records.Data) []byte {
 
 const resultAbout = "privgen result 1 "
 
-// joinResult seals a fingerprint together with the sums that it came with.
+// joinResult seals a fingerprint, binds it to the worker's sums, and returns both.
 func joinResult(k mechanism.Key, mark, sums []byte) ([]byte, error) {
 	sum := sha256.Sum256(sums)
 	sealed, err := k.SealBytes(append([]byte(resultAbout), sum[:]...), mark)
@@ -143,8 +143,8 @@ func joinResult(k mechanism.Key, mark, sums []byte) ([]byte, error) {
 	return append(append(out, sealed...), sums...), nil
 }
 
-// splitResult is the inverse of joinResult. Only holders of the key can have written what it
-// returns.
+// splitResult is the inverse of joinResult. Only holders of the key can have written the values
+// that it returns.
 func splitResult(k mechanism.Key, result []byte) (mark, sums []byte, err error) {
 	if len(result) < 4 || uint64(binary.LittleEndian.Uint32(result)) > uint64(len(result)-4) {
 		return nil, nil, mechanism.ErrSealed

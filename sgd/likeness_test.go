@@ -33,13 +33,13 @@ func TestFingerprints(t *testing.T) {
 		items([]uint32{2}, []uint32{1})} {
 		mark := fingerprint(k, d)
 		if !bytes.Equal(mark, fingerprint(k, d)) || len(mark) != 32 {
-			t.Errorf("data set %d: not the same again, or %d bytes", i, len(mark))
+			t.Errorf("data set %d: a fingerprint of %d bytes, want 32, the same at every call", i, len(mark))
 		}
 		if bytes.Equal(mark, fingerprint(mechanism.NewKey(), d)) {
-			t.Errorf("data set %d: the key does not matter", i)
+			t.Errorf("data set %d: another key gives the same fingerprint", i)
 		}
 		if other, known := seen[string(mark)]; known && i != 6 { // empty data of both kinds are equal
-			t.Errorf("data sets %d and %d have one fingerprint", i, other)
+			t.Errorf("data sets %d and %d have the same fingerprint", i, other)
 		}
 		seen[string(mark)] = i
 	}
@@ -60,13 +60,13 @@ func TestResultsAreWhole(t *testing.T) {
 		bad := bytes.Clone(one)
 		bad[i] ^= 1
 		if _, _, err := splitResult(k, bad); err == nil {
-			t.Errorf("byte %d changed", i)
+			t.Errorf("a result with a changed byte %d is accepted", i)
 		}
 		if _, _, err := splitResult(k, one[:i]); err == nil {
-			t.Errorf("cut to %d bytes", i)
+			t.Errorf("a result cut to %d bytes is accepted", i)
 		}
 	}
 	if _, _, err := splitResult(mechanism.NewKey(), one); err == nil {
-		t.Error("another key")
+		t.Error("another key opens the result")
 	}
 }

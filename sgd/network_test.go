@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// centre is a network written outside the module's packages, with explicit gradients: its
-// parameters move to the mean of the records, by the loss ½‖θ−x‖².
+// centre is a user-defined network with explicit gradients. With its loss ½‖θ−x‖², the parameters
+// move to the mean of the records.
 type centre struct {
 	params device.Params
 	rows   [][]float32
@@ -93,8 +93,8 @@ func budget(epsilon float64) accountant.Budget {
 	return accountant.Budget{Epsilon: epsilon, Delta: 1e-5}
 }
 
-// raw returns rows exactly as they are, NaN included, as a user-defined implementation of
-// records.Data may.
+// raw returns rows unchecked, NaN included, as a user-defined implementation of records.Data may
+// do.
 type raw struct {
 	records.Data
 	rows [][]float32

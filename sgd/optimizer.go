@@ -13,17 +13,16 @@ import (
 type Optimizer struct {
 	config   optim.Config
 	schedule Schedule
-	own      Rule    // a user-defined optimiser; nil for those of config
-	rate     float64 // its learning rate
+	own      Rule    // a user-defined optimiser; nil if config describes the optimiser
+	rate     float64 // learning rate of own
 }
 
 // A Rule is a user-defined optimiser.
 type Rule interface {
 	// Name returns a short name.
 	Name() string
-	// Start begins a training of the given number of parameters. Every training has its own Mover;
-	// a Rule that keeps state from one training to the next cannot be used in a search (see
-	// package tune).
+	// Start begins a training run of the given number of parameters. Every run has its own Mover. A
+	// Rule that keeps state from one run to the next cannot be used in a search (see package tune).
 	Start(parameters int) Mover
 }
 
@@ -36,8 +35,8 @@ type Mover interface {
 	Move(step int, rate float64, params, grad []float32)
 }
 
-// Own returns a user-defined optimiser. Configurations and plans that hold one cannot be written
-// or kept in checkpoints.
+// Own returns a user-defined optimiser. Configurations and plans that contain a user-defined
+// optimiser cannot be written or kept in checkpoints.
 func Own(lr float64, r Rule) Optimizer { return Optimizer{own: r, rate: lr} }
 
 // SGD returns plain gradient descent.
@@ -55,7 +54,7 @@ func Momentum(lr, beta float64) Optimizer {
 // Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015.
 func Adam(lr float64) Optimizer { return AdamWith(lr, 0.9, 0.999, 1e-8) }
 
-// AdamWith returns Adam with every setting given.
+// AdamWith returns Adam with the given settings.
 func AdamWith(lr, beta1, beta2, eps float64) Optimizer {
 	return Optimizer{config: optim.Config{Rule: optim.Adam, LR: lr, Beta1: beta1, Beta2: beta2,
 		Eps: eps}}
@@ -126,7 +125,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads an optimiser that MarshalJSON wrote.
 func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	var j optimizerJSON
 	if err := json.Unmarshal(text, &j); err != nil {

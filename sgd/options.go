@@ -5,35 +5,35 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Option is a setting that cannot change the guarantee.
+// Option is a setting of a Trainer that cannot change the guarantee.
 type Option func(*Trainer)
 
-// WithBackend sets where gradients are summed: the backend that the network's
-// parameters live on. The default is the CPU.
+// WithBackend sets the backend that sums gradients. It must be the backend that holds the network's
+// parameters. The default is the CPU.
 func WithBackend(be device.Backend) Option { return func(t *Trainer) { t.be = be } }
 
-// WithWorkers sets the number of goroutines for noise, averaging and optimiser. The
+// WithWorkers sets the number of goroutines for the noise, the average and the optimiser. The
 // default is the backend's number of workers. Results do not depend on it.
 func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
 
 // WithPurpose names the steps on the ledger. The default is "DP-SGD step".
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
 
-// WithAllowance makes the trainer take its steps from an existing allowance, such as one of
-// mechanism.ReserveAll or mechanism.Run.Resume, instead of making a reservation. The allowance
-// must hold the configuration's event on the trainer's ledger, and at most Config.Steps uses;
-// with fewer uses, the missing steps count as taken already.
+// WithAllowance makes the trainer take its steps from an existing allowance, such as one returned
+// by mechanism.ReserveAll or mechanism.Run.Resume, instead of making a reservation. The allowance
+// must be for the configuration's event on the trainer's ledger, and must have at most Config.Steps
+// uses left. If it has fewer, the missing steps count as already taken.
 func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 
-// WithAverage keeps an exponential moving average of the released parameters,
-// which is free post-processing and often better than the last ones. The decay is
-// warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters have
-// little weight. See Trainer.UseAverage.
+// WithAverage keeps an exponential moving average of the released parameters. The average is
+// post-processing, which costs no privacy, and is often better than the last parameters. The decay
+// is warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters have little
+// weight. See Trainer.UseAverage.
 func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = decay } }
 
-// WithMean keeps the mean of the released parameters of all steps from the given one on, in the
-// place of WithAverage's moving average: the average of Polyak and Ruppert, which is best if
-// steps fluctuate around one point. See Trainer.UseAverage.
+// WithMean keeps the mean of the released parameters of all steps from the given step on, instead
+// of WithAverage's moving average. This mean is the average of Polyak and Ruppert. It is best if
+// the steps fluctuate around one point. See Trainer.UseAverage.
 func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
 
 // WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.

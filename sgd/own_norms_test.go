@@ -37,8 +37,8 @@ func (modestBlockGradients) BlockSquaredNorms(dst [][]float64) {
 	}
 }
 
-// A row of a user-defined network is clipped by its measured norm, whatever norm the network
-// reports.
+// TestRowsAreClippedByTheirOwnNorms: a row of a user-defined network is clipped by its measured
+// norm, even if the network reports a smaller norm.
 func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	data := hostile(t, 0, 0, -1) // three records of norm 1e6
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
@@ -58,7 +58,7 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 			}
 			most := 3 * r.Std[0] / cfg.NoiseMultiplier
 			if n := norm(r.Inputs[0]); n > most {
-				t.Errorf("%s: the sum of three records has norm %v, the noise is for %v", name, n, most)
+				t.Errorf("%s: the sum of three records has norm %v, want at most %v", name, n, most)
 			} else if n == 0 {
 				t.Errorf("%s: no record is in the sum: the test has no power", name)
 			}
@@ -66,7 +66,8 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	}
 }
 
-// Sums that were carried over in one step are not part of the next step's sum.
+// TestCarriedSumsAreOfOneStep: sums that were carried over in one step are not part of the next
+// step's sum.
 func TestCarriedSumsAreOfOneStep(t *testing.T) {
 	const n = 70000
 	flat := make([]float32, 2*n)
@@ -81,12 +82,12 @@ func TestCarriedSumsAreOfOneStep(t *testing.T) {
 		NominalBatch: 1, Optimizer: sgd.SGD(1e-12)}
 	sums := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, device.CPU()), data).sums
 	if len(sums) != 3 || sums[0][0] == 0 {
-		t.Fatalf("sums of %d steps, the first %v", len(sums), sums)
+		t.Fatalf("%d sums %v, want 3 that are not zero", len(sums), sums)
 	}
 	for step, sum := range sums {
 		for k, x := range sums[0] {
 			if sum[k] != x {
-				t.Errorf("coordinate %d of the sum of step %d is %v, of the first %v", k, step+1,
+				t.Errorf("coordinate %d of the sum is %[3]v in step %[2]d and %[4]v in the first step", k, step+1,
 					sum[k], x)
 			}
 		}

@@ -112,8 +112,8 @@ func after(t testing.TB, data records.Data, steps int, q float64) []float32 {
 	return slices.Clone(net.Params().Flat.Data)
 }
 
-// TestPartsTrainTheSameBits: parameters have the same bits for one table and for one or many
-// parts.
+// TestPartsTrainTheSameBits: training on a table and training on its rows in one or many parts give
+// the same bits.
 func TestPartsTrainTheSameBits(t *testing.T) {
 	for _, parts := range []int{1, 3, 60} {
 		table, parted := partedRows(t, 200, 49, parts, 0)
@@ -124,14 +124,14 @@ func TestPartsTrainTheSameBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := after(t, ahead, 4, 0.2); !slices.Equal(got, want) {
-				t.Errorf("%d parts, %d readers: other parameters", parts, readers)
+				t.Errorf("%d parts, %d readers: parameters differ from those of one table", parts, readers)
 			}
 		}
 	}
 }
 
 // TestReadAheadReplays: if records are in parts that are read ahead, the visible results of a run
-// depend only on its samples.
+// depend on the records only through its releases.
 func TestReadAheadReplays(t *testing.T) {
 	table, _ := partedRows(t, 30, 9, 1, 0)
 	for _, at := range []int{0, 14, 29} {
@@ -181,7 +181,7 @@ func TestReadAheadReplays(t *testing.T) {
 	}
 }
 
-// without returns the numbers of all of n rows except one.
+// without returns the row numbers 0 to n−1 except the given row.
 func without(n, row int) (list []int32) {
 	for i := range n {
 		if i != row {
@@ -191,8 +191,8 @@ func without(n, row int) (list []int32) {
 	return list
 }
 
-// BenchmarkReadAhead measures the step of BenchmarkParts with rows from memory and from a store
-// that answers after 2 ms, read one after the other and read ahead.
+// BenchmarkReadAhead measures the step of BenchmarkParts with rows from mapped files and from a
+// store that answers after 2 ms. Rows are read one after another, or ahead by several readers.
 //
 //	go test ./sgd -run '^$' -bench ReadAhead -benchtime 20x
 func BenchmarkReadAhead(b *testing.B) {
@@ -216,7 +216,7 @@ func BenchmarkReadAhead(b *testing.B) {
 }
 
 // BenchmarkParts measures a private step of the paper's VAE on rows of one mapped file and of a
-// thousand. It reports processor time, which other work on the machine affects least.
+// thousand mapped files. It reports processor time, which other work on the machine affects least.
 //
 //	go test ./sgd -run '^$' -bench Parts -benchtime 40x -count 5
 func BenchmarkParts(b *testing.B) {

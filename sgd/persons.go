@@ -10,24 +10,25 @@ import (
 )
 
 // In training by person, an example consists of all rows of one person. Its gradient is the mean of
-// the gradients of these rows, weighted by their shares. Everything else is as with records:
-// persons are sampled, the mean is clipped and its norm used to choose clip norms, and the clipped
-// vector is rounded to units once. So one person changes no more than one record would.
+// the gradients of these rows, weighted by their shares. Otherwise a person is treated like a
+// record: persons are sampled, the norm of the mean enters the choice of the clip norm, the mean is
+// clipped, and the clipped vector is rounded to units once. So one person changes the sum by no
+// more than one record would.
 //
 // The mean is computed as one float32 vector from a batch that holds only this person's rows, and
-// its norm is measured on that vector. Norms computed without it, from the norms of single rows
-// or from products of two, would not be enough: if gradients of many rows cancel, such a norm is
-// small, but the terms that a sum of weighted rows then adds are not, and their rounding errors
-// are a multiple of the clip norm.
+// its norm is measured on that vector. A norm computed from norms of single rows, or from inner
+// products of pairs of rows, would not be enough. If the gradients of many rows cancel, such a norm
+// is small although the weighted terms are large, and the rounding errors of these terms can be a
+// multiple of the clip norm.
 //
-// This costs a pass over all parameters for each sampled person.
+// Computing the mean takes a pass over all parameters for each sampled person.
 
-// WithPersons says that the data will be persons (records.Persons), so that New, and not only
-// Steps, refuses networks that cannot be trained by person: those on a device with separate
-// memory.
+// WithPersons declares that the data will be persons (records.Persons). New then refuses networks
+// that cannot be trained by person, those on a device with separate memory, which otherwise only
+// Steps would refuse.
 func WithPersons() Option { return func(t *Trainer) { t.byPerson = true } }
 
-// examples says which rows of a micro-batch belong to which example.
+// examples maps the rows of a micro-batch to examples.
 type examples struct {
 	persons *records.Persons // nil if every row is an example
 	ends    []int32          // end of each person's rows in the micro-batch
@@ -36,7 +37,8 @@ type examples struct {
 	keys    []uint64
 }
 
-// takePersons has the trainer sum person by person.
+// takePersons makes the trainer sum person by person. It returns an error if the sum is not in
+// fixed point.
 func (t *Trainer) takePersons(path string) error {
 	if t.exact == nil {
 		return param.New(path, "persons of several rows on a device with separate memory",
@@ -63,7 +65,7 @@ func (t *Trainer) gatherPersons(lo, hi int) {
 	t.batch.Keys = e.keys
 }
 
-// rowKey returns the key of a person's j-th row: the person's own for the first.
+// rowKey returns the key of a person's row j, counted from 0. Row 0 has the person's own key.
 func rowKey(key uint64, j int) uint64 { return key + uint64(j)*0x9e3779b97f4a7c15 }
 
 // count returns the number of examples in the micro-batch.
@@ -105,8 +107,8 @@ func (f *fixedSum) sumAlone(p device.Params) {
 	f.makeRoom(p)
 }
 
-// without returns shares with 0 for rows whose norms are not finite. The result is still a
-// function only of that person's rows.
+// without returns the shares, with 0 for rows whose norms are not finite. The result still depends
+// on this person's rows only.
 func (f *fixedSum) without(shares []float32, norms []float64) []float32 {
 	f.kept = append(f.kept[:0], shares...)
 	for i, s := range norms {

@@ -18,8 +18,8 @@ import (
 // person holds one person's rows.
 type person [][]float32
 
-// personsOf groups rows into persons. In the table, the first rows of all persons come first,
-// then their second rows, and so on.
+// personsOf groups rows into persons. The table contains the first row of every person, then the
+// second row of every person, and so on.
 func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 	t.Helper()
 	var rows [][]float32
@@ -59,13 +59,13 @@ func TestPersonIsOneExample(t *testing.T) {
 		want    []float64
 	}{
 		"means": {[]person{{{0.3, 0}, {0, 0.3}, {0.3, 0.3}}, {{0.1, 0.1}}}, []float64{-0.3, -0.3}},
-		// The norm of every row is far above the clip norm, that of their mean is not.
+		// The norm of every row is far above the clip norm, but the norm of their mean is not.
 		"rows that cancel": {[]person{{{40, 0}, {-40, 0}, {0.3, 0}}, {{0, 0.5}, {0, -0.5}}},
 			[]float64{-0.1, 0}},
 		"clipped once": {[]person{{{10, 0}, {0, 10}}}, []float64{-0.7 / math.Sqrt2, -0.7 / math.Sqrt2}},
 		// A row whose gradient is not finite is left out; the others keep their shares.
 		"a row that is no number": {[]person{{{0.3, 0}, {13, 1}, {0.3, 0}}}, []float64{-0.2, 0}},
-		// As for a record, a factor below the smallest normal number is zero.
+		// A clip factor below the smallest normal number is zero, for a person as for a record.
 		"rows that overflow": {[]person{{{inf, 0}, {inf, 0}, {inf, 0}}, {{0.1, 0}}}, []float64{-0.1, 0}},
 	} {
 		data := personsOf(t, 2, 3, c.persons...)
@@ -74,12 +74,12 @@ func TestPersonIsOneExample(t *testing.T) {
 			cfg.MicroBatch = size
 			net := unlucky{newCentre(2)}
 			got := observe(t, cfg, accountant.AddOrRemoveOne, net, data).sums[0]
-			// Shares of thirds are multiples of 2^-20.
+			// A share of one third is rounded to a multiple of 2^-20.
 			if distance(got, c.want) > 1e-4 {
 				t.Errorf("%s, micro-batches of %d: %v, want %v", name, size, got, c.want)
 			}
 			if net.peak > 3 {
-				t.Errorf("%s: %d rows are in one batch", name, net.peak)
+				t.Errorf("%s: %d rows are in one batch, want at most the 3 rows of a person", name, net.peak)
 			}
 		}
 	}
@@ -98,8 +98,8 @@ func (u unlucky) Gradients(b device.Batch) models.Gradients {
 }
 
 // TestPersonsSensitivity: adding or removing a person with any number of rows moves the sum by at
-// most the clip norm, and replacing one by at most twice as much. Persons vary widely and contain
-// rows that are NaN, cancel, or are too large to be added.
+// most the clip norm, and replacing a person moves it by at most twice the clip norm. Persons vary
+// widely: some rows are NaN, some cancel, and some are too large to be added.
 func TestPersonsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	odd := []float32{float32(math.NaN()), 3e38, -3e38, 0, 1e-40, 1e6, -1e6}
@@ -134,7 +134,7 @@ func TestPersonsSensitivity(t *testing.T) {
 			}
 			at := []int{0, 3, 6}[trial/3%3]
 			all[at] = draw(rows)
-			if trial%2 == 0 { // so that some come near the bound
+			if trial%2 == 0 { // so that some persons come near the bound
 				for _, row := range all[at] {
 					row[0], row[1] = 500, -200
 				}
@@ -212,7 +212,7 @@ func TestPersonsAreRefusedBeforeSpending(t *testing.T) {
 		}
 	}
 	if n := len(plain.Guarantee().Entries); n > 0 {
-		t.Errorf("%d entries", n)
+		t.Errorf("the ledger has %d entries, want none", n)
 	}
 	_, err = sgd.New(with(nil, 1, 1), far{newCentre(2)}, plain, sgd.WithPersons())
 	if p := new(param.Error); !errors.As(err, &p) || p.Path != "sgd.WithPersons" {

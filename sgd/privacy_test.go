@@ -36,13 +36,13 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 	return cfg
 }
 
-// observe runs the configuration's steps on data with everything but the records fixed, and
+// observe runs the configuration's steps on data, with everything fixed except the records, and
 // returns a recorder of the mechanism's inputs.
 func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network,
 	data records.Data, opts ...sgd.Option) *recorder {
 	t.Helper()
 	s := &recorder{seed: 5}
-	// The released values, whether bin, noisy count or gradient, are always the same.
+	// All released values (bins, noisy counts and gradients) are the same number.
 	s.force = func(rel *entropy.Release) {
 		for i := range rel.Outputs[0] {
 			rel.Outputs[0][i] = 3
@@ -72,8 +72,8 @@ func distance(a, b []float64) float64 {
 
 func norm(a []float64) float64 { return distance(a, make([]float64, len(a))) }
 
-// The clipped sum must change by at most the sensitivity that the noise is scaled for if a record
-// is added, removed or replaced. This tests the definition.
+// TestClippedSumSensitivity: if a record is added, removed or replaced, the clipped sum changes by
+// at most the sensitivity that the noise is scaled for. The test checks the definition.
 func TestClippedSumSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for name, clip := range policies() {
@@ -96,7 +96,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 			a := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), whole).sums[0]
 			b := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), without).sums[0]
 			if d := distance(a, b); d > bound*(1+1e-6) {
-				t.Errorf("%s: one record more moves the sum by %v, clip norm %v", name, d, bound)
+				t.Errorf("%s: one more record moves the sum by %v, clip norm %v", name, d, bound)
 			} else {
 				tight = max(tight, d/bound)
 			}
@@ -113,7 +113,8 @@ func TestClippedSumSensitivity(t *testing.T) {
 	}
 }
 
-// The noise must be scaled for that sensitivity and not for a smaller one.
+// TestNoiseMatchesSensitivityAndRelation: the noise is scaled for the sensitivity under the
+// ledger's relation, not for a smaller one.
 func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 	data := table(t, 20, 3, 1)
 	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
@@ -137,8 +138,8 @@ func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 	}
 }
 
-// Releases of a step besides the gradient change with one record by at most the sensitivity that
-// their noise is for, in the first step and in later ones.
+// TestPolicyReleaseSensitivity: one record changes a policy's own releases by at most the
+// sensitivity that their noise is scaled for, in the first step and in later steps.
 func TestPolicyReleaseSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, name := range []string{"dpnorm", "geometric", "quantile", "by norm"} {
@@ -167,7 +168,7 @@ func TestPolicyReleaseSensitivity(t *testing.T) {
 				}
 				for step := range in[0] {
 					if d := distance(in[0][step], in[1][step]) / std; d > 1./3*(1+1e-9) {
-						t.Errorf("%s, %v, step %d: effect %v of one record, charged %v", name, r, step+1, d, 1./3)
+						t.Errorf("%s, %v, step %d: one record has the effect %v, want at most %v", name, r, step+1, d, 1./3)
 					}
 				}
 			}
@@ -175,7 +176,8 @@ func TestPolicyReleaseSensitivity(t *testing.T) {
 	}
 }
 
-// The ledger must hold the event of the sampler and noise that were actually used.
+// TestLedgerHoldsWhatHappened: the ledger holds the event of the sampler and the noise that were
+// actually used.
 func TestLedgerHoldsWhatHappened(t *testing.T) {
 	for name, clip := range policies() {
 		cfg := with(clip, 0.3, 7)
@@ -194,11 +196,11 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 		if len(entries) != 1 || entries[0].Purpose != "centre" || entries[0].Reserved != 7 ||
 			entries[0].Spent != 7 ||
 			!accountant.EqualEvents(entries[0].Event, cfg.Event(accountant.AddOrRemoveOne)) {
-			t.Errorf("%s: ledger %v", name, entries)
+			t.Errorf("%s: ledger %v, want one entry with 7 steps spent", name, entries)
 		}
 		sampled := entries[0].Event.(accountant.PoissonSampled)
 		if sampled.Probability != 0.3 || len(s.samples) != 7 || s.early {
-			t.Errorf("%s: probability %v, %d samples, drawn before spent: %v", name, sampled.Probability,
+			t.Errorf("%s: probability %v, %d samples, drawn before they were spent: %v", name, sampled.Probability,
 				len(s.samples), s.early)
 		}
 		square, perStep := 0.0, len(s.effects)/7
@@ -207,13 +209,14 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 		}
 		sigma := sampled.Event.(accountant.Gaussian).NoiseMultiplier
 		if math.Abs(square*sigma*sigma-1) > 1e-9 {
-			t.Errorf("%s: effects %v of a step, the ledger's Gaussian has multiplier %v", name,
+			t.Errorf("%s: the effects %v of a step do not match the ledger's noise multiplier %v", name,
 				s.effects[:perStep], sigma)
 		}
 	}
 }
 
-// A record that is not finite does not count and does not affect others.
+// TestNonFiniteRecordsAreLeftOut: a record that is not finite does not count and does not affect
+// other records.
 func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	good := [][]float32{{1, 2}, {3, -1}, {0.1, 0.1}}
@@ -239,8 +242,8 @@ func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestNormsThatAreNotFiniteCountAsZero: the histogram of a private clip norm counts records whose
-// norms are not finite in the first bin, like the zero row that they become.
+// TestNormsThatAreNotFiniteCountAsZero: the histogram of a private clip norm counts a record whose
+// norm is not finite in the first bin, since the record becomes a zero row.
 func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}
@@ -258,8 +261,8 @@ func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	}
 }
 
-// Networks of this module accept empty data and give equal sums for all sizes of micro-batches,
-// on data of every kind and with every policy.
+// TestMicroBatchesChangeNothing: networks of this module accept empty data. They give equal sums
+// for all sizes of micro-batches, on dense and sparse data and with every policy.
 func TestMicroBatchesChangeNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	sets := make([][]uint32, 40)
@@ -305,7 +308,7 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 					first = s.sums[0]
 				}
 				if d := distance(first, s.sums[0]); d > 1e-4*(1+norm(first)) {
-					t.Errorf("%s, %s, micro-batch %d: the sum moves by %v of %v", a.Name(), name, c.micro, d,
+					t.Errorf("%s, %s, micro-batch %d: the sum differs by %v, its norm is %v", a.Name(), name, c.micro, d,
 						norm(first))
 				}
 			}
@@ -315,7 +318,7 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 			}
 			s := observe(t, with(clip, 0.6, 2), accountant.AddOrRemoveOne, net, empty)
 			if norm(s.sums[0]) != 0 || len(s.sums) != 2 {
-				t.Errorf("%s, %s: empty data gave sums %v", a.Name(), name, s.sums)
+				t.Errorf("%s, %s: empty data gave sums %v, want two zero sums", a.Name(), name, s.sums)
 			}
 		}
 	}
@@ -332,7 +335,8 @@ func (p *peaks) Gradients(b device.Batch) models.Gradients {
 	return p.Density.Gradients(b)
 }
 
-// Memory must not grow with the batch: no call gets more rows than the micro-batch has.
+// TestMicroBatchBoundsMemory: memory does not grow with the batch, since no call gets more rows
+// than a micro-batch has.
 func TestMicroBatchBoundsMemory(t *testing.T) {
 	vae, err := models.VAE{Hidden: []int{3}, Latent: 1}.New(device.CPU(), models.Visible{Dim: 2}, 1)
 	if err != nil {
@@ -341,17 +345,17 @@ func TestMicroBatchBoundsMemory(t *testing.T) {
 	net := &peaks{Density: vae}
 	observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, net, table(t, 101, 2, 0))
 	if net.peak != 5 {
-		t.Errorf("largest batch %d of at most 5", net.peak)
+		t.Errorf("largest batch %d, want 5", net.peak)
 	}
 	own := newCentre(2) // a network without fixed-point sums gets its records one by one
 	observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, own, table(t, 101, 2, 0))
 	if own.peak != 1 || own.begun != 1 {
-		t.Errorf("largest batch %d, want 1; BeginStep called %d times in a step", own.peak, own.begun)
+		t.Errorf("largest batch %d and %d calls of BeginStep in a step, want 1 and 1", own.peak, own.begun)
 	}
 }
 
-// The public fields of a step must be the same for all records if the released values are the
-// same.
+// TestStepShowsPublicNumbersOnly: with the same released values, the printed steps are the same for
+// all records.
 func TestStepShowsPublicNumbersOnly(t *testing.T) {
 	var shown []string
 	for _, data := range []records.Data{table(t, 30, 2, 0), table(t, 3, 2, 50), table(t, 500, 2, -3)} {

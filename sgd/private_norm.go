@@ -7,13 +7,12 @@ import (
 
 // DPNorm chooses the clip norm of every step privately: noise is added to a histogram of the
 // batch's gradient norms, and the upper edge of the bin with the largest noisy count is the clip
-// norm. Histogram and gradient come from one batch and are one event.
+// norm. The histogram and the gradient come from one batch and are accounted for as one event.
 //
-// With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a
-// positive MinNorm their edges grow geometrically from it to MaxNorm, which
-// covers networks whose norms span orders of magnitude. Norms above MaxNorm count
-// in the last bin, norms that are not finite in the first: see
-// [mechanism.NormHistogram].
+// With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a positive MinNorm
+// the edges grow geometrically from MinNorm to MaxNorm, which suits networks whose norms span
+// orders of magnitude. Norms above MaxNorm count in the last bin, norms that are not finite in the
+// first: see [mechanism.NormHistogram].
 //
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
 // Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.
@@ -27,7 +26,7 @@ type DPNorm struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-// PaperDPNorm returns the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
+// PaperDPNorm returns the setting of section 6.1 of DPNorm's source: 100 bins up to 10, σ_C = 4.
 func PaperDPNorm() DPNorm { return DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4} }
 
 // maxBins bounds the memory that a configuration file can request.
@@ -58,7 +57,7 @@ func (d DPNorm) start(accountant.Relation, float64) clipper {
 // normChoice is the state of DPNorm during training.
 type normChoice struct {
 	bins            *mechanism.NormHistogram
-	err             error // why there are no bins; always nil after check
+	err             error // error of NewNormHistogram; always nil after check
 	noiseMultiplier float64
 	chosen          float64
 }

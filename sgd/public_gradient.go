@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// publicPart is the gradient of the part of a network's loss that does not depend on records.
-// It is added after the noise, to the sum divided by the nominal batch.
+// publicPart is the gradient of the part of a network's loss that does not depend on records. It is
+// added to the noised sum after the division by the nominal batch.
 type publicPart struct {
 	be     device.Backend
 	net    models.PublicGradient
@@ -18,7 +18,7 @@ type publicPart struct {
 	joined []float64
 }
 
-// newPublicPart returns nil for a network without one.
+// newPublicPart returns nil for a network without a public gradient.
 func newPublicPart(be device.Backend, cfg Config, net models.Network) (*publicPart, error) {
 	n, ok := net.(models.PublicGradient)
 	if !ok {

@@ -9,35 +9,34 @@ import (
 )
 
 // Quantile makes the clip norm follow a quantile of the gradients' norms: each step releases one
-// noisy number, which says how many norms were above and below, and multiplies the clip norm of
-// the next step by a factor that depends on it. Number and gradient come from one batch and are
-// one event.
+// noisy number, which weighs the norms above the clip norm against those below it. The clip norm of
+// the next step is the current one times a factor that depends on this number. The number and the
+// gradient come from one batch and are accounted for as one event.
 //
-// Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private
-// Learning with Adaptive Clipping", 2021. Here the noisy sum of (1[norm ≤ C] −
-// Quantile) is divided by the public nominal batch, so that the size of the batch
-// does not enter.
+// Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private Learning with Adaptive
+// Clipping", 2021. Here the noisy sum of (1[norm ≤ C] − Quantile) is divided by the public nominal
+// batch instead of the size of the batch, which is private.
 type Quantile struct {
 	Quantile float64 `json:"quantile"` // fraction of norms to leave unclipped, such as 0.5
 	Initial  float64 `json:"initial"`  // clip norm of the first step
-	// Rate is the source's η_C: how fast the clip norm changes, such as 0.2.
+	// Rate is the source's η_C, such as 0.2: it determines how fast the clip norm changes.
 	Rate float64 `json:"rate"`
-	// NoiseMultiplier is the noise of the released number divided by its
+	// NoiseMultiplier is the standard deviation of the released number's noise divided by its
 	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// ByNorm weights records by the norms of their gradients, up to Initial, instead of equally.
 	//
-	// If most records are soon well fitted, such as those of the larger of two classes, a quantile
-	// of all norms becomes as small as theirs: the clip norm at the median can fall to thousandths
-	// of the norms of the other records, whose gradients are then lost in the noise. With ByNorm,
-	// norms that are small compared to Initial hardly count, so the clip norm follows the records
-	// that are not yet fitted. The price is the same: a record with less weight moves the released
-	// number by less.
+	// If most records are soon well fitted, such as those of the larger of two classes, a quantile of
+	// all norms falls with the norms of these records. At the median, the clip norm can fall to a
+	// thousandth of the norms of the other records, whose gradients are then lost in the noise. With
+	// ByNorm, norms that are small compared to Initial hardly count, so the clip norm follows the
+	// records that are not yet fitted. The privacy cost is the same, since a record with less weight
+	// moves the released number by less.
 	ByNorm bool `json:"by_norm,omitempty"`
 }
 
-// Warnings returns remarks about the configuration to read before paying for it, nil if
-// there are none. Plans print them.
+// Warnings returns warnings about the configuration, to be read before budget is spent on it, or
+// nil. Plans print them.
 func (c Config) Warnings() []string {
 	q, ok := c.Clip.(Quantile)
 	if !ok || q.ByNorm || q.Quantile > 0.5 {
@@ -60,13 +59,14 @@ func (q Quantile) check(k *checker, c Config) {
 
 func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
 
-// quantileUnits is the number of whole units in 1: the released number is an integer sum.
+// quantileUnits is the number of units that represent 1 in the released number, which is an integer
+// sum.
 const quantileUnits = 1 << 20
 
 func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 	above := int64(math.Round(q.Quantile * quantileUnits))
 	below := quantileUnits - above
-	// A record adds `below` or −`above`, and if replaced turns one into the other.
+	// A record adds `below` or −`above`. Replacing it can turn one into the other.
 	sensitivity := max(above, below)
 	if r == accountant.ReplaceOne {
 		sensitivity = above + below
@@ -79,7 +79,7 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 
 type quantileTracker struct {
 	norm         float64
-	below, above int64 // units that a norm within the clip norm adds, and a larger one subtracts
+	below, above int64 // a norm up to the clip norm adds below units; a larger one subtracts above
 	total        int64
 	rate         float64
 	std, effect  float64

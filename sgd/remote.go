@@ -16,16 +16,17 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrPieces means that not every piece of a step came back exactly once.
+// ErrPieces means that the pieces of a step that came back are not exactly the pieces that were
+// sent.
 var ErrPieces = errors.New("sgd: pieces of a step are missing")
 
-// A Carrier has tasks carried out by workers, each of which holds a [Worker] of the same
-// configuration and records. It sees only sealed bytes. Package sgd/workers has a Carrier for
-// processes.
+// A Carrier sends tasks to worker processes and collects the results. Each process holds a [Worker]
+// with the same configuration and records. The Carrier sees only sealed bytes. Package sgd/workers
+// has a Carrier for processes.
 type Carrier interface {
-	// Carry has every task carried out at least once by Worker.Do and passes each result to take,
-	// which may be called concurrently. If take returns an error, the task must be carried out
-	// again. A result that is passed twice counts once.
+	// Carry passes every task to some worker's Worker.Do at least once, and each result to take, which
+	// may be called concurrently. If take returns an error, the task must be computed again. A result
+	// that is passed twice counts once.
 	Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error
 }
 
@@ -33,32 +34,32 @@ type Carrier interface {
 // pieces. This process draws the sample, adds the noise and moves the parameters. It reads no
 // record: it uses only the number of records and the schema of its data.
 //
-// Messages are sealed under the key, which workers have too. The length of a result follows from
-// the network. A task is padded to a public length, with room for 1,024 rows or, if the
-// configuration has a NominalBatch, for a piece of a sample that is larger than this mean by
-// eight standard deviations and sixteen rows. A piece with more rows takes twice the room, or
-// four times, and so on; the length then reveals that much about the sample's size.
+// Messages are sealed under the key, which the workers also hold. The length of a result follows
+// from the network. A task is padded to a public length, with room for 1,024 rows. If the
+// configuration has a NominalBatch, the room is for a piece of a sample that exceeds this mean by
+// eight standard deviations and sixteen rows. The room is doubled until a larger piece fits; the
+// length then reveals this much about the sample's size.
 //
-// Guarantee: the same as without WithCarrier. Each record of the sample is in one piece, every
-// piece counts once however often it is carried out, and noise is drawn after all pieces have
-// come back; parameters are the same bits. The guarantee requires that workers hold the same
-// records in the same order and compute in the same way: the worker that sums a record depends on
-// other records, and a record that has another number in another worker's data may be in two
-// pieces. [NewWorker] says what is compared and what is not.
-// Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize,
-// for networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss,
-// and for networks on a device.
+// Guarantee: the same as without WithCarrier. Each record of the sample is in one piece. Every
+// piece counts once, even if it is computed more than once. Noise is drawn after all pieces have
+// come back. The parameters are bit for bit those of a run in one process. The guarantee requires
+// that all workers hold the same records in the same order and compute in the same way, for two
+// reasons: other records determine which worker sums a given record, and a record with different
+// row numbers at different workers could be in two pieces. [NewWorker] lists what is compared and
+// what is not. Errors: New returns *param.Error for a clipping policy other than a fixed norm or
+// Normalize, for networks with state of a step (models.Stepper, models.FixedFinisher), for
+// WithPrivateLoss, and for networks on a device.
 func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
 }
 
-// remote is the sum of a step that workers compute.
+// remote computes the sum of a step with workers.
 type remote struct {
 	key     mechanism.Key
 	pieces  int
 	carrier Carrier
 
-	run  string // random, so that results of another run are refused
+	run  string // random name, so that results of another run are refused
 	step int
 	seen []byte           // fingerprint of the workers' records, from the first result
 	all  *partial.Partial // the sums of the current step
@@ -100,7 +101,7 @@ func (t *Trainer) divisible(path string) error {
 	return nil
 }
 
-// sum has the pieces of the sample summed by workers.
+// sum sends the pieces of the sample to workers and adds up their results.
 func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
 	r.step++
 	set, err := t.setting(data)
@@ -139,7 +140,7 @@ func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
 	return nil
 }
 
-// collect merges the results of tasks. Results that come after the carrier has returned are
+// collect merges the results of tasks. Results that arrive after the carrier has returned are
 // refused.
 func (r *remote) collect(ctx context.Context, tasks [][]byte, all *partial.Partial) error {
 	var one sync.Mutex
@@ -162,7 +163,8 @@ func (r *remote) collect(ctx context.Context, tasks [][]byte, all *partial.Parti
 	return errors.Join(err, ctx.Err())
 }
 
-// open takes the fingerprint off a result and compares it with those of other workers.
+// open separates the fingerprint from the sums of a result and compares it with the fingerprint of
+// the first result.
 func (r *remote) open(result []byte) (sums []byte, err error) {
 	mark, sums, err := splitResult(r.key, result)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Two runs of the same steps on one ledger count their own steps.
+// TestTwoRunsOnOneLedger: two runs with the same event on one ledger each count their own steps.
 func TestTwoRunsOnOneLedger(t *testing.T) {
 	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
 	cfg := with(nil, 0.5, 4)
@@ -28,12 +28,13 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 			}
 		}
 		if e := ledger.Entries()[0]; taken != 4 || e.Spent != 4*(run+1) || e.Reserved != 4*(run+1) {
-			t.Errorf("run %d took %d steps: ledger %v", run, taken, e)
+			t.Errorf("run %d took %d steps, want 4: ledger %v", run, taken, e)
 		}
 	}
 }
 
-// The uses that two interrupted runs have left together are too many for one of them.
+// TestResumingTakesNoMoreThanOneRun: two interrupted runs together have more uses left than one run
+// may take.
 func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
 	cfg := with(nil, 0.5, 4)
@@ -61,19 +62,19 @@ func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 	}
 	if _, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left)); len(paths(err)) != 1 ||
 		paths(err)[0] != "sgd.WithAllowance" {
-		t.Errorf("six steps that two runs have left: %v", err)
+		t.Errorf("an allowance of six uses for a run of four steps: %v", err)
 	}
 	cfg.NoiseMultiplier *= 2
 	cfg.Steps = 6
 	if _, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left)); len(paths(err)) != 1 {
-		t.Errorf("steps of another event: %v", err)
+		t.Errorf("an allowance of another event: %v", err)
 	}
 	if e := again.Entries()[0]; e.Spent != 2 {
 		t.Errorf("a refused run took steps: %v", e)
 	}
 }
 
-// A run that is cancelled before it begins costs nothing.
+// TestReserveAsksTheContext: a run that is cancelled before it begins costs nothing.
 func TestReserveAsksTheContext(t *testing.T) {
 	trainer, ledger := newTrainer(t, with(nil, 0.5, 4), newCentre(3), 1e4)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,7 +84,7 @@ func TestReserveAsksTheContext(t *testing.T) {
 	}
 }
 
-// A micro-batch that does not fit into memory is an error, not a panic.
+// TestMicroBatchIsBounded: a micro-batch that does not fit into memory is an error, not a panic.
 func TestMicroBatchIsBounded(t *testing.T) {
 	cfg := valid()
 	cfg.MicroBatch = math.MaxInt
@@ -92,7 +93,8 @@ func TestMicroBatchIsBounded(t *testing.T) {
 	}
 }
 
-// Pointers to policies implement Clip, but may be nil and may change after validation.
+// TestClipsAreValues: Validate refuses pointers to policies. They implement Clip, but may be nil
+// and may change after validation.
 func TestClipsAreValues(t *testing.T) {
 	for _, clip := range []sgd.Clip{&sgd.Normalize{}, (*sgd.DPNorm)(nil)} {
 		cfg := valid()

@@ -13,8 +13,8 @@ type Schedule struct {
 	Decay Decay `json:"decay,omitempty"`
 	// Warmup is the number of first steps over which the rate grows linearly to its full size.
 	Warmup int `json:"warmup,omitempty"`
-	// Steps is the step at which Cosine ends, including warm-up; 0 means Config.Steps, which only
-	// a private run has.
+	// Steps is the step at which Cosine ends, including warm-up; 0 means Config.Steps, which is known
+	// only in a private run.
 	Steps int `json:"steps,omitempty"`
 	// Final is the fraction of the rate at the end of Cosine, in [0, 1].
 	Final float64 `json:"final,omitempty"`
@@ -29,7 +29,7 @@ const (
 	// Cosine falls along half a wave, from the end of the warm-up to Schedule.Steps.
 	// Source: Loshchilov and Hutter 2017, without restarts.
 	Cosine
-	// InverseSqrt falls as one over the root of the step, from the end of the warm-up on.
+	// InverseSqrt is proportional to one over the square root of the step number after the warm-up.
 	InverseSqrt
 )
 

@@ -12,14 +12,14 @@ import (
 // divisors, such as a mixture whose parts see different fractions of the records.
 type Segmented interface{ Segments() []Segment }
 
-// Segment is a run of Params parameters whose noised gradient sum is divided by
+// Segment describes consecutive parameters, Params of them, whose noised gradient sum is divided by
 // NominalBatch, a public or released number.
 type Segment struct {
 	Params       int
 	NominalBatch float64
 }
 
-// span is a segment, given by its end in the flat vector.
+// span is a segment as its end in the flat vector and its factor, one over its nominal batch.
 type span struct {
 	end   int
 	scale float64

@@ -41,8 +41,8 @@ func fitted(t *testing.T, be device.Backend, n int) []float32 {
 	return net.Params().Flat.Data
 }
 
-// TestSharingChangesNothing: reading, noise and optimiser on several cores give the same bits as
-// on one, also at the edges of parts and of micro-batches.
+// TestSharingChangesNothing: reading, noise and optimiser give the same bits on several cores and
+// on one core, also at the edges of parts and of micro-batches.
 func TestSharingChangesNothing(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 70, 71, 100} {
 		one, ok := device.FixedSums(device.CPUWith(1))
@@ -108,7 +108,7 @@ func TestCancelledStepLeavesNothing(t *testing.T) {
 	for _, sum := range tap.sums {
 		for _, x := range sum {
 			if math.Abs(math.Abs(x)-n) > 0.1 {
-				t.Errorf("a sum of %v over %d gradients of ±1", x, n)
+				t.Errorf("a sum over %[2]d gradients of ±1 is %[1]v", x, n)
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 var errState = errors.New("sgd: a training state of the wrong length or form")
 
-// AppendState appends the state, other than the network's parameters, that a run needs to resume
-// after a step: the optimiser's moments, the moving average and the norm of Quantile. All of it
-// is computed from released values.
+// AppendState appends the state that a run needs to resume after a step, except the network's
+// parameters: the optimiser's moments, the average and the norm of Quantile. All of it is computed
+// from released values.
 func (t *Trainer) AppendState(dst []byte) []byte {
 	dst = t.opt.AppendState(dst)
 	for _, x := range t.average {
@@ -22,10 +22,11 @@ func (t *Trainer) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote for the same configuration and network, whose parameters
-// must already be those of that step. Call it before Steps.
+// SetState restores the state that AppendState wrote for the same configuration and network. The
+// network must already hold the parameters of the step after which AppendState was called. Call
+// SetState before Steps.
 //
-// Errors: state of another length or form.
+// Errors: an error for state of another length or form.
 func (t *Trainer) SetState(state []byte) error {
 	q, tracks := t.clip.(*quantileTracker)
 	want := len(state)

@@ -16,7 +16,7 @@ import (
 var noRows device.Batch
 
 // task is a piece of a step: rows of the sample whose clipped gradients a worker sums. It is
-// private, since the sample is.
+// private, since the sample is private.
 type task struct {
 	Run     string
 	Step    int
@@ -27,16 +27,16 @@ type task struct {
 	Rows    []int32   `json:"-"`
 	Keys    []uint64  `json:"-"`
 
-	room int // least number of rows that a task has room for: public
+	room int // least number of rows that a task has room for; a public number
 }
 
-// leastRoom is the number of rows for which a task has room if the configuration has no
-// NominalBatch. The room is doubled until it is enough for the rows.
+// leastRoom is the room of a task, in rows, if the configuration has no NominalBatch. The room is
+// doubled until the rows fit.
 const leastRoom = 1024
 
-// roomOf returns the room of tasks if a sample is divided into this number of pieces. It is
-// public. A sample whose mean is NominalBatch exceeds it by eight standard deviations and sixteen
-// rows once in 10^12 steps.
+// roomOf returns the room of tasks, a public number of rows, if a sample is divided into this
+// number of pieces. A sample whose mean size is NominalBatch exceeds the mean by eight standard
+// deviations and sixteen rows once in 10^12 steps.
 func (c Config) roomOf(pieces int) int {
 	if c.NominalBatch == 0 {
 		return leastRoom
@@ -94,7 +94,7 @@ func (t task) seal(k mechanism.Key) ([]byte, error) {
 	return k.SealBytes([]byte(taskAbout), out)
 }
 
-// openTask reads what seal wrote. Only holders of the key can have written it.
+// openTask reads a task that seal wrote. Only holders of the key can have written it.
 func openTask(k mechanism.Key, sealed []byte) (t task, err error) {
 	text, err := k.OpenBytes([]byte(taskAbout), sealed)
 	if err != nil {

@@ -34,12 +34,12 @@ type Trainer struct {
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
 	byPerson bool
-	probed   string // hash of what arithmetic and network compute from public numbers; see setting
+	probed   string // hash of the backend's and the network's results on public numbers; see setting
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
 	clip      clipper
-	groups    *grouping // the same as clip for Groups; nil for other policies
+	groups    *grouping // clip itself if the policy is Groups; nil for other policies
 	public    *publicPart
 	opt       *Descent
 	spans     []span
@@ -62,7 +62,7 @@ type hiddenStep struct {
 
 // stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
-	exact   *fixedSum     // the sum in fixed point; nil if it is in sum
+	exact   *fixedSum     // the sum in fixed point; nil if sum holds it
 	sum     device.Params // the sum in floating point
 	hostSum []float32
 
@@ -81,7 +81,7 @@ type stepRecords struct {
 // New prepares a private training run. It spends nothing.
 //
 // Guarantee: New draws nothing; the package documentation states the guarantee of the steps.
-// Errors: every mistake in the configuration, joined *param.Error values.
+// Errors: every mistake in the configuration, as joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {
 	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step",
@@ -145,6 +145,7 @@ func (t *Trainer) validate() error {
 	if a := t.allowance; a != nil && t.ledger != nil {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
 			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
+		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger", "an allowance on New's ledger")
 		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
@@ -183,8 +184,8 @@ func (t *Trainer) prepare() {
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
 
-// microBatch returns the number of examples that are processed at a time. It is smaller for
-// persons, since each has several rows.
+// microBatch returns the number of examples that are processed at a time. The number is smaller for
+// persons, since each person has several rows.
 func (t *Trainer) microBatch() int {
 	n := t.mostExamples()
 	if p := t.of.persons; p != nil {
@@ -209,15 +210,15 @@ func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
 // Steps returns the training loop: each iteration is one private step, after which the
 // network holds released parameters.
 //
-// The first iteration reserves all of Config.Steps on the ledger, and the published ε counts them
-// all. Breaking out, cancelling and errors refund nothing: a later loop over Steps continues with
-// the rest of the reservation. When nothing is left, it yields
+// The first iteration reserves all Config.Steps steps on the ledger, and the published ε counts all
+// of them. Breaking out of the loop, cancellation and errors refund nothing: a later loop over
+// Steps continues with the rest of the reservation. When no step is left, a new loop yields
 // accountant.ErrReservationExhausted.
 //
-// Errors: the context's; accountant.ErrBudgetExceeded, before anything is read or
-// spent; ErrBusy; records.ErrData if the data fail while they are read, after the step
-// that read them. After any error the parameters are the last released ones. No error
-// depends on a record, except ErrData, which a user-defined data type decides.
+// Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
+// ErrBusy; records.ErrData after a step in which reading the data failed. After any error the
+// network holds the last released parameters. No error depends on a record, except ErrData, which a
+// user-defined data type can return.
 func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		if !t.running.TryLock() {
@@ -225,8 +226,8 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
-		// Gradients are clipped, whatever the values; an item outside the universe has no place in
-		// a network.
+		// Clipping bounds the gradient of any value, but an item outside the universe has no input in the
+		// network.
 		data = records.Guarded(data)
 		if err := t.open(ctx, data); err != nil {
 			yield(Step{}, err)
@@ -282,8 +283,8 @@ func (t *Trainer) reserve(ctx context.Context) error {
 	return err
 }
 
-// Spent returns how many of this run's steps have been taken, completed or not; 0 before there
-// is a reservation. It does not count other runs on the same ledger.
+// Spent returns the number of this run's steps that have been taken, completed or not. It is 0
+// before there is a reservation, and does not count other runs on the same ledger.
 func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
@@ -291,10 +292,10 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for callers that
-// must know beforehand that it succeeds. After a success it does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make, for callers that must
+// know beforehand whether it succeeds. Once a reservation exists, Reserve does nothing.
 //
-// Errors: ErrBusy; the context's, before anything is reserved; those of the ledger.
+// Errors: ErrBusy; the context's error, before anything is reserved; errors of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
 	if !t.running.TryLock() {
 		return ErrBusy
@@ -309,8 +310,8 @@ func (t *Trainer) Reserve(ctx context.Context) error {
 	return t.reserve(ctx)
 }
 
-// step takes one step: it spends a use of the allowance, draws the sample and the noise, and
-// moves the parameters.
+// step takes one step of training: it spends a use of the allowance, draws the sample and the
+// noise, and moves the parameters.
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
@@ -350,9 +351,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
 //
-// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound)
-// between neighbours, because every example's row has norm at most bound, whatever the
-// other examples.
+// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound) between neighbours,
+// because every example's row has norm at most bound, and depends on no other example.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
@@ -417,7 +417,7 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 	}
 }
 
-// averageRange updates the moving average of some parameters.
+// averageRange updates the average of the parameters lo to hi−1.
 func (t *Trainer) averageRange(lo, hi int) {
 	if t.average == nil {
 		return
@@ -428,10 +428,10 @@ func (t *Trainer) averageRange(lo, hi int) {
 	}
 }
 
-// UseAverage puts the moving average that WithAverage keeps into the network, as
-// released parameters to sample from or save. Call it after the loop over Steps, or
-// in its body; training may go on afterwards, from the average. Without WithAverage
-// it does nothing.
+// UseAverage copies the average that WithAverage or WithMean keeps into the network, as released
+// parameters to sample from or save. Call it after the loop over Steps, or in the body of the loop;
+// training may continue afterwards, from the average. Without WithAverage or WithMean it does
+// nothing.
 func (t *Trainer) UseAverage() {
 	if t.average == nil {
 		return

@@ -31,8 +31,8 @@ func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float6
 	return trainer, ledger
 }
 
-// A network from outside the module finds the mean of its records with noise, under every policy.
-// The noise is seeded, since the test is about learning.
+// TestCustomNetworkConverges: a user-defined network finds the mean of its records despite the
+// noise, under every policy. The noise is seeded, since the test is about learning.
 func TestCustomNetworkConverges(t *testing.T) {
 	data := table(t, 2000, 5, 1)
 	for name, clip := range policies() {
@@ -99,7 +99,7 @@ func TestClassifierConverges(t *testing.T) {
 		}
 	}
 	if right < 1950 {
-		t.Errorf("%d of 2000 right", right)
+		t.Errorf("%d of 2000 records are classified correctly, want at least 1950", right)
 	}
 }
 
@@ -127,15 +127,15 @@ func TestBreakAndResume(t *testing.T) {
 		numbers = append(numbers, step.Number)
 		if step.Of != 10 || step.Epsilon < last || step.Epsilon > published*(1+1e-9) ||
 			step.ClipNorm != 0.7 {
-			t.Errorf("step %+v after ε %v, published %v", step, last, published)
+			t.Errorf("step %+v after a step with ε %v; the published ε is %v", step, last, published)
 		}
 		last = step.Epsilon
 	}
 	if fmt.Sprint(numbers) != "[5 6 7 8 9 10]" {
-		t.Errorf("steps %v after the break", numbers)
+		t.Errorf("steps %v after the break, want 5 to 10", numbers)
 	}
 	if ledger.Epsilon().Upper != published {
-		t.Error("what is published changed after the reservation")
+		t.Error("the published ε changed after the reservation")
 	}
 	for _, err := range trainer.Steps(t.Context(), data) {
 		if !errors.Is(err, accountant.ErrReservationExhausted) {
@@ -143,7 +143,7 @@ func TestBreakAndResume(t *testing.T) {
 		}
 	}
 	if e := ledger.Entries(); len(e) != 1 || e[0].Spent != 10 {
-		t.Errorf("ledger %v", e)
+		t.Errorf("ledger %v, want one entry with 10 steps spent", e)
 	}
 }
 
@@ -169,10 +169,10 @@ func TestCancelRefundsNothing(t *testing.T) {
 		}
 	}
 	if steps != 3 || failures != 1 {
-		t.Errorf("%d steps and %d errors", steps, failures)
+		t.Errorf("%d steps and %d errors, want 3 and 1", steps, failures)
 	}
 	if e := ledger.Entries()[0]; e.Reserved != 10 || e.Spent != 3 {
-		t.Errorf("ledger %+v", e)
+		t.Errorf("ledger %+v, want 3 of 10 steps spent", e)
 	}
 	for i, p := range net.params.Flat.Data {
 		if p != at[i] {
@@ -186,7 +186,7 @@ func TestCancelRefundsNothing(t *testing.T) {
 		steps++
 	}
 	if steps != 10 {
-		t.Errorf("%d steps in all", steps)
+		t.Errorf("%d steps in all, want 10", steps)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestCancelWithinAStep(t *testing.T) {
 			}
 		}
 		if e := ledger.Entries()[0]; e.Spent != 1 || net.params.Flat.Data[0] != 0 {
-			t.Errorf("%s: ledger %+v, parameters %v", name, e, net.params.Flat.Data)
+			t.Errorf("%s: ledger %+v and parameters %v after a cancelled step", name, e, net.params.Flat.Data)
 		}
 		for _, err := range trainer.Steps(t.Context(), data) {
 			if err != nil {
@@ -236,7 +236,7 @@ func TestNothingHappensBeforeTheReservation(t *testing.T) {
 		}
 	}
 	if len(ledger.Entries()) != 0 || net.peak != 0 || net.begun != 0 {
-		t.Error("a refused run did something")
+		t.Error("a refused run read records or wrote to the ledger")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -287,7 +287,7 @@ func TestOneLoopAtATime(t *testing.T) {
 				}
 				mu.Lock()
 				if seen[step.Number] {
-					t.Errorf("step %d twice", step.Number)
+					t.Errorf("step %d was taken twice", step.Number)
 				}
 				seen[step.Number] = true
 				mu.Unlock()
@@ -297,7 +297,8 @@ func TestOneLoopAtATime(t *testing.T) {
 	wg.Wait()
 }
 
-// Several trainers on one ledger, each with its own network, run concurrently.
+// TestConcurrentTrainersShareALedger: several trainers on one ledger, each with its own network,
+// run concurrently.
 func TestConcurrentTrainersShareALedger(t *testing.T) {
 	ledger := accountant.NewLedger(budget(1e4))
 	data := table(t, 200, 40, 0)
@@ -326,7 +327,7 @@ func TestConcurrentTrainersShareALedger(t *testing.T) {
 	}
 }
 
-// segmented is a centre of segments with different divisors.
+// segmented is a centre whose parameters consist of segments with different divisors.
 type segmented struct {
 	*centre
 	list []sgd.Segment
@@ -401,7 +402,7 @@ func TestLossIsPrivateAndOptIn(t *testing.T) {
 	trainer, _ := newTrainer(t, with(nil, 1, 1), newCentre(3), 1e4)
 	for step := range trainer.Steps(t.Context(), data) {
 		if _, ok := step.Loss.Reveal(); ok {
-			t.Error("a loss without asking for it")
+			t.Error("Step.Loss is set without WithPrivateLoss")
 		}
 	}
 	trainer, _ = newTrainer(t, with(nil, 1, 1), newCentre(3), 1e4, sgd.WithPrivateLoss())
@@ -447,7 +448,7 @@ func TestReplaceOneIsChargedOrRefused(t *testing.T) {
 			}
 		}
 		if charged := ledger.Epsilon().Upper > 0; steps > 0 && !charged {
-			t.Errorf("q=%v: %d steps for nothing", q, steps)
+			t.Errorf("q=%v: %d steps were taken, and ε is 0", q, steps)
 		}
 	}
 }

@@ -32,15 +32,15 @@ func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, 5, 2, 0)
 	ledger, err := train(data)
 	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(ledger.Entries()) != 0 {
-		t.Errorf("rows pass for users: %v, %v set aside", err, ledger.Entries())
+		t.Errorf("training on rows: error %v, ledger %v; want a refusal", err, ledger.Entries())
 	}
 	if _, err := train(records.WithUnit(data, records.UnitUser)); err != nil {
 		t.Errorf("users are refused: %v", err)
 	}
 }
 
-// TestGroupsClipAllTheirBlocks checks that a group of several blocks is clipped as one vector,
-// whichever block contains a record's gradient.
+// TestGroupsClipAllTheirBlocks checks that a group of several blocks is clipped as one vector, for
+// gradients in one block and in all blocks.
 func TestGroupsClipAllTheirBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	lists := [][]sgd.Group{
@@ -63,7 +63,7 @@ func TestGroupsClipAllTheirBlocks(t *testing.T) {
 			s := observe(t, cfg, accountant.AddOrRemoveOne, newBlocky(2, 4, 3), fromFlat(t, 9, row))
 			effect := norm(s.sums[0]) / s.releases[0].Std[0]
 			if effect > 1/z*(1+1e-6) {
-				t.Errorf("groups %d: one record has an effect of %v, charged %v", i, effect, 1/z)
+				t.Errorf("groups %d: one record has the effect %v, want at most %v", i, effect, 1/z)
 			}
 			longest = max(longest, effect*z)
 		}
@@ -106,7 +106,7 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 }
 
 // TestQuantileStaysWithinLimits checks that the clip norm of Quantile stays within the limits of
-// float32 gradients, whatever values are released.
+// float32 gradients, even if the released values are extreme.
 func TestQuantileStaysWithinLimits(t *testing.T) {
 	for _, out := range []float64{-1e12, 1e12} {
 		initial := 0x1p58

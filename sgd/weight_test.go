@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A weight is never above its factor: a subnormal weight that was rounded up could give its row a
-// norm of 1.5 times the bound.
+// TestWeightsRoundDown: a weight is never above its factor. A subnormal weight that was rounded up
+// could give its row a norm of 1.5 times the bound.
 func TestWeightsRoundDown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	up := 0
@@ -19,7 +19,7 @@ func TestWeightsRoundDown(t *testing.T) {
 			up++
 		}
 		if w := weight(factor); float64(w) > factor || w < 0 {
-			t.Fatalf("weight %v of a factor of %v", w, factor)
+			t.Fatalf("factor %[2]v has weight %[1]v, want a weight from 0 to the factor", w, factor)
 		}
 	}
 	if up < 1000 {
@@ -27,8 +27,8 @@ func TestWeightsRoundDown(t *testing.T) {
 	}
 }
 
-// TestNormalizedFactors: a zero gradient has a finite factor; one whose norm is not finite has
-// the factor 0.
+// TestNormalizedFactors: a zero gradient has a finite factor. A gradient whose norm is not finite
+// has the factor 0.
 func TestNormalizedFactors(t *testing.T) {
 	c := Normalize{}.start(accountant.AddOrRemoveOne, 1)
 	if f := c.factor(0); !(f > 0 && f <= 1/0.01) {

@@ -34,20 +34,20 @@ type worker struct {
 // Format writes "[private]" for every verb.
 func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
-// NewWorker returns a worker for trainers of the same configuration and with an equal network. It
-// must hold the same records in the same order as the other workers. Every task contains the
-// network's parameters.
+// NewWorker returns a worker for trainers with the same configuration and an equal network. All
+// workers must hold the same records in the same order. The parameters of net do not matter, since
+// every task contains the network's parameters.
 //
 // The worker refuses tasks of trainers with another configuration, schema or number of records,
 // with another network, or on a machine that computes differently. Networks are compared by their
-// type, the shapes of their parameters, and the norms of their gradients on a few public records,
-// on which activations and losses show. Records are compared among workers, not with the
-// trainer's, which need not read any: each worker returns a fingerprint, under the key, of 64
-// rows spread over its data, and the trainer refuses workers that differ. Differences in other
-// rows only are not noticed, nor are the same rows grouped into other persons, nor workers that
-// all hold the same wrong records: the caller is responsible for these.
+// type, the shapes of their parameters, and the norms of their gradients on a few public records;
+// these norms depend on activations and losses. Records are compared between workers only, since
+// the trainer need not read any record: each worker returns a fingerprint, under the key, of 64
+// rows spread over its data, and the trainer refuses workers whose fingerprints differ. Three
+// mistakes are not noticed, and the caller must rule them out: differences in other rows, the same
+// rows grouped into different persons, and workers that all hold the same wrong records.
 //
-// Errors: those of New and of WithCarrier.
+// Errors: the errors of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,
 	opts ...Option) (*Worker, error) {
 	var c param.Checker
@@ -83,17 +83,16 @@ func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Ke
 	return &Worker{&hiddenWorker{w}}, nil
 }
 
-// ErrOther means that a worker has another configuration, network or kind of machine than the
-// trainer, or other records than the other workers.
+// ErrOther means that a worker differs from the trainer in configuration, network or kind of
+// machine, or from the other workers in its records.
 var ErrOther = errors.New("sgd: trainer and workers differ in configuration, network, records or " +
 	"kind of machine")
 
 // Do carries out a task and returns its sum, sealed for the trainer. It is not safe for
 // concurrent use.
 //
-// Guarantee: none by itself; see WithCarrier.
-// Errors: mechanism.ErrSealed for a task of another key; ErrOther; records.ErrData if the data fail
-// while they are read; the context's.
+// Guarantee: none by itself; see WithCarrier. Errors: mechanism.ErrSealed for a task of another
+// key; ErrOther; records.ErrData if reading the data fails; the context's error.
 func (w *Worker) Do(ctx context.Context, sealed []byte) ([]byte, error) {
 	job, err := openTask(w.key, sealed)
 	if err != nil {
@@ -113,7 +112,7 @@ func (w *Worker) Do(ctx context.Context, sealed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A record, or a person, is sampled once and in one piece.
+	// A record or a person is sampled at most once, and all its rows are in one piece.
 	if err := sums.Add(ctx, records.WithPart(w.data, job.Piece, job.Of)); err != nil {
 		return nil, err
 	}
@@ -149,14 +148,14 @@ func (c *pieceCounter) Add(ctx context.Context, _ records.Data) error {
 // Sums returns the only sum.
 func (c *pieceCounter) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
 
-// setting identifies what trainer and workers must have in common.
+// setting identifies everything that the trainer and the workers must have in common.
 type setting struct {
 	digest [sha256.Size]byte
 	schema records.Schema
 }
 
-// setting returns the setting of a trainer on some data. It is private, since the number of
-// records is.
+// setting returns the setting of a trainer on some data. It is private, since the number of records
+// is private.
 func (t *Trainer) setting(data records.Data) (s setting, err error) {
 	s.schema = data.Schema()
 	if t.probed == "" {

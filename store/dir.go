@@ -13,35 +13,38 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// Dir returns a store whose ledgers are files, each in its own subfolder. Any number of
-// processes of one machine can use it concurrently. See [DirBackend].
+// Dir returns a store whose ledgers are files, each ledger in its own subfolder. Any number of
+// processes on one machine can use the store at the same time. See [DirBackend].
 func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder, opts...)) }
 
 // DirOption is a setting of a folder of ledgers.
 type DirOption func(*dir)
 
-// WithMarks keeps the marks in a separate folder, for example on another disk, that is not backed
-// up with the ledgers: a mark remembers the last line of its journal, so that a journal restored
-// from a backup is refused.
+// WithMarks keeps the marks in a separate folder, for example on another disk. Choose a folder that
+// is not backed up together with the ledgers: a mark remembers the last line of its journal, so
+// that a journal restored from a backup is refused.
 func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder } }
 
-// DirBackend keeps journals as files, one folder for each:
+// DirBackend keeps journals as files. Each journal has a folder with three files:
 //
-//	journal   one line per change, chained by hashes; append-only
+//	journal   one line for each change, chained by hashes; lines are only appended
 //	mark      the number and the hash of the last confirmed line
-//	lock      of the appending process; it is released when the process ends
+//	lock      held by the process that appends, and released when that process ends
 //
-// An append waits for the disk twice, for the journal and for the mark. A last line that was being
-// written when the power failed is dropped; it was never confirmed. Any other damage results in
-// accountant.ErrDamaged, and a journal that ends before its mark in accountant.ErrRolledBack; then
-// nothing can be reserved until the right files are restored.
+// An append waits for the disk twice: for the journal and for the mark. A last line that was being
+// written when the power failed is dropped, because it was never confirmed. Any other damage
+// results in accountant.ErrDamaged, and a journal that ends before its mark results in
+// accountant.ErrRolledBack. Nothing can then be reserved until the right files are restored.
 //
-// It cannot detect: journal and mark restored together from one older copy, by a process that
-// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); an attacker
-// who writes both again, or removes the lock while it is held; a disk or file system that reports a
-// write as durable when it is not. The folder must be on a file system of the machine itself: locks
-// of network file systems differ. On Windows a journal can be trimmed only while no other process
-// has it open.
+// The backend cannot detect three things:
+//   - that journal and mark were restored together from one older copy, if the process has not seen
+//     the newer lines and has no checkpoint that names one of them (see [WithMarks]);
+//   - that an attacker wrote journal and mark anew, or removed the lock while it was held;
+//   - that a disk or a file system reports a write as durable when it is not.
+//
+// The folder must be on a file system of the machine itself, because the locks of network file
+// systems behave differently. On Windows a journal can be trimmed only while no other process has
+// it open.
 func DirBackend(folder string, opts ...DirOption) Backend {
 	d := &dir{folder: folder, disk: files{}}
 	for _, o := range opts {
@@ -54,7 +57,7 @@ func DirBackend(folder string, opts ...DirOption) Backend {
 
 type dir struct {
 	folder string
-	marks  string // empty to keep them next to the journals
+	marks  string // empty: the marks are next to the journals
 	disk   disk
 }
 

@@ -9,15 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// disk is the part of a file system that journals need. Tests replace it by one that fills up,
-// fails, or loses unsynced data.
+// disk is the part of a file system that journals need. Tests replace it with one that fills up,
+// fails, or loses data that was not synced.
 type disk interface {
-	// Open opens a file for reading or, with write, for reading and writing; with create, a missing
-	// file is created.
+	// Open opens a file for reading, or, if write is true, for reading and writing. If create is true,
+	// a missing file is created.
 	Open(path string, write, create bool) (diskFile, error)
-	// Replace replaces a file's content atomically, and returns when the new content is durable.
+	// Replace replaces the content of a file atomically. It returns when the new content is durable.
 	Replace(path string, content func(io.Writer) error) error
-	// MakeFolder makes a folder and returns when its name is durable.
+	// MakeFolder makes a folder. It returns when the folder's name is durable.
 	MakeFolder(path string) error
 	// SyncFolder makes the names in a folder durable.
 	SyncFolder(path string) error

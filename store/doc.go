@@ -1,5 +1,5 @@
-// Package store keeps privacy ledgers durably, for one process or many: one named ledger for each
-// protected data set.
+// Package store keeps privacy ledgers durably, for one process or for many. Each protected data set
+// has one ledger with a name.
 //
 //	ledgers := store.Dir("/var/lib/ledgers")
 //	ledger, err := ledgers.Create(ctx, "patients-2026", accountant.Terms{Budget: budget})
@@ -7,11 +7,11 @@
 //	ledger, err := ledgers.Open(ctx, "patients-2026") // in any process, at any time
 //	gen, err := plan.FitOn(ctx, ledger, data)
 //
-// Guarantee: a reservation is durable before the call returns without an error; noise is drawn
-// under durable reservations only; the reservations of all processes together never cost more than
-// the budget, whatever crashes, races, retries or restarts happen.
+// Guarantee: a reservation is durable before the call that makes it returns without an error. Noise
+// is drawn under durable reservations only. The reservations of all processes together never cost
+// more than the budget, whatever crashes, races, retries or restarts happen.
 //
 // A ledger's history is a list of lines, chained by their hashes. A [Backend] keeps such lists:
-// [Dir] in files, [Memory] in memory for tests, and other modules in databases. Package storetest
-// tests the contract of backends.
+// that of [Dir] in files, and that of [Memory] in memory, for tests. Other modules keep them in
+// databases. Package storetest tests whether a backend keeps its contract.
 package store

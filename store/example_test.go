@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// A budget for years: one process makes the ledger, any process uses it, and limits hold in all of
-// them.
+// A budget for years: one process creates the ledger, any process uses it, and the limits hold for
+// all processes together.
 func Example() {
 	folder, err := os.MkdirTemp("", "ledgers")
 	if err != nil {

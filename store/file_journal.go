@@ -27,23 +27,24 @@ type fileJournal struct {
 	mu     sync.Mutex
 	held   bool // this handle has the lock
 	closed bool
-	failed error // whether a write's outcome on the disk is unknown
+	failed error // set if a failed write could not be undone: the file's content is then unknown
 	file   diskFile
 	mark   mark
 
-	// What has been read and checked of the file:
+	// The part of the file that has been read and checked:
 	chain    chain
-	size     int64  // of the checked lines
-	whole    int64  // size of the file then; larger than the lines if the last one is torn
-	tail     int64  // where the last line begins
-	first    uint64 // number of the first line
-	latest   int64  // where the last snapshot begins; the first line where there is none
-	verified bool   // the lines reach the mark
+	size     int64  // the size of the checked lines
+	whole    int64  // the file's size at that time; larger than size if the last line is torn
+	tail     int64  // where the last checked line begins
+	first    uint64 // the number of the first line
+	latest   int64  // where the last snapshot begins, or the first line if there is no snapshot
+	verified bool   // whether the lines reach the mark
 }
 
 var errClosed = errors.New("store: the journal is closed")
 
-// create makes the files, the mark first: a journal without a mark is not a new one.
+// create makes the files. It makes the mark first, because a journal without a mark counts as
+// damaged and not as new.
 func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
 	if err := j.disk.MakeFolder(folder); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
 		if err != nil {
 			return err
 		}
-		if path == j.markPath && marked < 2*slotSize { // so that a full disk has room for it
+		if path == j.markPath && marked < 2*slotSize { // so that a full disk still has room for the mark
 			_, err = f.WriteAt(make([]byte, 2*slotSize-max(0, marked)), max(0, marked))
 			err = errors.Join(err, f.Sync())
 		}
@@ -83,7 +84,7 @@ func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
 	return nil
 }
 
-// sizeOf returns -1 for a file that does not exist.
+// sizeOf returns the size of a file, or -1 if the file does not exist.
 func (j *fileJournal) sizeOf(path string) (int64, error) {
 	f, err := j.disk.Open(path, false, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +97,7 @@ func (j *fileJournal) sizeOf(path string) (int64, error) {
 	return n, errors.Join(err, f.Close())
 }
 
-// open opens the existing files.
+// open opens the files, which must exist.
 func (j *fileJournal) open() error {
 	lines, err := j.sizeOf(j.path)
 	if err != nil {
@@ -130,8 +131,8 @@ func (j *fileJournal) open() error {
 	return j.syncName()
 }
 
-// syncName makes the file's name durable before anything is added to it: the process that
-// trimmed the journal may have died before that, and a power failure would bring the old
+// syncName makes the file's name durable before anything is added to the file. The process that
+// trimmed the journal may have died before it did so, and then a power failure would bring the old
 // file back.
 func (j *fileJournal) syncName() error {
 	if j.mode == Read {
@@ -157,8 +158,8 @@ func (j *fileJournal) Append(ctx context.Context, after accountant.Position,
 	})
 }
 
-// write adds lines to the file and sets the mark to the last; the caller holds the lock and has
-// caught up.
+// write adds lines to the file and sets the mark to the last of them. The caller holds the lock and
+// has called catchUp.
 func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	var b []byte
 	last := int64(0)
@@ -179,7 +180,7 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 		return err
 	}
 	if err := j.mark.write(next.last()); err != nil {
-		return err // the lines are in the file, and count
+		return err // the lines are in the file and count all the same
 	}
 	if j.first == 0 {
 		j.first, j.latest = lines[0].Line, 0
@@ -194,8 +195,9 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	return nil
 }
 
-// put writes bytes behind the checked lines, durably, over what a torn write left there.
-// On failure it removes what it wrote: no process has read it, since the lock is held.
+// put writes bytes durably after the checked lines, in place of what a torn write left there. If it
+// fails, it removes what it wrote. No other process has used those bytes: a process that writes
+// needs the lock, and one that only reads stops at the mark.
 func (j *fileJournal) put(b []byte) error {
 	if j.whole > j.size {
 		if err := j.file.Truncate(j.size); err != nil {
@@ -212,7 +214,7 @@ func (j *fileJournal) put(b []byte) error {
 	}
 	j.whole = j.size + int64(len(b))
 	if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
-		j.failed = fmt.Errorf("store: after a write that failed: %w", undo)
+		j.failed = fmt.Errorf("store: a failed write could not be undone: %w", undo)
 		return errors.Join(err, undo)
 	}
 	j.whole = j.size
@@ -255,14 +257,14 @@ func yieldAll(lines []accountant.JournalLine, err error,
 	}
 }
 
-// after yields the lines after a position.
+// after returns the lines after a position.
 func (j *fileJournal) after(ctx context.Context,
 	after accountant.Position) (lines []accountant.JournalLine, err error) {
 	if j.unchanged(ctx, after) {
 		return nil, nil
 	}
 	err = j.locked(ctx, func() error {
-		from := j.size // usually what the caller has seen
+		from := j.size // usually the end of what the caller has seen
 		seen := j.chain.last() == after && after.Line > 0
 		file := j.file
 		if err := j.catchUp(); err != nil {
@@ -281,7 +283,7 @@ func (j *fileJournal) after(ctx context.Context,
 	return lines, err
 }
 
-// cut removes the lines up to a position.
+// cut removes the lines up to and including the one at a position.
 func cut(lines []accountant.JournalLine,
 	after accountant.Position) ([]accountant.JournalLine, error) {
 	if after == (accountant.Position{}) {
@@ -291,7 +293,7 @@ func cut(lines []accountant.JournalLine,
 		return nil, accountant.ErrRolledBack
 	}
 	first := lines[0].Line
-	if after.Line < first { // trimmed; what is left begins with a snapshot
+	if after.Line < first { // that line was trimmed; what is left begins with a snapshot
 		return lines, nil
 	}
 	if i := after.Line - first; i < uint64(len(lines)) && lines[i].Position == after {
@@ -300,8 +302,8 @@ func cut(lines []accountant.JournalLine,
 	return nil, accountant.ErrRolledBack
 }
 
-// unchanged reports, without the lock, whether there is nothing after a position: the file is still
-// the one that was read to its end, and it has not grown.
+// unchanged reports, without the lock, whether there is nothing after a position. That is so if the
+// file is still the one that was read to its end, and if it has not grown.
 func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -317,7 +319,7 @@ func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) 
 	return err == nil && same
 }
 
-// locked runs f under the journal's lock, and this handle's.
+// locked runs f under the lock of the journal and the lock of this handle.
 func (j *fileJournal) locked(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -362,17 +364,17 @@ func (j *fileJournal) Lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
-// catchUp reads and checks the appended lines, and makes them durable if the process that wrote
-// them did not. The caller holds both locks.
+// catchUp reads and checks the lines that were appended. It makes them durable if the process that
+// wrote them did not. The caller holds both locks.
 func (j *fileJournal) catchUp() error {
-	if err := j.readMark(); err != nil { // before the lines, for readers without the lock
+	if err := j.readMark(); err != nil { // before the lines, because readers hold no lock
 		return err
 	}
 	same, err := j.file.Current(j.path)
 	if err != nil {
 		return err
 	}
-	if !same { // trimmed, or restored from a backup
+	if !same { // the journal was trimmed, or restored from a backup
 		if err := j.reopen(); err != nil {
 			return err
 		}
@@ -381,7 +383,7 @@ func (j *fileJournal) catchUp() error {
 	if err != nil {
 		return err
 	}
-	if size < j.size { // cut off in place
+	if size < j.size { // the same file was cut off
 		return fmt.Errorf("%w: its file has become shorter", accountant.ErrRolledBack)
 	}
 	if err := j.lastLineIsThere(); err != nil {
@@ -393,7 +395,7 @@ func (j *fileJournal) catchUp() error {
 	return j.reachMark()
 }
 
-// reopen opens the file that has taken the place of the old one.
+// reopen opens the file that has replaced the old one.
 func (j *fileJournal) reopen() error {
 	f, err := j.disk.Open(j.path, j.mode != Read, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -411,7 +413,8 @@ func (j *fileJournal) reopen() error {
 	return old.Close()
 }
 
-// lastLineIsThere checks the last line again: another file may have been copied over this one.
+// lastLineIsThere checks that the last line is still in the file, since another file may have been
+// copied over this one.
 func (j *fileJournal) lastLineIsThere() error {
 	if j.size == 0 {
 		return nil
@@ -426,12 +429,13 @@ func (j *fileJournal) lastLineIsThere() error {
 	return nil
 }
 
-// scan checks the lines from the last checked one to the end of the file. It stops at anything that
-// is not the next line. The mark shows whether that is damage or a line that was never confirmed.
+// scan checks the lines after the last checked one, to the end of the file. It stops at anything
+// that is not the next line. The mark shows whether that is damage or a line that was never
+// confirmed.
 func (j *fileJournal) scan(size int64) error {
 	j.whole = size
 	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size), 1<<18)
-	var long []byte // of a line longer than the reader's buffer
+	var long []byte // what was read so far of a line longer than the reader's buffer
 	for {
 		part, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -452,7 +456,7 @@ func (j *fileJournal) scan(size int64) error {
 			long = long[:0]
 		}
 		line, ok := splitFrame(frame[:len(frame)-1])
-		if !ok || j.mode == Read && line.number > j.mark.Line { // not confirmed, and perhaps not durable
+		if !ok || j.mode == Read && line.number > j.mark.Line { // not confirmed; perhaps not durable
 			return nil
 		}
 		if !j.chain.follows(line) {
@@ -473,7 +477,7 @@ func (j *fileJournal) scan(size int64) error {
 	}
 }
 
-// readMark reads the mark, which other processes move.
+// readMark reads the mark, which other processes change.
 func (j *fileJournal) readMark() error {
 	same, err := j.mark.file.Current(j.markPath)
 	if err != nil {
@@ -488,7 +492,8 @@ func (j *fileJournal) readMark() error {
 			return err
 		}
 		old := j.mark.file
-		if j.mark.file = f; old.Close() != nil {
+		j.mark.file = f
+		if err := old.Close(); err != nil {
 			return err
 		}
 	}
@@ -496,8 +501,9 @@ func (j *fileJournal) readMark() error {
 	return err
 }
 
-// reachMark returns an error if the journal lacks the line that the mark names, and makes lines
-// after it durable before they are used: the process that wrote them may have died before that.
+// reachMark returns an error if the journal lacks the line that the mark names. It makes lines
+// after that line durable before they are used, because the process that wrote them may have died
+// before it did so.
 func (j *fileJournal) reachMark() error {
 	last := j.chain.last()
 	if last.Line < j.mark.atLeast {
@@ -521,7 +527,7 @@ func (j *fileJournal) reachMark() error {
 	return j.mark.write(last)
 }
 
-// between reads checked lines.
+// between returns the checked lines between two offsets of the file.
 func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, err error) {
 	b := make([]byte, to-from)
 	if _, err := j.file.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
@@ -530,11 +536,11 @@ func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, e
 	for len(b) > 0 {
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
-			return nil, fmt.Errorf("%w: its file changes while it is read", accountant.ErrDamaged)
+			return nil, fmt.Errorf("%w: its file changed while it was read", accountant.ErrDamaged)
 		}
 		line, ok := parseFrame(b[:i])
 		if !ok {
-			return nil, fmt.Errorf("%w: its file changes while it is read", accountant.ErrDamaged)
+			return nil, fmt.Errorf("%w: its file changed while it was read", accountant.ErrDamaged)
 		}
 		lines = append(lines, line)
 		b = b[i+1:]
@@ -542,8 +548,8 @@ func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, e
 	return lines, nil
 }
 
-// Trim implements accountant.Trimmer. The journal is written again and renamed over the old one:
-// after a power failure one of the two is present.
+// Trim implements accountant.Trimmer. It writes the journal to a new file and renames that file
+// over the old one, so that one of the two is there after a power failure.
 func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 	if j.mode == Read {
 		return accountant.ErrReadOnly
@@ -558,7 +564,7 @@ func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 		}
 		i := before - j.first
 		if before < j.first || i >= uint64(len(lines)) || !lines[i].Snapshot {
-			return fmt.Errorf("store: line %d is no snapshot of the journal", before)
+			return fmt.Errorf("store: cannot trim before line %d, which is not a snapshot", before)
 		}
 		err = j.disk.Replace(j.path, func(w io.Writer) error {
 			var b []byte
@@ -579,8 +585,9 @@ func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 	})
 }
 
-// Place implements accountant.Journal. It names the folder of the store and not the path to it:
-// guarantees are published, and a path tells of the machine. The ledger's ID identifies it.
+// Place implements accountant.Journal. It returns the name of the store's folder and not its path,
+// because guarantees are published, and a path says something about the machine. The ledger is
+// identified by its ID.
 func (j *fileJournal) Place() string {
 	return fmt.Sprintf("the folder %q", filepath.Base(filepath.Dir(filepath.Dir(j.path))))
 }

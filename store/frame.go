@@ -14,12 +14,12 @@ import (
 //
 //	hash number kind text LF
 //
-// with single spaces between, the hash in hexadecimal and kind "s" for a snapshot and "-" for any
-// other line. Texts hold no line feed.
+// Single spaces separate the fields. The hash is in hexadecimal. The kind is "s" for a snapshot and
+// "-" for any other line. A text contains no line feed.
 
 const (
 	hashLength = 2 * sha256.Size
-	maxText    = 64 << 20 // of a line's text, in bytes
+	maxText    = 64 << 20 // bytes in the text of a line
 	maxFrame   = hashLength + 24 + maxText
 )
 
@@ -27,7 +27,8 @@ const (
 func appendFrame(b []byte, line accountant.JournalLine) ([]byte, error) {
 	if len(line.Hash) != hashLength || bytes.IndexByte(line.Text, '\n') >= 0 ||
 		len(line.Text) > maxText {
-		return nil, fmt.Errorf("store: line %d cannot be written", line.Line)
+		return nil, fmt.Errorf("store: line %d: want a SHA-256 hash and one line of at most 64 MiB",
+			line.Line)
 	}
 	b = append(b, line.Hash...)
 	b = append(b, ' ')
@@ -41,7 +42,7 @@ func appendFrame(b []byte, line accountant.JournalLine) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// parsed is the line as a frame.
+// parsed returns a line as a frame.
 func parsed(line accountant.JournalLine) (f frame, ok bool) {
 	return frame{[]byte(line.Hash), line.Line, line.Snapshot, line.Text}, len(line.Hash) == hashLength
 }
@@ -54,7 +55,7 @@ type frame struct {
 	text     []byte
 }
 
-// parseFrame reads a frame without its line feed. The text is part of b.
+// parseFrame reads a frame that lacks its line feed. The text of the line is a part of b.
 func parseFrame(b []byte) (line accountant.JournalLine, ok bool) {
 	f, ok := splitFrame(b)
 	return f.line(), ok
@@ -65,7 +66,7 @@ func (f frame) line() accountant.JournalLine {
 		Position: accountant.Position{Line: f.number, Hash: string(f.hash)}}
 }
 
-// splitFrame is like parseFrame but does not copy the text.
+// splitFrame is like parseFrame, but does not copy the hash.
 func splitFrame(b []byte) (f frame, ok bool) {
 	if len(b) < hashLength+5 || b[hashLength] != ' ' {
 		return f, false
@@ -94,22 +95,22 @@ func splitFrame(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// chain checks a journal's lines by their hashes. It is accountant.JournalLine.Follows without
-// allocations, for files of many lines.
+// chain checks the lines of a journal by their hashes. It does what accountant.JournalLine.Follows
+// does, but without allocations, for files of many lines.
 type chain struct {
 	line    uint64
-	hash    [hashLength]byte // in hexadecimal; not yet set before the first line
+	hash    [hashLength]byte // in hexadecimal; zero before the first line
 	scratch []byte
 }
 
-// chainAt is the chain after a position.
+// chainAt returns the chain that goes on after a position.
 func chainAt(p accountant.Position) chain {
 	c := chain{line: p.Line}
 	copy(c.hash[:], p.Hash)
 	return c
 }
 
-// last is the position of the last line.
+// last returns the position of the last line.
 func (c *chain) last() accountant.Position {
 	if c.line == 0 {
 		return accountant.Position{}
@@ -117,8 +118,9 @@ func (c *chain) last() accountant.Position {
 	return accountant.Position{Line: c.line, Hash: string(c.hash[:])}
 }
 
-// follows reports whether the line is the next one, and if so advances to it. A journal begins with
-// line 1 or a snapshot. The text of a snapshot states what came before; the ledger checks it.
+// follows reports whether the line is the next one, and if it is, advances to it. A journal begins
+// with line 1 or with a snapshot. The text of a snapshot states what came before it; the ledger
+// checks that.
 func (c *chain) follows(f frame) bool {
 	if first := c.line == 0 && f.snapshot && f.number > 1; !first {
 		if f.number != c.line+1 || !c.fits(f) {
@@ -130,8 +132,8 @@ func (c *chain) follows(f frame) bool {
 	return true
 }
 
-// fits reports whether the line's hash is the hash of its text after the last line: see
-// accountant.ChainHash.
+// fits reports whether the line has the hash that belongs to its text and to the line before it;
+// see accountant.ChainHash.
 func (c *chain) fits(f frame) bool {
 	b := c.scratch[:0]
 	if c.line > 0 {

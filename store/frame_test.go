@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot, and what came before
-// it has to be whole all the same.
+// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot, but the lines before
+// the snapshot have to be undamaged all the same.
 func TestFrameDamageBeforeASnapshot(t *testing.T) {
 	disk := newSimulated()
 	b := simulatedStore(t, disk).backend
@@ -54,7 +54,7 @@ func TestFrameDamageBeforeASnapshot(t *testing.T) {
 		}
 	}
 	if err := open(); !errors.Is(err, accountant.ErrDamaged) {
-		t.Errorf("a changed line before a snapshot: %v", err)
+		t.Errorf("a changed line before a snapshot: got %v, want ErrDamaged", err)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestFrameRefuses(t *testing.T) {
 	good = good[:len(good)-1]
 	if got, ok := parseFrame(good); !ok || got.Position != line.Position ||
 		!bytes.Equal(got.Text, text) {
-		t.Fatalf("%+v", got)
+		t.Fatalf("a frame is read back as %+v", got)
 	}
 	at := hashLength + 1
 	for _, bad := range [][]byte{nil, good[:at], good[:at+3], good[1:],
@@ -89,7 +89,7 @@ func TestFrameRefuses(t *testing.T) {
 		{Text: []byte("a\nb"), Position: line.Position},
 		{Text: text, Position: accountant.Position{Line: 1, Hash: "short"}}} {
 		if _, err := appendFrame(nil, bad); err == nil {
-			t.Errorf("%+v is written", bad)
+			t.Errorf("%+v was written without an error", bad)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func sample(t testing.TB, disk *simulated, s *Store) (journal, mark []byte, want
 	return journal, mark, totals(l)
 }
 
-// totals are what is set aside and taken, by purpose, parts included.
+// totals returns how many uses are set aside and how many are taken, by purpose and with the parts.
 func totals(l *accountant.Ledger) map[string]int {
 	out := map[string]int{}
 	add(out, l)
@@ -71,7 +71,7 @@ func add(out map[string]int, l *accountant.Ledger) {
 	}
 }
 
-// opened opens a journal with these bytes: either it is refused, or nothing is missing.
+// opened opens a journal with these bytes. Either the journal is refused, or nothing is missing.
 func opened(t testing.TB, disk *simulated, s *Store, journal, mark []byte,
 	want map[string]int) (refused bool) {
 	for name, f := range disk.names {
@@ -88,13 +88,13 @@ func opened(t testing.TB, disk *simulated, s *Store, journal, mark []byte,
 	got := totals(l)
 	for purpose, n := range want {
 		if got[purpose] < n {
-			t.Errorf("%s: %d instead of %d, of\n%s", purpose, got[purpose], n, journal)
+			t.Errorf("%s: got %d, want at least %d, in the journal\n%s", purpose, got[purpose], n, journal)
 		}
 	}
 	return false
 }
 
-// TestDamagedJournals damages a journal at random, or its mark.
+// TestDamagedJournals damages a journal or its mark at random.
 func TestDamagedJournals(t *testing.T) {
 	disk := newSimulated()
 	s := simulatedStore(t, disk)
@@ -109,7 +109,7 @@ func TestDamagedJournals(t *testing.T) {
 		switch rng.IntN(10) {
 		case 0:
 			m = damage(rng, m)
-		case 1, 2, 3: // with a valid chain
+		case 1, 2, 3: // damaged texts in a valid chain
 			j = chained(damageTexts(rng, j))
 			m = markOf(j)
 			opened(t, disk, s, j, m, nil)
@@ -125,12 +125,13 @@ func TestDamagedJournals(t *testing.T) {
 		}
 	}
 	if refused < *hostile/3 {
-		t.Errorf("%d of %d were refused: too few to show anything", refused, *hostile)
+		t.Errorf("%d of %d journals were refused: too few to show anything", refused, *hostile)
 	}
-	t.Logf("%d of %d were refused", refused, *hostile)
+	t.Logf("%d of %d journals were refused", refused, *hostile)
 }
 
-// damage changes bytes: one or a few anywhere, a piece cut out, repeated, zeroed or moved.
+// damage changes bytes: it flips a bit, overwrites a few bytes, cuts out, cuts off, zeroes or
+// repeats a piece, or swaps or drops whole lines.
 func damage(rng *rand.Rand, b []byte) []byte {
 	b = bytes.Clone(b)
 	at, end := rng.IntN(len(b)), 0
@@ -162,7 +163,7 @@ func damage(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// damageTexts damages texts of lines.
+// damageTexts returns the texts of the lines, one of them damaged.
 func damageTexts(rng *rand.Rand, journal []byte) (texts [][]byte) {
 	for _, frame := range bytes.Split(bytes.TrimSuffix(journal, []byte("\n")), []byte("\n")) {
 		if line, ok := parseFrame(frame); ok {
@@ -173,7 +174,7 @@ func damageTexts(rng *rand.Rand, journal []byte) (texts [][]byte) {
 	switch rng.IntN(4) {
 	case 0:
 		texts = append(texts, texts[i])
-	case 1: // another number, where there is one
+	case 1: // another number, if there is one
 		texts[i] = number(rng, texts[i])
 	default:
 		texts[i] = damage(rng, texts[i])
@@ -184,7 +185,7 @@ func damageTexts(rng *rand.Rand, journal []byte) (texts [][]byte) {
 var numbers = []string{"0", "-1", "1e400", "9223372036854775807", "4611686018427387904", "1.5",
 	"null", `""`, "[]", "{}", "1000000000"}
 
-// number puts an awkward value into the place of a number.
+// number replaces a number with an awkward value.
 func number(rng *rand.Rand, text []byte) []byte {
 	var at []int
 	for i := 1; i < len(text); i++ {
@@ -203,7 +204,7 @@ func number(rng *rand.Rand, text []byte) []byte {
 	return append(append(bytes.Clone(text[:i]), numbers[rng.IntN(len(numbers))]...), text[end:]...)
 }
 
-// chained is a journal of these texts, whose hashes fit.
+// chained returns a journal of these texts with hashes that fit.
 func chained(texts [][]byte) (journal []byte) {
 	at := accountant.Position{}
 	for i, text := range texts {
@@ -227,7 +228,7 @@ func chained(texts [][]byte) (journal []byte) {
 	return journal
 }
 
-// markOf is a mark that names a journal's last line.
+// markOf returns a mark that names the last line of a journal.
 func markOf(journal []byte) []byte {
 	frames := bytes.Split(bytes.TrimSuffix(journal, []byte("\n")), []byte("\n"))
 	line, _ := parseFrame(frames[len(frames)-1])
@@ -242,7 +243,7 @@ func markOf(journal []byte) []byte {
 	return b
 }
 
-// FuzzJournal opens journals of any bytes, as they are and with hashes that fit.
+// FuzzJournal opens journals of arbitrary bytes: as they are, and as texts with hashes that fit.
 func FuzzJournal(f *testing.F) {
 	disk := newSimulated()
 	folder := f.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/store/storetest"
 )
 
-var kills = flag.Int("kills", 12, "processes killed by TestDirKill; above 100 with 8 processes of "+
-	"2,000 reservations")
+var kills = flag.Int("kills", 12, "processes that TestDirKill kills; above 100, 8 processes make "+
+	"2,000 reservations each")
 
 func TestDirKill(t *testing.T) {
 	m := storetest.Load{Kills: *kills, Processes: 4, Reservations: 60}

@@ -12,25 +12,27 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A mark stores, in a file next to a journal, the last confirmed line. No line up to the mark may
-// be missing or damaged; damage after it concerns lines that were never confirmed. The mark detects
-// a journal restored from an older copy, unless the mark was restored with it.
+// A mark stores the number and the hash of the last confirmed line of a journal, in a file of its
+// own. No line up to that one may be missing or damaged. Damage after it concerns lines that were
+// never confirmed. The mark detects a journal that was restored from an older copy, unless the mark
+// was restored with it.
 //
-// The file has two slots that are written in turn. A power failure can leave the one that was being
-// written unreadable; the journal then holds the line that it would have named.
+// The file has two slots, which are written in turn. A power failure can leave unreadable the
+// slot that was being written. The journal then holds the line that this slot would have named.
 type mark struct {
 	file diskFile
-	slot int // that the next write goes to
+	slot int // the slot that the next write goes to
 	// atLeast is the smallest number that the last line of the journal can have.
 	atLeast uint64
 	accountant.Position
 }
 
-const slotSize = 512 // no more than a disk writes at once
+const slotSize = 512 // no more than a disk writes in one piece
 
-// read reads both slots. It returns accountant.ErrDamaged if neither is valid.
+// read reads both slots. It returns accountant.ErrDamaged if a slot is unreadable and the other one
+// is not valid, and if the file is too long. Two empty slots are the mark of a new journal.
 //
-// atLeast is the smallest number of the last line that the journal can have.
+// atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
 	var b [2 * slotSize]byte
 	n, err := m.file.ReadAt(b[:], 0)
@@ -68,7 +70,7 @@ func (m *mark) oversize() bool {
 
 func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// write sets the mark to a line, and returns when that is durable.
+// write sets the mark to a line. It returns when the mark is durable.
 func (m *mark) write(p accountant.Position) error {
 	text, err := json.Marshal(p)
 	if err != nil {

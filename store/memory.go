@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Memory returns a store in memory, for tests and as an example of a backend. It does not
-// outlive the process.
+// Memory returns a store that keeps its ledgers in memory. It is for tests, and an example of a
+// backend. It ends with the process.
 func Memory() *Store { return New(MemoryBackend()) }
 
-// MemoryBackend returns the backend of Memory.
+// MemoryBackend returns a backend like that of Memory.
 func MemoryBackend() Backend { return &memory{journals: map[string]*memoryLines{}} }
 
 type memory struct {
@@ -50,7 +50,7 @@ type memoryLines struct {
 	lines []accountant.JournalLine
 }
 
-// last is the position of the last line; the caller holds mu.
+// last returns the position of the last line. The caller holds mu.
 func (m *memoryLines) last() accountant.Position {
 	if len(m.lines) == 0 {
 		return accountant.Position{}
@@ -99,7 +99,7 @@ func (j *memoryJournal) Read(ctx context.Context,
 	}
 }
 
-// from are the lines after a position.
+// from returns the lines after a position.
 func (j *memoryJournal) from(ctx context.Context,
 	after accountant.Position) ([]accountant.JournalLine, error) {
 	if err := ctx.Err(); err != nil {
@@ -141,7 +141,7 @@ func (j *memoryJournal) ReadLatest(ctx context.Context) iter.Seq2[accountant.Jou
 	}
 }
 
-// lastSnapshot is the index of the last snapshot, 0 if there is none.
+// lastSnapshot returns the index of the last snapshot, or 0 if there is none.
 func lastSnapshot(lines []accountant.JournalLine) int {
 	for i := len(lines) - 1; i > 0; i-- {
 		if lines[i].Snapshot {

@@ -18,17 +18,17 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// simulated is a machine with a disk: what is written is seen at once by every process, and
-// outlasts a power failure when it has been synced. It counts the operations that change something,
-// and fails at one of them.
+// simulated is a machine with a disk. Every process sees at once what is written, and what has been
+// synced outlasts a power failure. simulated counts the operations that change something, and fails
+// at one of them.
 type simulated struct {
 	mu     sync.Mutex
 	names  map[string]*inode // as processes see them
 	synced map[string]*inode // as they are after a power failure
 	ops    int
-	failAt int // the operation from which on nothing works; 0 for never
+	failAt int // from this operation on, every operation fails; 0 for never
 	err    error
-	room   int // bytes that files may have; 0 for any number
+	room   int // the most bytes that a file may have; 0 for any number
 }
 
 type inode struct {
@@ -54,8 +54,8 @@ func (d *simulated) next() error {
 	return nil
 }
 
-// restart is the disk after a power failure: of what was not synced, each sector is there or not
-// where keep says so, and nothing is otherwise.
+// restart returns the disk after a power failure. If keep is nil, nothing is there that was not
+// synced. Otherwise keep decides for each sector that was not synced whether it is there.
 func (d *simulated) restart(keep *rand.Rand) *simulated {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +82,7 @@ func torn(durable, content []byte, keep *rand.Rand) []byte {
 	if keep.IntN(2) == 0 {
 		size = len(content)
 	}
-	out := make([]byte, size) // bytes that a file grew by without a write read as zeros
+	out := make([]byte, size) // a file that grew without a write has zeros there
 	copy(out, durable)
 	for at := 0; at < min(size, len(content)); at += sector {
 		if keep.IntN(2) == 0 {
@@ -133,7 +133,7 @@ func (d *simulated) Replace(path string, content func(io.Writer) error) error {
 	return nil
 }
 
-// MakeFolder makes the folder of the lock, which is a real one.
+// MakeFolder makes the folder of the lock, which is a real folder.
 func (d *simulated) MakeFolder(path string) error { return os.MkdirAll(path, 0o700) }
 
 func (d *simulated) SyncFolder(string) error {
@@ -211,7 +211,7 @@ func (f *simulatedFile) Current(path string) (bool, error) {
 
 func (f *simulatedFile) Close() error { return nil }
 
-// answers is what a ledger said before the power failed.
+// answers is what a ledger answered before the power failed.
 type answers struct{ reserved, drawn map[string]int }
 
 var cheap = accountant.Gaussian{NoiseMultiplier: 100}
@@ -219,7 +219,7 @@ var cheap = accountant.Gaussian{NoiseMultiplier: 100}
 var testTerms = accountant.Terms{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
 	Limits: []accountant.Limit{{Epsilon: 2.9, Window: 1e12}}}
 
-// life uses a store of two ledgers' handles as long as it works, and notes every answer.
+// life uses two handles of one ledger as long as the store works, and notes every answer.
 func life(s *Store, said answers) error {
 	ctx := context.Background()
 	a, err := s.Create(ctx, "people", testTerms)
@@ -270,7 +270,7 @@ func life(s *Store, said answers) error {
 
 func newAnswers() answers { return answers{map[string]int{}, map[string]int{}} }
 
-// check opens the store again and compares.
+// check opens the ledger again and compares it with the answers.
 func (said answers) check(t *testing.T, s *Store, what string) {
 	t.Helper()
 	l, err := s.Open(t.Context(), "people")
@@ -288,17 +288,17 @@ func (said answers) check(t *testing.T, s *Store, what string) {
 	}
 	for purpose, n := range said.reserved {
 		if reserved[purpose] < n || spent[purpose] < said.drawn[purpose] {
-			t.Errorf("%s: %s: %d reserved and %d drawn, the ledger says %d and %d", what, purpose, n,
+			t.Errorf("%s: %s: answered %d reserved and %d drawn, the ledger has %d and %d", what, purpose, n,
 				said.drawn[purpose], reserved[purpose], spent[purpose])
 		}
 	}
 	if err := l.Spend("afterwards", cheap); err != nil {
-		t.Errorf("%s: it does not go on: %v", what, err)
+		t.Errorf("%s: the ledger cannot be used further: %v", what, err)
 	}
 }
 
-// TestPowerFailure cuts the power at every operation, drops what was not synced, or some sectors of
-// it, and compares what is left with what was answered.
+// TestPowerFailure cuts the power at every operation, drops all or some sectors of what was not
+// synced, and compares what is left with what was answered.
 func TestPowerFailure(t *testing.T) {
 	whole := newSimulated()
 	if err := life(simulatedStore(t, whole), newAnswers()); err != nil {
@@ -309,7 +309,7 @@ func TestPowerFailure(t *testing.T) {
 		disk.failAt = at
 		said := newAnswers()
 		if err := life(simulatedStore(t, disk), said); !errors.Is(err, errPower) {
-			t.Fatalf("the power fails at operation %d of %d: %v", at, whole.ops, err)
+			t.Fatalf("the power fails at operation %d of %d: got %v, want errPower", at, whole.ops, err)
 		}
 		said.check(t, simulatedStore(t, disk.restart(nil)), fmt.Sprint("operation ", at))
 		for seed := range uint64(4) {
@@ -321,7 +321,7 @@ func TestPowerFailure(t *testing.T) {
 	t.Logf("%d operations", whole.ops)
 }
 
-var lockFolders sync.Map // of the tests
+var lockFolders sync.Map // from the name of a test to its folder
 
 func lockFolder(t *testing.T) string {
 	folder, ok := lockFolders.Load(t.Name())
@@ -332,7 +332,7 @@ func lockFolder(t *testing.T) string {
 	return folder.(string)
 }
 
-// simulatedStore is a store on the disk; the locks are in a folder of the test.
+// simulatedStore returns a store on the simulated disk. Its locks are in a real folder of the test.
 func simulatedStore(t *testing.T, d *simulated) *Store {
 	folder := filepath.Join(lockFolder(t), "locks")
 	if err := os.MkdirAll(filepath.Join(folder, "people"), 0o700); err != nil {
@@ -341,8 +341,8 @@ func simulatedStore(t *testing.T, d *simulated) *Store {
 	return New(&dir{folder: folder, disk: d})
 }
 
-// TestFailedOperation has operations fail for some reason until they work again: the answer was an
-// error, and whatever was answered before and is answered later counts.
+// TestFailedOperation lets operations fail for some reason until they work again. The answer must
+// be an error, and whatever was answered before the failure or after it must count.
 func TestFailedOperation(t *testing.T) {
 	for _, mode := range []string{"once", "full"} {
 		whole := newSimulated()
@@ -365,7 +365,7 @@ func TestFailedOperation(t *testing.T) {
 				continue
 			}
 			if !errors.Is(err, why) && !errors.Is(err, errFull) {
-				t.Fatalf("%s at %d: %v", mode, at, err)
+				t.Fatalf("%s at %d: got %v, which is not the cause", mode, at, err)
 			}
 			disk.failAt, disk.room = 0, 0
 			said.check(t, s, fmt.Sprint(mode, " at ", at))
@@ -375,7 +375,7 @@ func TestFailedOperation(t *testing.T) {
 }
 
 // TestReadLinesAreDurable: a line that a killed process wrote and did not sync is made durable
-// before it is handed out, for noise may be drawn on the strength of it.
+// before it is handed out, because noise may be drawn under it.
 func TestReadLinesAreDurable(t *testing.T) {
 	disk := newSimulated()
 	s := simulatedStore(t, disk)
@@ -400,11 +400,11 @@ func TestReadLinesAreDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(after.Entries()) == 0 {
-		t.Error("a line that was handed out is lost with the power")
+		t.Error("a line that was handed out is lost in a power failure")
 	}
 }
 
-// TestSyncs counts what a durable reservation waits for.
+// TestSyncs counts the syncs that a durable reservation waits for.
 func TestSyncs(t *testing.T) {
 	disk := &counting{simulated: newSimulated()}
 	s := New(&dir{folder: t.TempDir(), disk: disk})
@@ -426,7 +426,7 @@ func TestSyncs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if disk.syncs == 0 || disk.syncs > 2 {
-			t.Errorf("%d syncs for one answer", disk.syncs)
+			t.Errorf("%d syncs for one answer, want 1 or 2", disk.syncs)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// people is a store in a folder with a ledger of some lines, and marks in another folder.
+// people is a store in a folder, with a ledger of some lines. Its marks may be in another folder.
 type people struct {
 	folder, marks string
 	store         *store.Store
@@ -62,7 +62,7 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// overwrite puts bytes into a file that stays the same file.
+// overwrite replaces the content of a file, which stays the same file.
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -70,7 +70,7 @@ func overwrite(t *testing.T, path string, b []byte) {
 	}
 }
 
-// replace puts another file into the place of one.
+// replace puts another file in the place of a file.
 func replace(t *testing.T, path string, b []byte) {
 	t.Helper()
 	overwrite(t, path+".restored", b)
@@ -79,8 +79,8 @@ func replace(t *testing.T, path string, b []byte) {
 	}
 }
 
-// refused checks that a process that begins now, and the one that has the ledger open, reserve
-// nothing.
+// refused checks whether a process that begins now is refused, and whether the process that has the
+// ledger open is refused.
 func (p *people) refused(t *testing.T, fresh, open bool) {
 	t.Helper()
 	l, err := p.store.Open(t.Context(), "people")
@@ -89,16 +89,16 @@ func (p *people) refused(t *testing.T, fresh, open bool) {
 		_ = l.Close()
 	}
 	if gone(err) != fresh {
-		t.Errorf("a new process: %v", err)
+		t.Errorf("a new process: got %v", err)
 	}
 	if err := p.ledger.Spend("count", restoredEvent); gone(err) != open {
-		t.Errorf("a process that has it open: %v", err)
+		t.Errorf("a process that has the ledger open: got %v", err)
 	}
 }
 
 func gone(err error) bool {
 	return errors.Is(err, accountant.ErrRolledBack) || errors.Is(err, accountant.ErrDamaged) ||
-		errors.Is(err, fs.ErrNotExist) // of the lock, with its folder
+		errors.Is(err, fs.ErrNotExist) // the lock is gone with its folder
 }
 
 func TestRestoredJournal(t *testing.T) {
@@ -111,8 +111,8 @@ func TestRestoredJournal(t *testing.T) {
 	}
 }
 
-// TestRestoredFolder restores journal and mark together: only a process that has seen the newer
-// lines notices, and so does a store that keeps its marks apart.
+// TestRestoredFolder restores journal and mark together. Only a process that has seen the newer
+// lines notices that, and a store that keeps its marks in another folder.
 func TestRestoredFolder(t *testing.T) {
 	for _, put := range []func(*testing.T, string, []byte){overwrite, replace} {
 		p := newPeople(t, false)
@@ -120,7 +120,7 @@ func TestRestoredFolder(t *testing.T) {
 		p.spend(t, 2)
 		put(t, p.path("journal"), journal)
 		put(t, p.path("mark"), mark)
-		p.refused(t, false, true) // the limit that DirBackend states
+		p.refused(t, false, true) // a new process cannot detect it, as DirBackend states
 
 		p = newPeople(t, true)
 		journal = read(t, p.path("journal"))
@@ -130,8 +130,8 @@ func TestRestoredFolder(t *testing.T) {
 	}
 }
 
-// TestRestoredAndGoneOn: the copy has been gone on with elsewhere until it is as long as the
-// original, or longer.
+// TestRestoredAndGoneOn: the copy was continued elsewhere until it was as long as the original, or
+// longer.
 func TestRestoredAndGoneOn(t *testing.T) {
 	for i, put := range []func(*testing.T, string, []byte){overwrite, replace, overwrite, replace} {
 		p := newPeople(t, true)
@@ -168,7 +168,7 @@ func TestRestoredWithoutFiles(t *testing.T) {
 		p.refused(t, true, true)
 		_, err := p.store.Create(t.Context(), "people", accountant.Terms{Budget: restoredBudget})
 		if !gone(err) && !errors.Is(err, store.ErrExists) {
-			t.Errorf("created again without its %s: %v", name, err)
+			t.Errorf("created again without its %s: got %v, want ErrExists", name, err)
 		}
 		p.refused(t, true, true)
 	}

@@ -65,7 +65,7 @@ func TestReopening(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d lines, %d KiB: opened in %v, ε in %v, then in %v; a reservation takes %v", *lines,
+	t.Logf("%d lines, %d KiB: opening takes %v, ε first %v and then %v, a reservation %v", *lines,
 		size/1024, best, first, cached, time.Since(begin)/spends)
 }
 
@@ -100,11 +100,11 @@ func copyJournal(t *testing.T, from, to store.Backend) (size int) {
 	return size
 }
 
-// TestFullDisk fills a real disk up: a reservation is refused, what was answered is there, and with
-// room it goes on.
+// TestFullDisk fills a real disk. A reservation is then refused, everything that was answered is
+// still in the ledger, and the ledger can be used further as soon as there is room.
 func TestFullDisk(t *testing.T) {
 	if *tiny == "" {
-		t.Skip("no small disk: mount -t tmpfs -o size=256k none DIR; go test ./store -run FullDisk -tiny DIR")
+		t.Skip("no disk: mount -t tmpfs -o size=256k none DIR; go test ./store -run FullDisk -tiny DIR")
 	}
 	ballast := filepath.Join(*tiny, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 64<<10), 0o600); err != nil {
@@ -124,18 +124,18 @@ func TestFullDisk(t *testing.T) {
 		answered++
 	}
 	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("after %d answers: %v", answered, err)
+		t.Fatalf("after %d answers: got %v, want ENOSPC", answered, err)
 	}
 	for _, handle := range []*accountant.Ledger{l, mustOpen(t, s)} {
 		if e := handle.Entries()[0]; e.Reserved < answered {
-			t.Errorf("%d answers, %d reserved", answered, e.Reserved)
+			t.Errorf("%d reservations were answered, the ledger has %d", answered, e.Reserved)
 		}
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	if err := mustOpen(t, s).Spend("count", accountant.Gaussian{NoiseMultiplier: 1000}); err != nil {
-		t.Errorf("with room again: %v", err)
+		t.Errorf("a reservation after room was made: %v", err)
 	}
 	t.Logf("%d answers before the disk was full", answered)
 }

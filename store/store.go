@@ -11,22 +11,22 @@ import (
 )
 
 var (
-	// ErrNotFound is returned if the store holds no ledger of that name.
+	// ErrNotFound is returned if the store holds no ledger with that name.
 	ErrNotFound = errors.New("store: no such ledger")
-	// ErrExists is returned if the store already holds a ledger of that name.
+	// ErrExists is returned if the store already holds a ledger with that name.
 	ErrExists = errors.New("store: the ledger already exists")
 )
 
 // A Backend keeps journals by name. It does not interpret their content. It is safe for
 // concurrent use.
 type Backend interface {
-	// Journal opens the journal of that name, which [accountant.ValidateName] allows. For Create, a
-	// journal that does not exist is created empty; concurrent creation and journals that stay empty
-	// are harmless.
+	// Journal opens the journal with that name. [accountant.ValidateName] allows the name. If mode is
+	// Create, a journal that does not exist is created empty. It does no harm if several processes
+	// create it at once, or if it stays empty.
 	//
-	// Errors: ErrNotFound where there is none and mode is not Create; those of the backend.
+	// Errors: ErrNotFound if there is no such journal and mode is not Create; those of the backend.
 	Journal(ctx context.Context, name string, mode Mode) (accountant.Journal, error)
-	// Names lists the journals, sorted; empty ones may be among them.
+	// Names lists the names of the journals in order. Empty journals may be among them.
 	Names(ctx context.Context) ([]string, error)
 }
 
@@ -34,25 +34,25 @@ type Backend interface {
 type Mode int
 
 const (
-	// Read is for auditors: Append fails with accountant.ErrReadOnly, and nothing is written, locked
-	// or repaired. It needs no write permission.
+	// Read is for auditors. Append fails with accountant.ErrReadOnly, and nothing is written, locked
+	// or repaired. Read needs no write permission.
 	Read Mode = iota
-	// Write is for ledgers that exist.
+	// Write is for a ledger that exists.
 	Write
-	// Create is Write, for a journal that need not exist.
+	// Create is like Write, but the journal need not exist.
 	Create
 )
 
-// Store is a set of ledgers by name. It is safe for concurrent use.
+// Store is a set of named ledgers. It is safe for concurrent use.
 type Store struct{ backend Backend }
 
 // New returns a store that keeps its ledgers in a backend.
 func New(b Backend) *Store { return &Store{b} }
 
-// Create adds a ledger to the store. Terms.Name may be empty, or the name.
+// Create adds a ledger to the store. Terms.Name is either empty or the same name.
 //
-// The context applies to every access to the store by the ledger, as long as it is used; see
-// [accountant.OpenLedger].
+// The context applies to every access of the ledger to the store, as long as the ledger is used;
+// see [accountant.OpenLedger].
 //
 // Errors: ErrExists; *param.Error; those of the backend.
 func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
@@ -67,7 +67,8 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 		return nil, err
 	}
 	if terms.Name != name {
-		return nil, fmt.Errorf("store: terms with the name %q: want %q, the name of the ledger", terms.Name, name)
+		return nil, fmt.Errorf("store: the terms have the name %q, want %q, the name of the ledger",
+			terms.Name, name)
 	}
 	j, err := s.backend.Journal(ctx, name, Create)
 	if err != nil {
@@ -80,10 +81,10 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 	return l, closeUnless(err, j)
 }
 
-// Open opens an existing ledger. Close it after use, or keep it open for the life of the process.
+// Open opens an existing ledger. Close it after use, or keep it open until the process ends.
 //
-// The context applies to every access to the store by the ledger, as long as it is used; see
-// [accountant.OpenLedger].
+// The context applies to every access of the ledger to the store, as long as the ledger is used;
+// see [accountant.OpenLedger].
 //
 // Errors: ErrNotFound; accountant.ErrDamaged and accountant.ErrRolledBack; those of the backend.
 func (s *Store) Open(ctx context.Context, name string,
@@ -91,8 +92,8 @@ func (s *Store) Open(ctx context.Context, name string,
 	return s.open(ctx, name, Write, opts...)
 }
 
-// Audit opens a ledger for reading: it follows changes by others, and every change through it
-// fails with accountant.ErrReadOnly.
+// Audit opens a ledger for reading. The ledger shows what other processes add to it, and every
+// attempt to change it fails with accountant.ErrReadOnly.
 //
 // Errors: those of Open.
 func (s *Store) Audit(ctx context.Context, name string) (*accountant.Ledger, error) {
@@ -126,7 +127,7 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 	return l, nil
 }
 
-// named adds the name of a ledger to an error that does not have it.
+// named adds the name of a ledger to an error that does not contain it.
 func named(name string, err error) error { return fmt.Errorf("store: ledger %q: %w", name, err) }
 
 func closeUnless(err error, c io.Closer) error {
@@ -136,16 +137,17 @@ func closeUnless(err error, c io.Closer) error {
 	return errors.Join(err, c.Close())
 }
 
-// Names lists the ledgers, sorted; one whose creation was interrupted may be among them.
+// Names lists the names of the ledgers in order. A ledger whose creation was interrupted may be
+// among them.
 //
 // Errors: those of the backend.
 func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
 
-// History yields the lines of a ledger that have not been trimmed, in order, each checked against
-// the one before it. It is for auditors who want to know when and for what a reservation was
-// made.
+// History yields the lines of a ledger in order, without those that have been trimmed. Each line is
+// checked against the one before it. History is for auditors who want to know when a reservation
+// was made, and for what.
 //
-// Errors end the sequence: those of Open.
+// Errors: those of Open. An error ends the sequence.
 func (s *Store) History(ctx context.Context, name string) iter.Seq2[accountant.JournalLine, error] {
 	return func(yield func(accountant.JournalLine, error) bool) {
 		if err := s.history(ctx, name, yield); err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Keep makes the run's checkpoint store what state returns: everything that the system needs to
-// resume, made of released numbers and public randomness only. The run calls state when all
-// earlier uses are complete and the next one is not yet counted in the file, and again at its
-// end.
+// Keep sets the function that returns the state to store in the run's checkpoint. The state holds
+// everything that the system needs to resume, and consists of released numbers and public
+// randomness only. The run calls state when all earlier uses are complete and the next use is not
+// yet counted in the file. It calls state again when it ends.
 func (r *Run) Keep(state func() (*File, error)) {
 	if r.outer != nil {
 		r.outer.keep(state)
@@ -53,7 +53,7 @@ func (r *Run) Keeps() bool { return r.keeper != nil }
 // Save writes the checkpoint now, if there is one. Systems call it to preserve results that took
 // long to compute and cost no privacy.
 //
-// Errors: those of writing the checkpoint.
+// Errors: the error of writing the checkpoint.
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick calls Save if enough time has passed since the last write. Systems call it between steps
@@ -72,11 +72,11 @@ func (r *Run) save(due func() bool) error {
 	return r.keeper.write()
 }
 
-// Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one
-// or more rounds. In a round, every allowance makes at most as many uses as the argument each
-// states. Systems that draw concurrently call Ahead between rounds, when the state is complete.
+// Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one or
+// more rounds. The parameter each is the largest number of uses that one allowance makes in a
+// round. Systems that draw concurrently call Ahead between rounds, when the state is complete.
 //
-// Errors: those of writing the checkpoint.
+// Errors: the error of writing the checkpoint.
 func (r *Run) Ahead(purpose string, each int) error {
 	if r.keeper == nil {
 		return nil
@@ -87,7 +87,7 @@ func (r *Run) Ahead(purpose string, each int) error {
 // keeper writes a run's checkpoint.
 //
 // The file counts uses as taken before they are drawn, so it never counts fewer than were drawn.
-// Its state is that of a moment at which all uses drawn so far were complete.
+// Its state was taken at a moment when all uses drawn so far were complete.
 type keeper struct {
 	run  *Run
 	lock *durable.Lock
@@ -134,16 +134,16 @@ type checkpointHeader struct {
 	ID    string `json:"id"`    // of the transaction
 	Nonce string `json:"nonce"` // of this state of the file
 	Taken []int  `json:"taken"` // uses of each line
-	Unit  string `json:"unit"`  // whose presence the ledger protects
+	Unit  string `json:"unit"`  // that the ledger protects
 	// The run's ledger in a store and its last line at that time; nil for a ledger in memory.
 	Ledger *accountant.Kept `json:"ledger,omitempty"`
-	// Not empty if a run with this checkpoint was not private; the first reason.
+	// The first reason why a run with this checkpoint was not private; empty if there was none.
 	NotPrivate string `json:"not_private,omitempty"`
-	// Classes of the noise of each line.
+	// The noise classes of each line.
 	Classes  [][]accountant.NoiseClass `json:"classes"`
 	Releases []keptRelease             `json:"releases,omitempty"`
 	State    json.RawMessage           `json:"state,omitempty"`
-	// Number of sections of the state; those of the releases follow.
+	// The number of sections of the state. The sections of the releases follow them.
 	Sections int `json:"sections"`
 }
 
@@ -168,8 +168,8 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	return k, nil
 }
 
-// hash returns what identifies the plan in its checkpoints: a digest of its parameters and
-// stages.
+// hash returns a digest of the plan's parameters and stages, which identifies the plan in its
+// checkpoints.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
@@ -211,9 +211,9 @@ type hashedLine struct {
 }
 
 // Typed is a Work with parts of user-defined types, such as an architecture. A checkpoint
-// identifies them by their Go types in addition to what Config writes about them.
+// identifies these parts by their Go types, in addition to the configuration that Config returns.
 type Typed interface {
-	// Parts returns those values; nil values are skipped.
+	// Parts returns the values of user-defined types; nil values are skipped.
 	Parts() []any
 }
 
@@ -292,9 +292,9 @@ func (k *keeper) read(ctx context.Context) error {
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
 }
 
-// newID returns a random ID, except under a test that observes the draws. Replays compare whole
-// ledgers, so there the ID is a function of the plan and of the ledger's content, which every
-// transaction changes.
+// newID returns a random ID, or a deterministic one in a test that observes the draws. Such tests
+// compare whole ledgers, so the deterministic ID is a hash of the plan and the ledger's content.
+// Every transaction changes this content.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
 		return token()
@@ -313,8 +313,8 @@ func token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// begin names the transaction and counts in it the uses that the file says are taken. The file
-// exists before anything is reserved, so that no reservation is made twice for one run.
+// begin sets the transaction's ID and, for each line, the number of uses that the file counts as
+// taken. The file exists before anything is reserved, so that one run never reserves twice.
 func (k *keeper) begin(t *accountant.Transaction) error {
 	if k.fresh {
 		k.lines = make([]keptLine, len(t.Lines))
@@ -359,7 +359,7 @@ func (k *keeper) abandon() error {
 	return errors.Join(os.Remove(k.path), k.lock.Close())
 }
 
-// adopt stores with each line of the transaction the allowance that draws for it.
+// adopt stores the allowance of each line of the transaction.
 func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 	for i, a := range allowances {
 		line := &k.lines[i]
@@ -374,8 +374,8 @@ func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 	}
 }
 
-// take makes the file count a use as taken and then takes it, under one lock, so that a use
-// counted ahead is not drawn by two goroutines.
+// take makes the file count a use as taken and then takes the use. It holds one lock for both, so
+// that two goroutines cannot draw the same counted use.
 func (k *keeper) take(i int, spend func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -489,7 +489,7 @@ func (k *keeper) put() error {
 	return nil
 }
 
-// mine checks that the file holds what this run wrote last or read at its start.
+// mine checks that the file is the one that this run last wrote or, before its first write, read.
 func (k *keeper) mine() error {
 	info, err := os.Lstat(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

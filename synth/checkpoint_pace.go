@@ -2,8 +2,8 @@ package synth
 
 import "time"
 
-// pace decides how many uses are counted ahead at a time: a fixed number, or enough to spend less
-// than a twentieth of the time on writing.
+// pace decides how many uses are counted ahead at a time: a fixed number, or enough that writing
+// takes less than a twentieth of the time.
 type pace struct {
 	every int // the fixed number; 0 if there is none
 	ahead int
@@ -33,8 +33,8 @@ func (p *pace) next() int {
 	return p.ahead
 }
 
-// due reports whether enough time has passed for a write that is not required, but saves work if
-// the run is interrupted.
+// due reports whether enough time has passed since the last write for an optional write, which
+// saves work if the run is interrupted.
 func (p *pace) due() bool {
 	return time.Since(p.last) > max(writingShare*p.took, 10*leastPause)
 }

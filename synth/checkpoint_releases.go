@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// A release holds the sum of those shares of a release that have been drawn so far, and their
-// number.
+// A release holds the sum and the number of the shares of one Gaussian release drawn so far.
 type release struct {
 	made int
 	sums [][]float64
 }
 
-// add adds sums that consist of made shares. All shares lie on one grid, and sums of so few of
-// them are exact.
+// add adds the sums of further shares; made is the number of these shares. All shares lie on one
+// grid, so sums of so few shares are exact.
 func (r *release) add(made int, sums [][]float64) error {
 	if r.made == 0 {
 		r.sums = make([][]float64, len(sums))
@@ -94,8 +93,8 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	return nil
 }
 
-// release returns the shares drawn so far of a stage, nil if there are none. Only the stage's own
-// goroutine adds to them.
+// release returns the shares of a stage drawn so far, or nil if there are none. Only the stage's
+// own goroutine adds shares.
 func (k *keeper) release(purpose string) *release {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -6,7 +6,7 @@
 //	Generator ── released state only: Sample, Stream, Save, Guarantee
 //	Systems   ── reads plans and generators of several systems back
 //
-// A user-defined system consists of a [Work], which carries the stages out, and a [Model], which
-// draws synthetic records. [NewProgram] makes the part of a plan that all systems share from a
-// Work. Package synth/synthtest tests what is required of every system.
+// A user-defined system consists of a [Work], which carries out the stages, and a [Model], which
+// draws synthetic records. Given a Work, [NewProgram] makes the part of a plan that all systems
+// share. Package synth/synthtest tests the requirements on every system.
 package synth

@@ -19,7 +19,7 @@ type Draw struct {
 	Given []records.Constraint
 	// Unconstrained draws ignore the constraints of the schema.
 	Unconstrained bool
-	// Effort is the number of records that may be generated for each that is kept; 0 means 1000.
+	// Effort is the number of records that may be generated for each kept record; 0 means 1000.
 	Effort int
 	// OnAccepted is called at the end of the draw with the number of records kept.
 	OnAccepted func(Accepted)
@@ -42,7 +42,7 @@ func Seed(s uint64) DrawOption { return func(d *Draw) { d.Seed = s } }
 // for a table the most probable levels.
 func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
-// drawOf returns the draw that options describe. The default draws from all clusters and
+// drawOf returns the draw that the options describe. The default draws from all clusters and
 // classes, with a fresh seed.
 func drawOf(opts []DrawOption) Draw {
 	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}

@@ -15,18 +15,18 @@ type drawing struct {
 	rules *records.Enforcer // nil if there are no constraints
 	exact []string          // constraints that the model itself meets exactly
 
-	probability float64 // of the exact ones, if the model knows it
+	probability float64 // joint probability of exact, if the model knows it
 
 	windowTried, windowKept int
 }
 
 // A Conditional is a model that can be conditioned exactly on some constraints: its samplers then
-// draw from the model's distribution given that they are met, without rejecting any.
+// draw from the model's distribution given these constraints, without rejecting records.
 type Conditional interface {
 	Model
-	// Condition returns the model given those of the constraints that it can be conditioned on,
-	// their positions in the list, and their joint probability. It may leave out any constraint,
-	// since the draw enforces all of them afterwards.
+	// Condition returns the model conditioned on some of the constraints, the positions of these
+	// constraints in the list, and their joint probability. It may leave out any constraint, since the
+	// draw enforces all constraints afterwards.
 	Condition(constraints []records.Constraint) (m Model, met []int, probability float64)
 }
 
@@ -86,9 +86,9 @@ func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
 	return only, false
 }
 
-// within returns the probability, among the records of a class, of the constraints of a list that a
-// model met. If the model cannot be conditioned on these and the class together, within returns
-// among, the probability among all records, and false.
+// within returns the probability that a record of a class meets those constraints of a list whose
+// positions are in met. If the model cannot be conditioned on these constraints and the class
+// together, within returns among, their probability among all records, and false.
 func within(m Conditional, list []records.Constraint, class records.Constraint, met []int,
 	among float64) (probability float64, known bool) {
 	_, own, alone := m.Condition([]records.Constraint{class})
@@ -102,8 +102,8 @@ func within(m Conditional, list []records.Constraint, class records.Constraint, 
 	return both / alone, true
 }
 
-// class restricts the draw to one class if a constraint demands it: every model of labelled
-// records can draw from one class.
+// class restricts the draw to one class if a constraint requires this class. Every model of
+// labelled records can draw from one class.
 func (s *drawing) class(schema records.Schema, list []records.Constraint) {
 	for _, c := range list {
 		value, one := c.Value()
@@ -180,11 +180,12 @@ func (s *drawing) ask(want int) int {
 	return int(min(1.05*float64(want)/rate+16, SampleChunk))
 }
 
-// fewest is the least number of records to be kept among the last fewest·effort generated ones.
+// fewest is the number of records that a draw must keep of the last fewest·effort generated
+// records.
 const fewest = 8
 
-// hopeless reports whether fewer records are kept than the effort demands. It looks at the latest
-// records only, since values of a unique key run out in the course of a draw.
+// hopeless reports whether fewer records are kept than the effort demands. It counts only the
+// latest records, since the values of a unique key can run out during a draw.
 func (s *drawing) hopeless() bool {
 	if s.windowTried < fewest*s.draw.effort() {
 		return false

@@ -23,7 +23,8 @@ var (
 	// ErrTaken is returned if another run uses the checkpoint, and stops a run whose checkpoint was
 	// replaced or removed. Two runs that resume from one file would spend one reservation twice.
 	ErrTaken = errors.New("another run uses the checkpoint")
-	// ErrLost is returned if interruptions lost every share of a release, which cannot be drawn again.
+	// ErrLost is returned if interruptions lost every share of a release. The release cannot be drawn
+	// again.
 	ErrLost = errors.New("every draw of a release was lost to interruptions")
 )
 

@@ -38,9 +38,10 @@ const (
 //	sections          in the order of the header
 //	checksum 32 bytes SHA-256 of everything before it
 //
-// A file is read in pieces that grow with the bytes received, so a short hostile file cannot
-// cause large allocations. It is parsed only after its checksum has been verified, so damage is
-// reported as ErrChecksum.
+// A file is read in pieces that grow with the bytes received, so a short hostile file cannot cause
+// large allocations. The header is parsed first, since it states the lengths of the sections. The
+// sections are used only after the checksum has been verified, so damage to a section is reported
+// as ErrChecksum.
 type File struct {
 	Kind     string          // which system wrote it
 	Header   json.RawMessage // the system's own header
@@ -131,7 +132,7 @@ func decodeFile(r io.Reader, l records.Limits) (*File, error) {
 	return f, in.verify()
 }
 
-// decodeHeader reads the start of a file, before anything has been verified.
+// decodeHeader reads the header of a file without verifying the file's checksum.
 func decodeHeader(r io.Reader) (fileHeader, error) {
 	return (&reader{r: r, sum: sha256.New()}).header()
 }
@@ -162,7 +163,8 @@ func (in *reader) header() (h fileHeader, err error) {
 	return h, nil
 }
 
-// checkHeader applies the limits on headers, which hold for reading and for writing.
+// checkHeader checks a header against the limits, both before it is parsed and before it is
+// written.
 func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
 		return fmt.Errorf("%w: a header of %d bytes: must be at most "+
@@ -230,8 +232,8 @@ func Floats32(v []float32) []byte {
 	return b
 }
 
-// ReadFloats32 reads what Floats32 returned. Errors: ErrFormat if the number of values is not
-// want, or if a value is not finite.
+// ReadFloats32 returns the numbers that Floats32 wrote as b. Errors: ErrFormat if the number of
+// values is not want, or if a value is not finite.
 func ReadFloats32(b []byte, want int) ([]float32, error) {
 	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
 		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)
@@ -255,8 +257,8 @@ func Floats64(v []float64) []byte {
 	return b
 }
 
-// ReadFloats64 reads what Floats64 returned. Errors: ErrFormat if the number of values is not
-// want, or if a value is not finite.
+// ReadFloats64 returns the numbers that Floats64 wrote as b. Errors: ErrFormat if the number of
+// values is not want, or if a value is not finite.
 func ReadFloats64(b []byte, want int) ([]float64, error) {
 	if want < 0 || len(b)%8 != 0 || len(b)/8 != want {
 		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)

@@ -43,7 +43,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatalf("got %v, %v", v, err)
 	}
 	if _, err := got.Section("none"); !errors.Is(err, ErrFormat) {
-		t.Errorf("a missing section: %v", err)
+		t.Errorf("a missing section: got error %v, want ErrFormat", err)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestHugeClaimsAllocateLittle(t *testing.T) {
 func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if _, err := ReadFloats32(Floats32([]float32{float32(x)}), 1); !errors.Is(err, ErrFormat) {
-			t.Errorf("%v: got %v", x, err)
+			t.Errorf("%v: got error %v, want ErrFormat", x, err)
 		}
 	}
 	if _, err := ReadFloats32(make([]byte, 5), 1); !errors.Is(err, ErrFormat) {
@@ -112,7 +112,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := DecodeFile(&again); err != nil {
-			t.Fatalf("what was read cannot be read again: %v", err)
+			t.Fatalf("a file that was read and written cannot be read again: %v", err)
 		}
 	})
 }
@@ -135,13 +135,13 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 }
 
-// TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a long list, which
-// belongs in a section.
+// TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a list so long that
+// DecodeFile would refuse it. Such a list belongs in a section.
 func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
 	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
 	var out bytes.Buffer
 	err := (&File{Kind: "k", Header: header}).Write(&out)
 	if !errors.Is(err, ErrFormat) || out.Len() > 0 {
-		t.Errorf("%v, %d bytes written", err, out.Len())
+		t.Errorf("got error %v and %d bytes written, want ErrFormat and 0", err, out.Len())
 	}
 }

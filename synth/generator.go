@@ -25,7 +25,7 @@ type Model interface {
 
 // A Sampler generates synthetic records for one caller.
 type Sampler struct {
-	Schema records.Schema // of the records of this draw: means of binary records are not binary
+	Schema records.Schema // of this draw's records: means of binary records are not binary
 	Next   func(n int) (records.Data, error)
 }
 
@@ -154,8 +154,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n, which does not depend on the private number of
 // training records.
 //
-// Records of a table obey the constraints declared with its schema and those that [Given] adds
-// for this draw. Identifiers are newly generated.
+// Records of a table obey the constraints declared with its schema and the constraints that [Given]
+// adds for this draw. Identifiers are newly generated.
 //
 // Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
 // or for constraints that the records cannot have; *[Rejected] if too few records meet the

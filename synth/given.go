@@ -8,17 +8,19 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Given draws records that obey constraints, in addition to those of the schema: a condition such
-// as records.Only("income", "high") or records.Within("age", 30, 40), or, for sets,
-// records.HasItems(3). The records have the model's distribution, conditioned on the constraints.
-// Some constraints are met exactly, without rejecting records: a constraint to one class by every
-// system, constraints on values of any columns and combinations of levels by AIM and MST, and
-// constraints on items by the other baselines. All others are met by rejection. [OnAccepted]
-// reports the acceptance of every constraint. The error is *[Rejected] if fewer records are
-// accepted than [Effort] demands.
+// Given draws records that obey the given constraints in addition to the constraints of the schema.
+// A constraint is a condition such as records.Only("income", "high"), records.Within("age", 30, 40)
+// or, for sets, records.HasItems(3). The records have the model's distribution, conditioned on the
+// constraints.
 //
-// Guarantee: this is post-processing: constraints are public, and only generated records are
-// tested.
+// Systems meet some constraints exactly, without rejecting records. Every system meets a constraint
+// to one class exactly. AIM and MST also do so for constraints on values of any columns and for
+// combinations of levels, and the other baselines for constraints on items. All other constraints
+// are met by rejection. [OnAccepted] reports the acceptance of every constraint. The error is
+// *[Rejected] if fewer records are accepted than [Effort] demands.
+//
+// Guarantee: drawing is post-processing, since constraints are public and only generated records
+// are tested.
 func Given(constraints ...records.Constraint) DrawOption {
 	return func(d *Draw) { d.Given = append(d.Given, constraints...) }
 }
@@ -26,8 +28,9 @@ func Given(constraints ...records.Constraint) DrawOption {
 // Unconstrained draws records from the model and ignores the constraints of their schema.
 func Unconstrained() DrawOption { return func(d *Draw) { d.Unconstrained = true } }
 
-// Effort bounds the generated records by n for each record that meets the constraints; the default
-// is 1000. A draw fails with *[Rejected] if fewer than 8 of the last 8·n records met them.
+// Effort limits a draw to n generated records for each record that meets the constraints; the
+// default is 1000. A draw fails with *[Rejected] if fewer than 8 of the last 8·n records met the
+// constraints.
 func Effort(n int) DrawOption { return func(d *Draw) { d.Effort = n } }
 
 // OnAccepted calls f at the end of a draw with the number of records that met the constraints.
@@ -39,13 +42,13 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 
 // Accepted states how many of the generated records met the constraints of a draw.
 type Accepted struct {
-	Kept, Tried int                  // records, of those that the model drew
+	Kept, Tried int                  // records kept, of the records that the model drew
 	Exact       []string             // constraints that the model itself met exactly
-	Probability float64              // of these in the class drawn; 0 if the model does not know it
-	Each        []records.Acceptance // of every constraint by itself, among the records tried
+	Probability float64              // joint probability of Exact in the class drawn; 0 if unknown
+	Each        []records.Acceptance // of every constraint separately, among the tried records
 }
 
-// Rate returns the fraction of the tried records that was kept, 1 if none was tried.
+// Rate returns the fraction of the tried records that were kept, or 1 if none were tried.
 func (a Accepted) Rate() float64 {
 	return records.Acceptance{Tried: a.Tried, Met: a.Kept}.Rate()
 }
@@ -69,5 +72,5 @@ func (e *Rejected) Error() string {
 		each[i] = a.String()
 	}
 	return text + ": " + strings.Join(each, "; ") +
-		": relax them, repair records (records.Constraint.Repaired), or raise Effort"
+		": relax the constraints, repair records (records.Constraint.Repaired), or raise Effort"
 }

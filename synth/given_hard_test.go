@@ -59,9 +59,9 @@ func stays(t testing.TB) records.Schema {
 		records.Unique("hospital", "case"))
 }
 
-// TestNoHardConstraintIsBroken checks that none of a thousand stays, or of a million with the
-// flag -million, violates a constraint. It compares their texts and shares no code with the
-// enforcement. It also checks that rows written as lines of JSON or as CSV are read back
+// TestNoHardConstraintIsBroken checks that none of a thousand stays, or of a million with the flag
+// -million, violates a constraint. The check compares the cells as text and shares no code with the
+// enforcement. The test also checks that rows written as lines of JSON or as CSV are read back
 // unchanged.
 func TestNoHardConstraintIsBroken(t *testing.T) {
 	n := 1_000
@@ -90,11 +90,11 @@ func TestNoHardConstraintIsBroken(t *testing.T) {
 		total += f.Len()
 	}
 	if total != n || len(c.keys) != n {
-		t.Errorf("%d stays of %d, %d keys", total, n, len(c.keys))
+		t.Errorf("got %d stays, want %d; got %d distinct keys", total, n, len(c.keys))
 	}
 }
 
-// comeBack checks that rows that are written and read again have the same cells.
+// comeBack checks that rows keep their cells when they are written and read again.
 func comeBack(t *testing.T, f *records.Frame) {
 	t.Helper()
 	write := map[string]func(*bytes.Buffer) error{
@@ -126,7 +126,8 @@ func comeBack(t *testing.T, f *records.Frame) {
 	}
 }
 
-// A stayChecker remembers the keys of stays, and which values determined which.
+// A stayChecker remembers the keys of stays, the outcome of each person, and the value of few that
+// each drug, outcome and pain before determined.
 type stayChecker struct {
 	keys          map[string]bool
 	outcomes, few map[string]string
@@ -226,8 +227,8 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 	return ""
 }
 
-// TestNumbersOfTwoKindsAreNotCompared checks that no chain may contain both whole numbers that
-// float64 cannot represent and other numbers, in any order.
+// TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses a chain with both a numeric
+// column and whole numbers that float64 cannot represent, in any order.
 func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
 		records.Integer("large", 0, 1<<60))
@@ -240,7 +241,7 @@ func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
 			records.StrictlyAscending(columns...), records.Ascending(columns...).Repaired()} {
 			var mistake *param.Error
 			if err := s.WithConstraints(c).Validate(); !errors.As(err, &mistake) {
-				t.Errorf("%v: %v", c, err)
+				t.Errorf("%v: got error %v, want a *param.Error", c, err)
 			}
 		}
 	}

@@ -89,11 +89,12 @@ func lines(t testing.TB) records.Schema {
 		records.Unique("l_orderkey", "l_linenumber"))
 }
 
-var million = flag.Bool("million", false, "draw a million constrained records, in some ten seconds")
+var million = flag.Bool("million", false,
+	"draw a million constrained records, which takes about ten seconds")
 
 // TestManyConstrainedRecords checks that none of a hundred thousand records, or of a million with
-// the flag -million, violates a constraint. It compares their texts and shares no code with the
-// enforcement. Records are checked chunk by chunk, as they are streamed.
+// the flag -million, violates a constraint. The check compares the cells as text and shares no code
+// with the enforcement. Records are checked chunk by chunk while they are streamed.
 func TestManyConstrainedRecords(t *testing.T) {
 	n := 100_000
 	if *million {
@@ -121,7 +122,8 @@ func TestManyConstrainedRecords(t *testing.T) {
 		start = time.Now()
 	}
 	if total != n || len(keys) != n || len(ids) != n {
-		t.Errorf("%d records of %d, %d keys, %d identifiers", total, n, len(keys), len(ids))
+		t.Errorf("got %d records, want %d; got %d distinct keys, %d distinct identifiers", total, n,
+			len(keys), len(ids))
 	}
 	t.Logf("%d records in %v without the checks, a fraction of %.3g accepted: %v", n, spent,
 		done.Rate(), done.Each)
@@ -166,7 +168,7 @@ func checkLines(t *testing.T, f *records.Frame, keys, ids map[string]bool,
 	}
 }
 
-// TestGivenValues draws records with given values of columns of every kind, the class being met
+// TestGivenValues checks draws with given values of columns of several kinds. The class must be met
 // exactly.
 func TestGivenValues(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("age", 0, 99).WithMissing(),
@@ -196,8 +198,9 @@ func TestGivenValues(t *testing.T) {
 		t.Errorf("%d records, %+v", f.Len(), done)
 	}
 	// Under the model, half of all ages are missing and a tenth of the others are 30 to 39; two of
-	// three towns and 29 of 60 minutes are allowed. Each rate among some 190,000 tried records must
-	// be within 5 standard deviations; by chance one is not with probability below 1e-6.
+	// three towns and 29 of 60 minutes are allowed. Each rate among about 190,000 tried records must
+	// be within 5 standard deviations of its expected value. A correct rate fails with probability
+	// below 1e-6.
 	for i, want := range []float64{1, 0.05, 2. / 3, 29. / 60} {
 		ends := 0.001 // for the ends of intervals of whole numbers and seconds
 		far := 5*math.Sqrt(want*(1-want)/float64(done.Tried)) + ends
@@ -215,10 +218,10 @@ func TestGivenValues(t *testing.T) {
 		var mistake *param.Error
 		_, err := generatorOf(s).Sample(t.Context(), 1, synth.Given(wrong))
 		if !errors.As(err, &mistake) {
-			t.Errorf("%v: %v", wrong, err)
+			t.Errorf("%v: got error %v, want a *param.Error", wrong, err)
 		}
 		if bad := s.WithConstraints(wrong); !errors.As(bad.Validate(), &mistake) {
-			t.Errorf("declared %v: %v", wrong, bad.Validate())
+			t.Errorf("declared %v: got error %v, want a *param.Error", wrong, bad.Validate())
 		}
 	}
 }
@@ -237,8 +240,8 @@ func TestRejectionStatesItsAcceptance(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	t.Logf("%v after %v", err, time.Since(start))
-	// Uniform values meet the two constraints with probability 0.1 % and 0.5 %. Of 8,000 records 8
-	// and 40 are expected, and three times as many have probability below 1e-6 each.
+	// Uniform values meet the two constraints with probability 0.1 % and 0.5 %. Of 8,000 records, 8
+	// and 40 are expected. The probability of three times these numbers is below 1e-6 each.
 	if a := rejected.Each; a[0].Met > 24 || a[1].Met > 120 {
 		t.Errorf("%v", a)
 	}
@@ -283,7 +286,8 @@ func TestRepairedRecords(t *testing.T) {
 	}
 }
 
-// TestTheSameSeedGivesTheSameConstrainedRecords checks it for Stream and Sample.
+// TestTheSameSeedGivesTheSameConstrainedRecords checks that two calls of Stream and one of Sample
+// draw the same records from one seed.
 func TestTheSameSeedGivesTheSameConstrainedRecords(t *testing.T) {
 	g := generatorOf(lines(t))
 	text := func() string {

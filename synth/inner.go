@@ -9,23 +9,23 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// An Inner is a plan that is carried out as a part of a run of several plans, on the run's
-// records and from the run's reservation; see [Run.FitInner]. Package sequence runs plans in this
-// way.
+// An Inner is a plan that is carried out as one part of a run of several plans. It uses the records
+// and the reservation of that run; see [Run.FitInner]. Package sequence runs plans in this way.
 type Inner struct {
 	Plan   Plan
 	Prefix string // put before the purposes of the plan's stages to name them in the run
-	// Public holds synthetic records of an earlier part, as public as the model they were drawn
-	// from; nil for the first part.
+	// Public holds synthetic records drawn from the released model of an earlier part; nil for the
+	// first part.
 	Public  records.Data
 	Follows bool // reports whether there is an earlier part
 	// Saved is the state from which the part resumes; nil if it starts anew.
 	Saved *File
-	// Keep returns the run's state, given the part's.
+	// Keep returns the run's state for a given state of the part.
 	Keep func(*File) (*File, error)
 }
 
-// base returns p: plans that embed a Program hand it out by this method.
+// base returns p. Plans that embed a Program inherit this method, which gives access to the
+// Program.
 func (p *Program) base() *Program { return p }
 
 // programOf returns the program of a plan; nil for a plan without one.
@@ -73,7 +73,7 @@ func (in Inner) Releases() records.Schema {
 	return in.Plan.Schema()
 }
 
-// enclosing is the run that another one is a part of.
+// enclosing describes a part and the run that contains it.
 type enclosing struct {
 	run  *Run
 	part Inner
@@ -96,7 +96,7 @@ func (r *Run) inner(in Inner) (*Run, error) {
 	return sub, nil
 }
 
-// JudgeInner makes those checks of a part that precede the run's reservation; see [Judge].
+// JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
 //
 // Errors: those of the part's Judge; *param.Error for a plan that cannot be a part.
 func (r *Run) JudgeInner(in Inner) error {
@@ -110,14 +110,14 @@ func (r *Run) JudgeInner(in Inner) error {
 	return nil
 }
 
-// FitInner carries out a part. The part draws from the allowances of those stages of the run that
-// have the part's prefix. Its progress reports and its state go to the run.
+// FitInner carries out a part. The part draws from the allowances of the run's stages that have the
+// part's prefix. Its progress reports and its state go to the run.
 //
 // Guarantee: nothing is reserved, since the run's plan holds the part's Stages.
-// Errors: those of the part; ErrData for data that failed meanwhile, in which case nothing of the
-// part may be used; *param.Error for a plan that cannot be a part, for stages that the run's plan
-// lacks, for a part with Follows but without public records or the reverse, and for private
-// records among the public ones.
+// Errors: those of the part; ErrData if the data failed during the part, whose results must then be
+// discarded; *param.Error for a plan that cannot be a part, for stages that the run's plan lacks,
+// for a part with Follows but without public records or the reverse, and for private records among
+// the public ones.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	return m, nil
 }
 
-// complete refuses a part before it draws anything.
+// complete checks a part before it draws anything.
 func (r *Run) complete(in Inner) error {
 	var k param.Checker
 	for _, s := range r.program.stages {
@@ -153,12 +153,13 @@ func (r *Run) complete(in Inner) error {
 
 const redactedRecords = "[records]"
 
-// Follows reports whether the run is a part of another, with earlier parts that release records
-// first: Public returns them.
+// Follows reports whether the run is a part of another run and follows a part that released a
+// model. Public returns records drawn from that model.
 func (r *Run) Follows() bool { return r.outer != nil && r.outer.part.Follows }
 
-// Public returns the synthetic records of the earlier parts of a run that Follows; nil before they
-// have been drawn, and for other runs. They are released: using them costs no privacy.
+// Public returns the synthetic records of the earlier parts if Follows reports true. It returns nil
+// before they have been drawn, and for other runs. Using these records costs no privacy, since they
+// are released.
 func (r *Run) Public() records.Data {
 	if r.outer == nil {
 		return nil

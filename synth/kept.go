@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Besides its reservation, a run on a ledger in a store records three things: its transaction has
-// an ID, its checkpoint names the ledger and the last line seen, and a final line names the plan
+// A run on a ledger in a store records more than its reservation. Its transaction has an ID, its
+// checkpoint names the ledger and the last line seen, and a final line of the ledger names the plan
 // and the resulting generator.
 
 // checkLedger returns an error if the ledger is not the one that the checkpoint names, or has lost
@@ -21,8 +21,8 @@ func (k *keeper) checkLedger(kept *accountant.Kept) error {
 	return k.run.Ledger.Holds(*kept)
 }
 
-// identify gives the transaction of a run without a checkpoint an ID in a store; the run's final
-// line refers to it.
+// identify gives the transaction an ID if the ledger is in a store and the run has no checkpoint.
+// The run's final line refers to this ID.
 func (r *Run) identify(t *accountant.Transaction) {
 	if t.ID == "" && r.Ledger.Kept() != nil {
 		t.ID = token()

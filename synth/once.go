@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// If a checkpoint is kept, a release that is drawn once is drawn in shares. Eight Gaussian
-// releases of effect μ/√8 together have effect μ, and their mean has the noise of the single
-// release. The margin covers rounding, so that the shares never cost more than the whole.
+// If a checkpoint is kept, a stage with the field Once is drawn in shares. Eight Gaussian releases
+// of effect μ/√8 together have effect μ, and their mean has the noise of the single release. The
+// factor 1 + 2⁻⁴⁰ covers rounding, so that the shares never cost more than the single release.
 const (
 	shares     = 8
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
@@ -19,9 +19,9 @@ const (
 // describes the release: its effect, and its sums with their standard deviations. The field Out
 // of the sums may be nil. Once returns the noisy sums.
 //
-// If a checkpoint is kept, the release is drawn in shares, each written to the file before the next
-// is drawn. Shares lost to interruptions are left out of the mean, which then has more noise.
-// prepare is not called if nothing is left to draw.
+// If a checkpoint is kept, the release is drawn in shares, and each share is written to the file
+// before the next one is drawn. Shares lost to interruptions are left out of the mean, which then
+// has more noise. prepare is not called if nothing is left to draw.
 //
 // Guarantee: that of mechanism.Grant.Release for the stage's event.
 // Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost if every
@@ -43,7 +43,7 @@ func (r *Run) Once(purpose string, sizes []int,
 		return r.draw(a, purpose, effect, parts, 1)
 	}
 	if old := r.keeper.release(r.full(purpose)); old != nil && !old.has(sizes) {
-		return nil, fmt.Errorf("%w: the sums kept of the release %q have other sizes than %d", ErrFormat,
+		return nil, fmt.Errorf("%w: the kept sums of the release %q do not have the sizes %d", ErrFormat,
 			purpose, sizes)
 	}
 	return r.shares(a, purpose, prepare)
@@ -96,7 +96,7 @@ func (r *Run) Wider(purpose string) float64 {
 	return math.Sqrt(shares / float64(sum.made))
 }
 
-// draw makes one release with noise that is wider by a factor.
+// draw makes one release whose noise is the planned noise times wider.
 func (r *Run) draw(a *mechanism.Allowance, purpose string, effect float64, parts []mechanism.Part,
 	wider float64) ([][]float64, error) {
 	grant, err := a.Next()

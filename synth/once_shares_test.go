@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// releasesTap records every release, and calls before just before it is drawn.
+// releasesTap records every release. It calls the function before just before a release is drawn.
 type releasesTap struct {
 	list   []entropy.Release
 	before func(made int)
@@ -35,7 +35,7 @@ func (s *releasesTap) Release(r *entropy.Release) error {
 }
 
 // TestSharesAreTogetherTheRelease checks that all shares together have the effect of the single
-// release, that their mean has its noise, and that Once returns this mean.
+// release, that their mean has the noise of the single release, and that Once returns this mean.
 func TestSharesAreTogetherTheRelease(t *testing.T) {
 	const z, std = 5.0, 10.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -44,7 +44,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
-	place := []float64{-1} // must stay unchanged: only the mean is for the caller
+	place := []float64{-1} // must stay unchanged: Once returns the mean only
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
 		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
 		reading{func(r *synth.Run) error {
@@ -85,8 +85,8 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 }
 
 // TestAKilledRunLosesOneShare checks that a run that is killed while it draws its fourth share
-// loses only this one: another process averages the first three and the four that it draws
-// itself.
+// loses only this share. A second process averages the first three shares and the four that it
+// draws.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z, killed = 5.0, 3
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -137,7 +137,7 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	run(second, atDeath)
 	kept := append(slices.Clone(first.list[:killed]), second.list...)
 	if len(kept) != all-1 {
-		t.Fatalf("%d of %d shares", len(kept), all)
+		t.Fatalf("the two processes kept %d of %d shares, want all but one", len(kept), all)
 	}
 	mean := 0.0
 	for _, r := range kept {
@@ -152,7 +152,7 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 }
 
 // TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it,
-// so that a process that is killed just then has lost none.
+// so that a process that is killed at that moment loses no share.
 func TestTheLastShareIsKept(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

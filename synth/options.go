@@ -8,8 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// An Option is a setting of a run that cannot change its guarantee. A plan is the same with and
-// without any option.
+// An Option is a setting of a run. Options change neither the plan nor the guarantee.
 type Option func(*options)
 
 type options struct {
@@ -31,7 +30,7 @@ func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
 // OnPreview calls f with the current generator before the first step and then every given number of
-// steps, in systems that train step by step; other systems ignore it. The generator is released
+// steps. Systems that do not train step by step ignore this option. The generator is released
 // state, so looking at it costs no privacy.
 func OnPreview(every int, f func(step int, g *Generator)) Option {
 	return func(o *options) { o.preview, o.previewEvery = f, every }
@@ -40,24 +39,24 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // Checkpoint saves the run's state in a file, from which the same call, in this process or another,
 // resumes after an interruption. How often the file is written depends on how long writing takes.
 //
-// Guarantee: a run, however often it is killed and resumed, takes no more uses of its stages than
-// it reserved, and never uses noise twice: the file counts a use as taken before it is drawn.
-// Uses that were drawn and lost stay spent, so a kill costs the uses since the last write. A
-// single Gaussian release is drawn in eight shares, each with √8 times the noise. Together they
-// cost as much as the single release, and a kill loses at most one share. The file holds released
-// state, public randomness and counts, and may be published like the result. Whether an older
-// copy of the file was put back cannot be detected from the file alone.
+// Guarantee: a run takes no more uses of its stages than it reserved and never uses noise twice,
+// even if it is killed and resumed many times. The file counts a use as taken before it is drawn.
+// Uses that were drawn and lost stay spent, so a kill costs the uses since the last write. A single
+// Gaussian release is drawn in eight shares, each with √8 times the noise. Together they cost as
+// much as the single release, and a kill loses at most one share. The file holds released state,
+// public randomness and counts, and may be published like the result. A run cannot detect from the
+// file alone that an older copy was put back.
 //
-// A file belongs to one plan and one unit (see records.UnitOf): others are refused with ErrPlan.
-// Plans are identified by their JSON, by everything they may draw, and by the Go types of
-// user-defined parts, such as an architecture. Fields of such a part that its JSON omits are not
-// compared.
+// A file belongs to one plan and one unit (see records.UnitOf). Other plans and units are refused
+// with ErrPlan. Plans are identified by their JSON, by everything they may draw, and by the Go
+// types of user-defined parts, such as an architecture. Fields of such a part that its JSON omits
+// are not compared.
 //
-// The file does not identify the records. If the call resumes with other records, the uses on
-// each data set stay within the reservation, so each has the plan's guarantee. Stages in disjoint
-// parts of the records, such as one for each class, need every record to stay in its part:
-// records must not be relabelled in between. The file of a complete run returns the result of the
-// records it was made from.
+// The file does not identify the records. If the call resumes with other records, the uses on each
+// data set stay within the reservation, so each has the plan's guarantee. Stages in disjoint parts
+// of the records, such as one for each class, need every record to stay in its part: records must
+// not be relabelled between the calls. The file of a complete run returns the result for the
+// records of that run.
 //
 // A file serves one run at a time. After the run is complete, the file holds its result, and
 // the same call returns it again without drawing anything.

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// A Part is stored in a file as a separate section, such as the parameters of a network or the
-// state of an optimiser. Save writes it and Load reads it back.
+// A Part is a value that is stored in a section of a file, such as the parameters of a network or
+// the state of an optimiser. Save returns its bytes, and Load restores it from them.
 type Part struct {
 	Name string
 	Save func() ([]byte, error)
@@ -47,7 +47,7 @@ func Part64(name string, list *[]float64, n int) Part {
 
 // NewFile returns a file with a JSON header and parts.
 //
-// Errors: that of encoding/json for a header that JSON cannot hold; those of the parts.
+// Errors: the error of encoding/json for a header that JSON cannot hold; those of the parts.
 func NewFile(header any, parts ...Part) (*File, error) {
 	head, err := json.Marshal(header)
 	if err != nil {
@@ -107,7 +107,7 @@ func decode(text json.RawMessage, into any) error {
 	return nil
 }
 
-// Malformed returns ErrFormat wrapping the cause.
+// Malformed returns an error that wraps ErrFormat and the cause.
 func Malformed(why error) error {
 	if errors.Is(why, ErrFormat) {
 		return why

@@ -16,16 +16,17 @@ import (
 // A Pass is one reading of all records, for a stage that releases exact sums of them.
 type Pass struct {
 	Purpose string `json:"purpose"` // of the stage
-	// State is what the sums depend on in addition to the plan, such as the release of an earlier
-	// stage: public, and in a form of the system's own.
+	// State holds public values that the sums depend on in addition to the plan, such as the release
+	// of an earlier stage. Each system has its own encoding.
 	State []byte `json:"state,omitempty"`
-	// Secret is anything else that the sums depend on and that is not public, such as which records
-	// are in a sample. It travels sealed, next to the pass, and its length may be seen.
+	// Secret holds private values that the sums depend on, such as the positions of the records in a
+	// sample. It is transmitted encrypted, separately from the rest of the pass. Its length is not
+	// hidden.
 	Secret Secret `json:"-"`
 }
 
-// A Secret holds bytes for processes that may see the records. It prints as [private], in JSON and
-// in gob too.
+// A Secret holds bytes for processes that may see the records. It prints as [private], and is
+// encoded as [private] in JSON and gob.
 type Secret []byte
 
 // Format writes "[private]" for every verb.
@@ -37,15 +38,15 @@ func (Secret) LogValue() slog.Value { return slog.StringValue("[private]") }
 // MarshalText returns "[private]".
 func (Secret) MarshalText() ([]byte, error) { return []byte("[private]"), nil }
 
-// GobEncode implements gob.GobEncoder: no bytes of the secret are written.
+// GobEncode returns "[private]".
 func (Secret) GobEncode() ([]byte, error) { return []byte("[private]"), nil }
 
 // A PassWork is a Work that reads records in passes over all of them and in no other way. Other
 // processes can compute the sums, in any number of shards.
 type PassWork interface {
 	Work
-	// Passes returns the purposes of the stages, each of which makes one pass; none for a plan that
-	// also reads records in other ways.
+	// Passes returns the purposes of the stages. Each stage makes one pass. The list is empty for a
+	// plan that also reads records in other ways.
 	Passes() []string
 	// Partial returns the sums of a pass over no records.
 	//
@@ -95,8 +96,9 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 }
 
 // FitPasses is like FitOn for records that other processes hold: whenever the plan needs the sums
-// of a pass, read returns those of all records together, merged from shards as package partial
-// describes. Given the same noise, the released numbers are bit for bit those of FitOn.
+// of a pass, it calls read. This function returns the sums over all records, merged from shards as
+// package partial describes. Given the same noise, the released numbers are bit for bit those of
+// FitOn.
 //
 // Guarantee: that of FitOn for the records of all shards. Each record must be in exactly one shard.
 // Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
@@ -116,21 +118,22 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Shards lists, in order, the names of the shards that FitPasses adds up. Names are public. A
-// plan that identifies records by their position needs them; others ignore them.
+// Shards lists, in order, the names of the shards that FitPasses adds up. Names are public. Plans
+// that identify records by their position need the names; other plans ignore them.
 func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
 
 // Shards returns the names given by the option Shards.
 func (r *Run) Shards() []string { return r.shards }
 
-// Elsewhere reports whether only the function of FitPasses reads the records.
+// Elsewhere reports whether the run has no records itself and obtains all sums from the function
+// given to FitPasses.
 func (r *Run) Elsewhere() bool { return r.read != nil }
 
 // Read makes a pass over the run's records and returns its sums, which may only be used for a
 // release. If the sums are inexact (see partial.Partial.Real), the release must note the noise
 // class real; see [Run.NoteReal].
 //
-// Errors: those of what reads the records; *param.Error for sums of another pass, or of a unit that
+// Errors: those of reading the records; *param.Error for sums of another pass, or of a unit that
 // the ledger's guarantee does not permit.
 func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 	if r.program == nil {

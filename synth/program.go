@@ -13,9 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Work is what a system adds to a plan: its description, its configuration and the run itself.
+// Work is the part of a plan that each system defines: its description, its configuration and the
+// run itself.
 type Work interface {
-	// Title describes in one line what will be made.
+	// Title describes in one line the generator that the plan makes.
 	Title() string
 	// Notes returns further lines of the plan's text; nil for none.
 	Notes() []string
@@ -29,15 +30,15 @@ type Work interface {
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
-// A PersonWork is a Work that accepts persons of several rows: it reads persons by
-// [records.RowsOf] or [records.AsPersons] instead of single records. Plans of other systems
-// refuse a schema of persons.
+// A PersonWork is a Work that accepts persons with several rows: it reads whole persons, with
+// [records.RowsOf] or [records.AsPersons], instead of single records. Plans of other systems refuse
+// a schema of persons.
 type PersonWork interface{ TakesPersons() }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, their
 // payment and the run. A system's plan embeds it. The zero value and nil can be printed and return
-// an error when run. A nil pointer to a struct that embeds a Program does not reach these methods,
-// so a system's plan defines its own.
+// an error when run. A call of these methods on a nil pointer to a struct that embeds a Program
+// panics, so a system's plan defines its own methods.
 type Program struct {
 	system string
 	schema records.Schema

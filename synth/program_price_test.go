@@ -25,7 +25,7 @@ func TestPlansKeepTheirBudget(t *testing.T) {
 		budget := accountant.Budget{Epsilon: alone.Upper * 1.001, Delta: 1e-5}
 		_, err = synth.NewProgram("reading", records.Interval(2, 0, 1), budget, stages, reading{})
 		if count == 1 && err != nil || count > 1 && !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("%d stages: %v", count, err)
+			t.Errorf("%d stages that each cost the whole budget: error %v", count, err)
 		}
 	}
 }

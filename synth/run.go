@@ -45,7 +45,7 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 }
 
 // Carry reserves the stages and calls fit to run them, as FitOn does with the system's own work. It
-// serves releases that precede a generator, and records that are not a records.Data. If data is
+// is for releases that precede a generator, and for records that are not a records.Data. If data is
 // nil, fit is responsible for the schema and the unit of what it reads.
 //
 // Guarantee and Errors: those of Plan.FitOn.
@@ -225,9 +225,10 @@ func (r *Run) take(line int, spend func() error) error {
 	return r.keeper.take(line, spend)
 }
 
-// failed returns an error if the data have failed or the run is over. It is called before every
-// use and again before noise is drawn. After a failure of the data nothing is released, since
-// what was read instead does not come from them. An allowance that outlives its run cannot draw.
+// failed returns an error if the data have failed or the run is over. It is called before every use
+// and again before noise is drawn. After a failure of the data nothing is released, since the
+// values read in their place do not come from the records. An allowance that outlives its run
+// cannot draw.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
@@ -238,8 +239,8 @@ func (r *Run) failed() error {
 	return nil
 }
 
-// transaction returns the whole plan as one transaction. With inShares, which is set if a
-// checkpoint is kept, a stage that is drawn once is drawn in shares.
+// transaction returns the whole plan as one transaction. If inShares is set, as it is for a run
+// with a checkpoint, a stage with the field Once is drawn in shares.
 func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	for _, s := range p.stages {
 		if s.Once && inShares {
@@ -263,7 +264,7 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	return t
 }
 
-// once reports whether the stage of this purpose is drawn once.
+// once reports whether the stage of this purpose has the field Once set.
 func (p *Program) once(purpose string) bool {
 	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
@@ -319,7 +320,7 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 	return nil
 }
 
-// errFree is returned by methods that a run without private releases does not have.
+// errFree is the error of methods that a run without private releases does not support.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
 // Guarantee returns the ledger's guarantee so far, with the plan's largest number of rows per unit.

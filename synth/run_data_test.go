@@ -23,7 +23,8 @@ func (w reading) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, w.fit(r)
 }
 
-// lying returns numbers outside its schema, and panics once the test sets fails.
+// lying is a data set that returns numbers outside its schema, and panics after the test has set
+// fails.
 type lying struct {
 	records.Data
 	fails bool
@@ -95,7 +96,7 @@ func TestRunsEndWithDataThatFail(t *testing.T) {
 				}
 				_, err := r.Allowance("use").Next()
 				if use < before && err != nil || use >= before && !errors.Is(err, synth.ErrData) {
-					t.Errorf("use %d, where data fail after %d: %v", use, before, err)
+					t.Errorf("use %d of data that fail after %d uses: error %v", use, before, err)
 				}
 			}
 			if before == 3 {
@@ -104,10 +105,10 @@ func TestRunsEndWithDataThatFail(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, synth.ErrData) {
-			t.Errorf("data that fail after %d uses: %v", before, err)
+			t.Errorf("data that fail after %d uses: got error %v, want ErrData", before, err)
 		}
 		if n := ledger.Entries()[0].Spent; n != before {
-			t.Errorf("data that fail after %d uses: %d are spent", before, n)
+			t.Errorf("data that fail after %d uses: the ledger counts %d as spent", before, n)
 		}
 	}
 }

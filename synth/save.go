@@ -20,7 +20,7 @@ import (
 type System struct {
 	Name  string                              // as in Program and Generator
 	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and computes its price again
-	Model func(*File, Loading) (Model, error) // rebuilds what Model.Encode wrote
+	Model func(*File, Loading) (Model, error) // rebuilds a model from what Model.Encode returned
 }
 
 // Systems lists the systems whose files can be read.
@@ -95,7 +95,7 @@ func (g *Generator) file() (*File, error) {
 
 // Save writes the generator in a self-describing format that Load reads in any process.
 //
-// Errors: those of the writer; *param.Error for the zero value; those of Model.Encode, such as
+// Errors: those of the writer; *param.Error for the zero value; those of Model.Encode, for example
 // for an architecture that cannot be written.
 func (g *Generator) Save(w io.Writer) error {
 	f, err := g.file()
@@ -189,9 +189,8 @@ func (p SavedPlan) Network(what string, parameters int64) error {
 	return nil
 }
 
-// Decided returns an error if a noise multiplier of the plan is 0, which means that it has yet to
-// be calibrated. Every plan that was written contains its noise multipliers, and calibration
-// takes time and memory.
+// Decided returns an error if a noise multiplier of the plan is 0, which would request calibration.
+// Every written plan contains its noise multipliers, and calibration takes time and memory.
 //
 // Errors: ErrFormat.
 func (p SavedPlan) Decided(noise ...float64) error {
@@ -204,8 +203,9 @@ func (p SavedPlan) Decided(noise ...float64) error {
 // ReadPlan reads the plan of any of the systems and computes its price again: the price in the
 // file is not trusted.
 //
-// Errors: ErrFormat for another version or an unknown system, and for a plan beyond its limits (see
-// [WithLimits]), a *records.LimitError; those of the system's own Plan.
+// Errors: ErrFormat for malformed JSON or an unknown system; ErrFormat and *records.LimitError for
+// a plan beyond its limits (see [WithLimits]); *param.Error for another version; those of the
+// system's own Plan.
 func (list Systems) ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
 	l, err := loading(opts)
 	if err != nil {

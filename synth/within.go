@@ -8,13 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Within returns a plan for the largest budget that other releases leave of a whole budget, up to
-// half a per cent of the whole. It calls plan several times, with the whole budget's δ and
-// relation.
+// Within returns a plan for the largest budget that other releases leave of a whole budget, to
+// within half a per cent of the whole. It calls plan several times, always with the whole budget's
+// δ and relation.
 //
 // Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
-// Errors: those of the function plan; accountant.ErrBudgetExceeded if the others leave less than
-// a hundredth of the whole squared effect; *param.Error for missing arguments.
+// Errors: those of the function plan; accountant.ErrBudgetExceeded if the other releases leave less
+// than a hundredth of the budget, measured as the squared effect of the Gaussian release with the
+// same ε; *param.Error for missing arguments.
 func Within(whole accountant.Budget, others accountant.Event,
 	plan func(accountant.Budget) (Plan, error)) (Plan, error) {
 	var k param.Checker
@@ -93,7 +94,8 @@ func (s split) search() (Plan, error) {
 	return best, nil
 }
 
-// try returns the plan for a squared effect, and what it costs together with the other releases.
+// try returns the plan for a squared effect, and the cost of the plan together with the other
+// releases.
 func (s split) try(squared float64) (own Plan, cost float64, err error) {
 	b := s.budget
 	gaussian := accountant.Gaussian{NoiseMultiplier: 1 / math.Sqrt(squared)}

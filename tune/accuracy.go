@@ -25,11 +25,11 @@ type Accuracy struct {
 type Learner int
 
 const (
-	// Logistic regression.
+	// Logistic is logistic regression.
 	Logistic Learner = iota
-	// Gradient boosting of trees.
+	// Boosting is gradient boosting of trees.
 	Boosting
-	// Random forest.
+	// Forest is a random forest.
 	Forest
 )
 
@@ -129,5 +129,6 @@ func (h *hits) Score(noisy []float64) float64 {
 	return share(named, total)
 }
 
-// share returns part ÷ whole, clamped to [0, 1] even if noise leaves little of the whole.
+// share returns part ÷ whole, clamped to [0, 1]. Noise can make whole small or negative, so whole
+// counts as at least 1.
 func share(part, whole float64) float64 { return min(max(part/max(whole, 1), 0), 1) }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Config describes a search. See the package for what it guarantees.
+// Config describes a search. See the package documentation for its guarantee.
 type Config struct {
 	// Budget is the budget of the whole search. Within divides it.
 	Budget accountant.Budget
@@ -21,9 +21,9 @@ type Config struct {
 	Trials Trials
 	// Score compares the trials' generators.
 	Score Score
-	// Noise is the noise multiplier of every score: its standard deviation in records under
-	// add-or-remove-one, half of that under replace-one. It is spent in every trial: one per cent of
-	// the number of records is little noise at a negligible price.
+	// Noise is the noise multiplier of every score. In records, the standard deviation of the noise is
+	// Noise under add-or-remove-one and 2·Noise under replace-one. Every trial adds this noise and
+	// pays for it: one per cent of the number of records is little noise at a negligible price.
 	Noise float64
 	// Systems reads the files of the candidates' generators. It is needed to read a complete
 	// search from its checkpoint; package privgen sets the module's systems.
@@ -32,25 +32,26 @@ type Config struct {
 
 // Trials describes the distribution of the number of trials.
 type Trials struct {
-	// Mean is the expected number. The search costs log(Mean)/(λ−1) for it at order λ.
+	// Mean is the expected number of trials. It adds log(Mean)/(λ−1) to the search's price at order λ.
 	Mean float64 `json:"mean"`
-	// Shape is η of the truncated negative binomial law, in (−1, 1]. The zero value, the logarithmic
-	// law, costs about as much as a second run; 1, the geometric law, about as much as a third, and
-	// varies less; with values towards −1 the number is often 1 and costs less.
+	// Shape is η of the truncated negative binomial law, in (−1, 1]. With the zero value, the
+	// logarithmic law, the search costs about as much as two runs. With 1, the geometric law, it costs
+	// about as much as three, and the number varies less. With values close to −1 the number is often
+	// 1, and the search costs less.
 	Shape float64 `json:"shape,omitempty"`
 	// Poisson uses a Poisson law with a whole Mean instead. It varies least. With probability
 	// exp(−Mean) there is no trial, and then nothing is released.
 	Poisson bool `json:"poisson,omitempty"`
-	// Limit redraws the number until it is at most Limit; 0 means no limit. It costs nothing.
-	// The Poisson law has no limit.
+	// Limit is the largest number of trials: a larger number is drawn again. 0 means no limit. A limit
+	// costs nothing. The Poisson law has no limit.
 	Limit int `json:"limit,omitempty"`
-	// Steady always runs Limit trials and drops those beyond the number drawn, so that the running
-	// time does not reveal the number.
+	// Steady always runs Limit trials and drops the trials beyond the number drawn, so that the
+	// running time does not reveal the number.
 	Steady bool `json:"steady,omitempty"`
 }
 
-// mostTrials bounds the work that a configuration can request, and mostCandidates that of a
-// file: every candidate is priced separately.
+// mostTrials bounds the work that a configuration can request. mostCandidates bounds the work that
+// a file can request: every candidate is priced separately.
 const mostTrials, mostCandidates = 10000, 100
 
 func (t Trials) check(k *param.Checker) {
@@ -73,7 +74,7 @@ func (t Trials) check(k *param.Checker) {
 	k.OK(!t.Steady || t.Limit > 0, path+"Steady", t.Steady, "false, unless there is a limit")
 }
 
-// of returns the selection among that many runs of an event.
+// of returns the selection among a random number of runs of an event.
 func (t Trials) of(trial accountant.Event) accountant.RepeatAndSelect {
 	return accountant.RepeatAndSelect{Event: trial, Mean: t.Mean, Shape: t.Shape, Poisson: t.Poisson}
 }
@@ -113,10 +114,10 @@ func (c Config) schema() (s records.Schema) {
 	return s
 }
 
-// scoring is one release of a score.
+// scoring returns the event of one release of a score.
 func (c Config) scoring() accountant.Event { return accountant.Gaussian{NoiseMultiplier: c.Noise} }
 
-// trialOf is one trial of a candidate: all its stages and its score.
+// trialOf returns the event of one trial of a candidate: all its stages and its score.
 func (c Config) trialOf(p synth.Plan) accountant.Event {
 	return accountant.Composed{Events: []accountant.Event{c.scoring(), synth.Total(p.Stages()...)}}
 }
@@ -140,9 +141,9 @@ func (c Config) trial() accountant.Event {
 	return of
 }
 
-// Within returns the search with candidates made for the largest budget of a single trial for
-// which the whole search stays within its own budget. candidates makes them for a budget with the
-// search's δ and relation.
+// Within finds the largest budget of a single trial with which the whole search stays within its
+// own budget. It returns the search with candidates for that budget. candidates makes the plans for
+// a given budget, which has the search's δ and relation.
 //
 // Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded if a hundredth of the
 // budget is too much for a single trial.
@@ -169,7 +170,7 @@ func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error))
 	var best Config
 	found := false
 	lo, hi := 0.01, 1.0
-	for range 9 { // to one per cent of the share that fits
+	for range 9 { // up to one per cent of the share that fits
 		share := lo + (hi-lo)*0.5
 		if !found && share < 0.02 {
 			break

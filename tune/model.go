@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is the released result of a search: the best trial's model, the index of its candidate,
-// and its score. It holds nothing of the other trials.
+// Model is the released result of a search: the best trial's model, the index of its candidate, and
+// its score. It holds nothing from the other trials.
 type Model struct {
 	synth.Wrapped
 	candidate int
@@ -22,11 +22,12 @@ type Model struct {
 // model.
 func (m *Model) Candidate() int { return m.candidate }
 
-// Score returns the winner's noisy score. As the largest of several it is biased upwards.
+// Score returns the winner's noisy score. It is the largest of several scores, so it is biased
+// upwards.
 func (m *Model) Score() float64 { return m.score }
 
-// Best returns the winner as a generator of its own system, with the search's guarantee: that of
-// its plan alone does not hold for it.
+// Best returns the winner as a generator of its own system, with the guarantee of the search. The
+// guarantee of the winner's own plan does not hold.
 func (m *Model) Best(g *synth.Generator) *synth.Generator {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
 }

@@ -13,7 +13,7 @@ import (
 
 const systemName = "tune"
 
-// Stage is the one stage of a search.
+// Stage is the only stage of a search.
 const Stage = "search"
 
 // Plan is a search with its price. Its methods are those of every plan; see [synth.Plan].
@@ -22,7 +22,7 @@ type Plan struct {
 	config Config
 }
 
-// Config returns the search that the plan was made for.
+// Config returns the configuration that the plan was made from.
 func (p *Plan) Config() Config { return p.config }
 
 // Plan prices all stages: one selection among a random number of trials. No record is read.
@@ -36,7 +36,7 @@ func (c Config) Plan() (*Plan, error) {
 	c.Candidates = append([]synth.Plan(nil), c.Candidates...)
 	w := &work{config: c, table: sync.OnceValue(c.table)}
 	for _, p := range c.Candidates {
-		// The limit of a trial's ledger: the budget is met whatever the order of reservations.
+		// The price of one trial. Its ledger gets a budget that covers every order of reservations.
 		cost, err := accountant.Epsilon(c.trialOf(p), c.Budget.Delta, c.Budget.Relation)
 		if err != nil {
 			return nil, fmt.Errorf("tune: cost of a trial of %s: %w", p.System(), err)
@@ -74,7 +74,7 @@ func (w *work) Notes() []string {
 	return append(notes, w.table())
 }
 
-// configJSON is a search as a file holds it.
+// configJSON is the form of a search in a file.
 type configJSON struct {
 	Candidates []json.RawMessage `json:"candidates"`
 	Trials     Trials            `json:"trials"`
@@ -87,7 +87,7 @@ type scoreJSON struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// Config writes the search, candidates and all.
+// Config writes the search with its candidates.
 //
 // Errors: a score that is not the package's own; candidates that cannot be written.
 func (w *work) Config() (json.RawMessage, error) {

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Cost returns the price of the search with another number of trials. It only computes.
+// Cost returns the price of the search with another number of trials. It reads no records.
 //
-// Errors: mistakes in the configuration; accountant.ErrUnsupported where a candidate has no Rényi
-// divergence, which is what selections are priced by.
+// Errors: mistakes in the configuration; accountant.ErrUnsupported if a candidate has no Rényi
+// divergence, by which selections are priced.
 func (c Config) Cost(t Trials) (accountant.Bound, error) {
 	c.Trials = t
 	if err := c.Validate(); err != nil {
@@ -24,7 +24,8 @@ func (c Config) cost(t Trials) (accountant.Bound, error) {
 	return accountant.Epsilon(t.of(c.trial()), c.Budget.Delta, c.Budget.Relation)
 }
 
-// AtMost returns the smallest number that the trials exceed with probability 1−p or less.
+// AtMost returns the smallest n for which the number of trials exceeds n with probability at most
+// 1−p.
 func (t Trials) AtMost(p float64) int {
 	var sum float64
 	for k, w := range t.law() {
@@ -35,7 +36,7 @@ func (t Trials) AtMost(p float64) int {
 	return max(t.Limit, 0)
 }
 
-// law yields the numbers of trials with their probabilities, in order.
+// law returns the possible numbers of trials, in ascending order, with their probabilities.
 func (t Trials) law() func(func(int, float64) bool) {
 	if t.Poisson {
 		return func(yield func(int, float64) bool) {
@@ -68,7 +69,7 @@ func (t Trials) law() func(func(int, float64) bool) {
 	}
 }
 
-// String returns the name of the law.
+// String describes the law, its mean and its limits.
 func (t Trials) String() string {
 	name := fmt.Sprintf("truncated negative binomial, η = %v", t.Shape)
 	switch {

@@ -11,19 +11,21 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Queries scores a generator by counting queries: minus the mean distance between the shares of
-// private and of synthetic records that answer yes. A query asks whether two coordinates drawn at
-// random, the class among them, are both above thresholds drawn at random from the schema's bounds.
+// Queries scores a generator by counting queries. The score is minus the mean distance between the
+// shares of private and of synthetic records that answer yes. A query asks whether two random
+// coordinates are both above random thresholds from the schema's bounds. Every class counts as a
+// coordinate.
 type Queries struct {
 	Count   int    `json:"count,omitempty"`   // number of queries; default 200
 	Records int    `json:"records,omitempty"` // synthetic records to compare with; default 5000
 	Seed    uint64 `json:"seed,omitempty"`    // seed of queries and of synthetic records
 }
 
-// Likelihood scores a generator by how likely its synthetic records make the private ones, two
-// coordinates at a time: the mean, over pairs of coordinates as Queries draws them, of the
-// logarithm of the share of synthetic records in the same of the pair's four cells. It lies between
-// −log(Records+4) and 0.
+// Likelihood scores a generator by the likelihood of the private records under its synthetic
+// records, two coordinates at a time. Pairs of coordinates and thresholds are drawn as by Queries,
+// and each pair divides the records into four cells. The score is the mean, over private records
+// and pairs, of the logarithm of the share of synthetic records in the private record's cell. It
+// lies between −log(Records+4) and 0.
 //
 // Source: Lindsay 1988 (composite likelihood).
 type Likelihood struct {
@@ -32,7 +34,7 @@ type Likelihood struct {
 	Seed    uint64 `json:"seed,omitempty"`    // seed of pairs and of synthetic records
 }
 
-// mostQueries bounds memory.
+// mostQueries bounds the memory for queries.
 const mostQueries = 1 << 20
 
 // Validate reports every mistake, as joined *param.Error values.
@@ -110,8 +112,8 @@ func (q Queries) cells(ctx context.Context, g *synth.Generator) (*pairs, [][4]in
 	return p, cells, nil
 }
 
-// above says whether a coordinate is above a threshold; coordinates from the record's dimension on
-// stand for its class.
+// above tells whether a coordinate is above a threshold. Coordinates from the record's dimension
+// upwards are the classes.
 type above struct {
 	coordinate int
 	threshold  float32
@@ -160,7 +162,8 @@ func (p *pairs) yes(a above) bool {
 	return p.b.Dense.Row(0)[a.coordinate] > a.threshold
 }
 
-// cell returns the record's cell of pair i; 3 if both coordinates are above.
+// cell returns the cell of pair i that holds the current record. In cell 3 both coordinates are
+// above their thresholds.
 func (p *pairs) cell(i int) int {
 	cell := 0
 	if p.yes(p.of[i][0]) {

@@ -20,8 +20,8 @@ import (
 type Score interface {
 	// Validate reports every mistake in the score for records of a schema.
 	Validate(s records.Schema) error
-	// Statistic prepares the score of a generator. It sees released state only: it may draw
-	// synthetic records, with its own seed, and train on them.
+	// Statistic prepares the score of a generator. It reads released state only: it may draw synthetic
+	// records, with its own seed, and train on them.
 	Statistic(ctx context.Context, g *synth.Generator) (Statistic, error)
 }
 
@@ -31,7 +31,7 @@ type Statistic interface {
 	// Dim returns the length of the vectors.
 	Dim() int
 	// Of sets dst, which is zero, to the vector of the only record of a data set. Longer vectors are
-	// clipped to norm 1, and those that are not finite count as zero. It must not keep the record.
+	// clipped to norm 1, and vectors that are not finite count as zero. Of must not keep the record.
 	Of(record records.Data, dst []float64)
 	// Score returns the score of the noisy sum; larger is better. NaN ranks last.
 	Score(noisy []float64) float64
@@ -44,7 +44,7 @@ const mostDims = 1 << 24
 func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 	grant *mechanism.Grant) (float64, error) {
 	if st == nil || st.Dim() < 1 || st.Dim() > mostDims {
-		return 0, fmt.Errorf("tune: a statistic of no dimension, or of too many")
+		return 0, fmt.Errorf("tune: the score's statistic has no dimension, or more than 2^24")
 	}
 	relation := w.config.Budget.Relation
 	std := w.config.Noise * mechanism.SumSensitivity(relation, 1)
@@ -76,8 +76,8 @@ func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 	return score, nil
 }
 
-// only is a data set with one record of another. It hides the record's position, on which the
-// contribution must not depend.
+// only is a data set with a single record of another data set. It hides the record's position, on
+// which the contribution must not depend.
 type only struct {
 	of  records.Data
 	row int32
@@ -96,5 +96,5 @@ func (o only) Gather(rows []int32, b *device.Batch) {
 	clear(b.Index)
 }
 
-// Range reads the record, or nothing.
+// Range reads the record, or nothing if hi is lo.
 func (o only) Range(lo, hi int, b *device.Batch) { o.Gather(make([]int32, hi-lo), b) }

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// copies is a model that draws given records.
+// copies is a model that draws from given records.
 type copies struct{ of records.Data }
 
 func (c copies) Schema() records.Schema { return c.of.Schema() }
@@ -40,7 +40,8 @@ func (c copies) Sampler(d synth.Draw) (synth.Sampler, error) {
 }
 func (c copies) Encode() (*synth.File, error) { return &synth.File{Header: []byte("{}")}, nil }
 
-// correlated are records of four bits and a class; bits follow the class where tell is near 1.
+// correlated returns records of four bits and a class. Bits depend on the class with probability
+// tell.
 func correlated(t testing.TB, n int, tell float64, seed uint64) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 5))
@@ -62,7 +63,8 @@ func correlated(t testing.TB, n int, tell float64, seed uint64) *records.Table {
 	return data
 }
 
-// exactly is the score of a generator without noise; every record's vector is of norm at most 1.
+// exactly returns the score of a generator without noise. It checks that vectors have norm at most
+// 1.
 func exactly(t *testing.T, s tune.Score, of, data records.Data) float64 {
 	t.Helper()
 	if err := s.Validate(data.Schema()); err != nil {
@@ -88,7 +90,7 @@ func exactly(t *testing.T, s tune.Score, of, data records.Data) float64 {
 	return st.Score(sum)
 }
 
-// TestScores: records like the private ones score better than others, and scores are what they say.
+// TestScores: records like the private records score better than others, and scores are in range.
 func TestScores(t *testing.T) {
 	data, like, unlike := correlated(t, 1500, 0.9, 1), correlated(t, 1500, 0.9, 2),
 		correlated(t, 1500, 0, 3)
@@ -97,21 +99,21 @@ func TestScores(t *testing.T) {
 		tune.Queries{Count: 20, Seed: 7}, tune.Likelihood{}} {
 		good, bad := exactly(t, s, like, data), exactly(t, s, unlike, data)
 		if !(good > bad) {
-			t.Errorf("%T: %g for records like these, %g for others", s, good, bad)
+			t.Errorf("%T: got score %g for records like the private ones, and %g for others", s, good, bad)
 		}
 		if a, ok := s.(tune.Accuracy); ok && good < 0.85 {
-			t.Errorf("%+v: %g and %g", a, good, bad)
+			t.Errorf("%+v: got accuracies %g and %g, want the first to be at least 0.85", a, good, bad)
 		}
 		if same := exactly(t, s, data, data); same < good-0.03 || !(math.Abs(same) < 3) {
-			t.Errorf("%T: %g for these very records", s, same)
+			t.Errorf("%T: got %g for the private records themselves", s, same)
 		}
 	}
 	if (tune.Accuracy{}).Validate(records.Binary(3)) == nil {
-		t.Error("accuracy without classes")
+		t.Error("Accuracy accepts records without classes")
 	}
 }
 
-// labelled is a search among embeddings of labelled records.
+// labelled returns a search among embeddings of labelled records.
 func labelled(t testing.TB, score tune.Score, r accountant.Relation) *tune.Plan {
 	t.Helper()
 	schema := correlated(t, 1, 0, 1).Schema()
@@ -134,15 +136,15 @@ func labelled(t testing.TB, score tune.Score, r accountant.Relation) *tune.Plan 
 	return p
 }
 
-// TestReplayOfScores replays whole searches, with every score, on neighbours: all that differs is
-// within what the mechanisms declared.
+// TestReplayOfScores replays whole searches, with every score, on neighbours. The runs may differ
+// only within the declared sensitivities.
 func TestReplayOfScores(t *testing.T) {
 	full := correlated(t, 24, 0.8, 4)
 	for _, score := range []tune.Score{tune.Accuracy{Records: 30}, tune.Queries{Count: 5, Records: 30},
 		tune.Likelihood{Count: 5, Records: 30}} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			if _, ok := score.(tune.Accuracy); !ok && r == accountant.ReplaceOne {
-				continue // priced slowly, and the same code
+				continue // pricing is slow, and the code is the same
 			}
 			p := labelled(t, score, r)
 			neighbour := full.Slice(1, 24) // the first record is missing
@@ -171,7 +173,8 @@ func TestReplayOfScores(t *testing.T) {
 	}
 }
 
-// TestReplayHasPower: two records less are more than a search declares, and are found.
+// TestReplayHasPower: two missing records exceed the declared sensitivity, and the replay finds
+// this.
 func TestReplayHasPower(t *testing.T) {
 	p := search(t, tune.Trials{Mean: 2, Limit: 3}, &toy{noise: 4})
 	found := privacytest.Replay[int]{Budget: p.Budget(), Data: 9, Neighbour: 7, Seeds: 1,
@@ -180,11 +183,11 @@ func TestReplayHasPower(t *testing.T) {
 			return nil, err
 		}}.Findings(t)
 	if len(found) == 0 {
-		t.Error("a run that changes by two records is not found out")
+		t.Error("a run that changes by two records is not found")
 	}
 }
 
-// TestPlansInFiles: a search reads itself back, its candidates and score with it.
+// TestPlansInFiles: a search is read back from a file with its candidates and its score.
 func TestPlansInFiles(t *testing.T) {
 	for _, score := range []tune.Score{tune.Accuracy{Learner: tune.Forest, Balanced: true},
 		tune.Queries{Count: 3}, tune.Likelihood{Seed: 4}} {
@@ -195,7 +198,7 @@ func TestPlansInFiles(t *testing.T) {
 		}
 		again, err := synth.Systems{tune.System(synth.Systems{merf.System()})}.ReadPlan(text)
 		if err != nil || again.String() != p.String() || again.(*tune.Plan).Config().Score != score {
-			t.Errorf("%v, %v", again, err)
+			t.Errorf("got back %v and error %v", again, err)
 		}
 	}
 	if _, err := json.Marshal(search(t, tune.Trials{Mean: 2}, &toy{noise: 3})); err == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// TestRefusesBeforeDrawing: a ledger that cannot pay for 20 trials, though it can for one, refuses
-// the search having carried out none.
+// TestRefusesBeforeDrawing: a ledger that can pay for one trial, but not for 20, refuses the search
+// before any trial runs.
 func TestRefusesBeforeDrawing(t *testing.T) {
 	w := &toy{noise: 4}
 	p := search(t, tune.Trials{Mean: 20}, w)
@@ -29,12 +29,13 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	}
 	_, err := p.FitOn(t.Context(), ledger, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) || w.log.number > 0 || len(ledger.Entries()) > 0 {
-		t.Errorf("%v after %d trials; on the ledger: %v", err, w.log.number, ledger.Entries())
+		t.Errorf("got error %v after %d trials and entries %v, want ErrBudgetExceeded at once",
+			err, w.log.number, ledger.Entries())
 	}
 	rich := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.001, Delta: 1e-5})
 	gen, err := p.FitOn(t.Context(), rich, some(t, 9))
 	if err != nil || w.log.number < 1 {
-		t.Fatalf("%v after %d trials", err, w.log.number)
+		t.Fatalf("got error %v after %d trials, want none after at least 1", err, w.log.number)
 	}
 	got := gen.Guarantee().Epsilon
 	if got < p.Total().Lower || got > p.Total().Upper || got < 1.5*one {
@@ -42,14 +43,14 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	}
 	_, err = p.FitOn(t.Context(), rich, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("a second search: %v", err)
+		t.Errorf("a second search: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
-// TestTheBestIsReleased: the number that wins is distributed as the largest of a random number of
-// normal ones, P(max ≤ x) = f(Φ(x)) with f the generating function of the number of trials. The
-// test fails with probability 1e-9 where that is so, and must reject trials of twice the mean, of
-// half of it, and a single one.
+// TestTheBestIsReleased: the released number is distributed as the largest of a random number of
+// normal numbers, P(max ≤ x) = f(Φ(x)), where f is the generating function of the number of trials.
+// If this is so, the test fails with probability 1e-9. It must reject means of 1, 2.5 and 14
+// trials.
 func TestTheBestIsReleased(t *testing.T) {
 	const noise, n = 100.0, 500
 	trials := tune.Trials{Mean: 6, Shape: 1}
@@ -62,7 +63,8 @@ func TestTheBestIsReleased(t *testing.T) {
 		}
 		m := gen.Model().(*tune.Model)
 		if won = append(won, m.Score()); m.Score() != m.Model.(*toyModel).value || m.Candidate() != 0 {
-			t.Fatalf("score %g of candidate %d, value %g", m.Score(), m.Candidate(),
+			t.Fatalf("got score %g of candidate %d, want the value %g of candidate 0",
+				m.Score(), m.Candidate(),
 				m.Model.(*toyModel).value)
 		}
 	}
@@ -78,19 +80,19 @@ func TestTheBestIsReleased(t *testing.T) {
 	law(6).Check(t)
 	for _, wrong := range []float64{1, 2.5, 14} {
 		if !law(wrong).Rejected(t) {
-			t.Errorf("a mean of %g trials passes for 6", wrong)
+			t.Errorf("a mean of %g trials is accepted, want only 6", wrong)
 		}
 	}
 }
 
-// TestNothingElseLeaves: of the models of a search one is alive when it is over, progress is the
-// end of the search alone, and its one line is all there is on the ledger.
+// TestNothingElseLeaves: after a search only one of its models is alive, progress reports only the
+// end of the search, and the ledger has only the search's entry.
 func TestNothingElseLeaves(t *testing.T) {
 	w := &toy{noise: 4, log: &fits{}}
 	p := search(t, tune.Trials{Mean: 30, Shape: 1}, w, &toy{noise: 4, log: w.log})
 	ledger := accountant.NewLedger(p.Budget())
 	var seen []synth.Progress
-	for w.log.number < 2 { // a search of one trial shows nothing
+	for w.log.number < 2 { // a search of one trial tests nothing
 		seen, w.log.models, w.log.number = nil, nil, 0
 		ledger = accountant.NewLedger(p.Budget())
 		gen, err := p.FitOn(t.Context(), ledger, some(t, 9),
@@ -111,16 +113,16 @@ func TestNothingElseLeaves(t *testing.T) {
 		runtime.KeepAlive(gen)
 	}
 	if len(seen) != 1 || seen[0].Stage != tune.Stage || seen[0].Step != 1 || seen[0].Of != 1 {
-		t.Errorf("progress: %+v", seen)
+		t.Errorf("got progress %+v, want one report at the end", seen)
 	}
 	if e := ledger.Entries(); len(e) != 1 || e[0].Purpose != tune.Stage || e[0].Reserved != 1 ||
 		len(ledger.Children()) > 0 {
-		t.Errorf("on the ledger: %+v", e)
+		t.Errorf("got entries %+v, want the entry of the search", e)
 	}
 }
 
-// TestFailuresRankLast: trials that fail or panic lose against any other, and end a search only
-// where there is no other; what they panicked with is not told.
+// TestFailuresRankLast: trials that fail or panic lose against all others, and a search fails only
+// if every trial fails. Its error does not contain the value of a panic.
 func TestFailuresRankLast(t *testing.T) {
 	broken := func(*toy, *synth.Run) error { return errToy }
 	panics := func(_ *toy, r *synth.Run) error { panic("a secret of record 7") }
@@ -133,10 +135,10 @@ func TestFailuresRankLast(t *testing.T) {
 	}
 	data, many := some(t, 9), tune.Trials{Mean: 20, Shape: 1}
 	var err error
-	for range 40 { // half of the searches end with a failure
+	for range 40 { // in half of the searches the last trial fails
 		done = 0
 		if _, err = search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data); err != nil {
-			t.Fatalf("%d trials, of which every second one failed: %v", done, err)
+			t.Fatalf("%d trials, of which every second one failed: got error %v, want none", done, err)
 		}
 	}
 	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken,
@@ -144,7 +146,7 @@ func TestFailuresRankLast(t *testing.T) {
 		_, err := search(t, tune.Trials{Mean: 5}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), data)
 		if !errors.Is(err, tune.ErrFailed) || strings.Contains(err.Error(), "secret") ||
 			(what == "fails") != errors.Is(err, errToy) {
-			t.Errorf("every trial %s: %v", what, err)
+			t.Errorf("every trial %s: got error %v, want ErrFailed without the secret", what, err)
 		}
 	}
 	for range 200 {
@@ -155,12 +157,12 @@ func TestFailuresRankLast(t *testing.T) {
 		}
 	}
 	if !errors.Is(err, tune.ErrNone) { // each search has no trial with probability 1/e
-		t.Errorf("200 searches of one Poisson trial: %v", err)
+		t.Errorf("200 searches of one Poisson trial: got error %v, want ErrNone", err)
 	}
 }
 
-// TestTrialsSpendWhatWasPriced: what a plan does not state it cannot reserve in a trial, and what
-// it states it can reserve once.
+// TestTrialsSpendWhatWasPriced: in a trial, a plan can reserve only the events that it states, and
+// each only once.
 func TestTrialsSpendWhatWasPriced(t *testing.T) {
 	drawn := 0
 	reserve := func(purpose string, e accountant.Event) func(*toy, *synth.Run) error {
@@ -172,7 +174,7 @@ func TestTrialsSpendWhatWasPriced(t *testing.T) {
 			return err
 		}
 	}
-	const noise = 1e4 // so little is spent that no budget refuses it twice
+	const noise = 1e4 // costs so little that no budget refuses two events
 	tiny, own := accountant.Gaussian{NoiseMultiplier: 1e6}, accountant.Gaussian{NoiseMultiplier: noise}
 	for what, quirk := range map[string]func(*toy, *synth.Run) error{
 		"another line": reserve("more", tiny), "another event": reserve("count", tiny),
@@ -182,24 +184,24 @@ func TestTrialsSpendWhatWasPriced(t *testing.T) {
 		p := search(t, tune.Trials{Mean: 3}, &toy{noise: noise, quirk: quirk})
 		_, err := p.Fit(t.Context(), some(t, 9))
 		if !errors.Is(err, tune.ErrFailed) || drawn > 0 {
-			t.Errorf("%s: %v, %d drawn", what, err, drawn)
+			t.Errorf("%s: got error %v and %d reservations", what, err, drawn)
 		}
 	}
 }
 
-// TestSteadySearches carry out as many trials as the limit says, whatever the number drawn.
+// TestSteadySearches: a steady search runs as many trials as its limit, whatever the number drawn.
 func TestSteadySearches(t *testing.T) {
 	w := &toy{noise: 4}
 	p := search(t, tune.Trials{Mean: 3, Limit: 7, Steady: true}, w)
 	for range 5 {
 		w.log.number = 0
 		if _, err := p.Fit(t.Context(), some(t, 9)); err != nil || w.log.number != 7 {
-			t.Errorf("%d trials, %v", w.log.number, err)
+			t.Errorf("got %d trials and error %v, want 7 trials", w.log.number, err)
 		}
 	}
 }
 
-// TestCancelledSearches release nothing and get no refund.
+// TestCancelledSearches: a cancelled search releases nothing and gets no refund.
 func TestCancelledSearches(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &toy{noise: 4, quirk: func(*toy, *synth.Run) error { cancel(); return nil }}
@@ -207,22 +209,22 @@ func TestCancelledSearches(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.01, Delta: 1e-5})
 	gen, err := p.FitOn(ctx, ledger, some(t, 9))
 	if !errors.Is(err, context.Canceled) || gen != nil || w.log.number != 1 {
-		t.Errorf("%v after %d trials", err, w.log.number)
+		t.Errorf("got error %v after %d trials, want a cancelled search after 1", err, w.log.number)
 	}
 	_, err = p.FitOn(t.Context(), ledger, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("a second search: %v", err)
+		t.Errorf("a second search: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
-// TestCost: more trials cost more, about as the theory says; Within stays inside the budget.
+// TestCost: more trials cost more, and Within uses the budget without exceeding it.
 func TestCost(t *testing.T) {
 	c := search(t, tune.Trials{Mean: 20}, &toy{noise: 4}).Config()
 	last := 0.0
 	for _, mean := range []float64{1, 2, 5, 20, 100} {
 		cost, err := c.Cost(tune.Trials{Mean: mean})
 		if err != nil || cost.Upper < last {
-			t.Errorf("%g trials cost %v after %g, %v", mean, cost, last, err)
+			t.Errorf("%g trials cost %v, fewer trials %g (error %v)", mean, cost, last, err)
 		}
 		last = cost.Upper
 	}
@@ -241,19 +243,19 @@ func TestCost(t *testing.T) {
 	}
 	p, err := own.Plan()
 	if err != nil || p.Total().Upper > 3 || p.Total().Upper < 2.9 {
-		t.Errorf("%v, %v", p, err)
+		t.Errorf("got plan %v and error %v, want a price from 2.9 to 3", p, err)
 	}
 	t.Log(p)
 	for most, trials := range map[int]tune.Trials{7: {Mean: 3, Limit: 7}, 1: {Mean: 1}} {
 		if got := trials.AtMost(0.9999); got > most || got < 1 {
-			t.Errorf("%v: %d trials at most, not %d", trials, got, most)
+			t.Errorf("%v: AtMost returns %d, want at most %d", trials, got, most)
 		}
 	}
 }
 
-// TestDroppedTrialsDoNotCompete: a steady search of one trial that carries out forty releases one
-// number, as likely above its mean as below; the best of forty would be above with probability
-// 1 − 2^-40. The test fails with probability 2^-30 where that holds.
+// TestDroppedTrialsDoNotCompete: a steady search that draws one trial and runs forty releases one
+// number, which is above its mean with probability 1/2. The best of forty would be above the mean
+// with probability 1 − 2^-40. The test fails with probability 2^-30 if no dropped trial competes.
 func TestDroppedTrialsDoNotCompete(t *testing.T) {
 	p := search(t, tune.Trials{Mean: 1, Limit: 40, Steady: true}, &toy{noise: 100})
 	for range 30 {
@@ -265,10 +267,11 @@ func TestDroppedTrialsDoNotCompete(t *testing.T) {
 			return
 		}
 	}
-	t.Error("thirty winners above the mean")
+	t.Error("all of thirty winners are above the mean")
 }
 
-// steep adds a long vector for every record, or the record's number.
+// steep is a score that adds a long vector for every record. It panics if it is given the record's
+// number.
 type steep struct{ largest }
 
 func (steep) Statistic(context.Context, *synth.Generator) (tune.Statistic, error) {
@@ -285,12 +288,12 @@ func (far) Of(record records.Data, dst []float64) {
 		dst[0] = 1e6
 	}
 	if len(b.Index) > 0 && b.Index[0] != 0 {
-		panic("the record's number is told")
+		panic("the record's number is revealed")
 	}
 }
 
-// TestScoresAreClipped: what a record adds to a score has norm 1 at most and knows nothing of where
-// the record stands; noise is scaled to what a replaced record does.
+// TestScoresAreClipped: a record adds a vector of norm at most 1 to a score, whatever the record's
+// position, and the noise is scaled to the effect of a replaced record.
 func TestScoresAreClipped(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		noise, w := 5.0, &toy{noise: 4, relation: r}

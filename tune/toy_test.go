@@ -24,7 +24,7 @@ type toy struct {
 	log      *fits
 }
 
-// fits is what was carried out, as no search tells.
+// fits records the trials that ran, which no search reveals.
 type fits struct {
 	mu     sync.Mutex
 	number int
@@ -77,7 +77,7 @@ func (m *toyModel) Sampler(synth.Draw) (synth.Sampler, error) {
 }
 func (m *toyModel) Encode() (*synth.File, error) { return &synth.File{Header: []byte("{}")}, nil }
 
-// toyPlan is a plan of the toy.
+// toyPlan returns a plan of the toy.
 func toyPlan(t testing.TB, w *toy) synth.Plan {
 	t.Helper()
 	if w.log == nil {
@@ -93,7 +93,7 @@ func toyPlan(t testing.TB, w *toy) synth.Plan {
 	return &struct{ *synth.Program }{&p}
 }
 
-// largest scores a toy by its number, without noise: the noisy sum is left aside.
+// largest scores a toy by its number. It ignores the noisy sum.
 type largest struct{}
 
 func (largest) Validate(records.Schema) error { return nil }
@@ -107,7 +107,7 @@ func (value) Dim() int                            { return 1 }
 func (value) Of(record records.Data, d []float64) { d[0] = 1 }
 func (v value) Score([]float64) float64           { return v.x }
 
-// some records.
+// some returns n records.
 func some(t testing.TB, n int) records.Data {
 	t.Helper()
 	data, err := records.FromFlat(records.Binary(3), make([]float32, 3*n))
@@ -117,7 +117,7 @@ func some(t testing.TB, n int) records.Data {
 	return data
 }
 
-// search is a search among toys.
+// search returns a search among toys.
 func search(t testing.TB, trials tune.Trials, toys ...*toy) *tune.Plan {
 	t.Helper()
 	c := tune.Config{Budget: accountant.Budget{Epsilon: 100, Delta: 1e-5}, Trials: trials,

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// embeddings are plans of two bandwidths.
+// embeddings returns plans with two bandwidths.
 func embeddings(s records.Schema, b accountant.Budget, n int) ([]synth.Plan, error) {
 	var out []synth.Plan
 	for _, bandwidth := range []float64{0.5, 2} {
@@ -32,7 +32,7 @@ func embeddings(s records.Schema, b accountant.Budget, n int) ([]synth.Plan, err
 	return out, nil
 }
 
-// trialBudgets are the budgets of single trials that Within found: they do not depend on the
+// trialBudgets holds the budgets of single trials that Within found. They do not depend on the
 // schema.
 var trialBudgets = map[accountant.Budget]accountant.Budget{}
 

@@ -27,7 +27,7 @@ var (
 type work struct {
 	config Config
 	costs  []accountant.Bound // of one trial of each candidate
-	table  func() string      // what other numbers of trials cost, computed once
+	table  func() string      // the prices of other numbers of trials, computed once
 }
 
 // outcome is the result of a trial. Outcomes are ordered: a failure ranks below every score.
@@ -39,7 +39,8 @@ type outcome struct {
 	err       error
 }
 
-// beats reports whether the outcome ranks above an earlier one; of equals the first is best.
+// beats reports whether the outcome ranks above an earlier one. Of equal outcomes the first is
+// best.
 func (o *outcome) beats(best *outcome) bool {
 	switch {
 	case best == nil:
@@ -50,7 +51,7 @@ func (o *outcome) beats(best *outcome) bool {
 	return best.err != nil || o.score > best.score
 }
 
-// Judge makes the checks of every candidate, so that none fails after the search is paid for.
+// Judge runs the checks of every candidate, so that none fails after the search is paid for.
 func (w *work) Judge(r *synth.Run) error {
 	for _, p := range w.config.Candidates {
 		if synth.WorkOf(p) == nil {
@@ -103,8 +104,8 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return m, nil
 }
 
-// note states the classes of the winner's noise. Those of the others are not revealed; on a device
-// without the guarantees that exact sums need, any of them may have been real.
+// note records the classes of the winner's noise. The classes of other trials are not revealed. On
+// a device without the guarantees that exact sums need, any trial may have used real noise.
 func (w *work) note(a *mechanism.Allowance, best *outcome, be device.Backend) {
 	for _, class := range best.classes {
 		a.Note(class)
@@ -115,8 +116,8 @@ func (w *work) note(a *mechanism.Allowance, best *outcome, be device.Backend) {
 	}
 }
 
-// search runs the trials one after the other and keeps the best. A steady search drops those beyond
-// the number drawn.
+// search runs the trials one after another and keeps the best. A steady search drops the trials
+// beyond the number drawn.
 func (w *work) search(ctx context.Context, r *synth.Run, trials []int) (best *outcome, err error) {
 	drawn := len(trials)
 	if w.config.Trials.Steady {
@@ -177,19 +178,18 @@ func (w *work) trial(ctx context.Context, r *synth.Run, candidate int) (o *outco
 // scoreLine is the score's line on a trial's ledger.
 const scoreLine = "score"
 
-// ledger returns the ledger of one trial. It never leaves this function's caller and ends with the
-// trial.
+// ledger returns the ledger of one trial. Only the caller uses it, and only during the trial.
 func (w *work) ledger(candidate int, of *accountant.Ledger) *accountant.Ledger {
 	b := w.config.Budget
-	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // only is the exact limit; this is none
+	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // method only sets the exact limit
 	return accountant.NewLedger(b, accountant.WithUnit(of.Unit()),
 		accountant.WithPolicy(w.only(candidate)))
 }
 
-var errBeyond = errors.New("tune: a trial reserves what its plan does not state")
+var errBeyond = errors.New("tune: a trial reserves an event that its plan does not state")
 
-// only permits exactly what was priced for a trial: the stages of its plan and one score. It is
-// called for one line after the other, under the ledger's lock.
+// only returns a policy that permits exactly the priced events of a trial: the stages of its plan
+// and one score. The ledger calls the policy under its lock, for one entry after another.
 func (w *work) only(candidate int) accountant.Policy {
 	type line struct {
 		purpose string

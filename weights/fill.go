@@ -14,12 +14,12 @@ type place struct {
 	decode     func([]byte) []float32
 }
 
-// widest is the width in bytes of the widest number that is read.
+// widest is the width in bytes of the widest type of number that is read.
 const widest = 8
 
 // fill reads the arrays of all blocks, in the order in which they lie in the file, and then sets
-// the parameters. It allocates memory for what the parameters need, not for what the file
-// announces.
+// the parameters. The memory that it allocates depends on the parameters, not on sizes that the
+// file declares.
 func fill(b device.Backend, p device.Params,
 	find func(device.Shape) ([]int, int64, int64, func([]byte) []float32, error), r io.Reader) error {
 	places := make([]place, len(p.Shapes))
@@ -32,7 +32,7 @@ func fill(b device.Backend, p device.Params,
 			return malformed("array %q has the shape %v instead of %v", s.Name, shape, axes(s))
 		}
 		if start < 0 || end < start || end-start > widest*int64(s.Rows)*int64(s.Cols) {
-			return malformed("array %q lies at bytes %d to %d", s.Name, start, end)
+			return malformed("array %q has invalid offsets, %d to %d", s.Name, start, end)
 		}
 		places[i] = place{i, start, end, decode}
 	}
@@ -52,7 +52,7 @@ func fill(b device.Backend, p device.Params,
 		}
 		at = l.end
 		if values[l.block] = l.decode(data); len(values[l.block]) != s.Rows*s.Cols {
-			return malformed("array %q does not hold as many finite floating-point numbers as its shape has",
+			return malformed("array %q does not hold the finite floating-point numbers of its shape",
 				s.Name)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// TestNetworksContinue: a network with loaded parameters predicts what the one predicts that they
-// were written from, and one of another shape is left as it was.
+// TestNetworksContinue: a network with loaded parameters predicts the same as the network that they
+// were written from. A network of another shape does not change.
 func TestNetworksContinue(t *testing.T) {
 	classifier := func(seed uint64, hidden int) *models.Classifier {
 		n, err := models.CNN{Height: 6, Width: 6, Channels: 3, Hidden: []int{hidden},
@@ -37,14 +37,14 @@ func TestNetworksContinue(t *testing.T) {
 			t.Fatal("the seed changes nothing")
 		}
 		if err := f.read(data, fresh.Params()); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		if !slices.Equal(predicted(fresh), want) {
-			t.Errorf("%s: another network", name)
+			t.Errorf("%s: the loaded network predicts other values", name)
 		}
 		before := predicted(other)
 		if err := f.read(data, other.Params()); err == nil || !slices.Equal(predicted(other), before) {
-			t.Errorf("%s: a network of another shape: %v", name, err)
+			t.Errorf("%s: a network of another shape: got error %v, or it has changed", name, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// suffix is what NumPy adds to the name of an array in an archive.
+// suffix is the text that NumPy adds to the name of an array in an archive.
 const suffix = ".npy"
 
 // WriteNPZ writes parameters as an archive that numpy.load reads, one array for each block.
@@ -48,8 +48,8 @@ func python(axes []int) string {
 }
 
 // ReadNPZ sets parameters to those of a NumPy archive. The archive must hold an array for each
-// block, with the block's name and shape; other arrays are ignored. If it fails, the parameters are
-// unchanged.
+// block, with the block's name and shape; other arrays are ignored. If reading fails, the
+// parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names, or nil.
 func ReadNPZ(r io.ReaderAt, size int64, b device.Backend, p device.Params) error {

@@ -79,7 +79,7 @@ func block(b device.Backend, m device.Matrix) []byte {
 }
 
 // ReadSafetensors sets parameters to those of a safetensors file. The file must hold an array for
-// each block, with the block's name and shape; other arrays are ignored. If it fails, the
+// each block, with the block's name and shape; other arrays are ignored. If reading fails, the
 // parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names.
@@ -132,7 +132,7 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 		}
 		var e tensor
 		if err := json.Unmarshal(value, &e); err != nil {
-			return nil, malformed("array %q is described wrongly", name)
+			return nil, malformed("array %q has an invalid entry in the header", name)
 		}
 		entries[name] = e
 	}

@@ -62,17 +62,18 @@ func TestParametersComeBack(t *testing.T) {
 		data := written(t, f, p)
 		back := device.NewParams(device.CPU(), p.Shapes[2], p.Shapes[0], p.Shapes[1]) // in another order
 		if err := f.read(data, back); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		for i, s := range []int{2, 0, 1} {
 			if !slices.Equal(back.Block(i).Data, p.Block(s).Data) {
-				t.Errorf("%s: block %d comes back as %v", name, s, back.Block(i).Data)
+				t.Errorf("%s: block %d is read back as %v", name, s, back.Block(i).Data)
 			}
 		}
 	}
 }
 
-// TestWrongFilesChangeNothing: a file that does not fit is an error, and leaves the network alone.
+// TestWrongFilesChangeNothing: a file that does not fit is an error and leaves the parameters
+// unchanged.
 func TestWrongFilesChangeNothing(t *testing.T) {
 	nan := some()
 	nan.Flat.Data[4] = float32(math.NaN())
@@ -92,7 +93,7 @@ func TestWrongFilesChangeNothing(t *testing.T) {
 				p.Flat.Data[i] = 7
 			}
 			if err := f.read(data, p); !errors.Is(err, weights.ErrFormat) {
-				t.Errorf("%s, %s: %v", name, what, err)
+				t.Errorf("%s, %s: got error %v, want ErrFormat", name, what, err)
 			}
 			if slices.Max(p.Flat.Data) != 7 || slices.Min(p.Flat.Data) != 7 {
 				t.Errorf("%s, %s: the parameters have changed", name, what)
@@ -101,7 +102,7 @@ func TestWrongFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// safetensors returns a file of one array and a header of the test's.
+// safetensors returns a file with the given header and data.
 func safetensors(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...),
 		data...)
@@ -125,7 +126,7 @@ func TestOtherTypesAreRounded(t *testing.T) {
 			4+len(data))
 		file := safetensors(header, append([]byte("abcd"), data...))
 		if err := weights.ReadSafetensors(bytes.NewReader(file), device.CPU(), p); err != nil {
-			t.Fatalf("%s: %v", kind, err)
+			t.Fatalf("%s: got error %v, want none", kind, err)
 		}
 		if !slices.Equal(p.Flat.Data, want) {
 			t.Errorf("%s is read as %v", kind, p.Flat.Data)
@@ -152,7 +153,7 @@ func TestHeadersThatLie(t *testing.T) {
 		file := safetensors("{"+header+"}", data)
 		err := weights.ReadSafetensors(bytes.NewReader(file), device.CPU(), p)
 		if !errors.Is(err, weights.ErrFormat) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want ErrFormat", what, err)
 		}
 	}
 	for what, file := range map[string][]byte{
@@ -162,7 +163,7 @@ func TestHeadersThatLie(t *testing.T) {
 	} {
 		if err := weights.ReadSafetensors(bytes.NewReader(file), device.CPU(), p); !errors.Is(err,
 			weights.ErrFormat) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want ErrFormat", what, err)
 		}
 	}
 }
@@ -171,7 +172,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
 	twice := some(device.Shape{Name: "a", Rows: 1, Cols: 1}, device.Shape{Name: "a", Rows: 1, Cols: 1})
@@ -181,7 +182,7 @@ func TestArguments(t *testing.T) {
 		wrong(name, f.write(io.Discard, device.CPU(), device.Params{}))
 		wrong(name, f.read(nil, twice))
 		if err := f.write(full{}, device.CPU(), some()); err == nil {
-			t.Errorf("%s: a full disk is not noticed", name)
+			t.Errorf("%s: the write function returns no error of the writer", name)
 		}
 	}
 	wrong("no file", weights.ReadNPZ(nil, 0, device.CPU(), some()))
@@ -207,7 +208,7 @@ func TestFilesAreWhatOthersRead(t *testing.T) {
 		t.Error(got)
 	}
 	if len(data) != 8+int(n)+4*9 {
-		t.Errorf("%d bytes", len(data))
+		t.Errorf("got a wrong length of %d bytes", len(data))
 	}
 	data = written(t, formats()["npz"], some())
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -229,7 +230,7 @@ func FuzzRead(f *testing.F) {
 			back := some()
 			if err := one.read(written(t, one, p), back); err != nil ||
 				!slices.Equal(back.Flat.Data, p.Flat.Data) {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got error %v, or other numbers", name, err)
 			}
 		}
 	})

@@ -1,12 +1,12 @@
-// History stores the results of benchmarks, one file for each run, and reports what became slower
-// from one run to another.
+// History stores the results of benchmarks, one file for each run, and reports which benchmarks
+// became slower between two runs.
 //
 //	go test ./sgd -run '^$' -bench Ratio -count 3 | go -C benchmarks/history run . write -dir runs
 //	go -C benchmarks/history run . compare runs/OLD.json runs/NEW.json
 //
-// Write copies its input to its output. Compare exits with status 1 if something became slower.
-// Between machines only ratios are compared, since they come from programs that alternated within
-// one run.
+// Write copies its input to its output. Compare exits with status 1 if a benchmark became slower.
+// Between machines only ratios are compared, since a ratio comes from programs that alternated
+// within one run.
 package main
 
 import (
@@ -71,7 +71,7 @@ func write(dir string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	if len(r.Results) == 0 {
-		return errors.New("no results of benchmarks were read: pipe the output of go test -bench here")
+		return errors.New("no results of benchmarks were read: pipe the output of go test -bench to this program")
 	}
 	r.Time, r.Commit = time.Now().UTC().Truncate(time.Second), commit()
 	r.Machine.Cores, r.Machine.Go = runtime.NumCPU(), runtime.Version()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// output returns what go test prints, with times and rates multiplied.
+// output returns the text that go test prints, with times and rates multiplied by slow.
 func output(cpu string, slow float64) string {
 	text := "goos: linux\ngoarch: amd64\npkg: example.org/x\ncpu: " + cpu + "\n"
 	for i := range 3 {
@@ -29,11 +29,11 @@ func written(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	if passed.String() != text {
-		t.Errorf("what was read is not passed on: %q", passed.String())
+		t.Errorf("the input is not copied to the output: %q", passed.String())
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%d files, %v", len(files), err)
+		t.Fatalf("got %d files, want 1; error %v", len(files), err)
 	}
 	return filepath.Join(dir, files[0].Name())
 }
@@ -43,7 +43,7 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		cpu    string
 		slow   float64
-		slower int // lines
+		slower int // number of lines about slower benchmarks
 	}{{"A", 1, 0}, {"A", 1.05, 0}, {"A", 1.3, 3}, {"A", 0.7, 0}, {"B", 1.3, 1}, {"B", 0.7, 0}} {
 		var out bytes.Buffer
 		slower, err := run([]string{"compare", before, written(t, output(c.cpu, c.slow))}, nil, &out)
@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Count(out.String(), "slower:"); got != c.slower || slower != (c.slower > 0) {
-			t.Errorf("%v: %v, %d lines, want %d:\n%s", c, slower, got, c.slower, &out)
+			t.Errorf("%v: got slower %v in %d lines, want %d:\n%s", c, slower, got, c.slower, &out)
 		}
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// record is one run.
+// record holds the results of one run.
 type record struct {
 	Time    time.Time `json:"time"`
 	Commit  string    `json:"commit"`
 	Machine machine   `json:"machine"`
-	// Results hold a number for each repetition, by package and name of the benchmark, then by unit.
+	// Results has the number of each repetition, by the package and name of the benchmark, then by
+	// unit.
 	Results map[string]map[string][]float64 `json:"results"`
 }
 
@@ -70,8 +71,9 @@ func worsens(unit string) bool { return !strings.HasSuffix(unit, "/s") }
 // isRatio reports whether numbers of a unit can be compared between machines.
 func isRatio(unit string) bool { return strings.Contains(unit, "ratio") }
 
-// report prints what became slower, and reports whether anything did. A number counts if its median
-// worsened by more than the fraction by, and every repetition after is worse than every one before.
+// report prints the benchmarks that became slower; slower is true if there are any. A benchmark
+// counts if its median worsened by more than the fraction by, and every repetition after is worse
+// than every repetition before.
 func report(out io.Writer, before, after record, by float64) (slower bool) {
 	same := before.Machine == after.Machine
 	fmt.Fprintf(out, "%s (%s) → %s (%s)\n", before.Commit, before.Machine.CPU, after.Commit,

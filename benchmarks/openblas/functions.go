@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// candidate is something to time; unit is how many numbers or rows one run handles.
+// candidate is a function to time. One run of it processes unit numbers or rows.
 type candidate struct {
 	name string
 	unit int
 	run  func()
 }
 
-// medians times candidates in turns and returns nanoseconds a unit.
+// medians times candidates in turn and returns nanoseconds for each unit.
 func medians(candidates []candidate, samples int, clock func() float64) []float64 {
 	seconds := make([][]float64, len(candidates))
 	times := make([]int, len(candidates))
@@ -42,7 +42,8 @@ func medians(candidates []candidate, samples int, clock func() float64) []float6
 	return out
 }
 
-// functions times element-wise functions and reductions over operands that stay in the first cache.
+// functions times element-wise functions and reductions over operands that stay in the first-level
+// cache.
 func functions(b device.Backend, samples int, clock func() float64) {
 	const n = 2048
 	x, y, z, two := random(1, n, false), random(1, n, false), random(1, n, false),
@@ -62,14 +63,14 @@ func functions(b device.Backend, samples int, clock func() float64) {
 		candidate{"dot", n, func() { b.RowDots(norms, x, y) }},
 		candidate{"adam", n, func() { b.Adam(y, x, z, moment, step) }})
 	for i, ns := range medians(list, samples, clock) {
-		fmt.Printf("%-22s %7.3f ns a number\n", list[i].name, ns)
+		fmt.Printf("%-22s %7.3f ns per number\n", list[i].name, ns)
 	}
 }
 
 // features times random Fourier features, of dense rows and of sets, against products alone.
 func features(b device.Backend, samples int, clock func() float64) {
 	const rows, frequencies = 512, 5000
-	fmt.Printf("%d frequencies, microseconds a row\n", frequencies)
+	fmt.Printf("%d frequencies, microseconds per row\n", frequencies)
 	x, w, out := random(rows, 784, false), random(784, frequencies, false), b.New(rows, 2*frequencies)
 	left := out.Slice(0, rows, 0, frequencies)
 	items, wi := random(rows, 1303, false), random(1303, frequencies, false)
@@ -84,7 +85,7 @@ func features(b device.Backend, samples int, clock func() float64) {
 	for i, v := range ns {
 		fmt.Printf("%-22s %8.2f\n", list[i].name, v/1e3)
 	}
-	fmt.Printf("features over product: %.3f; sparse gain: %.1f\n", ns[1]/ns[0], ns[2]/ns[3])
+	fmt.Printf("time of features ÷ time of product: %.3f; speed-up for sparse rows: %.1f\n", ns[1]/ns[0], ns[2]/ns[3])
 }
 
 // featureRows is the number of rows whose products and cosines are computed together, few enough to
@@ -110,7 +111,7 @@ func sparseBlocks(b device.Backend, s *device.Sparse, w, out device.Matrix) {
 	}
 }
 
-// randomSets returns rows of random items, popular ones more often.
+// randomSets returns rows of random items; popular items occur more often.
 func randomSets(rows, items, ones int) *device.Sparse {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := &device.Sparse{Cols: items, Offsets: []int{0}}

@@ -7,8 +7,8 @@
 //	go run . -what functions
 //	go run . -what features
 //
-// Samples of both candidates alternate; the figures are medians. On one core they are of processor
-// time, which the machine's other work does not disturb; on several, of wall time.
+// Samples of both candidates alternate, and the figures are medians. On one core they are processor
+// time, which other work on the machine hardly affects; on several cores they are wall time.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 func main() {
 	cores := flag.Int("cores", 1, "cores for each candidate")
 	samples := flag.Int("samples", 11, "samples of each candidate and product")
-	only := flag.String("only", "", "measure only products whose name contains this")
+	only := flag.String("only", "", "measure only products whose name contains this text")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
 	what := flag.String("what", "products", "products, functions or features")
@@ -74,13 +74,13 @@ func main() {
 		}
 	}
 	if len(groups) == 0 {
-		fmt.Fprintln(os.Stderr, "no product has such a name")
+		fmt.Fprintln(os.Stderr, "-only: no product has a name that contains this text")
 		os.Exit(2)
 	}
 }
 
 // shape is a product op(A) op(B): NN for a layer's output, TN for the gradient of its weights, NT
-// for that of its input.
+// for the gradient of its input.
 type shape struct {
 	form, group string
 	m, k, n     int
@@ -152,7 +152,7 @@ func random(rows, cols int, transposed bool) device.Matrix {
 func compare(b device.Backend, s shape, samples int, clock func() float64) (ours, theirs float64) {
 	p := newProblem(s)
 	flops := 2 * float64(s.m) * float64(s.n) * float64(s.k)
-	times := max(int(2e9/flops), 1) // some 20 ms a sample
+	times := max(int(2e9/flops), 1) // about 20 ms for each sample
 	if flops > 1e10 {
 		samples = min(samples, 3)
 	}
@@ -169,7 +169,7 @@ func compare(b device.Backend, s shape, samples int, clock func() float64) (ours
 		for i, f := range candidates {
 			start := clock()
 			f()
-			if n > 0 { // the first one warms up
+			if n > 0 { // the first sample warms up
 				seconds[i] = append(seconds[i], clock()-start)
 			}
 		}

@@ -19,7 +19,8 @@ static void sgemm(int ta, int tb, int m, int n, int k, float alpha, const float 
 			m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Twelve independent chains keep the multiply-add units of a core busy. Returns flops of one round.
+// Twelve independent chains keep the multiply-add units of a core busy. Returns the flops of one
+// round.
 static double peak256(long times) {
 	__asm__ volatile(
 		"vxorps %%xmm0, %%xmm0, %%xmm0\n\t"
@@ -112,7 +113,7 @@ func openblasName() string {
 	return C.GoString(C.openblas_get_config()) + ", " + C.GoString(C.openblas_get_corename())
 }
 
-// openblas runs a product several times within one crossing into C.
+// openblas runs a product several times in one call into C.
 func openblas(p *problem, times int) {
 	C.sgemm(truth(p.transA), truth(p.transB), C.int(p.m), C.int(p.n), C.int(p.k), 1,
 		(*C.float)(&p.a.Data[0]), C.int(p.a.Stride), (*C.float)(&p.b.Data[0]), C.int(p.b.Stride), 0,

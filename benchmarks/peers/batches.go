@@ -7,16 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// fixedBatches presents a table as a data set of batch records, which are different random ones
-// each time they are read. Sampled with probability 1 it gives a trainer random batches of one
-// size. It is for timing only: a guarantee about it is meaningless.
+// fixedBatches presents a table as a data set of batch records, which are new random records of the
+// table each time they are read. Sampled with probability 1, it gives a trainer random batches of
+// constant size. It is for timing only: a guarantee about it is meaningless.
 type fixedBatches struct {
 	*records.Table
 	batch int
 	rng   *rand.Rand
 	index []int32
 	keys  []uint64
-	drawn int // records so far
+	drawn int // number of records drawn so far
 }
 
 func newFixedBatches(t *records.Table, batch int) *fixedBatches {
@@ -37,7 +37,7 @@ func (d *fixedBatches) Gather(asked []int32, b *device.Batch) {
 	d.Table.Gather(index, b)
 }
 
-// next fills b with a batch for a step that has no trainer.
+// next fills b with a batch for a step without a trainer.
 func (d *fixedBatches) next(b *device.Batch) {
 	d.Gather(d.index, b)
 	for i := range d.keys {

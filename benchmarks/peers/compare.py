@@ -2,10 +2,10 @@
 
     python compare.py PROGRAM [--restarts N] [--rounds N] [--seconds S] [--batches 600,1024] [--cores 1,2]
 
-PROGRAM is what `go build` made of this folder. Candidates are processes that
-wait on standard input, so that samples alternate without starting anything anew.
-All are restarted a few times, because the speed of a process depends a little on
-where its memory happens to lie.
+PROGRAM is the Go program of this folder, built by `go build`. Candidates are
+processes that wait on standard input, so that samples alternate without restarts.
+All candidates are restarted a few times, because the speed of a process depends a
+little on the location of its memory.
 """
 
 import argparse
@@ -20,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REFERENCE = "privgen, private"
 WARM_UP = 20
 
-# Without these, glibc returns every large tensor to the system when it is freed,
-# and each step pays for fresh pages.
+# Without these settings, glibc returns every large tensor to the system when it is freed,
+# and each step has to get new pages.
 KEEP_MEMORY = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
@@ -66,11 +66,11 @@ class Candidate:
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
         if not answer:
-            raise RuntimeError(f"a candidate ended: {self.process.args}")
+            raise RuntimeError(f"a candidate has ended without an answer: {self.process.args}")
         return [float(word) for word in answer]
 
     def schedule(self):
-        """Seconds that each thread ran, and that it waited for a core it could have used."""
+        """Seconds that each thread ran, and seconds that it waited for a core."""
         folder, times = f"/proc/{self.process.pid}/task", {}
         for thread in os.listdir(folder):
             with open(f"{folder}/{thread}/schedstat") as f:
@@ -112,7 +112,7 @@ def setting(program, batch, cores, restarts, rounds, seconds):
             for i in range(len(names)):
                 name = names[(i + turn) % len(names)]
                 samples.setdefault(name, []).append(running[name].sample(seconds))
-                time.sleep(0.05)  # idle threads may spin a little before they sleep
+                time.sleep(0.05)  # idle threads may spin briefly before they sleep
         for name, candidate in running.items():
             losses.setdefault(name, candidate.loss)
             candidate.close()
@@ -120,7 +120,7 @@ def setting(program, batch, cores, restarts, rounds, seconds):
 
 
 def quiet(samples):
-    """The third of the samples that had to wait least for a core."""
+    """The third of the samples whose threads waited least for a core."""
     return sorted(samples, key=lambda s: s["waited"])[: -(-len(samples) // 3)]
 
 
@@ -135,8 +135,8 @@ def report(results, batch, cores):
         "wall, quiet third": lambda s: median(quiet(s), "wall"),
     }
     if cores > 1:
-        del columns["processor time"]  # idle OpenMP threads spin: it says nothing
-    print(f"\n#### Batch {batch}, {cores} core{'s' * (cores > 1)}: examples a second (ratio of {REFERENCE} to it)\n")
+        del columns["processor time"]  # meaningless, since idle OpenMP threads spin
+    print(f"\n#### Batch {batch}, {cores} core{'s' * (cores > 1)}: examples per second (ratio of {REFERENCE} to the candidate)\n")
     print("| | " + " | ".join(columns) + f" | waiting | loss after {WARM_UP} steps |")
     print("|---" * (len(columns) + 3) + "|")
     ours = {title: of(results[REFERENCE][0]) for title, of in columns.items()}

@@ -1,13 +1,13 @@
-// Command peers takes steps of the paper's VAE on command, with and without
-// privacy, for comparison with the same steps in PyTorch and Opacus. See README.md.
+// Command peers takes training steps of the paper's VAE when told to, with and without privacy, for
+// comparison with the same steps in PyTorch and Opacus. See README.md.
 //
 //	peers CANDIDATE BATCH
 //
-// It reads commands from standard input, one a line, and answers each with one
-// line, as peers.py does:
+// It reads commands from standard input, one on each line, and answers each with one line, as
+// peers.py does:
 //
-//	check N   takes N steps, answers the mean loss of an example of a fresh batch
-//	run S     takes steps for S seconds, answers "EXAMPLES SECONDS"
+//	check N   takes N steps and answers with the mean loss per example of a new batch
+//	run S     takes steps for S seconds and answers "EXAMPLES SECONDS"
 package main
 
 import (
@@ -58,7 +58,7 @@ type candidate struct {
 	net      models.Density
 	data     *fixedBatches
 	step     func() error
-	examples func() int // so far
+	examples func() int // returns the number of examples so far
 }
 
 func newCandidate(name string, batch int) (*candidate, error) {
@@ -82,7 +82,7 @@ func newCandidate(name string, batch int) (*candidate, error) {
 		c.examples = func() int { return all.gathered }
 		c.step, err = private(net, all, float64(batch)/rows)
 	default:
-		err = fmt.Errorf("no candidate %q", name)
+		err = fmt.Errorf("unknown candidate %q", name)
 	}
 	return c, err
 }
@@ -98,7 +98,7 @@ func randomBits() []float32 {
 	return flat
 }
 
-// private returns a step of sgd's trainer.
+// private returns a function that takes a step of sgd's trainer.
 func private(net models.Network, data records.Data, probability float64) (func() error, error) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
 	trainer, err := sgd.New(sgd.Config{
@@ -121,7 +121,7 @@ func private(net models.Network, data records.Data, probability float64) (func()
 	}, nil
 }
 
-// plain returns the same step without clipping and noise.
+// plain returns a function that takes the same step without clipping and noise.
 func plain(net models.Network, data *fixedBatches) func() error {
 	be, params := device.CPU(), net.Params()
 	sum := device.NewParams(be, params.Shapes...)
@@ -142,7 +142,7 @@ func plain(net models.Network, data *fixedBatches) func() error {
 	}
 }
 
-// serve answers commands until there are no more.
+// serve answers commands until the input ends.
 func (c *candidate) serve(r io.Reader, w io.Writer) error {
 	for {
 		var command string
@@ -160,7 +160,7 @@ func (c *candidate) serve(r io.Reader, w io.Writer) error {
 		case "run":
 			err = c.run(w, amount)
 		default:
-			err = fmt.Errorf("no command %q", command)
+			err = fmt.Errorf("unknown command %q", command)
 		}
 		if err != nil {
 			return err

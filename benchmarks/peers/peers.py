@@ -2,10 +2,10 @@
 
     python peers.py CANDIDATE BATCH
 
-Reads commands from standard input, one a line, and answers each with one line:
+Reads commands from standard input, one on each line, and answers each with one line:
 
-    check N   takes N steps, answers the mean loss of an example of a fresh batch
-    run S     takes steps for S seconds, answers "EXAMPLES SECONDS"
+    check N   takes N steps and answers with the mean loss per example of a new batch
+    run S     takes steps for S seconds and answers "EXAMPLES SECONDS"
 """
 
 import math
@@ -59,7 +59,7 @@ def mean_loss(out, x):
 
 
 class GradientOnly(torch.autograd.Function):
-    """Binary cross-entropy whose value nobody asks for: only its derivative."""
+    """Binary cross-entropy whose derivative is computed, but not its value."""
 
     @staticmethod
     def forward(ctx, logits, x):
@@ -78,7 +78,7 @@ def lean_loss(out, x):
 
 
 class ExampleLosses:
-    """example_losses in the form that Opacus wants a criterion to have."""
+    """example_losses in the form that Opacus requires for a criterion."""
 
     reduction = "mean"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the peers from PyPI into .venv, builds this side and times all of them.
-# Options are handed on: ./run.sh --restarts 1 --batches 600 --cores 1
+# Installs PyTorch and Opacus from PyPI into .venv, builds the Go program and times all candidates.
+# Options are passed to compare.py: ./run.sh --restarts 1 --batches 600 --cores 1
 set -eu
 cd "$(dirname "$0")"
 command -v taskset >/dev/null || { echo "taskset (util-linux) is needed to pin candidates to cores" >&2; exit 1; }

@@ -75,7 +75,7 @@ func (j *auditJob) run(ctx context.Context, path string) error {
 		return err
 	}
 	if p.Budget().Relation != accountant.AddOrRemoveOne {
-		return inputf("%s: the audit adds and removes records: want a plan under the relation %v, not %v", path,
+		return inputf("%s: the audit adds and removes records: want a plan under the relation %v, got %v", path,
 			accountant.AddOrRemoveOne, p.Budget().Relation)
 	}
 	r, err := j.audit(ctx, p, p.Total().Upper)
@@ -85,7 +85,7 @@ func (j *auditJob) run(ctx context.Context, path string) error {
 	r.Plan = path
 	err = j.result(r, func() string {
 		return fmt.Sprintf("audit of %s on %d made-up records\n"+
-			"  guessed right   %d of %d\n"+
+			"  right guesses   %d of %d\n"+
 			"  proven          ε ≥ %.4g, wrong with probability at most %g\n"+
 			"  claimed         ε ≤ %.4g at δ = %g\n"+
 			"  verdict         %s", path, r.Canaries, r.Correct, r.Guesses, r.Bound, r.FalseAlarm,
@@ -102,10 +102,10 @@ func verdict(refuted bool) string {
 	if refuted {
 		return "the claim is false"
 	}
-	return "nothing contradicts the claim, which proves nothing"
+	return "the audit does not contradict the claim, which does not prove the claim"
 }
 
-// audit trains once and guesses.
+// audit trains once and guesses which canaries were included.
 func (j *auditJob) audit(ctx context.Context, p privgen.Plan, claimed float64) (r auditResult,
 	err error) {
 	rng := rand.New(rand.NewPCG(j.seed, 0x63616e617279))

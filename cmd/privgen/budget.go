@@ -15,7 +15,7 @@ func budgetFlags(f *pflag.FlagSet, b *accountant.Budget, epsilon, delta float64)
 		"neighbouring `relation`: add_or_remove_one or replace_one")
 }
 
-// checkBudget checks the budget. Its errors name flags, where the accountant's name fields.
+// checkBudget checks the budget. Its errors name flags, while the accountant's errors name fields.
 func checkBudget(b accountant.Budget) error {
 	if err := b.Validate(); err != nil {
 		return usagef("--epsilon %g --delta %g: %w", b.Epsilon, b.Delta, err)

@@ -138,8 +138,8 @@ func (s scale) all(rows [][]float32) [][]float32 {
 	return rows
 }
 
-// resemblance is, for each canary, the mean square of its inner products with the synthetic
-// records. It measures the pairs of coordinates that they share, since most systems learn pairs.
+// resemblance returns, for each canary, the mean square of its inner products with the synthetic
+// records. This measures shared pairs of coordinates, since most systems learn pairs.
 func resemblance(canaries, synthetic [][]float32) []float64 {
 	scores := make([]float64, len(canaries))
 	for i, c := range canaries {

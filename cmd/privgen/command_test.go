@@ -19,9 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// program is the command as a user has it: one static binary.
+// program is the path of the command, built as users build it.
 var program string
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func withProgram(do func() int) int {
 	defer os.RemoveAll(folder)
 	program = filepath.Join(folder, "privgen")
 	build := exec.Command("go", "build", "-o", program, ".")
-	// naming GOFLAGS keeps results that go test remembers apart by them
+	// reading GOFLAGS makes go test cache results separately for each value of it
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS"))
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
@@ -47,7 +47,7 @@ func withProgram(do func() int) int {
 	return do()
 }
 
-// session is a folder to work in.
+// session is a working folder for commands.
 type session struct {
 	*testing.T
 	folder string
@@ -56,7 +56,7 @@ type session struct {
 
 func newSession(t *testing.T) *session { return &session{T: t, folder: t.TempDir()} }
 
-// result is how a command ended.
+// ended is the result of a command.
 type ended struct {
 	stdout, stderr string
 	code           int
@@ -70,7 +70,7 @@ func (s *session) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// run runs the command and demands an exit code.
+// run runs the command and fails the test unless it ends with the exit code.
 func (s *session) run(code int, args ...string) ended {
 	s.Helper()
 	var stdout, stderr bytes.Buffer
@@ -83,7 +83,7 @@ func (s *session) run(code int, args ...string) ended {
 			out.stderr)
 	}
 	if strings.ContainsRune(out.stdout+out.stderr, '\r') {
-		s.Errorf("privgen %s: a carriage return where no terminal is", strings.Join(args, " "))
+		s.Errorf("privgen %s: prints a carriage return without a terminal", strings.Join(args, " "))
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func finish(t *testing.T, err error, c *exec.Cmd) ended {
 	return ended{code: c.ProcessState.ExitCode()}
 }
 
-// oneLine demands that a failure was told in one line that has the given words.
+// oneLine checks that a failure was reported on one line that contains the given words.
 func (s *session) oneLine(e ended, words ...string) {
 	s.Helper()
 	line := e.stderr
@@ -107,11 +107,11 @@ func (s *session) oneLine(e ended, words ...string) {
 		}
 	}
 	if strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "privgen") {
-		s.Errorf("want one line, got %q", e.stderr)
+		s.Errorf("got %q, want one line", e.stderr)
 	}
 	for _, w := range words {
 		if !strings.Contains(line, w) {
-			s.Errorf("want %q in %q", w, line)
+			s.Errorf("%q is missing in %q", w, line)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (s *session) read(name string) string {
 	return string(text)
 }
 
-// people writes a made-up table of n records, which depends on the seed alone.
+// people writes a generated table of n records, which depends only on the seed.
 func (s *session) people(name string, n int, seed uint64) {
 	s.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -162,7 +162,7 @@ const peopleSchema = `{"kind": "table", "columns": [
 	{"name": "income", "type": "label", "levels": ["low", "high"]}]}
 `
 
-// withPlan is a session with records, a schema and a plan.
+// withPlan returns a session with records, a schema and a plan.
 func withPlan(t *testing.T, flags ...string) *session {
 	t.Helper()
 	s := newSession(t)
@@ -173,7 +173,7 @@ func withPlan(t *testing.T, flags ...string) *session {
 	return s
 }
 
-// withShortPlan is withPlan whose generator is trained for a moment only.
+// withShortPlan is withPlan with a plan whose generator is trained very briefly.
 func withShortPlan(t *testing.T) *session {
 	t.Helper()
 	s := newSession(t)
@@ -196,7 +196,7 @@ func withShortPlan(t *testing.T) *session {
 	return s
 }
 
-// fitted is a session with a generator.
+// fitted returns a session with a generator.
 func fitted(t *testing.T) *session {
 	t.Helper()
 	s := withShortPlan(t)

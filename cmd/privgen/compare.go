@@ -76,10 +76,10 @@ type comparison struct {
 	Ledger    string               `json:"ledger"`
 	Guarantee accountant.Guarantee `json:"guarantee"` // the guarantee of all generators together
 	Systems   []compared           `json:"systems"`
-	// figures by name, of held-out real records or of classifiers trained on real ones
+	// figures by name, of held-out real records or of classifiers trained on real records
 	HeldOut  map[string]report.Number `json:"held_out"`
 	Majority report.Number            `json:"majority_accuracy"`
-	// accuracy of a classifier trained on real records after each column was shuffled by itself
+	// accuracy of a classifier trained on real records whose columns were shuffled independently
 	Independent report.Number `json:"independent_columns_accuracy"`
 }
 
@@ -147,7 +147,7 @@ func entrants(files []string) (list []entrant, err error) {
 		seen[e.name] = true
 		s, first := e.plan.Schema(), list0(list, e).plan.Schema()
 		if !s.Equal(first) || s.RowsPerPerson() != first.RowsPerPerson() {
-			return nil, inputf("%s: its schema or its number of rows per person differs from that of %s", file,
+			return nil, inputf("%s: the schema or the number of rows per person differs from that of %s", file,
 				files[0])
 		}
 		list = append(list, e)
@@ -164,7 +164,7 @@ func list0(list []entrant, e entrant) entrant {
 
 func (j *compareJob) path(name string) string { return filepath.Join(j.out, name) }
 
-// fit makes all generators if the ledger has room for those that are not reserved yet.
+// fit makes all generators if the ledger has enough budget for all plans that are not reserved yet.
 func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	list []entrant) error {
 	var stages []synth.Stage

@@ -23,7 +23,7 @@ func parseConditions(texts []string, s records.Schema) (out []records.Constraint
 	return out, nil
 }
 
-// conditionsOf says which conditions records of a schema can have.
+// conditionsOf describes the conditions that are possible for records of a schema.
 func conditionsOf(s records.Schema) string {
 	if s.Sparse() {
 		return fmt.Sprintf("item=number, a number below %d", s.Dim())
@@ -51,7 +51,7 @@ func parseCondition(text string, s records.Schema) (c records.Constraint, good b
 			return records.Within(column, value, nil), true
 		case operator == "<=":
 			return records.Within(column, nil, value), true
-		case value == "": // missing
+		case value == "": // a missing value
 			return records.Only(column, nil), true
 		}
 		return records.Only(column, value), true

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fitAnswer is what is asked of a fit's JSON.
+// fitAnswer has the parts of a fit's JSON that tests read.
 type fitAnswer struct {
 	Guarantee struct {
 		Epsilon float64 `json:"epsilon"`
@@ -22,22 +22,22 @@ type fitAnswer struct {
 func decode[T any](t *testing.T, text string) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatalf("%v in %s", err, text)
+		t.Fatalf("decoding JSON: %v in %s", err, text)
 	}
 	return out
 }
 
-// await waits for a file, for as long as a slow machine may take to begin a run.
+// await waits up to a minute for a file, since a slow machine may take long to begin a run.
 func (s *session) await(name string) {
 	s.Helper()
 	for begun := time.Now(); !exists(s.path(name)); time.Sleep(5 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			s.Fatalf("no %s after a minute", name)
+			s.Fatalf("%s does not exist after a minute", name)
 		}
 	}
 }
 
-// TestKilledFitGoesOn kills a fit again and again; the same command finishes it, and pays once.
+// TestKilledFitGoesOn kills a fit repeatedly. The same command finishes the fit and pays once.
 func TestKilledFitGoesOn(t *testing.T) {
 	s := withPlan(t, "--system", "gan")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
@@ -52,7 +52,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 		time.Sleep(delay)
 		c.Process.Kill()
 		if c.Wait() == nil {
-			break // it was faster
+			break // the run ended before it could be killed
 		}
 		kills++
 		if exists(s.path("people.gen")) {
@@ -67,13 +67,13 @@ func TestKilledFitGoesOn(t *testing.T) {
 	other := withPlan(t, "--system", "gan")
 	whole := decode[fitAnswer](t, other.run(0, fit...).stdout)
 	if killed.Guarantee.Epsilon != whole.Guarantee.Epsilon {
-		t.Errorf("ε = %v after %d kills, %v without", killed.Guarantee.Epsilon, kills,
+		t.Errorf("got ε = %v after %d kills, want %v as without kills", killed.Guarantee.Epsilon, kills,
 			whole.Guarantee.Epsilon)
 	}
 	if a, b := killed.Guarantee.Entries, whole.Guarantee.Entries; len(a) != len(b) {
-		t.Errorf("%d lines on the ledger, want %d", len(a), len(b))
+		t.Errorf("got %d lines on the ledger, want %d", len(a), len(b))
 	}
-	// the finished run's command writes the same generator again, and spends nothing
+	// repeating the finished run's command writes the same generator and spends nothing
 	draw := []string{"sample", "people.gen", "-n", "200", "--seed", "1"}
 	before := s.run(0, draw...).stdout
 	if err := os.Remove(s.path("people.gen")); err != nil {
@@ -81,14 +81,14 @@ func TestKilledFitGoesOn(t *testing.T) {
 	}
 	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
 	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {
-		t.Errorf("the same command after the end brings ε to %v", again.Guarantee.Epsilon)
+		t.Errorf("repeating the command after the end changes ε to %v", again.Guarantee.Epsilon)
 	}
 	if s.run(0, draw...).stdout != before {
-		t.Error("the same command after the end makes another generator")
+		t.Error("repeating the command after the end makes another generator")
 	}
 }
 
-// TestInterruptedFit: an interrupt ends a run between two steps, with a code of its own.
+// TestInterruptedFit: an interrupt ends a run between two steps, with its own exit code.
 func TestInterruptedFit(t *testing.T) {
 	s := withPlan(t, "--system", "gan")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
@@ -102,15 +102,15 @@ func TestInterruptedFit(t *testing.T) {
 	s.await("people.gen.ckpt")
 	c.Process.Signal(os.Interrupt)
 	if e := finish(t, c.Wait(), c); e.code != exitCancelled {
-		t.Fatalf("exit code %d, want %d: %s", e.code, exitCancelled, stderr.String())
+		t.Fatalf("got exit code %d, want %d: %s", e.code, exitCancelled, stderr.String())
 	}
 	if !strings.Contains(stderr.String(), "people.gen.ckpt") {
-		t.Errorf("the checkpoint is not named: %s", stderr.String())
+		t.Errorf("standard error does not name the checkpoint: %s", stderr.String())
 	}
 	s.run(0, fit...)
 }
 
-// TestTwoFitsAtOnce: a budget for one of two fits pays for one of them.
+// TestTwoFitsAtOnce: of three concurrent fits on the budget of one, exactly one succeeds.
 func TestTwoFitsAtOnce(t *testing.T) {
 	for _, place := range []string{"ledgers", "sqlite:ledgers.db"} {
 		t.Run(place, func(t *testing.T) {
@@ -136,17 +136,17 @@ func TestTwoFitsAtOnce(t *testing.T) {
 				}
 			}
 			if done != 1 || refused != 2 {
-				t.Fatalf("exit codes %v, want one 0 and two %d", codes, exitBudget)
+				t.Fatalf("got exit codes %v, want one 0 and two %d", codes, exitBudget)
 			}
 			e := s.run(0, "ledger", "verify", "people", "--store", place, "--json")
 			if r := decode[verifyResult](t, e.stdout); !r.Within || r.Spent.Upper > 1 {
-				t.Errorf("the ledger says %+v", r)
+				t.Errorf("the ledger has spent more than its budget: %+v", r)
 			}
 		})
 	}
 }
 
-// TestOneCheckpointOneRun: a second process on the same checkpoint is turned away.
+// TestOneCheckpointOneRun: a second process on the same checkpoint is refused.
 func TestOneCheckpointOneRun(t *testing.T) {
 	s := withPlan(t, "--system", "gan")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
@@ -158,6 +158,6 @@ func TestOneCheckpointOneRun(t *testing.T) {
 	s.await("people.gen.ckpt")
 	s.oneLine(s.run(exitTaken, fit...), "another run uses the checkpoint")
 	if e := finish(t, first.Wait(), first); e.code != 0 {
-		t.Errorf("the first run ends with %d", e.code)
+		t.Errorf("the first run ends with exit code %d", e.code)
 	}
 }

@@ -1,4 +1,4 @@
-// Command privgen makes private synthetic data without a line of Go.
+// Command privgen generates synthetic data with differential privacy, without writing Go.
 //
 //	privgen draft sample.csv --public --label income -o schema.json
 //	privgen plan schema.json --epsilon 1 --records 30000 -o plan.json

@@ -12,8 +12,8 @@ import (
 
 const manual = "../../docs/command.md"
 
-// TestManualRuns runs every block of commands of the manual, in order, in one folder. The block of
-// containers is read only: it needs a service.
+// TestManualRuns runs every block of commands of the manual, in order, in one folder. The block
+// about containers is not run, since it needs a service.
 func TestManualRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the whole manual")
@@ -40,11 +40,11 @@ func TestManualRuns(t *testing.T) {
 			script += fmt.Sprintf("echo '== block %d' >&2\n%s", ran, b[2])
 		case "sh-container", "text":
 		default:
-			t.Errorf("a block of kind %q is run by nothing", b[1])
+			t.Errorf("the test does not know blocks of kind %q", b[1])
 		}
 	}
 	if ran < 10 {
-		t.Fatalf("%d blocks were found", ran)
+		t.Fatalf("only %d blocks were found", ran)
 	}
 	c := exec.Command("bash", "-c", script)
 	c.Dir = s.folder
@@ -62,31 +62,33 @@ func TestManualRuns(t *testing.T) {
 	checkComparison(t, s)
 }
 
-// checkComparison: both systems are on one ledger, within its budget, with figures of their own.
+// checkComparison checks that both systems are on one ledger, within its budget, and that each has
+// its own figures.
 func checkComparison(t *testing.T, s *session) {
 	t.Helper()
 	c := decode[comparison](t, s.read("compared/compare.json"))
 	if len(c.Systems) != 2 || c.Guarantee.Epsilon > 2 || c.Guarantee.Epsilon < 1 {
-		t.Fatalf("%d systems, ε = %v", len(c.Systems), c.Guarantee.Epsilon)
+		t.Fatalf("got %d systems and ε = %v, want 2 systems and ε between 1 and 2", len(c.Systems),
+			c.Guarantee.Epsilon)
 	}
 	page := s.read("compared/compare.html")
 	for _, system := range c.Systems {
 		for _, key := range []string{"column_shapes", "accuracy", "query_error"} {
 			n, ok := system.Figures[key]
 			if !ok {
-				t.Errorf("%s lacks %s", system.Name, key)
+				t.Errorf("the figures of %s do not contain %s", system.Name, key)
 			}
 			if !strings.Contains(page, "<td>"+digits(n)+"</td>") {
-				t.Errorf("the page lacks %s of %s, %s", key, system.Name, digits(n))
+				t.Errorf("the page does not contain %s of %s, which is %s", key, system.Name, digits(n))
 			}
 		}
 	}
 	if strings.Contains(page, "<script") || strings.Contains(page, "http") {
-		t.Error("the page needs more than itself")
+		t.Error("the page refers to other resources")
 	}
 }
 
-// TestManualListsExitCodes: the table is the command's own.
+// TestManualListsExitCodes checks that the manual's table has the command's exit codes.
 func TestManualListsExitCodes(t *testing.T) {
 	text, err := os.ReadFile(manual)
 	if err != nil {
@@ -94,7 +96,7 @@ func TestManualListsExitCodes(t *testing.T) {
 	}
 	for _, c := range exitCodes {
 		if row := fmt.Sprintf("| %d | %s |\n", c.Code, c.Meaning); !strings.Contains(string(text), row) {
-			t.Errorf("the manual lacks %q", row)
+			t.Errorf("the manual does not contain %q", row)
 		}
 	}
 	for _, name := range []string{"draft", "plan", "fit", "sample", "guarantee", "report", "ledger",

@@ -19,7 +19,7 @@ type draftJob struct {
 	isPublic   bool
 	public     draft.Public
 	candidates string
-	rows       int // of a person; 0 where a row is all there is
+	rows       int // largest number of rows of a person; 0 to protect single rows
 	budget     accountant.Budget
 	out        string
 }
@@ -55,7 +55,7 @@ func newDraft(a *app) *cobra.Command {
 		"with --public: largest `number` of levels of a column of texts")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
 	f.IntVar(&j.rows, "rows-per-person", 0,
-		"with --candidates: protect persons of up to this `number` of rows, named by --person")
+		"with --candidates: protect persons with up to this `number` of rows each; needs --person")
 	budgetFlags(f, &j.budget, 0.1, 1e-6)
 	j.where.flags(c)
 	j.in.flags(f)

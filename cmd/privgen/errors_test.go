@@ -37,7 +37,7 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("x"), exitInternal},
 	} {
 		if code := exitCode(c.err); code != c.code {
-			t.Errorf("%v: exit code %d, want %d", c.err, code, c.code)
+			t.Errorf("%v: got exit code %d, want %d", c.err, code, c.code)
 		}
 	}
 	seen := map[int]bool{}
@@ -56,7 +56,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// TestMistakes: each has one clear line and its code, and spends nothing.
+// TestMistakes: each mistake is reported on one line with its exit code, and spends nothing.
 func TestMistakes(t *testing.T) {
 	s := withPlan(t)
 	s.write("none.csv", "")
@@ -118,12 +118,12 @@ func TestMistakes(t *testing.T) {
 		e := s.run(c.code, c.args...)
 		s.oneLine(e, c.words)
 		if e.stdout != "" {
-			t.Errorf("%v: standard output has %q", c.args, e.stdout)
+			t.Errorf("%v: got %q on standard output, want nothing", c.args, e.stdout)
 		}
 	}
 	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
 	if left.Spent.Upper != 0 {
-		t.Errorf("mistakes have spent ε = %v", left.Spent.Upper)
+		t.Errorf("the mistakes have spent ε = %v, want 0", left.Spent.Upper)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	e := s.run(exitInput, "ledger", "show", "nobody", "--json")
 	validate(t, "error", e.stderr)
 	if e.stdout != "" {
-		t.Errorf("standard output has %q", e.stdout)
+		t.Errorf("got %q on standard output, want nothing", e.stdout)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestErrorsAsJSON(t *testing.T) {
 func TestFullDiskOnStandardOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("no /dev/full here")
+		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
 	s := fitted(t)
@@ -158,8 +158,8 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 	}
 }
 
-// TestUnknownStores checks that an address with a scheme that the command does not know is an error
-// that lists the known schemes, and that it does not repeat a password.
+// TestUnknownStores checks that a store address with an unknown scheme is an error. The error must
+// list the known schemes and must not repeat a password.
 func TestUnknownStores(t *testing.T) {
 	s := withPlan(t)
 	for _, place := range []string{"mysql:x", "MySQL://me:hidden@host/x", "postgres:x"} {
@@ -167,7 +167,7 @@ func TestUnknownStores(t *testing.T) {
 			"--store", place, "-o", "x.gen")
 		s.oneLine(e, "want a folder, dir:FOLDER, sqlite:FILE, postgres://…")
 		if strings.Contains(e.stderr, "hidden") || exists(s.path(place)) {
-			t.Errorf("%s: %s", place, e.stderr)
+			t.Errorf("%s: the error shows the password, or a folder was created: %s", place, e.stderr)
 		}
 	}
 	for place, want := range map[string]string{"ledgers": "", "./mysql:x": "", `C:\ledgers`: "",
@@ -185,12 +185,12 @@ func TestLedgersAreNamedOnce(t *testing.T) {
 	for _, args := range [][]string{{"show", "nothing"}, {"verify", "nothing"}, {"create", "people"}} {
 		e := s.run(exitInput, append([]string{"ledger"}, args...)...)
 		if strings.Count(e.stderr, args[1]) != 1 {
-			t.Errorf("%v: %s", args, e.stderr)
+			t.Errorf("%v: want the ledger's name once, got %s", args, e.stderr)
 		}
 	}
 }
 
-// TestClosedPipe checks what happens if the reader of standard output goes away.
+// TestClosedPipe checks the exit code if the reader of standard output closes it.
 func TestClosedPipe(t *testing.T) {
 	s := fitted(t)
 	c := s.command("sample", "people.gen", "-n", "1000000")
@@ -214,7 +214,8 @@ func TestClosedPipe(t *testing.T) {
 	s.oneLine(e, "closed it")
 }
 
-// TestFileThatMayNotGrow: a fit that cannot write goes on when it can, at the same price.
+// TestFileThatMayNotGrow: a fit that fails because a file is too large continues later at the same
+// price.
 func TestFileThatMayNotGrow(t *testing.T) {
 	s := withShortPlan(t)
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
@@ -230,7 +231,7 @@ func TestFileThatMayNotGrow(t *testing.T) {
 	}
 	last := strings.TrimSpace(stderr.String())
 	if last = last[strings.LastIndex(last, "\n")+1:]; !strings.Contains(last, "file too large") {
-		t.Errorf("the last line is %q", last)
+		t.Errorf("the last line is %q, want one with \"file too large\"", last)
 	}
 	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
 	limited = exec.Command("sh", "-c", `ulimit -f 16; exec "$0" sample people.gen -n 5000 -o s.csv`,
@@ -240,7 +241,7 @@ func TestFileThatMayNotGrow(t *testing.T) {
 		t.Errorf("exit code %d, want %d", e.code, exitIO)
 	}
 	if exists(s.path("s.csv")) || exists(s.path("s.csv.tmp")) {
-		t.Error("half a file is left")
+		t.Error("an incomplete file is left")
 	}
 	whole := decode[fitAnswer](t, withShortPlan(t).run(0, fit...).stdout)
 	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {

@@ -35,19 +35,19 @@ const (
 	exitPipe      = 141
 )
 
-// exitCodes are the codes with their meanings, for the help.
+// exitCodes lists the codes with their meanings, for the help.
 var exitCodes = []struct {
 	Code    int
 	Meaning string
 }{
 	{exitOK, "done"},
-	{exitInternal, "an error that is none of the following"},
+	{exitInternal, "an error other than the following"},
 	{exitUsage, "the command line is wrong"},
 	{exitInput, "a file of data, a schema, a plan or a generator has the wrong content"},
 	{exitBudget, "the privacy budget is too small; nothing was spent"},
 	{exitIO, "a file is missing or not permitted, or the disk is full"},
 	{exitTaken, "another process uses the same checkpoint"},
-	{exitLedger, "the ledger is damaged, restored from an older copy, or another one"},
+	{exitLedger, "the ledger is damaged, restored from an older copy, or not the expected one"},
 	{exitNoise, "with this budget the noise leaves nothing to learn"},
 	{exitRefuted, "the audit contradicts what the plan claims"},
 	{exitCancelled, "interrupted or terminated; run the same command to continue"},

@@ -80,7 +80,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	schema := gen.Schema() // of persons where the generator protects them
+	schema := gen.Schema() // by person if the generator protects persons
 	if g := gen.Guarantee(); g.Unit == records.UnitUser {
 		schema = schema.ByPerson(g.RowsPerUnit)
 	}
@@ -123,7 +123,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	return j.result(fidelityResult{j.out, j.where.ledger, out}, func() string {
-		return fmt.Sprintf("%s: released; ε ≤ %.4g at δ = %g for everything on the ledger %q so far\n"+
+		return fmt.Sprintf("%s: the figures are released; ε ≤ %.4g at δ = %g for everything on the ledger %q so far\n"+
 			"columns: mean similarity %.3f of 1; noise alone lowers it by about %.3f", j.out,
 			out.Guarantee.Epsilon, out.Guarantee.Delta, j.where.ledger, out.Mean, out.MeanNoise)
 	})

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// figure is one number of a report, together with the same number of held-out real records.
+// figure is one number of a report, for synthetic and for held-out real records.
 type figure struct {
 	key, name string
 	of        func(*report.Report) (synthetic, held report.Number)
@@ -65,7 +65,7 @@ func quality(r *report.Report, of func(*report.QualityScores) report.Number) (a,
 	return of(&r.Quality.Synthetic), b
 }
 
-// accuracy returns the mean accuracy of all methods trained on synthetic, and on real, records.
+// accuracy returns the mean accuracies of all methods, trained on synthetic and on real records.
 func accuracy(r *report.Report) (a, b report.Number) {
 	if r.Classifiers == nil || len(r.Classifiers.Rows) == 0 {
 		return none, none

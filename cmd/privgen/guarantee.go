@@ -19,7 +19,7 @@ func newGuarantee(a *app) *cobra.Command {
 		Short:   "Print the privacy guarantee of a generator",
 		Long: "Guarantee prints the guarantee that a generator carries: ε, δ, the neighbouring " +
 			"relation, every\nprivate release that led to it, and what the guarantee does not cover. " +
-			"--markdown prints a model\ncard. The output is computed from released state alone and may " +
+			"--markdown prints a model\ncard. The output is computed only from released state and may " +
 			"be published.",
 		Example:           "  privgen guarantee people.gen\n  privgen guarantee people.gen --markdown >CARD.md",
 		Args:              arguments("GENERATOR"),
@@ -59,14 +59,14 @@ func modelCard(gen *privgen.Generator) string {
 		b.WriteString(wrapParagraph(fmt.Sprintf(format, args...)) + "\n")
 	}
 	p("# Synthetic records: %v\n", s)
-	p("Made by the system `%s`, which learnt from sensitive records under differential privacy.\n", gen.System())
+	p("The system `%s` learnt from sensitive records under differential privacy.\n", gen.System())
 	p("## Privacy\n")
 	if g.NotPrivate != "" {
 		p("**There is no guarantee: %s.**\n", g.NotPrivate)
 	}
-	p("The generator satisfies (ε = %.4g, δ = %.4g)-differential privacy under the relation %v. What "+
-		"is protected is %s. Synthetic records may be drawn in any number: that costs nothing "+
-		"more.\n", g.Epsilon, g.Delta, g.Relation, g.Units())
+	p("The generator satisfies (ε = %.4g, δ = %.4g)-differential privacy under the relation %v. The "+
+		"protected unit is %s. Drawing synthetic records, in any number, costs no further "+
+		"privacy.\n", g.Epsilon, g.Delta, g.Relation, g.Units())
 	p("| release | mechanism | times | noise |\n|---|---|---|---|")
 	for _, e := range g.Entries {
 		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,
@@ -92,14 +92,14 @@ func modelCard(gen *privgen.Generator) string {
 	}
 	p("\nBounds and levels were declared before any record was read, or were paid for.\n")
 	p("## Limits\n")
-	p("Synthetic records resemble the real ones in what the system learnt, and noise hides rare " +
-		"things: do not conclude from a synthetic record that a person exists, nor from its absence " +
-		"that none does. Check results that matter on real records, or release them with a price of " +
-		"their own.")
+	p("Synthetic records resemble the real records only in what the system learnt, and noise hides " +
+		"rare values. A synthetic record does not show that such a person exists, and its absence does " +
+		"not show that no such person exists. Check important results on the real records, or release " +
+		"them at a further price.")
 	return b.String()
 }
 
-// wrapParagraph wraps a paragraph. Tables and headings stay as they are.
+// wrapParagraph wraps a paragraph. Tables and headings are unchanged.
 func wrapParagraph(text string) string {
 	if strings.HasPrefix(text, "|") || strings.HasPrefix(text, "#") {
 		return text
@@ -116,5 +116,5 @@ func wrapParagraph(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// cell returns a text with the characters escaped that would end a cell of a Markdown table.
+// cell escapes the characters of a text that would end a cell of a Markdown table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -128,7 +128,7 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 func (l layout) checkPerson(format string, s records.Schema) error {
 	switch rows := s.RowsPerPerson(); {
 	case rows > 0 && format != "csv":
-		return usagef("the plan protects persons of up to %d rows each: want CSV, not %s", rows, format)
+		return usagef("the plan protects persons of up to %d rows each: want a CSV file, got %s", rows, format)
 	case rows > 0 && l.person == "":
 		return usagef("--person: want the column that names the person of a row, because the plan "+
 			"protects persons of up to %d rows each", rows)
@@ -136,8 +136,8 @@ func (l layout) checkPerson(format string, s records.Schema) error {
 	return nil
 }
 
-// checkRows fails if a column of persons is given although only single rows are protected: a
-// guarantee for rows would be taken for one for persons.
+// checkRows fails if a column of persons is given although only single rows are protected.
+// Otherwise the user could mistake a guarantee for rows for a guarantee for persons.
 func (l layout) checkRows(s records.Schema) error {
 	if l.person != "" && s.RowsPerPerson() == 0 {
 		return usagef("--person %q: not allowed, because the plan protects single rows, not persons; to "+
@@ -146,7 +146,7 @@ func (l layout) checkRows(s records.Schema) error {
 	return nil
 }
 
-// located adds the file's name to an error that does not have it.
+// located adds the file's name to an error that does not contain it.
 func located(path string, err error) error {
 	if path == stdio {
 		path = "standard input"
@@ -228,7 +228,7 @@ func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
 	return nonNil(c.Read(in, s))
 }
 
-// nonNil returns nil data if there is an error, not a nil pointer in an interface.
+// nonNil returns a nil interface if there is an error, instead of a nil pointer in an interface.
 func nonNil[D records.Data](d D, err error) (records.Data, error) {
 	if err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func seekable(in io.Reader) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(all), int64(len(all)), err
 }
 
-// files completes names of files with these extensions.
+// files returns a function that completes names of files with these extensions.
 func files(endings ...string) func(*cobra.Command, []string, string) ([]string,
 	cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

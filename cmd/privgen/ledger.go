@@ -124,7 +124,7 @@ func (j *ledgerJob) create() *cobra.Command {
 }
 
 func (j *ledgerJob) show() *cobra.Command {
-	return j.on("show", "Show every reservation, its purpose and its price",
+	return j.on("show", "Show every reservation with its purpose and its price",
 		"Show prints the guarantee of all reservations, line by line.", j.showLedger)
 }
 
@@ -140,7 +140,7 @@ func (j *ledgerJob) showLedger(_ context.Context, name string, l *accountant.Led
 	return j.result(r, func() string {
 		text := fmt.Sprintf("ledger %s\n%v", name, r.Guarantee)
 		for _, release := range r.Releases {
-			text += fmt.Sprintf("\n  led to a result with SHA-256 %.16s…, by the plan %.16s…",
+			text += fmt.Sprintf("\n  result with SHA-256 %.16s…, plan with SHA-256 %.16s…",
 				release.Artefact, release.Plan)
 		}
 		return text
@@ -148,10 +148,10 @@ func (j *ledgerJob) showLedger(_ context.Context, name string, l *accountant.Led
 }
 
 func (j *ledgerJob) left() *cobra.Command {
-	c := j.on("left", "Show what is left of a budget",
-		"Left prints the budget, what is spent, and the least noise with which one more Gaussian "+
-			"release\nfits. ε does not simply add up, so that is the honest answer; --plan asks whether a "+
-			"plan fits.\nOthers may spend before you do.", j.leftOf)
+	c := j.on("left", "Show the remaining budget of a ledger",
+		"Left prints the budget, the spent ε, and the least noise with which one more Gaussian release\n"+
+			"fits. It prints no remaining ε, since the ε of several releases do not simply add up. --plan\n"+
+			"reports whether a plan fits. Others may spend budget before you do.", j.leftOf)
 	c.Flags().StringVar(&j.plan, "plan", "", "plan `file`, to report whether it fits")
 	c.MarkFlagFilename("plan", "json")
 	return c
@@ -209,7 +209,7 @@ func (r leftResult) text() string {
 	return b.String()
 }
 
-// affords reports whether an event fits.
+// affords reports whether an event fits into the remaining budget.
 func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
 	err := l.Affords(e)
 	if errors.Is(err, accountant.ErrBudgetExceeded) {
@@ -248,9 +248,9 @@ func leastNoise(l *accountant.Ledger) (float64, error) {
 
 func (j *ledgerJob) verify() *cobra.Command {
 	return j.on("verify", "Check a ledger, line by line",
-		"Verify reads every line of a ledger, checks the chain of hashes, and works out the price "+
-			"again from\nwhat happened. A ledger that was damaged or put back from an older copy ends "+
-			fmt.Sprintf("with exit code %d.", exitLedger), j.verifyLedger)
+		"Verify reads every line of a ledger, checks the chain of hashes, and computes the price again\n"+
+			"from the lines. It fails for a ledger that is damaged or restored from an older copy, "+
+			fmt.Sprintf("with\nexit code %d.", exitLedger), j.verifyLedger)
 }
 
 // verifyResult is what --json prints of verify.

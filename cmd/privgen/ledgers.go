@@ -36,13 +36,13 @@ func (w *where) storeFlag(f *pflag.FlagSet) {
 func (w *where) flags(c *cobra.Command) {
 	w.storeFlag(c.Flags())
 	c.Flags().StringVar(&w.ledger, "ledger", "",
-		"`name` of the ledger of these records; a data set keeps one ledger forever")
+		"`name` of the ledger of these records; use the same ledger for all work on a data set")
 	c.Flags().BoolVar(&w.make, "new-ledger", false,
 		"create the ledger with the plan's budget if the store has no ledger of that name")
 	w.complete(c)
 }
 
-// complete offers the names of the store's ledgers.
+// complete completes the names of the store's ledgers.
 func (w *where) complete(c *cobra.Command) {
 	c.RegisterFlagCompletionFunc("ledger", func(c *cobra.Command, _ []string, _ string) ([]string,
 		cobra.ShellCompDirective) {
@@ -107,7 +107,7 @@ func schemeOf(place string) string {
 }
 
 // use opens the ledger for reservations. The ledger stays open when ctx is cancelled, since a
-// cancelled run still records what it spent.
+// cancelled run still records the uses that it took.
 func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accountant.Ledger,
 	error) {
 	if w.ledger == "" {
@@ -123,8 +123,8 @@ func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accou
 		return ledger, err
 	}
 	if !w.make {
-		return nil, inputf("the store has no ledger %q: make it with `privgen ledger create`, or "+
-			"give --new-ledger to make it with the plan's budget", w.ledger)
+		return nil, inputf("the store has no ledger %q: create it with `privgen ledger create`, or "+
+			"give --new-ledger to create it with the plan's budget", w.ledger)
 	}
 	ledger, err = s.Create(ctx, w.ledger, terms)
 	if errors.Is(err, store.ErrExists) { // another process was faster
@@ -132,7 +132,7 @@ func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accou
 	}
 	if err == nil {
 		budget := terms.Budget
-		a.note("made the ledger %q with a budget of ε = %g, δ = %g (%v)", w.ledger, budget.Epsilon,
+		a.note("created the ledger %q with a budget of ε = %g, δ = %g (%v)", w.ledger, budget.Epsilon,
 			budget.Delta, budget.Relation)
 	}
 	return ledger, err

@@ -12,8 +12,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program. A first interrupt stops the work between two steps. A second one ends
-// the process.
+// run runs the program and returns its exit code. A first interrupt stops the work between two
+// steps. A second interrupt ends the process.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ignoreSignals()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

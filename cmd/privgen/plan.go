@@ -31,7 +31,7 @@ type planJob struct {
 // maker makes the plan of one system with its defaults.
 type maker func(records.Schema, accountant.Budget, int, uint64) (privgen.Plan, error)
 
-// systems are the systems that --system can name.
+// systems lists the systems that --system accepts.
 var systems = map[string]maker{
 	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
@@ -63,7 +63,7 @@ var systems = map[string]maker{
 	},
 }
 
-// made converts a plan to the interface. A plan that could not be made becomes a nil interface.
+// made converts a plan to the interface. If the plan could not be made, it returns a nil interface.
 func made[P privgen.Plan](p P, err error) (privgen.Plan, error) {
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func newPlan(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "plan SCHEMA",
 		GroupID: "work",
-		Short:   "Plan a fit: its system, its price, and the time and memory it takes",
+		Short:   "Plan a fit: its system, its price, and the time and memory that it takes",
 		Long: "Plan chooses all settings of a fit from public inputs alone: the schema, the budget and " +
 			"the\napproximate number of records. It reads no record and spends nothing.\n\n" +
 			"Without --system, plan uses the system that is recommended for such records.",
@@ -124,7 +124,7 @@ type planned struct {
 // planResult is what --json prints.
 type planResult struct {
 	File   string            `json:"plan_file,omitempty"`
-	Schema string            `json:"schema"` // in words
+	Schema string            `json:"schema"` // a description in words
 	Budget accountant.Budget `json:"budget"`
 	planned
 	Stages       json.RawMessage `json:"stages"`
@@ -166,7 +166,7 @@ func (j *planJob) run(path string) error {
 	case errors.Is(err, privgen.ErrNoise) && j.anyway:
 		warning = oneLine(err)
 	case errors.Is(err, privgen.ErrNoise):
-		return fmt.Errorf("%w (--anyway plans it nevertheless)", err)
+		return fmt.Errorf("%w (--anyway makes the plan in spite of this)", err)
 	case err != nil:
 		return err
 	}

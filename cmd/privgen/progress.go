@@ -17,15 +17,15 @@ import (
 // meter shows the progress of a run.
 type meter interface {
 	show(privgen.Progress)
-	end() // called before anything else is printed
+	end() // must be called before other output
 }
 
 func (a *app) checkProgress() error {
 	return oneOf("progress", a.progress, "auto", "bar", "plain", "none")
 }
 
-// meter returns a bar on a terminal and lines otherwise. A file gets no carriage returns unless
-// --progress=bar is given.
+// meter returns a meter of bars for a terminal, and of lines otherwise. A file gets no carriage
+// returns unless --progress=bar is given.
 func (a *app) meter() meter {
 	switch {
 	case a.quiet || a.progress == "none":
@@ -85,7 +85,7 @@ func (b *bars) end() {
 	b.all.Wait()
 }
 
-// lines prints a line for the first and the last step of each stage, and one every few seconds.
+// lines prints a line for the first and the last step of each stage, and a line every few seconds.
 type lines struct {
 	to    io.Writer
 	every time.Duration

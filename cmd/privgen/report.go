@@ -32,12 +32,12 @@ func newReport(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "report GENERATOR [RECORDS]",
 		GroupID: "work",
-		Short:   "Report how good synthetic records are, and what protects the real ones",
+		Short:   "Report the quality of synthetic records and the protection of the real ones",
 		Long: "Report writes one page, which works without a network, and the same numbers as JSON.\n\n" +
-			"With RECORDS, the real ones, the report compares synthetic with real records. Such a report " +
-			"is\nnot private, and says so. --holdout names real records that the generator has not seen; " +
-			"their scores\nare the reference for all others.\n\n" +
-			"With --publish, the report uses released numbers alone and may be published; --fidelity " +
+			"RECORDS are the real records. With RECORDS, the report compares synthetic with real records. " +
+			"Such a\nreport is not private, and says so. --holdout names real records that the generator has " +
+			"not seen;\ntheir scores are the reference for all others.\n\n" +
+			"With --publish, the report uses only released numbers and may be published. --fidelity " +
 			"adds the\nfigures that privgen fidelity released.",
 		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
 			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
@@ -52,7 +52,7 @@ func newReport(a *app) *cobra.Command {
 	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that the generator has not seen")
 	f.StringVar(&j.synthetic, "synthetic", "", "`file` of synthetic records to use instead of drawing new ones")
 	f.StringVar(&j.plan, "plan", "", "plan `file` of the generator, for the bill")
-	f.BoolVar(&j.publish, "publish", false, "use released numbers alone")
+	f.BoolVar(&j.publish, "publish", false, "use only released numbers")
 	f.StringVar(&j.fidelity, "fidelity", "", "`file` of figures written by privgen fidelity")
 	f.StringVar(&j.title, "title", "", "`title` of the page")
 	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")

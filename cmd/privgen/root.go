@@ -18,10 +18,10 @@ type app struct {
 	quiet    bool
 	progress string
 
-	started bool // the command line was valid, and the subcommand has started
+	started bool // whether the command line was valid and the subcommand has started
 }
 
-const columns = 100 // of text
+const columns = 100 // width of printed text
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -83,7 +83,7 @@ func version() string {
 	return text
 }
 
-// action wraps the work of a subcommand. It runs after the command line was checked.
+// action wraps the work of a subcommand, which runs after the command line has been checked.
 func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {

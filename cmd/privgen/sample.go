@@ -41,8 +41,8 @@ func newSample(a *app) *cobra.Command {
 		Use:     "sample GENERATOR",
 		GroupID: "work",
 		Short:   "Draw any number of synthetic records",
-		Long: "Sample draws synthetic records. Drawing costs no privacy, however often and however many.\n" +
-			"Records are streamed: memory does not grow with their number.\n\n" +
+		Long: "Sample draws synthetic records. Any number of draws of any size costs no further privacy.\n" +
+			"Records are streamed, so memory does not grow with their number.\n\n" +
 			"A condition of --where is column=value, column>=value or column<=value for a table, and\n" +
 			"item=number for sets. Records that do not meet all conditions are discarded.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
@@ -58,9 +58,9 @@ func newSample(a *app) *cobra.Command {
 	f.IntVarP(&j.n, "n", "n", 0, "`number` of records")
 	f.Uint64Var(&j.seed, "seed", 0, "seed, a `number`, that makes the draw repeatable; by default every draw differs")
 	f.StringVar(&j.class, "class", "", "draw only records of the named `class`")
-	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; if repeated, all must hold")
+	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; if repeated, all conditions must hold")
 	f.IntVar(&j.attempts, "attempts", 1000,
-		"with --where: largest `number` of records drawn for each record wanted")
+		"with --where: largest `number` of records drawn for each requested record")
 	f.StringVar(&j.format, "format", "auto",
 		"`format`: "+listed(outputFormats, "or")+"; auto decides by the file's name")
 	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
@@ -183,7 +183,7 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 func classList(s records.Schema) string {
 	names := s.ClassNames()
 	if len(names) == 0 {
-		return "no class: the generator's records have none"
+		return "no class, since the generator's records have no classes"
 	}
 	return fmt.Sprintf("%q", names)
 }
@@ -215,7 +215,7 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 		if err := writePart(w, j.format, layout, part); err != nil {
 			return err
 		}
-		layout.Header = false // the header is in the first part
+		layout.Header = false // only the first part has the header
 	}
 	return nil
 }

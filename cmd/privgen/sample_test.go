@@ -24,7 +24,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestSamplesAreTheLibrarys: every format holds the records that the library draws with that seed.
+// TestSamplesAreTheLibrarys: a sample in any format has the records that the library draws with the
+// same seed.
 func TestSamplesAreTheLibrarys(t *testing.T) {
 	s := fitted(t)
 	gen, err := privgen.LoadFile(s.path("people.gen"))
@@ -42,7 +43,7 @@ func TestSamplesAreTheLibrarys(t *testing.T) {
 	}
 	printed := s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7").stdout
 	if printed != want.String() {
-		t.Error("CSV on standard output differs")
+		t.Error("CSV on standard output differs from CSV in a file")
 	}
 	for _, name := range []string{"s.csv", "s.jsonl", "s.parquet", "s.npz"} {
 		s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7", "-o", name)
@@ -62,7 +63,7 @@ func TestSamplesAreTheLibrarys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.String() != want.String() {
-			t.Errorf("%s differs", name)
+			t.Errorf("the records of %s differ from those that the library draws", name)
 		}
 	}
 }
@@ -85,8 +86,8 @@ func (s *session) frame(name string, schema records.Schema) *records.Frame {
 	return f
 }
 
-// TestSamplesOfConditions: class and conditions hold for every record, and there are as many as
-// asked for.
+// TestSamplesOfConditions: every record has the class and meets the conditions, and the number of
+// records is the requested one.
 func TestSamplesOfConditions(t *testing.T) {
 	s := fitted(t)
 	s.run(0, "sample", "people.gen", "-n", "1500", "--class", "high", "--where", "age>=40", "--where",
@@ -97,12 +98,12 @@ func TestSamplesOfConditions(t *testing.T) {
 	}
 	f := s.frame("s.csv", schema)
 	if f.Len() != 1500 {
-		t.Errorf("%d records, want 1500", f.Len())
+		t.Errorf("got %d records, want 1500", f.Len())
 	}
 	for i := range f.Len() {
 		if f.Number(i, 0) < 40 || f.Number(i, 2) > 50 || f.Value(i, 1) != "private" ||
 			f.Value(i, 3) != "high" {
-			t.Fatalf("record %d meets not all conditions", i)
+			t.Fatalf("record %d does not meet all conditions", i)
 		}
 	}
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=91"), "age")
@@ -114,21 +115,21 @@ func TestSamplesOfConditions(t *testing.T) {
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
 }
 
-// TestSeeds: a seed repeats a draw, and without one each is another.
+// TestSeeds: the same seed repeats a draw, and draws without a seed differ.
 func TestSeeds(t *testing.T) {
 	s := fitted(t)
 	draw := func(more ...string) string {
 		return s.run(0, append([]string{"sample", "people.gen", "-n", "100"}, more...)...).stdout
 	}
 	if first := draw("--seed", "0"); draw("--seed", "0") != first {
-		t.Error("the same seed draws something else")
+		t.Error("two draws with the same seed differ")
 	}
 	if first := draw(); draw() == first { // two seeds of 64 bits are equal with probability 2^-64
-		t.Error("no seed draws the same twice")
+		t.Error("two draws without a seed are equal")
 	}
 }
 
-// TestSamplesAreStreamed: a million records and a thousand take about the same memory.
+// TestSamplesAreStreamed: a million records take about the same memory as a thousand.
 func TestSamplesAreStreamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws a million records")
@@ -137,21 +138,21 @@ func TestSamplesAreStreamed(t *testing.T) {
 	memory := func(n int) int64 {
 		c := s.command("sample", "people.gen", "-n", strconv.Itoa(n), "-o", os.DevNull)
 		if e := finish(t, c.Run(), c); e.code != 0 {
-			t.Fatalf("exit code %d", e.code)
+			t.Fatalf("sample ends with exit code %d, want 0", e.code)
 		}
 		usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
 		if !ok {
-			t.Skip("the system does not tell")
+			t.Skip("the system does not report the memory of a process")
 		}
 		return int64(usage.Maxrss)
 	}
 	few, many := memory(1000), memory(1_000_000)
 	if many > 2*few {
-		t.Errorf("a thousand records take %d KiB, a million %d", few, many)
+		t.Errorf("a thousand records take %d KiB, a million records %d KiB", few, many)
 	}
 }
 
-// TestRecordsOnStandardInput: a fit of a pipe is a fit of the file.
+// TestRecordsOnStandardInput: a fit can read the records from a pipe instead of a file.
 func TestRecordsOnStandardInput(t *testing.T) {
 	s := withShortPlan(t)
 	s.stdin = s.read("people.csv")
@@ -162,7 +163,8 @@ func TestRecordsOnStandardInput(t *testing.T) {
 		"standard input")
 }
 
-// TestInputFormats: the same records in other forms have the same strays, which is none.
+// TestInputFormats: the same records in other formats are read without any value outside the
+// schema.
 func TestInputFormats(t *testing.T) {
 	s := fitted(t)
 	s.run(0, "sample", "people.gen", "-n", "2000", "-o", "a.jsonl")
@@ -171,7 +173,7 @@ func TestInputFormats(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.parquet"} {
 		e := s.run(0, "fit", "plan.json", name, "--ledger", "b", "-o", name+".gen")
 		if strings.Contains(e.stderr, "outside the schema") {
-			t.Errorf("%s: %s", name, e.stderr)
+			t.Errorf("%s: the fit reports values outside the schema: %s", name, e.stderr)
 		}
 	}
 	compressed := exec.Command("gzip", "-k", s.path("people.csv"))
@@ -206,16 +208,16 @@ func TestStraysAreTold(t *testing.T) {
 	text := strings.Join(strings.Fields(e.stderr), " ")
 	if !strings.Contains(text, "do not publish") ||
 		!strings.Contains(text, "column age in 2, column work in 1 of 3003 records") {
-		t.Errorf("standard error has %q", e.stderr)
+		t.Errorf("got standard error %q, want the counts of clamped values", e.stderr)
 	}
 	validate(t, "fit", e.stdout)
 	if e := s.run(0, append(fit, "--quiet")...); e.stderr != "" {
-		t.Errorf("--quiet prints %q", e.stderr)
+		t.Errorf("with --quiet: got %q on standard error, want nothing", e.stderr)
 	}
 }
 
-// TestPersonsOfSeveralRows: a plan of persons reads whose row is whose, and its guarantee is one
-// for persons; a ledger of records refuses it.
+// TestPersonsOfSeveralRows: a fit by person reads the person of each row, and its guarantee
+// protects persons. A ledger of records refuses the plan.
 func TestPersonsOfSeveralRows(t *testing.T) {
 	s := newSession(t)
 	s.people("people.csv", 3000, 1)
@@ -239,7 +241,7 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	validate(t, "fit", e.stdout)
 	r := decode[fitResult](t, e.stdout)
 	if r.Guarantee.Unit != records.UnitUser || r.Guarantee.RowsPerUnit != 2 {
-		t.Errorf("the guarantee is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+		t.Errorf("the guarantee is for a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	s.run(0, "sample", "people.gen", "-n", "10")
 	s.ofPersons()
@@ -260,7 +262,7 @@ func (s *session) ofPersons() {
 	validate(s.T, "draft", e.stdout)
 	if r := decode[draftResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
 		r.Guarantee.RowsPerUnit != 2 {
-		s.Errorf("the draft is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+		s.Errorf("the draft protects a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	s.run(0, "plan", "drafted.json", "--records", "1500", "-o", "drafted-plan.json")
 	s.oneLine(s.run(exitInput, append(draft, "-o", "other.json")...), "user")
@@ -277,15 +279,15 @@ func (s *session) ofPersons() {
 	validate(s.T, "fidelity", e.stdout)
 	if r := decode[fidelityResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
 		r.Guarantee.RowsPerUnit != 2 {
-		s.Errorf("the figures are for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+		s.Errorf("the figures protect a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	figures[4] = "rows"
 	figures[8] = "others.json"
 	s.oneLine(s.run(exitInput, append(figures, "--person", "who")...), "UnitUser")
 }
 
-// TestSamplesOfImagesAreAPicture: the one that the library writes of the same draw. Rows of a table
-// are none.
+// TestSamplesOfImagesAreAPicture: a sample of images as png is the picture that the library writes
+// of the same draw. Rows of a table cannot be written as png.
 func TestSamplesOfImagesAreAPicture(t *testing.T) {
 	s := fitted(t)
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "2", "--format", "png"), "format")
@@ -354,7 +356,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 	for name, chain := range chains {
 		gen, err := chain.Fit(t.Context(), data)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("fitting %s: %v", name, err)
 		}
 		if err := gen.SaveFile(s.path(name + ".gen")); err != nil {
 			t.Fatal(err)
@@ -364,7 +366,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if labelled := drawn.Schema().Classes() == 2; labelled == (name == "dpgm") {
-			t.Errorf("%s: labelled %v", name, labelled)
+			t.Errorf("%s: the samples have labels: %v; want labels except for dpgm", name, labelled)
 		}
 		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
 			".npz": records.WriteNPZ,

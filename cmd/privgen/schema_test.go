@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// validate holds a JSON text to a schema of the folder schemas.
+// validate checks a JSON text against a schema of the folder schemas.
 func validate(t *testing.T, name, text string) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("schemas", name+".schema.json"))
@@ -20,10 +20,10 @@ func validate(t *testing.T, name, text string) {
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		t.Fatalf("%s: %v in %q", name, err, text)
+		t.Fatalf("%s: the output is not JSON: %v in %q", name, err, text)
 	}
 	if err := schema.Validate(value); err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("the output does not match the schema %s: %v", name, err)
 	}
 }
 
@@ -31,7 +31,8 @@ func validate(t *testing.T, name, text string) {
 func TestJSONFollowsItsSchema(t *testing.T) {
 	s := withShortPlan(t)
 	s.people("sample.csv", 300, 2)
-	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // by others
+	// other tests check these schemas
+	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true}
 	for _, c := range []struct {
 		schema string
 		args   []string
@@ -63,10 +64,10 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	}
 	for _, f := range files {
 		if name := strings.TrimSuffix(filepath.Base(f), ".schema.json"); !tried[name] {
-			t.Errorf("nothing is held to %s", f)
+			t.Errorf("no output is checked against %s", f)
 		}
 	}
-	// the drafted schema and the plan file are read back by the library
+	// the library can read the drafted schema and the plan file
 	if _, err := openSchema(s.path("narrow.json")); err != nil {
 		t.Error(err)
 	}
@@ -75,7 +76,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	}
 }
 
-// TestSchemasRefuse: a schema that accepts anything shows nothing.
+// TestSchemasRefuse checks that the JSON schemas reject wrong documents.
 func TestSchemasRefuse(t *testing.T) {
 	files, err := filepath.Glob("schemas/*.schema.json")
 	if err != nil {
@@ -92,7 +93,7 @@ func TestSchemasRefuse(t *testing.T) {
 				t.Fatal(err)
 			}
 			if schema.Validate(value) == nil {
-				t.Errorf("%s accepts %s", f, text)
+				t.Errorf("%s accepts the wrong document %s", f, text)
 			}
 		}
 		if text, _ := os.ReadFile(f); !strings.Contains(string(text), "2020-12") {
@@ -101,8 +102,8 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// TestReportFollowsItsSchema: the report's JSON is held to the schema that package report commits,
-// and the page is one file.
+// TestReportFollowsItsSchema checks the report's JSON against the schema of package report, and
+// that the page is one file.
 func TestReportFollowsItsSchema(t *testing.T) {
 	s := fitted(t)
 	s.people("others.csv", 1000, 2)
@@ -129,12 +130,12 @@ func TestReportFollowsItsSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(value); err != nil {
-			t.Errorf("%v: %v", args, err)
+			t.Errorf("%v: the output does not match the schema: %v", args, err)
 		}
 	}
 	if !strings.Contains(s.read("report.html"), report.Caveat) ||
 		strings.Contains(s.read("public.html"), report.Caveat) {
-		t.Error("the page on real records says it is not private, the public one does not")
+		t.Error("want the page on real records, and not the public page, to say that it is not private")
 	}
 	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv", "--publish", "-o", "x.html"),
 		"--publish")

@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreSignals does nothing: on this system writes fail with errors.
+// ignoreSignals does nothing, since on this system writes fail with errors and without signals.
 func ignoreSignals() {}

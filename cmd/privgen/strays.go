@@ -39,7 +39,7 @@ func (a *app) warnStrays(d records.Data) {
 		for i, name := range columns {
 			parts = append(parts, fmt.Sprintf("column %s in %d", name, counts[i]))
 		}
-		a.note("some values lie outside the schema and are clamped or replaced: %s of %d records. These "+
+		a.note("some values are outside the schema and are clamped or replaced: %s of %d records. These "+
 			"counts have no noise: do not publish them", strings.Join(parts, ", "), d.Len())
 		return
 	}
@@ -47,7 +47,7 @@ func (a *app) warnStrays(d records.Data) {
 		return
 	}
 	if err := records.Check(d); err != nil {
-		a.note("some records lie outside the schema and are clamped: %s. This list was made without "+
+		a.note("some records are outside the schema and are clamped: %s. This message was made without "+
 			"noise: do not publish it", oneLine(err))
 	}
 }

@@ -16,7 +16,7 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminals here:", err)
+		t.Skip("pseudo-terminals are not available:", err)
 	}
 	fd := int(ours.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
@@ -36,8 +36,8 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
-// TestBarsOnATerminal: a fit on a terminal draws bars with a rate and the time that is left, and
-// ends with each of them full.
+// TestBarsOnATerminal: a fit on a terminal draws bars with a rate and the remaining time, and all
+// bars are full at the end.
 func TestBarsOnATerminal(t *testing.T) {
 	s := withShortPlan(t)
 	ours, theirs := openTerminal(t)
@@ -51,15 +51,15 @@ func TestBarsOnATerminal(t *testing.T) {
 	theirs.Close()
 	shown, _ := io.ReadAll(ours) // ends with an error when the last process closes the terminal
 	if e := finish(t, c.Wait(), c); e.code != 0 {
-		t.Fatalf("exit code %d: %s", e.code, shown)
+		t.Fatalf("got exit code %d, want 0: %s", e.code, shown)
 	}
 	text := regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]").ReplaceAllString(string(shown), "")
 	for _, words := range []string{"mean embedding", "generator", "60/60", "/s", "left 00:"} {
 		if !strings.Contains(text, words) {
-			t.Errorf("the terminal does not show %q: %q", words, text)
+			t.Errorf("the terminal does not show %q, but %q", words, text)
 		}
 	}
 	if strings.Contains(text, " so far") {
-		t.Error("a terminal gets lines beside bars")
+		t.Error("the terminal shows lines of progress in addition to bars")
 	}
 }

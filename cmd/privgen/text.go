@@ -41,7 +41,7 @@ func wrapLine(line string, width int) (out []string) {
 	return append(out, line)
 }
 
-// table prints rows with aligned columns. The caller right-aligns numbers.
+// table prints rows with aligned columns. The caller pads numbers to align them to the right.
 func table(w io.Writer, rows [][]string) error {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -82,7 +82,7 @@ func oneOf(flag, value string, allowed ...string) error {
 	return usagef("--%s: %q: want %s", flag, value, listed(allowed, "or"))
 }
 
-// listed joins words with commas and a last conjunction.
+// listed joins words with commas, and with a conjunction before the last word.
 func listed(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

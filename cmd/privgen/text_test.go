@@ -42,7 +42,7 @@ func TestLinesOfProgress(t *testing.T) {
 	}
 }
 
-// TestTextFitsTheScreen holds every text to a hundred columns.
+// TestTextFitsTheScreen checks that every help text fits into a hundred columns.
 func TestTextFitsTheScreen(t *testing.T) {
 	s := fitted(t)
 	for _, args := range [][]string{{}, {"plan", "schema.json", "--records", "3000"},
@@ -52,13 +52,13 @@ func TestTextFitsTheScreen(t *testing.T) {
 		e := s.run(0, args...)
 		for line := range strings.Lines(e.stdout + e.stderr) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
-				t.Errorf("%v: %d columns: %s", args, n, line)
+				t.Errorf("%v: a line has %d columns: %s", args, n, line)
 			}
 		}
 	}
 }
 
-// each calls do for every subcommand, the hidden ones excepted.
+// each calls do for every subcommand that is not hidden.
 func each(c *cobra.Command, do func(*cobra.Command)) {
 	do(c)
 	for _, sub := range c.Commands() {
@@ -68,7 +68,7 @@ func each(c *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// TestHelp compares the help of every subcommand with a golden file, and asks for it as users do.
+// TestHelp compares the help of every subcommand with a golden file.
 func TestHelp(t *testing.T) {
 	s := newSession(t)
 	each(newRoot(&app{}), func(c *cobra.Command) {
@@ -76,11 +76,11 @@ func TestHelp(t *testing.T) {
 		args := strings.Fields(c.CommandPath())[1:]
 		e := s.run(0, append(args, "--help")...)
 		if short := s.run(0, append(args, "-h")...); short.stdout != e.stdout {
-			t.Errorf("%s: -h is not --help", name)
+			t.Errorf("%s: -h and --help print different texts", name)
 		}
 		for line := range strings.Lines(e.stdout) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
-				t.Errorf("%s: %d columns: %s", name, n, line)
+				t.Errorf("%s: a line of the help has %d columns: %s", name, n, line)
 			}
 		}
 		golden(t, filepath.Join("testdata", "help", name+".txt"), e.stdout)
@@ -92,13 +92,13 @@ func TestHelp(t *testing.T) {
 	})
 }
 
-// TestManualPages compares the manual pages with those that are committed.
+// TestManualPages compares the generated manual pages with the committed ones.
 func TestManualPages(t *testing.T) {
 	s := newSession(t)
 	s.run(0, "man", "pages")
 	made, err := filepath.Glob(s.path("pages/*.1"))
 	if err != nil || len(made) < 15 {
-		t.Fatalf("%d pages: %v", len(made), err)
+		t.Fatalf("got %d manual pages, want at least 15; error %v", len(made), err)
 	}
 	for _, page := range made {
 		text, err := os.ReadFile(page)
@@ -109,7 +109,7 @@ func TestManualPages(t *testing.T) {
 	}
 	kept, err := filepath.Glob("man/*.1")
 	if err != nil || len(kept) != len(made) {
-		t.Errorf("%d pages are committed, %d are made", len(kept), len(made))
+		t.Errorf("%d pages are committed, but %d are generated", len(kept), len(made))
 	}
 }
 
@@ -137,7 +137,7 @@ func TestCompletion(t *testing.T) {
 	s.run(0, "ledger", "create", "people-2026")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if e := s.run(0, "completion", shell); !strings.Contains(e.stdout, "privgen") {
-			t.Errorf("%s: %q", shell, e.stdout)
+			t.Errorf("the completion for %s does not mention privgen: %q", shell, e.stdout)
 		}
 	}
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		e := s.run(0, append([]string{"__complete"}, c.args...)...)
 		if !strings.Contains(e.stdout, c.want) {
-			t.Errorf("%q is completed to %q, want %s", c.args, e.stdout, c.want)
+			t.Errorf("%q: got the completions %q, want %s", c.args, e.stdout, c.want)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestCompletion(t *testing.T) {
 func TestVersion(t *testing.T) {
 	s := newSession(t)
 	if e := s.run(0, "--version"); !strings.HasPrefix(e.stdout, "privgen version ") {
-		t.Errorf("%q", e.stdout)
+		t.Errorf("got %q, want the program's version", e.stdout)
 	}
 }
 
@@ -172,6 +172,6 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 	if fmt.Sprint(digits(none)) != "–" {
-		t.Error("no number is printed as one")
+		t.Error("a missing number is printed as a number")
 	}
 }

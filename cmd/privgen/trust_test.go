@@ -15,19 +15,19 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestModelCard: what the card says is what the generator guarantees.
+// TestModelCard: the card states the generator's guarantee.
 func TestModelCard(t *testing.T) {
 	s := fitted(t)
 	card := s.run(0, "guarantee", "people.gen", "--markdown").stdout
 	for _, words := range []string{"# Synthetic records", "ε = 1", "δ = 1e-05", "add_or_remove_one",
 		"| mean embedding |", "does not cover", "| age | integer [17, 90] |"} {
 		if !strings.Contains(card, words) {
-			t.Errorf("the card lacks %q:\n%s", words, card)
+			t.Errorf("the card does not contain %q:\n%s", words, card)
 		}
 	}
 }
 
-// TestDamagedLedger: a changed line and a line that is gone have a code of their own.
+// TestDamagedLedger: a changed line and a removed line have their own exit code.
 func TestDamagedLedger(t *testing.T) {
 	s := fitted(t)
 	journal := filepath.Join("ledgers", "people", "journal")
@@ -37,7 +37,7 @@ func TestDamagedLedger(t *testing.T) {
 		"cut short": whole[:strings.LastIndex(strings.TrimSpace(whole), "\n")+1],
 	} {
 		if text == whole {
-			t.Fatalf("%s: nothing was changed", name)
+			t.Fatalf("%s: the test did not change the file", name)
 		}
 		s.write(journal, text)
 		s.oneLine(s.run(exitLedger, "ledger", "verify", "people"), "people")
@@ -48,7 +48,8 @@ func TestDamagedLedger(t *testing.T) {
 	s.run(0, "ledger", "verify", "people")
 }
 
-// TestWhatIsLeft: a release with the noise that left names fits, and one with less does not.
+// TestWhatIsLeft: a release with the noise that the subcommand left prints fits, and a release with
+// less noise does not.
 func TestWhatIsLeft(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	l := accountant.NewLedger(budget)
@@ -60,21 +61,21 @@ func TestWhatIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise}); err != nil || !good {
-		t.Errorf("noise %v does not fit: %v", noise, err)
+		t.Errorf("a release of noise multiplier %v does not fit: %v", noise, err)
 	}
 	good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise / 1.01})
 	if err != nil || good {
-		t.Errorf("less noise than %v fits too: %v", noise, err)
+		t.Errorf("a release with less noise than %v fits too, error %v", noise, err)
 	}
 	if err := l.Spend("all", accountant.Gaussian{NoiseMultiplier: noise}); err != nil {
 		t.Fatal(err)
 	}
 	if noise, err := leastNoise(l); err != nil || noise != 0 && noise < 20 {
-		t.Errorf("of nothing %v is left: %v", noise, err)
+		t.Errorf("got noise %v for a spent ledger, want 0; error %v", noise, err)
 	}
 }
 
-// TestPlansThatFit asks before anything is spent.
+// TestPlansThatFit checks the answer whether a plan fits, before and after a fit.
 func TestPlansThatFit(t *testing.T) {
 	s := withShortPlan(t)
 	s.run(0, "ledger", "create", "people", "--epsilon", "1")
@@ -88,9 +89,9 @@ func TestPlansThatFit(t *testing.T) {
 	}
 }
 
-// TestAuditRefutesAFalseClaim: a plan of ε = 1000 that claims 0.1. All 256 guesses of eight audits
-// were right, so a guess is wrong with probability below 2 %, and eight of 32 are, which would let
-// the claim pass, with probability below 1e-6.
+// TestAuditRefutesAFalseClaim audits a plan of ε = 1000 that claims 0.1. All 256 guesses of eight
+// audits were right, so a guess is wrong with probability below 2 %. The claim would pass if eight
+// of 32 guesses were wrong, which has probability below 1e-6.
 func TestAuditRefutesAFalseClaim(t *testing.T) {
 	var list []records.Column
 	for i := range 16 {
@@ -111,14 +112,14 @@ func TestAuditRefutesAFalseClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !r.Refuted || r.Bound <= 0.1 {
-		t.Errorf("a plan of ε = 1000 passes for one of 0.1: %+v", r)
+		t.Errorf("a plan of ε = 1000 that claims 0.1 is not refuted: %+v", r)
 	}
 	if honest, _ := j.audit(context.Background(), p, 1000); honest.Refuted {
-		t.Errorf("an honest claim is refuted: %+v", honest)
+		t.Errorf("a true claim is refuted: %+v", honest)
 	}
 }
 
-// TestAuditEndsWithItsContext: a cancelled training is no result.
+// TestAuditEndsWithItsContext: an audit whose training is cancelled returns an error.
 func TestAuditEndsWithItsContext(t *testing.T) {
 	schema, err := openSchema(writeTemp(t, peopleSchema))
 	if err != nil {
@@ -132,7 +133,7 @@ func TestAuditEndsWithItsContext(t *testing.T) {
 	cancel()
 	j := &auditJob{app: &app{quiet: true}, canaries: 50, samples: 500, falseAlarm: 0.01}
 	if _, err := j.audit(ctx, p, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v, want the context's", err)
+		t.Errorf("got %v, want the context's error", err)
 	}
 }
 
@@ -149,13 +150,13 @@ func TestWithinItsBudget(t *testing.T) {
 	for spent, within := range map[float64]bool{0: true, 1: true, 1.0000001: false} {
 		r := verifyResult{Spent: accountant.Bound{Upper: spent}, Budget: 1}
 		if r.within() != within {
-			t.Errorf("ε = %v of 1: within is %v", spent, !within)
+			t.Errorf("ε = %v of a budget of 1: within returns %v", spent, !within)
 		}
 	}
 }
 
-// TestGeneratorsAreNotReplaced: what was paid for stays, unless a checkpoint holds it or --force
-// says so.
+// TestGeneratorsAreNotReplaced: an existing generator is replaced only if a checkpoint holds it or
+// --force is given.
 func TestGeneratorsAreNotReplaced(t *testing.T) {
 	s := fitted(t)
 	s.run(0, "ledger", "create", "more", "--epsilon", "3")
@@ -164,16 +165,16 @@ func TestGeneratorsAreNotReplaced(t *testing.T) {
 	before := s.read("people.gen")
 	s.oneLine(s.run(exitUsage, fit...), "--force")
 	if s.read("people.gen") != before {
-		t.Error("the generator is another one")
+		t.Error("the generator was replaced")
 	}
 	s.run(0, append(fit, "--force")...)
 	if s.read("people.gen") == before {
-		t.Error("--force replaces nothing")
+		t.Error("--force does not replace the generator")
 	}
 }
 
-// TestComparisonIsAllOrNothing: plans that fit one by one and not together are refused before the
-// first of them is paid for.
+// TestComparisonIsAllOrNothing: plans that fit on the ledger one by one, but not together, are
+// refused before any of them is paid for.
 func TestComparisonIsAllOrNothing(t *testing.T) {
 	s := withShortPlan(t)
 	s.write("other.json", s.read("plan.json"))
@@ -183,6 +184,6 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 	s.oneLine(e, "all plans together")
 	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
 	if left.Spent.Upper != 0 {
-		t.Errorf("ε = %v is spent", left.Spent.Upper)
+		t.Errorf("got spent ε = %v, want 0", left.Spent.Upper)
 	}
 }

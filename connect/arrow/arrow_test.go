@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The tables and helpers that tests of packages share.
+// These tables and helpers are shared by the tests of several packages.
 var (
 	people  = tabletest.People
 	visits  = tabletest.Visits
@@ -54,28 +54,28 @@ func TestRecordsComeBack(t *testing.T) {
 		data := written(t, l, s, f.Slice(0, 100), f.Slice(100, 100), f.Slice(100, 300))
 		back := must(read(data, s))(t)
 		if cellsOf(back) != cellsOf(f) || records.Check(back) != nil {
-			t.Errorf("layout %d: %s", l, cellsOf(back))
+			t.Errorf("layout %d: the records differ after reading: %s", l, cellsOf(back))
 		}
 		var sizes []int
 		for part, err := range arrow.Stream(iotest.OneByteReader(bytes.NewReader(data)), s) {
 			sizes = append(sizes, must(part, err)(t).Len())
 		}
 		if fmt.Sprint(sizes) != "[100 0 200]" {
-			t.Errorf("layout %d: parts of %v", l, sizes)
+			t.Errorf("layout %d: got parts of %v, want [100 0 200]", l, sizes)
 		}
 		if none := must(read(written(t, l, s), s))(t); none.Len() != 0 || !none.Schema().Equal(s) {
-			t.Errorf("layout %d: %d records of none", l, none.Len())
+			t.Errorf("layout %d: got %d records, want none", l, none.Len())
 		}
 	}
 	batch := must(arrow.ToRecord(f))(t)
 	defer batch.Release()
 	if back := must(arrow.FromRecord(batch, s))(t); cellsOf(back) != cellsOf(f) {
-		t.Error("a batch is other records")
+		t.Error("the records of a batch differ from the records written")
 	}
 	fewer := must(records.NewSchema(s.Columns()[5], s.Columns()[0]))(t)
 	back := must(read(written(t, arrow.StreamLayout, s, f), fewer))(t)
 	if !strings.HasPrefix(cellsOf(back), fmt.Sprintf(`{"bonus":%s,"weight":`, bonus(f))) {
-		t.Errorf("some columns: %.80s", cellsOf(back))
+		t.Errorf("reading two of the columns gives %.80s", cellsOf(back))
 	}
 }
 
@@ -103,14 +103,14 @@ func TestNumbersAreNotCopied(t *testing.T) {
 	}
 	var batch aw.RecordBatch
 	if got := allocated(func() { batch = must(arrow.ToRecord(f))(t) }); got > 2*8*n+1<<16 {
-		t.Errorf("%d bytes for a batch of %d numbers", got, 2*n)
+		t.Errorf("%d bytes are allocated for a batch of %d numbers", got, 2*n)
 	}
 	if got := allocated(func() { must(arrow.FromRecord(batch, s))(t) }); got > 1<<16 {
-		t.Errorf("%d bytes for records of a batch", got)
+		t.Errorf("%d bytes are allocated for reading a batch", got)
 	}
 	batch.Column(0).(*array.Float64).Float64Values()[7] = 0.5
 	if back := must(arrow.FromRecord(batch, s))(t); back.Number(7, 0) != 0.5 {
-		t.Error("other numbers")
+		t.Error("the frame does not share the memory of the batch")
 	}
 }
 
@@ -129,7 +129,8 @@ func batchOf(a aw.Array) aw.RecordBatch {
 	return array.NewRecordBatch(s, []aw.Array{a}, int64(a.Len()))
 }
 
-// TestTypes: all of them, as numbers and as levels, alone and in dictionaries, over a stream too.
+// TestTypes reads every supported type, as numbers and as levels, alone and in dictionaries, from
+// batches and from streams.
 func TestTypes(t *testing.T) {
 	number := must(records.NewSchema(records.Numeric("c", -1e30, 1e30).WithMissing()))(t)
 	level := func(names ...string) records.Schema {
@@ -177,7 +178,7 @@ func TestTypes(t *testing.T) {
 			want = "{\"c\":\"a\"}\n{\"c\":null}\n{\"c\":\"a text that is longer than twelve\"}\n"
 		}
 		if got := cellsOf(must(arrow.FromRecord(batch, c.schema))(t)); got != want {
-			t.Errorf("%v: %s\nwant %s", c.of, got, want)
+			t.Errorf("%v: got %s\nwant %s", c.of, got, want)
 		}
 		for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
 			var b bytes.Buffer
@@ -186,7 +187,7 @@ func TestTypes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := cellsOf(must(read(b.Bytes(), c.schema))(t)); got != want {
-				t.Errorf("%v, over a stream: %s\nwant %s", c.of, got, want)
+				t.Errorf("%v, from a stream: got %s\nwant %s", c.of, got, want)
 			}
 		}
 	}
@@ -202,13 +203,13 @@ func TestRefusals(t *testing.T) {
 	} {
 		_, err := arrow.FromRecord(batchOf(a), level)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
+			t.Errorf("got %v, want an error with %q", err, says)
 		}
 	}
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	wrong("no batch", second(arrow.FromRecord(nil, level)))
@@ -229,16 +230,16 @@ func TestRefusals(t *testing.T) {
 			t.Error(err)
 		}
 		if err := arrow.WriteFrame(full{}, l, f); !errors.Is(err, io.ErrShortWrite) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: writing to a full writer: got %v, want io.ErrShortWrite", l, err)
 		}
 		data := written(t, l, s, f)
 		_, err = arrow.ReadFrame(io.MultiReader(bytes.NewReader(data[:600]), iotest.ErrReader(broken)), s)
 		if !errors.Is(err, broken) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: reading from a broken reader: got %v, want its error", l, err)
 		}
 		_, err = read(data, must(records.NewSchema(records.Numeric("none", 0, 1)))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), `"none"`) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: a missing column: got %v, want records.ErrFormat with its name", l, err)
 		}
 	}
 }
@@ -249,7 +250,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// TestDamagedStreamsEndInErrors damages each byte of a stream in several ways, and cuts it there.
+// TestDamagedStreamsEndInErrors changes each byte of a stream in two ways, and cuts the stream at
+// each byte. Reading may fail only with records.ErrFormat, and takes little memory.
 func TestDamagedStreamsEndInErrors(t *testing.T) {
 	s := people(t)
 	for _, l := range layouts {
@@ -266,7 +268,7 @@ func TestDamagedStreamsEndInErrors(t *testing.T) {
 				_, err := read(data, s)
 				runtime.ReadMemStats(&after)
 				if err != nil && !errors.Is(err, records.ErrFormat) {
-					t.Errorf("byte %d, %#x: %v", at, change, err)
+					t.Errorf("byte %d, change %#x: got %v, want records.ErrFormat", at, change, err)
 				}
 				if err != nil && change == 0 {
 					cut++
@@ -274,7 +276,7 @@ func TestDamagedStreamsEndInErrors(t *testing.T) {
 					refused++
 				}
 				if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
-					t.Errorf("byte %d, %#x: %d MB: %v", at, change, took>>20, err)
+					t.Errorf("byte %d, change %#x: reading takes %d MB: %v", at, change, took>>20, err)
 				}
 			}
 		}
@@ -292,10 +294,10 @@ func TestLimits(t *testing.T) {
 	over := func(limit string, err error) {
 		t.Helper()
 		if e := new(records.LimitError); !errors.As(err, &e) || e.Limit != limit {
-			t.Errorf("%v, want one of %s", err, limit)
+			t.Errorf("got %v, want a LimitError of %s", err, limit)
 		}
 	}
-	// Nulls have no bytes: a batch of very many is one of 300.
+	// Nulls take no bytes: a batch of 2³⁰ nulls has 300 bytes.
 	empty := array.NewNull(1 << 30)
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, ipc.WithSchema(batchOf(empty).Schema()))
@@ -313,11 +315,11 @@ func TestLimits(t *testing.T) {
 	over("UnpackedBytes", second(read(b.Bytes(), s, records.Limits{Values: 1 << 30})))
 	all := records.Limits{Values: 1 << 30, UnpackedBytes: 1 << 30}
 	if f := must(read(b.Bytes(), s, all))(t); f.Len() != 3<<20 {
-		t.Errorf("%d records", f.Len())
+		t.Errorf("got %d records, want 3·2²⁰", f.Len())
 	}
 }
 
-// TestLongStreamsTakeNoMoreMemory: with twenty times as many records, memory does not grow.
+// TestLongStreamsTakeNoMoreMemory checks that twenty times more records take no more memory.
 func TestLongStreamsTakeNoMoreMemory(t *testing.T) {
 	s := people(t)
 	part := drawn(t, s, 20_000)
@@ -342,12 +344,12 @@ func TestLongStreamsTakeNoMoreMemory(t *testing.T) {
 			most = max(most, m.HeapAlloc)
 		}
 		if records != parts*part.Len() {
-			t.Errorf("%d records", records)
+			t.Errorf("%d records were read, which is not the number written", records)
 		}
 		return most
 	}
 	if few, many := peak(2), peak(40); many > few+8<<20 {
-		t.Errorf("%d MB for 2 parts, %d MB for 40", few>>20, many>>20)
+		t.Errorf("memory grows from %d MB for 2 parts to %d MB for 40", few>>20, many>>20)
 	}
 }
 

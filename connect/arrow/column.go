@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// readable returns an error for a type that is not read.
+// readable returns an error if values of the type cannot be read into the column.
 func readable(t aw.DataType, c records.Column) error {
 	if d, ok := t.(*aw.DictionaryType); ok {
 		if d.ValueType.ID() == aw.DICTIONARY {
@@ -60,7 +60,7 @@ func read(a aw.Array, c records.Column) records.Values {
 	return texts(a, cell)
 }
 
-// texts keeps each text once.
+// texts returns the values as codes of texts. Each text is stored once.
 func texts(a aw.Array, cell cells) records.Values {
 	out := records.Values{Codes: make([]int32, a.Len())}
 	seen, text := map[string]int32{}, []byte(nil)
@@ -83,9 +83,10 @@ func texts(a aw.Array, cell cells) records.Values {
 	return out
 }
 
-// dictionary reads each value of a dictionary that occurs in the rows once, since a batch may have
-// few rows and a dictionary many values. A row whose index is outside the dictionary has a missing
-// value, so that the content of one row changes no other row.
+// dictionary reads a column of dictionary indices. It reads only the dictionary's values that occur
+// in rows, each once, since a batch may have few rows and a dictionary many values. A row whose
+// index is outside the dictionary has a missing value, so that the content of one row changes no
+// other row.
 func dictionary(a *array.Dictionary, c records.Column) records.Values {
 	values := a.Dictionary()
 	cell, seen := cellsOf(values, c), map[int]int32{}
@@ -120,8 +121,8 @@ type cells struct {
 	text   func(dst []byte, i int) []byte
 }
 
-// spell returns the text of a value; whole is false if its bytes are outside the column, for which
-// arrow-go panics.
+// spell returns the text of a value. whole is false if the text's bytes are outside the column, a
+// case in which arrow-go panics.
 func (c cells) spell(dst []byte, i int) (text []byte, whole bool) {
 	defer func() { _ = recover() }()
 	return c.text(dst, i), true
@@ -169,13 +170,13 @@ func cellsOf(a aw.Array, c records.Column) cells {
 		value := x.(interface{ Value(i int) string }).Value
 		return cells{text: func(dst []byte, i int) []byte { return append(dst, value(i)...) }}
 	case *array.Decimal32, *array.Decimal64, *array.Decimal128, *array.Decimal256:
-		// their text is exact; package records parses it if a number is wanted
+		// the text is exact; package records parses it for columns of numbers
 		return cells{text: func(dst []byte, i int) []byte { return append(dst, a.ValueStr(i)...) }}
 	}
 	return cells{}
 }
 
-// integers reads integers; those of more than 53 bits become the nearest float64.
+// integers reads integers. As a number, an integer of more than 53 bits is the nearest float64.
 func integers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](
 	value func(i int) T) cells {
 	return cells{

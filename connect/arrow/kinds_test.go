@@ -18,7 +18,7 @@ func TestTimesComeBack(t *testing.T) {
 	for _, l := range layouts {
 		back := must(read(written(t, l, s, f), s))(t)
 		if cellsOf(back) != cellsOf(f) || records.Check(back) != nil {
-			t.Errorf("layout %d: the records come back otherwise: %v", l, records.Check(back))
+			t.Errorf("layout %d: the records differ after reading: %v", l, records.Check(back))
 		}
 		data := written(t, l, s, named)
 		if len(data) == len(written(t, l, s, f)) {
@@ -30,8 +30,8 @@ func TestTimesComeBack(t *testing.T) {
 	}
 }
 
-// TestTimesOfOthersAreRead: moments and lengths of time in every unit, and whole numbers of 64 bits
-// without a sign.
+// TestTimesOfOthersAreRead reads timestamps and durations in every unit, and unsigned numbers of 64
+// bits, as other programs write them.
 func TestTimesOfOthersAreRead(t *testing.T) {
 	at := time.Date(2024, 2, 29, 12, 30, 1, 250_000_000, time.UTC)
 	moment := records.Datetime("c", at.AddDate(-1, 0, 0).Truncate(time.Hour), at.AddDate(1, 0, 0),
@@ -62,16 +62,17 @@ func TestTimesOfOthersAreRead(t *testing.T) {
 		s := must(records.NewSchema(c.column))(t)
 		got := cellsOf(must(arrow.FromRecord(batchOf(column(t, c.of, c.json)), s))(t))
 		if want := "{\"c\":" + c.want + "}\n{\"c\":null}\n"; got != want {
-			t.Errorf("%v: %s\nwant %s", c.of, got, want)
+			t.Errorf("%v: got %s\nwant %s", c.of, got, want)
 		}
 	}
 }
 
-// TestMomentsThatNoUnitHoldsAreRefused: they are an error before anything is written.
+// TestMomentsThatNoUnitHoldsAreRefused: datetimes that no Arrow unit can represent are an error
+// before anything is written.
 func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC), time.Nanosecond)))(t)
 	if _, err := arrow.SchemaOf(s); err == nil {
-		t.Error("moments that 64 bits do not hold")
+		t.Error("SchemaOf accepts datetimes that 64 bits cannot represent")
 	}
 }

@@ -18,8 +18,8 @@ const continuation = 0xffffffff
 // magic begins a file, whose content is a stream between it and a footer.
 const magic = "ARROW1\x00\x00"
 
-// messages reads the messages of a stream. It allocates memory for bytes that have arrived, not for
-// those that a message announces.
+// messages reads the messages of a stream. It allocates memory for bytes that have arrived, and not
+// for the number of bytes that a message states.
 type messages struct {
 	r      io.Reader
 	read   int64 // bytes so far
@@ -109,7 +109,8 @@ func (m *messages) take(n int64) ([]byte, error) {
 	}
 }
 
-// budget is an allocator of at most the number of bytes that the stream read so far may unpack to.
+// budget is an allocator that limits the unpacked bytes to the number that [records.Limits] allow
+// for the part of the stream that has been read.
 type budget struct {
 	memory.Allocator
 	limits   records.Limits

@@ -16,12 +16,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Stream reads the records of an IPC stream or file, one frame for each of its batches, in memory
-// that does not grow with their number. It ends after the first error.
+// Stream reads the records of an IPC stream or file, one frame for each batch. Its memory does not
+// grow with the number of batches. It ends after the first error.
 //
 // Errors: [records.ErrFormat] for a damaged stream, and for a column that is absent, occurs twice
 // or has a type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of
-// a table; the reader's.
+// a table; the reader's errors.
 func Stream(r io.Reader, s records.Schema,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -157,7 +157,7 @@ func (in *input) next() (f *records.Frame, err error) {
 }
 
 // damaged returns the reason why a stream cannot be read. It omits the text of arrow-go's error,
-// which may hold what was read.
+// which may contain data from the stream.
 func (in *input) damaged() error {
 	switch {
 	case in.messages.failed != nil:
@@ -182,13 +182,13 @@ func rescue(err *error) {
 	}
 }
 
-// find returns the indices of the schema's columns.
+// find returns the index of each of the schema's columns in the file, -1 for identifiers.
 func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 	if _, err := records.NewFrameBuilder(s); err != nil {
 		return nil, err
 	}
 	for _, c := range s.Columns() {
-		if c.Kind() == records.IdentifierColumn { // is never read
+		if c.Kind() == records.IdentifierColumn { // identifiers are never read
 			places = append(places, -1)
 			continue
 		}

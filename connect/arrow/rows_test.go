@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestARowWithABadIndexIsMissing, and changes no other row: over a stream too, for indices of every
-// width and sign.
+// TestARowWithABadIndexIsMissing: a row with an invalid dictionary index is missing and changes no
+// other row, for indices of several widths, in batches and streams.
 func TestARowWithABadIndexIsMissing(t *testing.T) {
 	s := must(records.NewSchema(records.Categorical("c", "a", "b").WithMissing()))(t)
 	values := column(t, aw.BinaryTypes.String, `["a","b"]`)
@@ -37,7 +37,7 @@ func TestARowWithABadIndexIsMissing(t *testing.T) {
 		batch := batchOf(array.NewDictionaryData(data))
 		got := must(arrow.FromRecord(batch, s))(t)
 		if cellsOf(got) != want {
-			t.Errorf("%v: %s", c.index, cellsOf(got))
+			t.Errorf("%v: got %s", c.index, cellsOf(got))
 		}
 		var b bytes.Buffer
 		w := ipc.NewWriter(&b, ipc.WithSchema(batch.Schema()))
@@ -46,13 +46,13 @@ func TestARowWithABadIndexIsMissing(t *testing.T) {
 		}
 		got, err := read(b.Bytes(), s)
 		if err != nil || cellsOf(got) != want {
-			t.Errorf("%v, over a stream: %v", c.index, err)
+			t.Errorf("%v, from a stream: the cells differ, or reading fails: %v", c.index, err)
 		}
 	}
 }
 
-// TestARowWithABadTextIsMissing: a text that ends before it begins, and one beyond the bytes that
-// there are.
+// TestARowWithABadTextIsMissing: a text that ends before it begins, and a text beyond the end of
+// the column's bytes, are missing values.
 func TestARowWithABadTextIsMissing(t *testing.T) {
 	s := must(records.NewSchema(records.Categorical("c", "a", "b").WithMissing()))(t)
 	offsets := aw.Int32Traits.CastToBytes([]int32{0, 1, 500, 1, 2})
@@ -61,6 +61,6 @@ func TestARowWithABadTextIsMissing(t *testing.T) {
 	const want = "{\"c\":\"a\"}\n{\"c\":null}\n{\"c\":null}\n{\"c\":\"b\"}\n"
 	got, err := arrow.FromRecord(batchOf(array.NewStringData(data)), s)
 	if err != nil || tabletest.Lines(got) != want {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, error %v", got, err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// times reads values that may need more than the 53 bits of a float64: whole numbers, moments and
-// lengths of time. done is false for other columns and types.
+// times reads values that may need more than the 53 bits of a float64: whole numbers, datetimes and
+// durations. done is false for other columns and types.
 func times(a aw.Array, c records.Column) (out records.Values, done bool) {
 	switch c.Kind() {
 	case records.DatetimeColumn:
@@ -93,7 +93,7 @@ func wholeOf(a aw.Array) func(i int) int64 {
 	return nil
 }
 
-// appendSeconds appends a length of time as a decimal number of seconds.
+// appendSeconds appends a duration as a decimal number of seconds.
 func appendSeconds(dst []byte, v int64, unit aw.TimeUnit) []byte {
 	digits := 3 * int(unit) // of seconds, milliseconds, microseconds and nanoseconds
 	power := int64(1)
@@ -114,7 +114,7 @@ func appendSeconds(dst []byte, v int64, unit aw.TimeUnit) []byte {
 	return dst
 }
 
-// unitOf returns the largest unit that holds a column's moments or lengths of time.
+// unitOf returns the largest unit that represents a column's datetimes or durations exactly.
 func unitOf(c records.Column) aw.TimeUnit {
 	from, _ := c.Times()
 	lo, _ := c.Durations()
@@ -127,7 +127,7 @@ func unitOf(c records.Column) aw.TimeUnit {
 	return unit
 }
 
-// writable returns an error for a column of moments that its unit cannot represent.
+// writable returns an error for a column of datetimes that 64 bits cannot represent in its unit.
 func writable(c records.Column) error {
 	if c.Kind() != records.DatetimeColumn || unitOf(c) != aw.Nanosecond {
 		return nil
@@ -140,7 +140,7 @@ func writable(c records.Column) error {
 	return nil
 }
 
-// exactly returns the function by which the cells of a column are written as whole numbers.
+// exactly returns a function that converts the cells of a column to whole numbers.
 func exactly(f *records.Frame, c records.Column, j int) func(row int) (int64, bool) {
 	unit := unitOf(c)
 	switch c.Kind() {
@@ -166,7 +166,7 @@ func exactly(f *records.Frame, c records.Column, j int) func(row int) (int64, bo
 	return func(row int) (int64, bool) { return f.Whole(row, j) }
 }
 
-// identifiers returns a column of identifiers, null if a record has none.
+// identifiers returns a column of identifiers, with null for a record without one.
 func identifiers(f *records.Frame, j int) aw.Array {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()

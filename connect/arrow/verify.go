@@ -2,10 +2,10 @@ package arrow
 
 import "encoding/binary"
 
-// verify returns an error if a list in a message's description is longer than the bytes allow:
-// arrow-go allocates memory for as many entries as a list announces. A table counts each time it is
-// reached, which bounds how often it may be shared. Like the code that it guards, verify panics if
-// an offset leads out of the description.
+// verify returns an error if a list in a message's description states more entries than fit into
+// the bytes, since arrow-go allocates memory for the stated number. Each visit to a table is
+// counted, which limits how often a table may be shared. Like the code that it protects, verify
+// panics if an offset points outside the description.
 //
 // Source: Arrow's format/Message.fbs and Schema.fbs; flatbuffers' "Internals".
 func verify(description []byte) error {
@@ -36,7 +36,7 @@ const offsetBytes = 4
 // flat is a flatbuffer. A table is identified by its position; 0 means no table.
 type flat struct {
 	bytes  []byte
-	tables int // how many more may be reached
+	tables int // how many more tables may be visited
 	wrong  bool
 }
 
@@ -97,7 +97,7 @@ func (d *flat) lists(table, size int, entries ...int) {
 	}
 }
 
-// fields goes through a list of columns and those within them.
+// fields checks a list of columns and, recursively, their child columns.
 func (d *flat) fields(table, entry int) {
 	start, length := d.list(table, entry, offsetBytes)
 	for i := range length {
@@ -114,7 +114,8 @@ func (d *flat) fields(table, entry int) {
 	}
 }
 
-// batch checks the lists of a batch: its columns, their buffers, and the numbers of buffers.
+// batch checks the lists of a batch: its columns, their buffers, and the counts of variadic
+// buffers.
 func (d *flat) batch(table int) {
 	if table == 0 {
 		return

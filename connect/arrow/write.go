@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Layout says how batches are written one after another.
+// Layout is the format in which a sequence of batches is written.
 type Layout int
 
 // The layouts. A file allows random access to its batches; a stream can be read without seeking.
@@ -25,9 +25,9 @@ const (
 	FileLayout                 // the IPC file format, also called Feather version 2
 )
 
-// SchemaOf returns the Arrow schema with which records are written.
+// SchemaOf returns the Arrow schema under which records of s are written.
 //
-// Errors: *[param.Error] for a schema that is not of a table, and for moments in nanoseconds that
+// Errors: *[param.Error] for a schema that is not of a table, and for datetimes in nanoseconds that
 // 64 bits cannot represent.
 func SchemaOf(s records.Schema) (*aw.Schema, error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
@@ -75,12 +75,12 @@ func ToRecord(f *records.Frame) (aw.RecordBatch, error) {
 	return out.batch(f), nil
 }
 
-// WriteFrames writes records that arrive in parts, such as those that a generator streams, one
-// batch for each part. Its memory does not grow with their number. It stops at the first error of
-// the parts.
+// WriteFrames writes records that arrive in parts, such as a generator's stream, one batch for each
+// part. Its memory does not grow with the number of parts. It stops at the first error of the
+// parts.
 //
-// Errors: the writer's; *[param.Error] for an unknown layout, a schema that is not of a table and
-// records of another schema.
+// Errors: the writer's errors; *[param.Error] for an unknown layout, a schema that is not of a
+// table and records of another schema.
 func WriteFrames(w io.Writer, l Layout, s records.Schema,
 	parts iter.Seq2[records.Data, error]) error {
 	out, err := newWriter(s)
@@ -142,7 +142,7 @@ func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 // writer converts frames of one schema to batches.
 type writer struct {
 	schema *aw.Schema
-	levels []aw.Array // of columns of levels
+	levels []aw.Array // the levels of each column that has them
 }
 
 func newWriter(s records.Schema) (*writer, error) {
@@ -205,7 +205,7 @@ func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	return out
 }
 
-// present returns the bitmap of values that are not missing, and the number of those that are.
+// present returns the bitmap of values that are not missing, and the number of missing values.
 func present(n int, missing func(i int) bool) (*memory.Buffer, int) {
 	var bits []byte
 	nulls := 0
@@ -226,7 +226,7 @@ func present(n int, missing func(i int) bool) (*memory.Buffer, int) {
 	return memory.NewBufferBytes(bits), nulls
 }
 
-// column returns an array of values that are in memory already.
+// column returns an array of n values that uses the given bytes without a copy.
 func column(t aw.DataType, n int, bytes []byte, missing func(i int) bool) *array.Data {
 	bits, nulls := present(n, missing)
 	return array.NewData(t, n, []*memory.Buffer{bits, memory.NewBufferBytes(bytes)}, nil, nulls, 0)
@@ -239,8 +239,7 @@ func numbers(values []float64) aw.Array {
 	return array.NewFloat64Data(data)
 }
 
-// whole returns a column of 64-bit whole numbers, which may stand for numbers, moments or lengths
-// of time.
+// whole returns a column of 64-bit whole numbers, which represent numbers, datetimes or durations.
 func whole(t aw.DataType, rows int, value func(row int) (int64, bool)) aw.Array {
 	out, there := make([]int64, rows), make([]bool, rows)
 	for i := range out {

@@ -15,7 +15,7 @@ type failure struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Detail  any    `json:"detail,omitempty"` // what is left, and what would still fit
+	Detail  any    `json:"detail,omitempty"` // the remaining budget or uses, and what would fit
 }
 
 func (f *failure) Error() string { return f.Message }
@@ -31,7 +31,7 @@ type refusal struct {
 	Fits    *int    `json:"fits,omitempty"`
 }
 
-// failed returns the answer to an error. Details of the store are not sent to clients.
+// failed returns the answer for an error. Details of the store are not sent to clients.
 func failed(err error) *failure {
 	var f *failure
 	var r *accountant.Refusal
@@ -59,7 +59,7 @@ func failed(err error) *failure {
 		return &failure{http.StatusBadRequest, "invalid", err.Error(), nil}
 	case cancelled(err):
 		return &failure{http.StatusServiceUnavailable, "cancelled",
-			"the request was abandoned; repeat it with the same transaction ID", nil}
+			"the request was cancelled; repeat it with the same transaction ID", nil}
 	}
 	return &failure{http.StatusServiceUnavailable, "unavailable",
 		"the store does not answer; repeat the request with the same transaction ID", nil}
@@ -74,7 +74,7 @@ func refusalOf(r *accountant.Refusal) refusal {
 	return out
 }
 
-// finite returns a number that JSON can represent.
+// finite returns x, or 1e308 if x is larger or NaN, since JSON has no infinite numbers.
 func finite(x float64) float64 {
 	const most = 1e308
 	if !(x < most) {
@@ -97,5 +97,5 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 			[]byte(`{"error":{"code":"internal","message":"the answer cannot be written"}}`)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // the client is gone
+	_, _ = w.Write(append(text, '\n')) // fails only if the client is gone
 }

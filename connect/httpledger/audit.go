@@ -23,7 +23,7 @@ func (h *Handler) names(r *http.Request) (any, error) {
 	return namesAnswer{names}, err
 }
 
-// guarantee returns the ledger's guarantee at this moment.
+// guarantee returns the ledger's current guarantee.
 func (h *Handler) guarantee(r *http.Request) (any, error) {
 	l, err := h.ledgers.get(r.PathValue("ledger"), Audit)
 	if err != nil {
@@ -42,7 +42,7 @@ type line struct {
 
 type linesAnswer struct {
 	Lines []line `json:"lines"`
-	// Next is the first line of the next answer; absent at the end.
+	// Next is the parameter "after" of the next request. It is absent at the end.
 	Next uint64 `json:"next,omitempty"`
 }
 
@@ -51,7 +51,7 @@ const (
 	mostText  = 8 << 20 // largest size of an answer in bytes, after its first line
 )
 
-// lines returns some of the ledger's lines. All lines from the first on were checked.
+// lines returns some of the ledger's lines. The chain is checked from the first line.
 func (h *Handler) lines(r *http.Request) (any, error) {
 	after, err := number(r, "after", 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *Handler) lines(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// number returns a query parameter.
+// number returns a query parameter, or missing if the query does not have it.
 func number(r *http.Request, name string, missing uint64) (uint64, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -92,7 +92,7 @@ func number(r *http.Request, name string, missing uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, param.New("query."+name, "what was given", "a number, 0 or more")
+		return 0, param.New("query."+name, "the given text", "a whole number, 0 or more")
 	}
 	return n, nil
 }

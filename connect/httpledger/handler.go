@@ -2,7 +2,7 @@ package httpledger
 
 import (
 	"context"
-	_ "embed" // the description
+	_ "embed" // for openapi.json
 	"errors"
 	"net/http"
 	"time"
@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Action is what a request is about to do.
+// Action is the kind of operation that a request asks for.
 type Action string
 
 const (
@@ -22,7 +22,7 @@ const (
 	Reserve Action = "reserve"
 )
 
-// Authorise allows a request by returning nil. The ledger is "" for what concerns the whole store:
+// Authorise allows a request by returning nil. The ledger is "" for requests about the whole store:
 // the names of its ledgers, and the API description. Authorise identifies the client from the
 // request. Its error is not sent. Several goroutines may call it at once.
 type Authorise func(r *http.Request, action Action, ledger string) error
@@ -30,16 +30,16 @@ type Authorise func(r *http.Request, action Action, ledger string) error
 // Config holds the settings of a handler. Authorise has no default.
 type Config struct {
 	Authorise Authorise
-	// MaxBody bounds a request's body, in bytes; 0 means 1 MiB.
+	// MaxBody is the largest size of a request's body in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// Timeout bounds the time for a request, from the first byte of its body; 0 means 30 seconds. Work
-	// begun by then continues, and its transaction may be reserved.
+	// Timeout is the longest time for a request, from the first byte of its body; 0 means 30
+	// seconds. Work that has begun by then continues, and its transaction may be reserved.
 	Timeout time.Duration
-	// Concurrent bounds the number of requests served at once; others are rejected. 0 means 64.
+	// Concurrent is the largest number of requests served at once; others are rejected. 0 means 64.
 	Concurrent int
 }
 
-// OpenAPI describes the API, as a document of version 3.1 in JSON.
+// OpenAPI is the description of the API, an OpenAPI 3.1 document in JSON.
 //
 //go:embed openapi.json
 var OpenAPI []byte
@@ -52,14 +52,14 @@ type Handler struct {
 	mux     http.Handler
 }
 
-// New returns a handler for a store. Ledgers stay open, and use the context, until Close.
+// New returns a handler for a store. Ledgers remain open until Close and use the context.
 //
-// Errors: *param.Error, for a missing Authorise among others.
+// Errors: *param.Error, for example if Authorise is missing.
 func New(ctx context.Context, s *store.Store, c Config) (*Handler, error) {
 	var k param.Checker
 	const path = "httpledger.Config"
 	k.OK(s != nil, "httpledger.New.store", nil, "a store")
-	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that decides who may do what")
+	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that allows or refuses requests")
 	k.OK(c.MaxBody >= 0, path+".MaxBody", c.MaxBody, "a number of bytes, or 0")
 	k.OK(c.Timeout >= 0, path+".Timeout", c.Timeout, "a duration, or 0")
 	k.OK(c.Concurrent >= 0, path+".Concurrent", c.Concurrent, "a number of requests, or 0")
@@ -108,8 +108,8 @@ func (h *Handler) routes() []route {
 	}
 }
 
-const timedOut = `{"error":{"code":"timeout","message":"the request takes too long; what it ` +
-	`asked for may have been done: ask again with the same transaction ID"}}`
+const timedOut = `{"error":{"code":"timeout","message":"the request takes too long and may ` +
+	`have been carried out; repeat it with the same transaction ID"}}`
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +117,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	// A server that cannot set deadlines has its own; the handler answers in time in any case.
+	// The error is ignored: a server that cannot set deadlines has its own, and TimeoutHandler
+	// answers in time in any case.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.Timeout))
 	http.TimeoutHandler(h.mux, h.config.Timeout, timedOut).ServeHTTP(w, r)
 }
@@ -162,7 +163,7 @@ var (
 	errNoOperation = &failure{http.StatusNotFound, "not_found", "no such operation", nil}
 )
 
-// cancelled reports whether the client has gone or the time is up.
+// cancelled reports whether the client has disconnected or the time limit has passed.
 func cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

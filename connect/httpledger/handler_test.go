@@ -20,7 +20,7 @@ import (
 
 const people = "patients-2026"
 
-// allow gives leave by a header.
+// allow permits the actions that the header Authorization names.
 func allow(r *http.Request, action Action, _ string) error {
 	if strings.Contains(r.Header.Get("Authorization"), string(action)) {
 		return nil
@@ -33,7 +33,7 @@ type service struct {
 	store *store.Store
 }
 
-// serve has a store of one ledger, in a folder.
+// serve starts a handler for a store of one ledger in memory.
 func serve(t *testing.T, c Config) service {
 	t.Helper()
 	if c.Authorise == nil {
@@ -60,7 +60,7 @@ func serve(t *testing.T, c Config) service {
 	return service{server, s}
 }
 
-// ask makes a request with leave for everything.
+// ask makes a request with permission for both actions.
 func (s service) ask(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	return s.askAs(t, "audit reserve", method, path, body)
@@ -87,7 +87,7 @@ func (s service) askAs(t *testing.T, leave, method, path, body string) (int, map
 		t.Fatalf("%s %s: %d: %v\n%s", method, path, res.StatusCode, err, text)
 	}
 	if got := res.Header.Get("Content-Type"); got != "application/json" {
-		t.Errorf("%s %s: content type %q", method, path, got)
+		t.Errorf("%s %s: got content type %q, want application/json", method, path, got)
 	}
 	return res.StatusCode, answer
 }
@@ -118,17 +118,17 @@ func code(answer map[string]any) string {
 
 func TestNothingIsExposedWithoutLeave(t *testing.T) {
 	if _, err := New(t.Context(), store.Memory(), Config{}); err == nil {
-		t.Error("a handler without an authoriser")
+		t.Error("New accepts a configuration without Authorise")
 	}
 	s := serve(t, Config{})
 	var h Handler
 	for _, r := range append(h.routes(), route{method: "GET", path: "/"},
-		route{method: "DELETE", path: "/v1/ledgers"}) { // the last two are no operations
+		route{method: "DELETE", path: "/v1/ledgers"}) { // the last two are not operations
 		path := strings.NewReplacer("{ledger}", people, "{id}", "abcdefgh").Replace(r.path)
 		for _, leave := range []string{"", "audit", "reserve"} {
 			enough := Audit
 			if r.method != "GET" && r.action != "" {
-				enough = Reserve // whatever changes something
+				enough = Reserve // every operation that changes a ledger
 			}
 			if leave == string(enough) {
 				continue
@@ -136,17 +136,18 @@ func TestNothingIsExposedWithoutLeave(t *testing.T) {
 			status, answer := s.askAs(t, leave, r.method, path, gaussian(40, 1, 0))
 			if status != http.StatusForbidden || code(answer) != "forbidden" ||
 				strings.Contains(fmt.Sprint(answer), "secret") {
-				t.Errorf("leave %q: %s %s: %d %v", leave, r.method, path, status, answer)
+				t.Errorf("with permission %q: %s %s: got %d %v, want 403 forbidden", leave, r.method, path,
+					status, answer)
 			}
 		}
 	}
 	if e := s.ledger(t).Entries(); len(e) != 0 {
-		t.Errorf("set aside without leave: %+v", e)
+		t.Errorf("uses are reserved without permission: %+v", e)
 	}
 }
 
-// TestAskedAgain asks several times at once, as a client that loses answers: the transaction is
-// charged once.
+// TestAskedAgain repeats one reservation several times at once, as a client does that loses
+// answers. The transaction must be charged once.
 func TestAskedAgain(t *testing.T) {
 	s := serve(t, Config{})
 	var wg sync.WaitGroup
@@ -154,21 +155,21 @@ func TestAskedAgain(t *testing.T) {
 		wg.Go(func() {
 			status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 3, 0))
 			if status != http.StatusOK {
-				t.Errorf("%d %v", status, answer)
+				t.Errorf("got %d %v, want 200", status, answer)
 			}
 		})
 	}
 	wg.Wait()
 	if e := s.ledger(t).Entries(); len(e) != 1 || e[0].Reserved != 3 || e[0].Spent != 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("got entries %+v, want one with 3 uses reserved and 0 spent", e)
 	}
 	status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 4, 0))
 	if status != http.StatusConflict || code(answer) != "other_lines" {
-		t.Errorf("other lines: %d %v", status, answer)
+		t.Errorf("other lines under the same ID: got %d %v, want 409 other_lines", status, answer)
 	}
 }
 
-// TestUsesAreTakenOnce has clients take all uses of one transaction.
+// TestUsesAreTakenOnce lets four clients take all uses of one transaction: no use is taken twice.
 func TestUsesAreTakenOnce(t *testing.T) {
 	s := serve(t, Config{})
 	var mu sync.Mutex
@@ -182,7 +183,7 @@ func TestUsesAreTakenOnce(t *testing.T) {
 					return
 				}
 				if status != http.StatusOK {
-					t.Errorf("%d %v", status, answer)
+					t.Errorf("got %d %v, want 200", status, answer)
 					return
 				}
 				mu.Lock()
@@ -193,37 +194,37 @@ func TestUsesAreTakenOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if e := s.ledger(t).Entries()[0]; took > e.Spent || e.Spent > 50 || took < 42 {
-		t.Errorf("%d taken, the ledger counts %d of %d", took, e.Spent, e.Reserved)
+		t.Errorf("clients took %d uses, the ledger counts %d of %d", took, e.Spent, e.Reserved)
 	}
 	status, answer := s.ask(t, "PUT", here+"run-00000002", gaussian(100, 50, 3))
 	if status != http.StatusBadRequest {
-		t.Errorf("a reservation takes: %d %v", status, answer)
+		t.Errorf("a reservation that takes uses: got %d %v, want 400", status, answer)
 	}
 }
 
 func TestRefusalSaysWhatWouldFit(t *testing.T) {
 	s := serve(t, Config{})
 	if status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 5, 0)); status != 200 {
-		t.Fatalf("%d %v", status, answer)
+		t.Fatalf("reserving: got %d %v, want 200", status, answer)
 	}
 	status, answer := s.ask(t, "PUT", here+"run-00000002", gaussian(1, 1, 0))
 	e, _ := answer["error"].(map[string]any)
 	detail, _ := e["detail"].(map[string]any)
 	if status != http.StatusUnprocessableEntity || code(answer) != "budget_exceeded" ||
 		detail == nil {
-		t.Fatalf("%d %v", status, answer)
+		t.Fatalf("got %d %v, want 422 budget_exceeded with a detail", status, answer)
 	}
 	spent := s.ledger(t).Epsilon().Upper
 	if detail["allowed"] != 1.0 || detail["spent"] != spent || detail["left"] != 1-spent ||
 		!(detail["asked"].(float64) > 1) {
-		t.Errorf("%v, spent %v", detail, spent)
+		t.Errorf("the detail is %v; the ledger has spent %v of 1", detail, spent)
 	}
 	if got := s.ledger(t).Entries(); len(got) != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("got entries %+v, want one", got)
 	}
 }
 
-// TestHostileRequests sends what must not be believed. Nothing is set aside.
+// TestHostileRequests sends invalid requests. Each is refused, and nothing is reserved.
 func TestHostileRequests(t *testing.T) {
 	s := serve(t, Config{MaxBody: 1 << 16})
 	deep := strings.Repeat(`{"lines":[`, 200)
@@ -248,26 +249,26 @@ func TestHostileRequests(t *testing.T) {
 			"event":{"kind":"gaussian","noise_multiplier":40}}]}`, 400},
 	} {
 		if status, answer := s.ask(t, "PUT", here+c.id, c.body); status != c.status {
-			t.Errorf("%s: %d %v", name, status, answer)
+			t.Errorf("%s: got unexpected status %d: %v", name, status, answer)
 		}
 	}
 	for _, path := range []string{"/v1/ledgers/nobody", "/v1/ledgers/nobody/lines"} {
 		if status, answer := s.ask(t, "GET", path, ""); status != 404 {
-			t.Errorf("%s: %d %v", path, status, answer)
+			t.Errorf("%s: got %d %v, want 404", path, status, answer)
 		}
 	}
 	for _, path := range []string{"/v1/ledgers/..%2F..%2Fetc", "/v1/ledgers/" + people +
 		"/lines?after=-1"} {
 		if status, answer := s.ask(t, "GET", path, ""); status != 400 {
-			t.Errorf("%s: %d %v", path, status, answer)
+			t.Errorf("%s: got %d %v, want 400", path, status, answer)
 		}
 	}
 	if e := s.ledger(t).Entries(); len(e) != 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("a refused request has reserved %+v", e)
 	}
 }
 
-// TestSlowBody sends a body that never ends: the answer comes in time.
+// TestSlowBody sends a body that never ends. The handler must answer within its time limit.
 func TestSlowBody(t *testing.T) {
 	s := serve(t, Config{Timeout: 200 * time.Millisecond})
 	body, writer := io.Pipe()
@@ -280,7 +281,7 @@ func TestSlowBody(t *testing.T) {
 	begin := time.Now()
 	res, err := http.DefaultClient.Do(req)
 	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("the answer took %v, want at most 5 s", took)
 	}
 	if err == nil {
 		defer res.Body.Close()
@@ -290,7 +291,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestBusy holds the only slot: another request is sent away.
+// TestBusy occupies the only slot. Another request must get the code busy.
 func TestBusy(t *testing.T) {
 	s := serve(t, Config{Concurrent: 1, Timeout: 10 * time.Second})
 	body, writer := io.Pipe()
@@ -307,27 +308,27 @@ func TestBusy(t *testing.T) {
 		}
 		done <- err
 	}()
-	_, _ = writer.Write([]byte("{")) // returns when it is being read
+	_, _ = writer.Write([]byte("{")) // returns when the server reads the body
 	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		status, answer := s.ask(t, "GET", "/v1/ledgers", "")
 		if status == http.StatusServiceUnavailable && code(answer) == "busy" {
 			break
 		}
 		if time.Since(begin) > 5*time.Second {
-			t.Fatalf("%d %v", status, answer)
+			t.Fatalf("got %d %v, want 503 busy", status, answer)
 		}
 	}
 	_ = writer.Close()
 	<-done
 }
 
-// TestLines reads a history in pages, and checks the chain as an auditor would.
+// TestLines reads a history in pages and checks its chain of hashes as an auditor would.
 func TestLines(t *testing.T) {
 	s := serve(t, Config{})
 	for i := range 5 {
 		if status, answer := s.ask(t, "PUT", here+fmt.Sprintf("run-0000000%d", i),
 			gaussian(40, 1, 0)); status != 200 {
-			t.Fatalf("%d %v", status, answer)
+			t.Fatalf("reserving: got %d %v, want 200", status, answer)
 		}
 	}
 	var at accountant.Position
@@ -336,7 +337,7 @@ func TestLines(t *testing.T) {
 		status, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?limit=2&after=%.0f",
 			people, after), "")
 		if status != 200 {
-			t.Fatalf("%d %v", status, answer)
+			t.Fatalf("reading lines: got %d %v, want 200", status, answer)
 		}
 		for _, l := range answer["lines"].([]any) {
 			line := l.(map[string]any)
@@ -351,7 +352,7 @@ func TestLines(t *testing.T) {
 		next, more := answer["next"].(float64)
 		if !more {
 			if pages != 2 {
-				t.Errorf("%d pages", pages+1)
+				t.Errorf("got %d pages, want 3", pages+1)
 			}
 			break
 		}
@@ -362,8 +363,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestDescription compares the description with the handler: the operations, and the form of every
-// answer of a run through all of them.
+// TestDescription compares the OpenAPI document with the handler: the list of operations, and the
+// form of every answer when all operations are called.
 func TestDescription(t *testing.T) {
 	var d description
 	if err := json.Unmarshal(OpenAPI, &d); err != nil {
@@ -413,7 +414,7 @@ func TestDescription(t *testing.T) {
 		path := strings.NewReplacer("{ledger}", c.ledger, "{id}", c.id).Replace(c.path) + c.query
 		status, answer := s.askAs(t, c.leave, c.method, path, c.body)
 		if status != c.status {
-			t.Errorf("%s %s: %d %v", c.method, path, status, answer)
+			t.Errorf("%s %s: got unexpected status %d: %v", c.method, path, status, answer)
 		}
 		response, ok := d.Paths[c.path][strings.ToLower(c.method)].Responses[fmt.Sprint(status)]
 		if !ok {
@@ -432,11 +433,11 @@ func TestDescription(t *testing.T) {
 	}
 	wrong := map[string]any{"ledgers": []any{1.0}, "more": true}
 	if got := d.check(wrong, d.Components.Schemas["Names"], ""); len(got) != 2 {
-		t.Errorf("the check finds %q", got) // it can fail
+		t.Errorf("got faults %q", got) // shows that check can fail
 	}
 }
 
-// description is what the test reads of an OpenAPI document.
+// description has the parts of an OpenAPI document that the test reads.
 type description struct {
 	Paths map[string]map[string]struct {
 		Responses map[string]struct {
@@ -456,7 +457,7 @@ type schema struct {
 	AdditionalProperties *bool
 }
 
-// check says where a value is not what a schema describes.
+// check returns the places at which a value does not match a schema.
 func (d *description) check(v any, s schema, at string) (faults []string) {
 	if s.Ref != "" {
 		name := strings.TrimPrefix(s.Ref, "#/components/schemas/")

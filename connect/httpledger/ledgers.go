@@ -19,8 +19,8 @@ type ledgers struct {
 	open   map[key]*accountant.Ledger
 }
 
-// key identifies a ledger opened for reading or for reserving. Auditors never get one that can
-// write.
+// key identifies a ledger that is open for reading or for reserving. Auditors never get a ledger
+// that can write.
 type key struct {
 	name   string
 	action Action

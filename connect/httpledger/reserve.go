@@ -47,7 +47,7 @@ type reservedLine struct {
 	Took     int    `json:"took"` // by this request
 }
 
-// reserve reserves a transaction, once for each ID, and answers with the uses that are left.
+// reserve reserves a transaction, once for each ID, and returns the remaining uses.
 func (h *Handler) reserve(r *http.Request) (any, error) {
 	answer, _, _, err := h.held(r, false)
 	return answer, err
@@ -105,7 +105,7 @@ func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
 	return a, held, wanted, nil
 }
 
-// readTransaction reads a body and the number of uses of each line that it takes.
+// readTransaction reads a body. wanted is the number of uses that the request takes of each line.
 func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wanted []int,
 	err error) {
 	var asked transaction
@@ -114,7 +114,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 	}
 	var k param.Checker
 	t.ID = r.PathValue("id")
-	k.OK(len(t.ID) >= 8 && len(t.ID) <= 128 && plain(t.ID), "path.id", "what was given",
+	k.OK(len(t.ID) >= 8 && len(t.ID) <= 128 && plain(t.ID), "path.id", "the given ID",
 		"8 to 128 letters, digits, '-', '_' and '.', chosen at random")
 	k.OK(len(asked.Lines) <= mostLinesAsked, "body.lines", len(asked.Lines), "at most 10000")
 	total := 0

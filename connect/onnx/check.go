@@ -16,7 +16,7 @@ func check(layers []models.Layer) error {
 	numbers := 0
 	for i, l := range layers {
 		path := fmt.Sprintf("onnx.Network.Layers[%d]", i)
-		c.OK(l.In > 0 && l.Out > 0, path, fmt.Sprintf("%d to %d numbers", l.In, l.Out),
+		c.OK(l.In > 0 && l.Out > 0, path, fmt.Sprintf("from %d to %d numbers", l.In, l.Out),
 			"positive widths")
 		c.OK(i == 0 || l.In == layers[i-1].Out, path+".In", l.In,
 			"the size of the previous layer's output")

@@ -11,9 +11,9 @@
 //
 // # What a file leaves out
 //
-// A graph draws nothing. The program that runs it draws codes (standard Gaussians, then the class,
-// one-hot, where there are classes), draws clusters and classes by their released weights, and
-// converts the network's outputs to records: it draws levels and binary coordinates from their
+// A graph draws nothing. The program that runs it draws codes: standard Gaussians, followed by the
+// one-hot class if there are classes. It draws clusters and classes by their released weights. It
+// also converts the network's outputs to records: it draws levels and binary coordinates from their
 // probabilities, and scales other numbers from [0,1] to the schema's bounds. The corrections that
 // gan.Marginals and dpgm.Marginals make after the network are not part of a graph either.
 //
@@ -23,9 +23,10 @@
 //
 // # Guarantee
 //
-// A file holds parameters and public descriptions. Parameters of a released generator are covered
-// by its guarantee, whose text goes into the file. A classifier of package evaluate/classify is
-// trained without privacy: its file may reveal the records that it was trained on.
+// A file contains parameters and public descriptions. The guarantee of a released generator covers
+// its parameters, and the file contains the guarantee's text. A classifier of package
+// evaluate/classify is trained without privacy: its file may reveal the records that it was trained
+// on.
 //
 // Source: the messages are generated from the onnx.proto that ONNX publishes; the files are of IR
 // version 8.

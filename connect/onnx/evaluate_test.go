@@ -11,7 +11,7 @@ import (
 	pb "github.com/seed7ba64551/privgen/connect/onnx/internal/onnxpb"
 )
 
-// tensor is what an operator reads and writes, in float64.
+// tensor is an input or output of an operator, in float64.
 type tensor struct {
 	sides []int
 	v     []float64
@@ -31,7 +31,7 @@ func made(sides ...int) tensor {
 	return t
 }
 
-// run evaluates a file's graph on rows, from what the operators' documentation says of them.
+// run evaluates a file's graph on rows by the operators' documentation, without the library's code.
 func run(t *testing.T, file []byte, input tensor) tensor {
 	t.Helper()
 	var m pb.ModelProto
@@ -48,7 +48,7 @@ func run(t *testing.T, file []byte, input tensor) tensor {
 		for _, name := range n.GetInput() {
 			in, ok := known[name]
 			if !ok && name != "" {
-				t.Fatalf("%s reads %q, which is not known yet", n.GetOpType(), name)
+				t.Fatalf("%s reads %q, which no earlier operator has computed", n.GetOpType(), name)
 			}
 			e.in = append(e.in, in)
 		}
@@ -58,7 +58,7 @@ func run(t *testing.T, file []byte, input tensor) tensor {
 	}
 	out, ok := known[g.GetOutput()[0].GetName()]
 	if !ok {
-		t.Fatal("no output")
+		t.Fatal("no operator computes the output")
 	}
 	return out
 }
@@ -206,7 +206,7 @@ func transpose(x tensor, perm []int) tensor {
 	return out
 }
 
-// pixel is a number of images that lie channels apart; 0 outside.
+// pixel returns one number of an image stored channel by channel, or 0 outside the image.
 func (t tensor) pixel(image, channel, row, column int) float64 {
 	if row < 0 || column < 0 || row >= t.sides[2] || column >= t.sides[3] {
 		return 0
@@ -220,7 +220,7 @@ func (t tensor) add(image, channel, row, column int, v float64) {
 	}
 }
 
-// each goes through all pixels of all channels.
+// each calls f for all pixels of all channels of all images.
 func (t tensor) each(f func(image, channel, row, column int)) {
 	for i := range t.sides[0] {
 		for c := range t.sides[1] {
@@ -268,7 +268,8 @@ func (e node) paint() tensor {
 	return out
 }
 
-// resize doubles images: each new pixel lies at (at + ½)/2 − ½ of the old ones, or copies one.
+// resize doubles the size of images: new pixel i interpolates the old ones at (i + ½)/2 − ½, or
+// copies the nearest one.
 func (e node) resize() tensor {
 	x := e.in[0]
 	out := made(x.sides[0], x.sides[1], 2*x.sides[2], 2*x.sides[3])

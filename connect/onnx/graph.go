@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// graph is a graph under construction. at is the name of the value computed last.
+// graph is a graph under construction. Its field at is the name of the value computed last.
 type graph struct {
 	out    *pb.GraphProto
 	at     string
@@ -75,7 +75,7 @@ func (g *graph) asRows(width int) {
 	g.reshape(0, width)
 }
 
-// reshape changes the shape; a side of 0 is kept.
+// reshape changes the shape; a side of 0 keeps its size.
 func (g *graph) reshape(sides ...int) { g.next("Reshape", g.integers("shape", sides...)) }
 
 // convolution adds a convolution. Its weights are maps × channels × rows × columns.

@@ -62,16 +62,16 @@ func input(m device.Matrix) tensor {
 	return in
 }
 
-// same compares a file's output with numbers of the library, to 1e-5.
+// same compares a file's output with the library's numbers, with a tolerance of 1e-5.
 func same(t *testing.T, what any, file []byte, x device.Matrix, want []float32) {
 	t.Helper()
 	got := run(t, file, input(x))
 	if len(got.v) != len(want) || len(got.sides) != 2 || got.sides[0] != x.Rows {
-		t.Fatalf("%v: an output of %v for %d numbers", what, got.sides, len(want))
+		t.Fatalf("%v: the output has the shape %v, want %d numbers", what, got.sides, len(want))
 	}
 	for i, v := range want {
 		if d := math.Abs(got.v[i] - float64(v)); !(d <= 1e-5*max(1, math.Abs(float64(v)))) {
-			t.Fatalf("%v: number %d is %v, not %v", what, i, got.v[i], v)
+			t.Fatalf("%v: number %d is %v, want %v", what, i, got.v[i], v)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestGeneratorsStateTheSame(t *testing.T) {
 		if n.Dim() > 1000 {
 			rows = 2
 		}
-		n.Forward(randomRows(rng, rows, 3)) // batch norm takes its moments from it
+		n.Forward(randomRows(rng, rows, 3)) // sets the means and variances of batch norm
 		x, want := randomRows(rng, rows, 3), be.New(rows, n.Dim())
 		n.Generate(x, want)
 		layers := must(models.LayersOf(n))(t)
@@ -133,7 +133,7 @@ func TestCriticsStateTheSame(t *testing.T) {
 	}
 }
 
-// labelled are records of three classes that differ.
+// labelled returns records of three classes with different distributions.
 func labelled(t *testing.T, s records.Schema) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -149,7 +149,8 @@ func labelled(t *testing.T, s records.Schema) *records.Table {
 	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
-// TestClassifiersStateTheSame, on records between bounds that are not 0 and 1, and on images.
+// TestClassifiersStateTheSame compares classifiers with their files, on records whose bounds are
+// not 0 and 1, and on images.
 func TestClassifiersStateTheSame(t *testing.T) {
 	small := classify.NeuralNetwork{Epochs: 2}
 	deep := classify.NeuralNetwork{Epochs: 2, Hidden: []int{5}}
@@ -167,7 +168,7 @@ func TestClassifiersStateTheSame(t *testing.T) {
 		data := labelled(t, c.schema)
 		by := must(c.method.Fit(data))(t)
 		numbers, err := by.Probabilities(data)
-		if err != nil { // it has margins only
+		if err != nil { // the classifier has margins but no probabilities
 			numbers = must(by.Scores(data))(t)
 		}
 		var want []float32
@@ -181,7 +182,8 @@ func TestClassifiersStateTheSame(t *testing.T) {
 	}
 }
 
-// TestReleasedGenerators: every system whose model is networks, with the guarantee in the file.
+// TestReleasedGenerators checks the files of every system whose model consists of networks. Each
+// file must contain the guarantee.
 func TestReleasedGenerators(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 5, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 3, Optimizer: sgd.Adam(1e-3)}
@@ -204,7 +206,7 @@ func TestReleasedGenerators(t *testing.T) {
 	} {
 		list := must(onnx.Networks(c.gen))(t)
 		if len(list) != c.networks {
-			t.Errorf("%s: %d networks", c.gen.System(), len(list))
+			t.Errorf("%s: got the wrong number of networks: %d", c.gen.System(), len(list))
 		}
 		for _, n := range list {
 			file := written(t, n)
@@ -214,7 +216,8 @@ func TestReleasedGenerators(t *testing.T) {
 			}
 			if m.GetDocString() != c.gen.Guarantee().String() || m.GetIrVersion() != 8 ||
 				m.GetOpsetImport()[0].GetVersion() != onnx.Opset || n.Layers[0].In != c.in {
-				t.Errorf("%s of %d inputs: %v", c.gen.System(), n.Layers[0].In, m.GetDocString())
+				t.Errorf("%s with %d inputs: the file's description or versions are wrong: %v",
+					c.gen.System(), n.Layers[0].In, m.GetDocString())
 			}
 			if g, ok := c.gen.Model().(*gan.Model); ok {
 				x, want := randomRows(rng, 6, 5), device.HostMatrix(6, 9, make([]float32, 54))
@@ -233,7 +236,7 @@ func TestReleasedGenerators(t *testing.T) {
 	}
 }
 
-// TestRefusals: what has no form in ONNX is refused by name.
+// TestRefusals: models that cannot be written as ONNX are refused with an error that names them.
 func TestRefusals(t *testing.T) {
 	refused := func(says string, err error) {
 		t.Helper()

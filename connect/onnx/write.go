@@ -27,11 +27,11 @@ type Network struct {
 	Layers []models.Layer // from [models.LayersOf], or from a model's or a classifier's Layers
 	// Input and Output are the names of the input and output rows; "" means "input" and "output".
 	Input, Output string
-	Doc           string // for people
+	Doc           string // a text for readers of the file
 }
 
 // Networks returns the networks of a released generator: one, or one for each cluster. Their Doc is
-// the guarantee. Their inputs are named codes and their outputs means.
+// the guarantee, their Input is "codes", and their Output is "means".
 //
 // Errors: *[param.Error] for a generator of a system whose models are not networks of layers.
 func Networks(g *synth.Generator) ([]Network, error) {
@@ -67,8 +67,8 @@ func Networks(g *synth.Generator) ([]Network, error) {
 
 // Write writes a network.
 //
-// Errors: the writer's; *[param.Error] for layers that do not fit together or are of an unknown
-// kind, and for more than 2²⁸ parameters.
+// Errors: the writer's errors; *[param.Error] for layers that do not fit together or are of an
+// unknown kind, and for more than 2²⁸ parameters.
 func Write(w io.Writer, n Network) error {
 	g, err := build(n)
 	if err != nil {
@@ -91,7 +91,7 @@ func Write(w io.Writer, n Network) error {
 	return nil
 }
 
-// build makes the graph.
+// build returns the graph of a network.
 func build(n Network) (*pb.GraphProto, error) {
 	if err := check(n.Layers); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func build(n Network) (*pb.GraphProto, error) {
 	return g.out, nil
 }
 
-// rows is a matrix of any number of rows.
+// rows describes a matrix with any number of rows.
 func rows(name string, width int) *pb.ValueInfoProto {
 	dims := []*pb.TensorShapeProto_Dimension{
 		{Value: &pb.TensorShapeProto_Dimension_DimParam{DimParam: "rows"}},

@@ -19,15 +19,15 @@ type column struct {
 	leaf    int  // its index among the file's columns
 	form    form // the form in which its values are read
 	convert convert
-	chunks  []pq.ColumnChunk // that are left
+	chunks  []pq.ColumnChunk // the chunks that have not been read
 	pages   pq.Pages
 	page    pq.Page
 	values  pq.ValueReader
 	buffer  []pq.Value
 }
 
-// convert reads a value that is not null, as a number or as a text, and as a whole number or a
-// moment if it stands for one. number is nil if the file holds texts, which package records parses.
+// convert reads a value that is not null: as a number or as a text, and as a whole number or a time
+// if it represents one. number is nil if the file holds texts, which package records parses.
 type convert struct {
 	number func(v pq.Value) float64
 	text   func(dst []byte, v pq.Value) []byte
@@ -45,7 +45,7 @@ const (
 	moments
 )
 
-// form returns the most exact form in which a column takes the values.
+// form returns the most exact form in which a column accepts the values.
 func (c convert) form(to records.Column) form {
 	switch k := to.Kind(); {
 	case k == records.DatetimeColumn && c.moment != nil:
@@ -116,7 +116,7 @@ func (c *column) advance() error {
 	}
 }
 
-// leave releases the page.
+// leave releases the current page.
 func (c *column) leave() {
 	pq.Release(c.page)
 	c.page, c.values = nil, nil
@@ -138,7 +138,7 @@ type cells struct {
 	numbers    []float64
 	whole      []int64
 	moments    []time.Time
-	missing    []bool // of whole numbers and moments
+	missing    []bool // for whole numbers and times
 	codes      []int32
 	dictionary []string
 	seen       map[string]int32
@@ -191,7 +191,7 @@ func (c *cells) values() records.Values {
 	return records.Values{Codes: c.codes, Dictionary: c.dictionary}
 }
 
-// converter returns how a column of a file is read as a column of the schema.
+// converter returns the functions that read a column of a file as a column of the schema.
 func converter(field *pq.Column, c records.Column) (convert, error) {
 	refused := malformed(fmt.Sprintf("column %q: values of type %v cannot be read", c.Name(),
 		field.Type()))
@@ -282,7 +282,7 @@ func integers(logical format.LogicalTypeValue) convert {
 	return out
 }
 
-// timestamps reads moments. In a column of numbers they are the integers that the file holds.
+// timestamps reads timestamps. In a column of numbers they are the integers that the file holds.
 func timestamps(l *format.TimestampType) convert {
 	raw := func(v pq.Value) float64 { return float64(v.Int64()) }
 	switch l.Unit.Value.(type) {
@@ -296,7 +296,7 @@ func timestamps(l *format.TimestampType) convert {
 	}, raw)
 }
 
-// convertTimes reads moments, as texts if a column holds texts.
+// convertTimes reads times; a column of texts gets their text.
 func convertTimes(moment func(v pq.Value) time.Time, number func(v pq.Value) float64) convert {
 	return convert{moment: moment, number: number, text: func(dst []byte, v pq.Value) []byte {
 		return moment(v).AppendFormat(dst, time.RFC3339Nano)

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestDamagedFilesEndInErrors damages each byte of a file in several ways.
+// TestDamagedFilesEndInErrors changes each byte of a file in two ways. Reading may only fail with
+// an error, and takes little memory.
 func TestDamagedFilesEndInErrors(t *testing.T) {
 	s := people(t)
 	whole := written(t, drawn(t, s, 50))
@@ -25,11 +26,11 @@ func TestDamagedFilesEndInErrors(t *testing.T) {
 				refused++
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
-				t.Errorf("byte %d, %#x: %d MB: %v", at, change, took>>20, err)
+				t.Errorf("byte %d, change %#x: reading takes %d MB: %v", at, change, took>>20, err)
 			}
 		}
 	}
 	if refused < len(whole)/2 {
-		t.Errorf("%d files of %d are refused", refused, 2*len(whole))
+		t.Errorf("only %d of %d damaged files are refused", refused, 2*len(whole))
 	}
 }

@@ -17,7 +17,7 @@ import (
 // files data/train-00000-of-00003.parquet and so on, and a README.md whose header describes them.
 type Dataset struct {
 	Name      string   // the title of the card; "" means "Synthetic records"
-	Split     string   // part of the files' names; "" means "train"
+	Split     string   // the name of the split, in the files' names; "" means "train"
 	ShardRows int      // records per file; 0 means 1,048,576
 	Tags      []string // tags in the header of the card
 	Text      string   // text of the card, in Markdown: for example a generator's guarantee
@@ -48,13 +48,13 @@ func (d Dataset) validate() error {
 	return c.Err()
 }
 
-// WriteDataset writes records that arrive in parts, such as those that a generator streams, into a
-// folder, in memory that does not grow with their number. It creates the folder if necessary. It is
-// an error if the folder holds such files already.
+// WriteDataset writes records that arrive in parts, such as a generator's stream, into a folder.
+// Its memory does not grow with the number of records. It creates the folder if necessary. A folder
+// that already holds such files is an error.
 //
 // Errors: *[param.Error] for a mistake in the description, a schema that is not of a table and
-// records of another schema; the first error of the parts; those of the file system. After an error
-// no card is written.
+// records of another schema; the first error of the parts; errors of the file system. After an
+// error no card is written.
 func WriteDataset(folder string, d Dataset, s records.Schema,
 	parts iter.Seq2[records.Data, error]) error {
 	d = d.withDefaults()
@@ -86,7 +86,7 @@ func WriteDataset(folder string, d Dataset, s records.Schema,
 // card is the file that describes a folder.
 const card = "README.md"
 
-// shards are the files being written. They get their final names when their number is known.
+// shards are the files being written. They get their final names when the number of files is known.
 type shards struct {
 	folder  string
 	dataset Dataset
@@ -95,7 +95,7 @@ type shards struct {
 	file    *os.File
 	buffer  *bufio.Writer
 	out     *writer
-	room    int // the number of records that still fit the current file
+	room    int // the number of records that still fit into the current file
 }
 
 func (w *shards) add(part records.Data) error {
@@ -161,7 +161,7 @@ func (w *shards) abandon() {
 
 // finish names the files and writes the card.
 func (w *shards) finish() error {
-	if len(w.paths) == 0 { // without records there is one empty file
+	if len(w.paths) == 0 { // without records, write one empty file
 		if err := w.open(); err != nil {
 			return err
 		}

@@ -11,23 +11,24 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Decimals are whole numbers of a power of ten: INT32, INT64, or bytes of two's complement, the
-// highest first, as programs other than this one write them.
+// Decimals are whole numbers times a power of ten. This package writes them as INT64. It also reads
+// INT32 and bytes in two's complement, most significant byte first, as other programs write them.
 
-// maxScale bounds the power of ten, and maxDecimal the bytes: 76 and 38 digits.
+// maxScale is the largest number of decimal places, and maxDecimal the largest number of bytes,
+// which hold 38 digits.
 const (
 	maxScale   = 76
 	maxDecimal = 16
 )
 
-// readableDecimal reports whether a type is one of decimals that are read.
+// readableDecimal reports whether decimals of a type can be read.
 func readableDecimal(t pq.Type, l *format.DecimalType) bool {
 	return l.Scale >= -maxScale && l.Scale <= maxScale &&
 		(t.Kind() != pq.FixedLenByteArray || t.Length() >= 1 && t.Length() <= maxDecimal)
 }
 
-// byteDecimals reads decimals that are held as bytes. Those of none, or of too many, are missing
-// values.
+// byteDecimals reads decimals that are stored as bytes. A decimal of no bytes, or of more than
+// maxDecimal, is a missing value.
 func byteDecimals(scale int) convert {
 	unit := math.Pow10(scale)
 	text := func(dst []byte, v pq.Value) []byte { return appendByteDecimal(dst, v.ByteArray(), scale) }
@@ -45,7 +46,7 @@ func byteDecimals(scale int) convert {
 	if scale == 0 {
 		out.whole = func(v pq.Value) int64 {
 			x, ok := wholeOf(v.ByteArray())
-			if b := v.ByteArray(); !ok && len(b) > 0 { // it is clamped to the bounds of a column
+			if b := v.ByteArray(); !ok && len(b) > 0 { // package records clamps it
 				if x = math.MaxInt64; b[0] >= 0x80 {
 					x = math.MinInt64
 				}
@@ -56,7 +57,7 @@ func byteDecimals(scale int) convert {
 	return out
 }
 
-// wholeOf is the number that bytes hold, if 64 bits hold it.
+// wholeOf returns the number that the bytes represent; ok is false if it needs more than 64 bits.
 func wholeOf(b []byte) (v int64, ok bool) {
 	if len(b) == 0 || len(b) > maxDecimal {
 		return 0, false
@@ -71,7 +72,7 @@ func wholeOf(b []byte) (v int64, ok bool) {
 	return v, true
 }
 
-// appendByteDecimal writes the number that bytes hold.
+// appendByteDecimal appends the decimal that the bytes represent.
 func appendByteDecimal(dst, b []byte, scale int) []byte {
 	if v, ok := wholeOf(b); ok && scale >= 0 {
 		return appendDecimal(dst, v, scale)
@@ -89,7 +90,7 @@ func appendByteDecimal(dst, b []byte, scale int) []byte {
 	return appendDigits(dst, x.Abs(x).String(), scale)
 }
 
-// appendDecimal writes a whole number of a power of ten, without zeros at its end.
+// appendDecimal appends the decimal v·10^−scale without trailing zeros.
 func appendDecimal(dst []byte, v int64, scale int) []byte {
 	if scale == 0 {
 		return strconv.AppendInt(dst, v, 10)
@@ -101,7 +102,7 @@ func appendDecimal(dst []byte, v int64, scale int) []byte {
 	return appendDigits(dst, strconv.FormatUint(u, 10), scale)
 }
 
-// appendDigits puts the point into digits.
+// appendDigits appends digits with a decimal point before the last scale of them.
 func appendDigits(dst []byte, digits string, scale int) []byte {
 	if scale <= 0 {
 		return append(append(dst, digits...), slices.Repeat([]byte{'0'}, -scale)...)

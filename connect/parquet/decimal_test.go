@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// twosComplement is a number in so many bytes, the highest first.
+// twosComplement returns a number as size bytes in two's complement, most significant byte first.
 func twosComplement(digits string, size int) []byte {
 	x, _ := new(big.Int).SetString(digits, 10)
 	if x.Sign() < 0 {
@@ -21,8 +21,8 @@ func twosComplement(digits string, size int) []byte {
 	return x.FillBytes(make([]byte, size))
 }
 
-// TestDecimalsOfBytesAreRead: other programs write decimals as bytes, of a length for all values or
-// of each value's own.
+// TestDecimalsOfBytesAreRead reads decimals stored as bytes, as other programs write them: with one
+// length for all values, or with a length for each value.
 func TestDecimalsOfBytesAreRead(t *testing.T) {
 	fixed := pq.FixedLenByteArrayType(16)
 	group := pq.Group{"price": pq.Optional(pq.Decimal(2, 15, pq.FixedLenByteArrayType(7))),
@@ -59,11 +59,11 @@ func TestDecimalsOfBytesAreRead(t *testing.T) {
 		`{"key":-1152921504606846976,"name":"0.00000000000000000005","price":null,"stay":86400.001}` + "\n" +
 		`{"key":1152921504606846976,"name":"0","price":99999999999.99,"stay":null}` + "\n"
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f = must(read(file.Bytes(), must(records.NewSchema(records.Numeric("key", -1e38, 1e38)))(t)))(t)
 	if x := f.Number(1, 0); x != -1e38 {
-		t.Errorf("below the bound: %v", x)
+		t.Errorf("got %v for a value below the bound, want the bound", x)
 	}
 	f = must(read(file.Bytes(), must(records.NewSchema(records.Numeric("key", -2e38, 2e38)))(t)))(t)
 	if x := f.Number(1, 0); x != -math.Pow(2, 127) {
@@ -71,8 +71,8 @@ func TestDecimalsOfBytesAreRead(t *testing.T) {
 	}
 }
 
-// TestDecimalsOfAnyScaleTakeNoMemory: a scale is a number in the file, and a text has as many
-// digits.
+// TestDecimalsOfAnyScaleTakeNoMemory: the scale is a number in the file, and the text of a value
+// could have that many digits.
 func TestDecimalsOfAnyScaleTakeNoMemory(t *testing.T) {
 	for _, scale := range []int{77, 1 << 30, -77, -1 << 30} {
 		var file bytes.Buffer
@@ -85,7 +85,7 @@ func TestDecimalsOfAnyScaleTakeNoMemory(t *testing.T) {
 		}
 		s := must(records.NewSchema(records.Categorical("x", "7")))(t)
 		if _, err := read(file.Bytes(), s); !errors.Is(err, records.ErrFormat) {
-			t.Errorf("scale %d: %v", scale, err)
+			t.Errorf("scale %d: got %v, want records.ErrFormat", scale, err)
 		}
 	}
 }

@@ -12,9 +12,9 @@
 // reports invalid values.
 //
 // Files that this package writes have the columns in the schema's order. Numbers are written as
-// DOUBLE, whole numbers as INT64, moments as DATE or as TIMESTAMP of milliseconds, microseconds or
-// nanoseconds in UTC, lengths of time in seconds as INT64 or DECIMAL, identifiers as STRING, levels
-// as STRING with a dictionary, and missing values as null.
+// DOUBLE and whole numbers as INT64. Datetimes are written as DATE or as TIMESTAMP of milliseconds,
+// microseconds or nanoseconds in UTC, and durations in seconds as INT64 or DECIMAL. Identifiers are
+// written as STRING, levels as STRING with a dictionary, and missing values as null.
 //
 // [WriteDataset] writes a folder of files with a card. [Groups] reads several row groups
 // concurrently.
@@ -25,7 +25,7 @@
 //
 // Before a value is read, the sizes stated in a file's footer are compared with [records.Limits]:
 // the number of values of the schema's columns and the bytes that they unpack to. The pages are
-// unpacked by parquet-go, which does not apply these limits to the sizes that pages state: read
+// unpacked by parquet-go, which does not apply these limits to the sizes that pages state. Read
 // files of unknown origin in a process whose memory is limited. A damaged file results in an error,
 // never in a panic.
 package parquet

@@ -10,8 +10,8 @@ import (
 
 // Groups reads records of a table, one frame for each row group of the file, in order. It reads the
 // given number of row groups concurrently, and holds only these and the one that it yielded last.
-// It ends after the first error, which is one of those of [ReadFrame]. Each group may be as large
-// as the limits allow a file to be.
+// It ends after the first error. Its errors are those of [ReadFrame]. Each group may be as large as
+// the limits allow a file to be.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -44,7 +44,7 @@ func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	}
 }
 
-// group is the content of a row group.
+// group is the content of a row group, or the error of reading it.
 type group struct {
 	values []records.Values
 	err    error
@@ -121,7 +121,7 @@ func (in *input) all(workers int) (*records.Frame, error) {
 	return records.FromColumns(in.schema, values...)
 }
 
-// joint is a column of row groups one after another.
+// joint is one column, joined from several row groups.
 type joint struct {
 	values records.Values
 	codes  map[string]int32

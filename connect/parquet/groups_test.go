@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestGroupsComeInOrder: for any number of groups read concurrently.
+// TestGroupsComeInOrder: groups come in order for any number of groups read concurrently.
 func TestGroupsComeInOrder(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 2<<17+10)
@@ -29,16 +29,16 @@ func TestGroupsComeInOrder(t *testing.T) {
 			sizes = append(sizes, part.Len())
 		}
 		if got.String() != want || len(sizes) != 3 || sizes[2] != 10 {
-			t.Errorf("%d at a time: groups of %v", workers, sizes)
+			t.Errorf("with %d workers: got groups of %v", workers, sizes)
 		}
 	}
 	for range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, 3) {
-		break // which waits for those that are being read
+		break // waits for the groups that are being read
 	}
 	two := must(records.NewSchema(s.Columns()[6], s.Columns()[1]))(t)
 	for part, err := range parquet.Groups(bytes.NewReader(data), int64(len(data)), two, 2) {
 		if part := must(part, err)(t); part.Level(0, 0) != f.Level(0, 6) {
-			t.Error("other columns")
+			t.Error("the columns differ after reading")
 		}
 		break
 	}
@@ -55,18 +55,18 @@ func TestGroupsRefuse(t *testing.T) {
 		return nil
 	}
 	if p := new(param.Error); !errors.As(first(data, 0), &p) {
-		t.Error("no workers")
+		t.Error("Groups accepts 0 workers")
 	}
 	few := records.Limits{Values: 100}
 	if over := new(records.LimitError); !errors.As(first(data, 1, few), &over) {
-		t.Error("too many values")
+		t.Error("Groups accepts more values than the limit")
 	}
 	broken := bytes.Clone(data)
 	for i := 100; i < 4000; i++ {
 		broken[i] ^= 0x5a
 	}
 	if err := first(broken, 2); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("damaged pages: %v", err)
+		t.Errorf("damaged pages: got %v, want records.ErrFormat", err)
 	}
 }
 
@@ -86,11 +86,11 @@ func TestDataset(t *testing.T) {
 		shard := must(parquet.OpenFrame(filepath.Join(folder, "data", name+".parquet"), s))(t)
 		got.WriteString(cellsOf(shard))
 		if want := []int{100, 100, 50}[i]; shard.Len() != want {
-			t.Errorf("%s holds %d records", name, shard.Len())
+			t.Errorf("%s holds an unexpected number of records: %d", name, shard.Len())
 		}
 	}
 	if got.String() != cellsOf(f) {
-		t.Error("other records")
+		t.Error("the records differ after reading")
 	}
 	text := string(must(os.ReadFile(filepath.Join(folder, "README.md")))(t))
 	for _, part := range []string{"---\npretty_name: \"Made \\\"up\\\"\\n: people\"\n",
@@ -98,11 +98,11 @@ func TestDataset(t *testing.T) {
 		"path: \"data/train-*\"", "  - name: \"age\"\n    dtype: int64\n",
 		"\n---\n\n# Made \"up\" : people\n\nε is 1.\n"} {
 		if !strings.Contains(text, part) {
-			t.Errorf("the card does not hold %q:\n%s", part, text)
+			t.Errorf("the card does not contain %q:\n%s", part, text)
 		}
 	}
 	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a data set is written over another: %v", err)
+		t.Errorf("writing into a folder that holds a data set: got %v, want an error", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	if err := parquet.WriteDataset(none, parquet.Dataset{Split: "test"}, s, parts()); err != nil {
@@ -110,7 +110,7 @@ func TestDataset(t *testing.T) {
 	}
 	empty := must(parquet.OpenFrame(filepath.Join(none, "data", "test-00000-of-00001.parquet"), s))(t)
 	if empty.Len() != 0 {
-		t.Error("records of nothing")
+		t.Error("a data set of no records is not read as no records")
 	}
 }
 
@@ -120,7 +120,7 @@ func TestDatasetRefuses(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "d")
@@ -128,7 +128,7 @@ func TestDatasetRefuses(t *testing.T) {
 	wrong("a size", parquet.WriteDataset(folder, parquet.Dataset{ShardRows: -1}, s, parts(f)))
 	wrong("vectors", parquet.WriteDataset(folder, parquet.Dataset{}, records.Binary(2), parts(f)))
 	if _, err := os.Stat(folder); err == nil {
-		t.Error("a mistake makes a folder")
+		t.Error("a folder is created although an argument is wrong")
 	}
 	wrong("no records", parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(nil)))
 	broken := errors.New("no more")
@@ -138,6 +138,6 @@ func TestDatasetRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "README.md")); err == nil {
-		t.Error("half a data set has a card")
+		t.Error("an incomplete data set has a card")
 	}
 }

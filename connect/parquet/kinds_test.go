@@ -17,7 +17,7 @@ func TestTimesComeBack(t *testing.T) {
 	s, f := visits(t)
 	back := must(read(written(t, f), s))(t)
 	if cellsOf(back) != cellsOf(f) || records.Check(back) != nil {
-		t.Errorf("the records come back otherwise: %v", records.Check(back))
+		t.Errorf("the records differ after reading: %v", records.Check(back))
 	}
 	named, _ := records.AsFrame(must(records.WithIdentifiers(f, 0, 1))(t))
 	data := written(t, named)
@@ -29,7 +29,8 @@ func TestTimesComeBack(t *testing.T) {
 	}
 }
 
-// TestTimesOfOthersAreRead: moments of every unit, and whole numbers of 64 bits without a sign.
+// TestTimesOfOthersAreRead reads timestamps in every unit and unsigned numbers of 64 bits, as other
+// programs write them.
 func TestTimesOfOthersAreRead(t *testing.T) {
 	type row struct {
 		Milli  time.Time `parquet:"milli,timestamp(millisecond)"`
@@ -60,17 +61,18 @@ func TestTimesOfOthersAreRead(t *testing.T) {
 		`"text":"2024-02-29T12:30:01.250Z","unix":"2024-02-29T12:30:01.000Z",` +
 		`"float":"2024-02-29T12:30:01.250Z","price":-1.250,"whole":90,"number":2305843009213693952}`
 	if got := string(f.AppendJSON(nil, 0)); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestMomentsThatNoUnitHoldsAreRefused: they are an error before anything is written.
+// TestMomentsThatNoUnitHoldsAreRefused: datetimes that no unit of the format can represent are an
+// error before anything is written.
 func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC), time.Nanosecond)))(t)
 	var file bytes.Buffer
 	err := parquet.WriteFrame(&file, must(records.FromValues(s, []any{"1650-01-01"}))(t))
 	if err == nil || file.Len() > 0 {
-		t.Errorf("%v, %d bytes", err, file.Len())
+		t.Errorf("got error %v and %d bytes, want an error and no bytes", err, file.Len())
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// oddColumn is a column of times whose grid is no unit of a file: steps of any length, from any
-// moment; or of whole numbers of 60 bits.
+// oddColumn returns a random column: datetimes or durations whose steps and origin are not units of
+// the format, or whole numbers of 60 bits.
 func oddColumn(rng *rand.Rand, name string) records.Column {
 	steps := []time.Duration{1, 3, 1001, 7*time.Second + 3, time.Millisecond, 7 * time.Millisecond,
 		time.Second, time.Minute, 36 * time.Hour, 24 * time.Hour, 48 * time.Hour}
@@ -35,8 +35,8 @@ func oddColumn(rng *rand.Rand, name string) records.Column {
 	return c
 }
 
-// TestOddGridsComeBack: generated values, which are on the grid of their column, come back as they
-// were, whatever the grid.
+// TestOddGridsComeBack checks that generated values are unchanged after writing and reading, for
+// any grid of their columns.
 func TestOddGridsComeBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 60 {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The tables and helpers that tests of packages share.
+// These tables and helpers are shared by the tests of several packages.
 var (
 	people  = tabletest.People
 	visits  = tabletest.Visits
@@ -39,7 +39,8 @@ func read(data []byte, s records.Schema, limits ...records.Limits) (*records.Fra
 	return parquet.ReadFrame(bytes.NewReader(data), int64(len(data)), s, limits...)
 }
 
-// TestFramesComeBack: of any size, about the edges of batches and row groups too.
+// TestFramesComeBack checks that frames are unchanged after writing and reading, for many sizes,
+// among them sizes near those of batches and row groups.
 func TestFramesComeBack(t *testing.T) {
 	s := people(t)
 	for _, n := range []int{0, 1, 1023, 1024, 1025, 1 << 17, 1<<17 + 1} {
@@ -47,7 +48,7 @@ func TestFramesComeBack(t *testing.T) {
 		data := written(t, f)
 		back := must(read(data, s))(t)
 		if cellsOf(back) != cellsOf(f) || n > 0 && records.Check(back) != nil {
-			t.Errorf("%d rows come back otherwise: %v", n, records.Check(back))
+			t.Errorf("%d rows differ after reading: %v", n, records.Check(back))
 		}
 		var streamed []records.Data
 		for part, err := range parquet.Stream(bytes.NewReader(data), int64(len(data)), s, 50_000) {
@@ -58,7 +59,7 @@ func TestFramesComeBack(t *testing.T) {
 		}
 		joined, _ := records.AsFrame(must(records.Concat(s, streamed...))(t))
 		if cellsOf(joined) != cellsOf(f) || len(streamed) != (n+49_999)/50_000 {
-			t.Errorf("%d rows are streamed otherwise, in %d parts", n, len(streamed))
+			t.Errorf("%d rows differ after streaming, or come in %d parts", n, len(streamed))
 		}
 	}
 }
@@ -69,12 +70,13 @@ func TestColumnsKeepTheirOrder(t *testing.T) {
 	f := must(pq.OpenFile(bytes.NewReader(data), int64(len(data))))(t)
 	for i, c := range f.Root().Columns() {
 		if c.Name() != s.Columns()[i].Name() {
-			t.Errorf("column %d is %q", i, c.Name())
+			t.Errorf("column %d is %q, which is not the schema's order", i, c.Name())
 		}
 	}
 }
 
-// TestTypesOfOthersAreRead: columns of many types, in another order, among others.
+// TestTypesOfOthersAreRead reads columns of many types from a file that has them in another order
+// and has further columns.
 func TestTypesOfOthersAreRead(t *testing.T) {
 	type row struct {
 		Z     string   `parquet:"z"`
@@ -109,10 +111,10 @@ func TestTypesOfOthersAreRead(t *testing.T) {
 		`{"text":0,"flag":"n","i32":5,"f32":null,"u32":3,"level":null,"price":-0.05,"z":"a","one":1}` +
 		"\n"
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if !f.Stray(1, 0) || !f.Stray(1, 7) || !f.Stray(1, 5) || f.Stray(1, 3) {
-		t.Error("what is odd about the second row is lost")
+		t.Error("records.Check does not report the second row")
 	}
 	for name, c := range map[string]records.Column{
 		"no column is named":       records.Numeric("absent", 0, 1),
@@ -121,7 +123,7 @@ func TestTypesOfOthersAreRead(t *testing.T) {
 	} {
 		_, err := read(file.Bytes(), must(records.NewSchema(c))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("want records.ErrFormat with %q, got %v", name, err)
 		}
 	}
 }
@@ -132,7 +134,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	_, err := read(data, records.Binary(3))
@@ -151,7 +153,7 @@ func TestArguments(t *testing.T) {
 		t.Helper()
 		_, err := read(data, s, l)
 		if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != what {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("want a LimitError of %s, got %v", what, err)
 		}
 	}
 	limited("Values", records.Limits{Values: 699})
@@ -160,10 +162,10 @@ func TestArguments(t *testing.T) {
 		t.Error(err)
 	}
 	if err := parquet.WriteFrame(full{}, drawn(t, s, 1)); err == nil {
-		t.Error("a full disk is not noticed")
+		t.Error("writing to a full disk returns no error")
 	}
 	if _, err := parquet.OpenFrame(t.TempDir()+"/none", s); err == nil {
-		t.Error("a file that is not there is read")
+		t.Error("opening a missing file returns no error")
 	}
 }
 
@@ -171,7 +173,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// FuzzReadFrame damages files: an error, or records of the schema, and never a panic.
+// FuzzReadFrame reads damaged files, which must give an error or records of the schema and never a
+// panic.
 func FuzzReadFrame(f *testing.F) {
 	s := people(f)
 	whole := written(f, drawn(f, s, 50))
@@ -185,7 +188,7 @@ func FuzzReadFrame(f *testing.F) {
 		data = data[:uint(length)%uint(len(data)+1)]
 		frame, err := read(data, s, records.Limits{UnpackedBytes: 1 << 20, Values: 1 << 16})
 		if err == nil && frame.Len() > 1<<16 {
-			t.Fatalf("%d rows", frame.Len())
+			t.Fatalf("%d rows were read, which exceeds the limit", frame.Len())
 		}
 	})
 }

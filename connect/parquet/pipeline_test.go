@@ -22,7 +22,8 @@ var pipelineRows = flag.Int("pipeline-rows", 3000, "rows that TestPipeline gener
 
 const day = 24 * time.Hour
 
-// lineItems are like those of TPC-H: keys, dates, decimals, flags that follow from dates.
+// lineItems returns line items like those of TPC-H: keys, dates, decimals, and flags that follow
+// from dates.
 func lineItems(t testing.TB) (records.Schema, [][]any) {
 	from := time.Date(1992, 1, 1, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(7, 0, 0)
@@ -63,7 +64,7 @@ func lineItems(t testing.TB) (records.Schema, [][]any) {
 	return s, rows
 }
 
-// readings returns those of sensors: a moment in milliseconds, a duration, and values that may be
+// readings returns readings of sensors: a time in milliseconds, a duration, and values that may be
 // missing.
 func readings(t testing.TB) (records.Schema, [][]any) {
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -93,9 +94,9 @@ func readings(t testing.TB) (records.Schema, [][]any) {
 	return s, rows
 }
 
-// TestPipeline goes with two tables from wide candidates by a priced draft, a plan and a fit to
-// records that obey the constraints, which come back from Parquet value by value: with
-// -args -pipeline-rows 1000000 a million of each.
+// TestPipeline runs the whole way for two tables: wide candidates, a priced draft, a plan, a fit,
+// and records that satisfy the constraints. The records must be unchanged after writing and reading
+// as Parquet. -args -pipeline-rows 1000000 generates a million of each.
 func TestPipeline(t *testing.T) {
 	for name, made := range map[string]func(testing.TB) (records.Schema, [][]any){
 		"line items": lineItems, "readings": readings} {
@@ -112,13 +113,14 @@ func TestPipeline(t *testing.T) {
 			gen := must(plan.FitOn(t.Context(), ledger, must(records.FromValues(schema, rows...))(t)))(t)
 			throughParquet(t, gen, schema)
 			if left := ledger.Guarantee(); left.Epsilon > 12 {
-				t.Errorf("ε = %v", left.Epsilon)
+				t.Errorf("got ε = %v, want at most 12", left.Epsilon)
 			}
 		})
 	}
 }
 
-// throughParquet streams records into a file and compares what comes back with the same stream.
+// throughParquet streams records into a file and compares the records read back with the same
+// stream.
 func throughParquet(t *testing.T, gen *privgen.Generator, s records.Schema) {
 	t.Helper()
 	n, start := *pipelineRows, time.Now()
@@ -152,7 +154,7 @@ func throughParquet(t *testing.T, gen *privgen.Generator, s records.Schema) {
 		back := must(back, err)(t)
 		want := compare[read]
 		if want == nil || want.Len() != back.Len() {
-			t.Fatalf("%d rows from row %d on", back.Len(), read)
+			t.Fatalf("a wrong number of rows, %d, was read from row %d on", back.Len(), read)
 		}
 		if err := records.Check(back); err != nil {
 			t.Fatal(err)
@@ -167,6 +169,6 @@ func throughParquet(t *testing.T, gen *privgen.Generator, s records.Schema) {
 		read += back.Len()
 	}
 	if read != n {
-		t.Errorf("%d rows of %d", read, n)
+		t.Errorf("got %d rows, want %d", read, n)
 	}
 }

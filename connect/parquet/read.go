@@ -50,8 +50,8 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 	return ReadFrame(f, info.Size(), s, limits...)
 }
 
-// Stream reads records of a table in frames of the given number of rows, the last of which may have
-// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
+// Stream reads records of a table in frames of the given number of rows; the last frame may have
+// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
 // those of [ReadFrame].
 func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
@@ -82,8 +82,8 @@ func last(limits []records.Limits) records.Limits {
 	return limits[len(limits)-1]
 }
 
-// codecs lists the compressions that are read. It omits LZ4: for a damaged page of it, parquet-go
-// allocates memory without bound.
+// codecs lists the supported compressions. It omits LZ4, since parquet-go allocates memory without
+// bound for a damaged LZ4 page.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
 	format.Brotli, format.Zstd}
 
@@ -91,7 +91,7 @@ var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, forma
 type input struct {
 	schema  records.Schema
 	columns []*column
-	places  []int   // for each of the schema's columns its index among these, -1 if it is not read
+	places  []int   // for each of the schema's columns its index in columns, -1 if it is not read
 	rows    int64   // rows that have not been read
 	sizes   []int64 // rows of each group
 }
@@ -111,12 +111,12 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
-		// The text is omitted: a footer holds the least and the largest values of columns.
+		// The text is omitted, since a footer holds the smallest and largest values of columns.
 		return nil, malformed("the footer is damaged")
 	}
 	in = &input{schema: s}
 	for _, c := range s.Columns() {
-		if c.Kind() == records.IdentifierColumn { // is never read
+		if c.Kind() == records.IdentifierColumn { // identifiers are never read
 			in.places = append(in.places, -1)
 			continue
 		}
@@ -225,15 +225,15 @@ func find(f *pq.File, c records.Column) (*column, error) {
 func malformed(what string) error { return fmt.Errorf("%w: parquet: %s", records.ErrFormat, what) }
 
 // rescue turns a panic of parquet-go about a damaged file into an error. It omits the text of the
-// panic, which may hold what was read.
+// panic, which may contain data from the file.
 func rescue(err *error) {
 	if recover() != nil {
 		*err = malformed("the file is damaged")
 	}
 }
 
-// damaged returns the error for a page that parquet-go cannot read. It omits the text of that error
-// too.
+// damaged returns the error for a page that parquet-go cannot read. It omits the text of
+// parquet-go's error, which may contain data from the file.
 func damaged(name string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed(fmt.Sprintf("column %q ends too early", name))

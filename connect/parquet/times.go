@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Moments are written as TIMESTAMP in a unit that holds their precision, or as DATE; lengths of
-// time as a number of seconds, either whole or DECIMAL.
+// Datetimes are written as DATE, or as TIMESTAMP in a unit that represents their precision.
+// Durations are written as a number of seconds, either whole or DECIMAL.
 
 // writable returns an error for a datetime that no unit can represent.
 func writable(s records.Schema) error {
@@ -26,7 +26,7 @@ func writable(s records.Schema) error {
 	return nil
 }
 
-// decimals returns the number of digits of the fraction of a second in a column.
+// decimals returns the number of decimal places of the seconds in a column.
 func decimals(c records.Column) int {
 	lo, _ := c.Durations()
 	from, _ := c.Times()
@@ -39,7 +39,7 @@ func decimals(c records.Column) int {
 	return n
 }
 
-// digits returns the number of decimal digits of a second in the given unit.
+// digits returns the number of decimal places of a second that the given unit needs.
 func digits(unit time.Duration) int {
 	n := 0
 	for ; unit < time.Second; unit *= 10 {
@@ -48,7 +48,7 @@ func digits(unit time.Duration) int {
 	return n
 }
 
-// days reports whether a column holds midnights.
+// days reports whether all times of a column are midnights.
 func days(c records.Column) bool {
 	const day = 24 * time.Hour
 	from, _ := c.Times()
@@ -67,7 +67,7 @@ func timeNode(c records.Column) pq.Node {
 	return pq.Timestamp(pq.Millisecond)
 }
 
-// exact returns the function that reads the cells of a column whose values are not float64, and nil
+// exact returns a function that reads the cells of a column whose values are not float64, and nil
 // for other columns.
 func exact(f *records.Frame, c records.Column, column int) func(row int) (pq.Value, bool) {
 	switch c.Kind() {

@@ -28,7 +28,7 @@ func rowsOfGroup(columns int) int {
 
 // WriteFrame writes the records of a table, with the schema's columns in their order.
 //
-// Errors: the writer's; *[param.Error] for nil.
+// Errors: the writer's errors; *[param.Error] for nil.
 func WriteFrame(w io.Writer, f *records.Frame) error {
 	if f == nil {
 		return param.New("parquet.WriteFrame", nil, "records")
@@ -36,9 +36,9 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 	return WriteFrames(w, f.Schema(), func(yield func(records.Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames writes records that arrive in parts, such as those that a generator streams. It takes
-// memory for one row group, and for the footer a few kilobytes for each column of each row group.
-// It stops at the first error of the parts.
+// WriteFrames writes records that arrive in parts, such as a generator's stream. It holds one row
+// group in memory, and for the footer a few kilobytes for each column of each row group. It stops
+// at the first error of the parts.
 //
 // Errors: those of [WriteFrame]; the first error of the parts.
 func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
@@ -134,7 +134,7 @@ func newWriter(w io.Writer, s records.Schema) *writer {
 	return out
 }
 
-// ordered is a group that keeps its columns in the order of the schema; the group of parquet-go
+// ordered is a group that keeps its columns in the order of the schema; parquet-go's own group
 // sorts them by name.
 type ordered struct {
 	pq.Group

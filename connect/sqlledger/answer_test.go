@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestAnswerLost cuts the connection between the server's commit and its answer: the reservation
-// fails, and counts; the same transaction asked for again is handed out, and costs nothing more.
+// TestAnswerLost cuts the connection between the server's commit and its answer. The reservation
+// then returns an error but counts. Repeating the same transaction succeeds and costs nothing more.
 func TestAnswerLost(t *testing.T) {
 	s := sharedServer(t)
 	address := s.database(t)
@@ -33,10 +33,10 @@ func TestAnswerLost(t *testing.T) {
 		{Purpose: "count", Event: event, Count: 2}}}
 	p.cut.Store(true)
 	if _, err := l.ReserveAll(run); err == nil || errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Fatalf("the answer was lost: %v", err)
+		t.Fatalf("the answer was lost, but the reservation returned %v", err)
 	}
 	if p.cut.Load() {
-		t.Fatal("no commit was seen: the test shows nothing")
+		t.Fatal("the proxy saw no commit, so the test proves nothing")
 	}
 	beside, err := store.New(mustOpen(t, address)).Audit(t.Context(), "people")
 	if err != nil {
@@ -44,22 +44,23 @@ func TestAnswerLost(t *testing.T) {
 	}
 	defer beside.Close()
 	if e := beside.Entries(); len(e) != 1 || e[0].Reserved != 2 {
-		t.Fatalf("the line was committed, and others see %+v", e)
+		t.Fatalf("the line was committed, but another handle sees %+v", e)
 	}
 	all, err := l.ReserveAll(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 2 || all[0].Remaining() != 2 {
-		t.Errorf("%+v, %d left", e, all[0].Remaining())
+		t.Errorf("got entries %+v and %d uses left, want one entry with 2 uses, both left", e,
+			all[0].Remaining())
 	}
 	if err := all[0].Spend(); err != nil {
 		t.Error(err)
 	}
 }
 
-// proxy passes what a client and a server say to each other. While cut is set, the answer to
-// a commit is not passed on, and the connection ends.
+// proxy forwards the messages between a client and a server. While cut is set, it drops the answer
+// to a commit and closes the connection.
 type proxy struct {
 	folder, server string
 	cut            atomic.Bool
@@ -99,7 +100,7 @@ func (p *proxy) serve(client net.Conn) {
 		for {
 			n, err := server.Read(buffer)
 			if n > 0 && lost.Load() {
-				_ = server.Close() // it has answered: the transaction is over
+				_ = server.Close() // the server has answered, so the transaction is complete
 				return
 			}
 			if _, errW := client.Write(buffer[:n]); err != nil || errW != nil {
@@ -119,8 +120,9 @@ func (p *proxy) serve(client net.Conn) {
 	}
 }
 
-// TestServerThatForgets: synchronous_commit is off on the server, and the server is killed after
-// the answers: no line is lost, while one that is written by hand is.
+// TestServerThatForgets kills a server with synchronous_commit off after it has answered. No line
+// of the ledger may be lost. A row that the test itself writes is lost, which shows that the test
+// can fail.
 func TestServerThatForgets(t *testing.T) {
 	s := startPostgres(t, "synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off")
 	address := s.database(t)
@@ -146,7 +148,7 @@ func TestServerThatForgets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 10 {
-			t.Fatalf("lines were lost: %+v", e)
+			t.Fatalf("lines were lost; the entries are %+v", e)
 		}
 		if err := again.Close(); err != nil {
 			t.Fatal(err)
@@ -161,20 +163,21 @@ func TestServerThatForgets(t *testing.T) {
 		forgets = !there
 	}
 	if !forgets {
-		t.Error("the server forgets nothing: the test shows nothing")
+		t.Error("the server lost no unsynchronised row, so the test proves nothing")
 	}
 }
 
-// TestServerWithoutFsync is refused.
+// TestServerWithoutFsync: a server with fsync off is refused.
 func TestServerWithoutFsync(t *testing.T) {
 	s := startPostgres(t, "fsync=off")
 	_, err := store.New(mustOpen(t, s.database(t))).Create(t.Context(), "people", terms)
 	if err == nil || !strings.Contains(err.Error(), "fsync") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want an error about fsync", err)
 	}
 }
 
-// TestLockOfAVanishedMachine: another machine keeps the lock for good, and work goes on without it.
+// TestLockOfAVanishedMachine: another machine keeps the lock for ever, and reservations continue
+// without the lock.
 func TestLockOfAVanishedMachine(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		l, err := store.New(mustOpen(t, place)).Create(t.Context(), "people", terms)
@@ -197,7 +200,7 @@ func TestLockOfAVanishedMachine(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(begin); took < lockPatience || took > lockPatience+20*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the reservation took too long: %v", took)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Backend is a [store.Backend] that keeps ledgers in a database. It has connections only while one
-// of its journals is open. It is safe for concurrent use.
+// Backend is a [store.Backend] that keeps ledgers in a database. It keeps connections only while
+// one of its journals is open. It is safe for concurrent use.
 type Backend struct {
 	*dialect
 	reading, writing *pool
@@ -24,7 +24,7 @@ func newBackend(d *dialect) *Backend {
 
 // Journal implements [store.Backend].
 //
-// Errors: store.ErrNotFound; ErrNewer and ErrOlder; those of the database.
+// Errors: store.ErrNotFound; ErrNewer and ErrOlder; errors of the database.
 func (b *Backend) Journal(ctx context.Context, name string, mode store.Mode) (accountant.Journal,
 	error) {
 	p := b.writing
@@ -107,7 +107,7 @@ func (b *Backend) names(ctx context.Context, db *database) ([]string, error) {
 	return names, rows.Err()
 }
 
-// failed adds the origin to an error.
+// failed adds the name of the package to an error.
 func failed(err error) error {
 	if err == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// BenchmarkReserve is one durable reservation, by the only process on a file.
+// BenchmarkReserve measures one durable reservation by the only process that uses a file.
 func BenchmarkReserve(b *testing.B) {
 	s := store.New(SQLite(filepath.Join(b.TempDir(), "ledgers.db")))
 	l, err := s.Create(b.Context(), "people", terms)

@@ -16,17 +16,18 @@ type dialect struct {
 	begin      *sql.TxOptions
 	migrations []string // each leads from one version of the schema to the next
 
-	// exists queries whether there is a schema at all.
+	// exists is a query that reports whether the tables exist.
 	exists string
-	// migrating prevents other migrations until the transaction ends; "" if every transaction does so.
+	// migrating is a statement that prevents other migrations until the transaction ends; "" if every
+	// transaction does so anyway.
 	migrating string
-	// head reads the ledger's last line and the schema's version, prevents others from adding a line
-	// until the transaction ends, and makes the commit durable. Its last column is "on" if the
-	// database really keeps what it reports as durable.
+	// head is a query that reads the ledger's last line and the schema's version, prevents others
+	// from adding a line until the transaction ends, and makes the commit durable. Its last column is
+	// "on" unless the database is set to report writes as durable that are not.
 	head string
 
 	openRead, openWrite func(create bool) (*database, error)
-	// transient reports whether a transaction failed because of another one.
+	// transient reports whether a transaction failed because of another transaction.
 	transient func(error) bool
 }
 
@@ -38,7 +39,7 @@ func (d *dialect) sql(statement string) string {
 // patience is the time during which a transaction is retried.
 const patience = 30 * time.Second
 
-// retry repeats a transaction that failed because of another one.
+// retry repeats a transaction that failed because of another transaction.
 func (d *dialect) retry(ctx context.Context, transaction func() error) error {
 	pause := time.Millisecond
 	for begin := time.Now(); ; {
@@ -58,7 +59,7 @@ func (d *dialect) retry(ctx context.Context, transaction func() error) error {
 	}
 }
 
-// transact runs a transaction, and repeats it if it failed because of another one.
+// transact runs a transaction, and repeats it if it failed because of another transaction.
 func (d *dialect) transact(ctx context.Context, db *database, options *sql.TxOptions,
 	do func(*sql.Tx) error) error {
 	return d.retry(ctx, func() error {

@@ -14,10 +14,10 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// disk is a file system of a test's own, in a file.
+// disk is a file system in a file that belongs to one test.
 type disk struct{ image, mount string }
 
-// newDisk makes a disk, or skips the test where that needs more rights.
+// newDisk makes a disk, or skips the test if the process may not mount one.
 func newDisk(t *testing.T, megabytes int64) *disk {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -55,7 +55,7 @@ func (d *disk) attach() ([]byte, error) {
 	return exec.Command("mount", "-o", "loop", d.image, d.mount).CombinedOutput()
 }
 
-// cutPower drops everything that was not synchronised, and stops the file system.
+// cutPower stops the file system and drops all data that were not synchronised.
 func (d *disk) cutPower(t *testing.T) {
 	t.Helper()
 	f, err := os.Open(d.mount)
@@ -82,8 +82,8 @@ func (d *disk) powerOn(t *testing.T) {
 	}
 }
 
-// reserveSome makes reservations until one fails or there are n, and returns how many were
-// answered.
+// reserveSome makes n reservations or stops at the first that fails. It returns the number of
+// successful ones.
 func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
 	for i := range n {
 		if _, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),
@@ -94,10 +94,10 @@ func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
 	return n, nil
 }
 
-// quiet is an event of which many fit.
+// quiet is an event so cheap that many uses fit into the budget.
 var quiet = accountant.Gaussian{NoiseMultiplier: 4000}
 
-// reservedFor is how many uses a ledger that is opened now knows.
+// reservedFor returns the number of uses that a newly opened ledger counts for a purpose.
 func reservedFor(t *testing.T, b store.Backend, purpose string) (n int) {
 	t.Helper()
 	l, err := store.New(b).Open(t.Context(), "people")
@@ -113,8 +113,9 @@ func reservedFor(t *testing.T, b store.Backend, purpose string) (n int) {
 	return n
 }
 
-// TestPowerCutSQLite cuts the power after answers, with the ledger open: every line that was
-// answered is there, while a file that was written beside it and not synchronised is lost.
+// TestPowerCutSQLite cuts the power after answers, while the ledger is open. Every answered line
+// must survive. A file on the same disk that was not synchronised is lost, which shows that the
+// test can fail.
 func TestPowerCutSQLite(t *testing.T) {
 	d := newDisk(t, 64)
 	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
@@ -137,20 +138,20 @@ func TestPowerCutSQLite(t *testing.T) {
 		}
 		d.cutPower(t)
 		if _, err := reserveSome(l, "in the dark", 1); err == nil {
-			t.Error("an answer without power")
+			t.Error("a reservation succeeds without power")
 		}
-		_ = l.Close() // which cannot write any more
+		_ = l.Close() // Close cannot write any more
 		d.powerOn(t)
 		if text, err := os.ReadFile(control); err == nil && string(text) == purpose {
-			t.Fatal("nothing is lost: the test shows nothing")
+			t.Fatal("the unsynchronised file survived, so the test proves nothing")
 		}
 		if got := reservedFor(t, b, purpose); got != want {
-			t.Errorf("round %d: %d of %d answers are there", round, got, want)
+			t.Errorf("round %d: got %d reservations, want the %d answered ones", round, got, want)
 		}
 	}
 }
 
-// TestPowerCutPostgreSQL does the same to a server's disk.
+// TestPowerCutPostgreSQL cuts the power of the disk of a PostgreSQL server.
 func TestPowerCutPostgreSQL(t *testing.T) {
 	d := newDisk(t, 256)
 	folder := filepath.Join(d.mount, "pg")
@@ -176,20 +177,20 @@ func TestPowerCutPostgreSQL(t *testing.T) {
 		}
 		d.cutPower(t)
 		if _, err := reserveSome(l, "in the dark", 1); err == nil {
-			t.Error("an answer without power")
+			t.Error("a reservation succeeds without power")
 		}
 		_ = l.Close()
 		s.kill()
 		d.powerOn(t)
 		s.start(t)
 		if got := reservedFor(t, b, purpose); got != want {
-			t.Errorf("round %d: %d of %d answers are there", round, got, want)
+			t.Errorf("round %d: got %d reservations, want the %d answered ones", round, got, want)
 		}
 	}
 }
 
-// TestDiskFull fills the disk under an open ledger: reservations fail, none that was answered is
-// lost, and all goes on when there is room.
+// TestDiskFull fills the disk while a ledger is open. Reservations then fail, no answered
+// reservation is lost, and work continues once there is space again.
 func TestDiskFull(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *disk) (*Backend, func()){
 		"SQLite": func(_ *testing.T, d *disk) (*Backend, func()) {
@@ -202,7 +203,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			s := newServerIn(t, folder, "max_wal_size=32MB", "restart_after_crash=off")
 			t.Cleanup(s.kill)
-			return mustOpen(t, s.database(t)), func() { s.kill(); s.start(t) } // it may have ended itself
+			return mustOpen(t, s.database(t)), func() { s.kill(); s.start(t) } // it may have stopped
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestDiskFull(t *testing.T) {
 				}
 			}
 			if err == nil {
-				t.Fatal("the disk is not full")
+				t.Fatal("20,000 reservations succeed on a disk that should be full")
 			}
 			t.Logf("%d answers, then %v", answered, err)
 			if err := os.Remove(ballast); err != nil {
@@ -246,9 +247,9 @@ func TestDiskFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
-			// The one that failed may be there, and nothing else.
+			// Besides the answered reservations, only the one that failed may be present.
 			if got := len(again.Entries()); got < answered || got > answered+1 {
-				t.Errorf("%d reservations were answered, %d are there", answered, got)
+				t.Errorf("%d reservations were answered, but %d are present", answered, got)
 			}
 			if _, err := again.Reserve("room", quiet, 1); err != nil {
 				t.Error(err)
@@ -257,7 +258,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDisk mounts a ledger's disk for reading: auditors read, nothing is reserved.
+// TestReadOnlyDisk mounts a ledger's disk read-only. Auditors can read, and reservations fail.
 func TestReadOnlyDisk(t *testing.T) {
 	d := newDisk(t, 32)
 	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
@@ -281,7 +282,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	defer audit.Close()
 	if got := audit.Epsilon(); got != want {
-		t.Errorf("the auditor sees ε = %v, not %v", got, want)
+		t.Errorf("the auditor sees ε = %v, want %v", got, want)
 	}
 	writer, err := store.New(b).Open(t.Context(), "people")
 	if err == nil {
@@ -289,6 +290,6 @@ func TestReadOnlyDisk(t *testing.T) {
 		_, err = writer.Reserve("more", quiet, 1)
 	}
 	if err == nil {
-		t.Error("reserved on a disk that cannot be written")
+		t.Error("a reservation succeeds on a read-only disk")
 	}
 }

@@ -1,5 +1,5 @@
 // Package sqlledger keeps privacy ledgers in a database: in a file of SQLite for the processes of
-// one machine, or on a PostgreSQL server for those of many.
+// one machine, or on a PostgreSQL server for the processes of many machines.
 //
 //	backend, err := sqlledger.PostgreSQL("postgres://service@db.example/ledgers")
 //	ledgers := store.New(backend)
@@ -7,18 +7,18 @@
 //	…
 //	ledger, err := ledgers.Open(ctx, "patients-2026") // on any machine, at any time
 //
-// Guarantee: that of package store. A line is added in one serialisable transaction that compares
-// the ledger's last line with the one that the caller has seen, and is durable when the answer
-// comes: PostgreSQL with synchronous_commit at least on, SQLite with a synchronised write-ahead
-// log. A database that cannot guarantee this is an error: PostgreSQL with fsync off, SQLite without
-// its write-ahead log.
+// Guarantee: the guarantee of package store. A line is added in one serialisable transaction that
+// compares the ledger's last line with the last line that the caller has seen. The line is durable
+// when the answer comes: PostgreSQL with synchronous_commit at least on, SQLite with a synchronised
+// write-ahead log. A database that cannot guarantee this is refused with an error: PostgreSQL with
+// fsync off, SQLite without its write-ahead log.
 //
 // # Tables
 //
 // Three tables hold everything: privgen_ledgers has the last line of every ledger, privgen_lines
 // the lines, privgen_schema the version of the schema. The view privgen_history shows the lines as
-// text, for people. [Backend.Migrate] brings an older schema up to date, and so does the creation
-// of a ledger; a schema newer than the program is refused.
+// text, for people. [Backend.Migrate] updates an older schema, and so does the creation of a
+// ledger. A schema newer than the program is refused.
 //
 // # Permissions
 //
@@ -28,8 +28,8 @@
 //
 // # Limits
 //
-// A database file of SQLite belongs on a local disk. Every ledger and checkpoint that has seen a
-// later line detects a restored backup; others do not. The same holds for a PostgreSQL standby that
-// is promoted before it has received every line, which can happen unless replication is
-// synchronous. Do not keep a ledger on a standby that may lose lines.
+// A database file of SQLite belongs on a local disk. A restored backup is detected by every ledger
+// and checkpoint that has seen a later line, but not by others. The same holds for a PostgreSQL
+// standby that is promoted before it has received every line, which can happen unless replication
+// is synchronous. Do not keep a ledger on a standby that may lose lines.
 package sqlledger

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestReplacedFile replaces and removes the file under an open ledger: it reserves nothing more,
-// and does not go on when the file is put back.
+// TestReplacedFile replaces and removes the file of an open ledger. The ledger then refuses
+// reservations, even after the file has been put back.
 func TestReplacedFile(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"replaced": func(path string) error {
@@ -46,19 +46,19 @@ func TestReplacedFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
-				t.Errorf("the ledger reserves in a file that is gone: %v", err)
+				t.Errorf("reserving in a removed file: got %v, want accountant.ErrRolledBack", err)
 			}
 			if err := os.Rename(path+".kept", path); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
-				t.Errorf("the ledger goes on: %v", err)
+				t.Errorf("reserving after the file was put back: got %v, want an error", err)
 			}
 		})
 	}
 }
 
-// TestReplacedWhileWriting replaces the file between the ledger's reading and its answer.
+// TestReplacedWhileWriting replaces the file between the ledger's read and its answer.
 func TestReplacedWhileWriting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledgers.db")
 	b := SQLite(path)
@@ -75,12 +75,12 @@ func TestReplacedWhileWriting(t *testing.T) {
 		Hash: accountant.ChainHash("", text)}, Text: text}
 	err = j.Append(t.Context(), accountant.Position{}, []accountant.JournalLine{line})
 	if !errors.Is(err, accountant.ErrRolledBack) {
-		t.Errorf("a line in a file that is gone is answered with %v", err)
+		t.Errorf("appending to a replaced file: got %v, want accountant.ErrRolledBack", err)
 	}
 }
 
-// TestMachinesWithOtherClocks has machines whose clocks are apart: what each of them reserves
-// counts for all, and one that is behind finds no more room in a window than the others.
+// TestMachinesWithOtherClocks uses machines with different clocks. The reservations of each count
+// for all, and a machine whose clock is behind finds no more budget in a window than the others.
 func TestMachinesWithOtherClocks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -113,12 +113,12 @@ func TestMachinesWithOtherClocks(t *testing.T) {
 			{behind, 30 * time.Hour, false}, {a, 0, true}, {behind, 0, true}, {behind, 0, false}} {
 			now = now.Add(step.wait)
 			if err := step.on.Spend("daily", event); (err == nil) != step.want {
-				t.Errorf("step %d: %v", i, err)
+				t.Errorf("step %d: got unexpected result %v", i, err)
 			}
 		}
 		for _, l := range []*accountant.Ledger{a, behind} {
 			if e := l.Entries(); len(e) != 1 || e[0].Reserved != 4 {
-				t.Errorf("%+v", e)
+				t.Errorf("got entries %+v, want one with 4 uses reserved", e)
 			}
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// journal is a ledger's rows. It is an [accountant.Locker], [accountant.Snapshotter] and
-// [accountant.Trimmer].
+// journal is a ledger stored as rows of the tables. It is an [accountant.Locker],
+// [accountant.Snapshotter] and [accountant.Trimmer].
 type journal struct {
 	*dialect
 	pool  *pool
@@ -53,12 +53,13 @@ func (j *journal) Append(ctx context.Context, after accountant.Position,
 		return j.insert(ctx, tx, head, lines)
 	})
 	if err == nil {
-		err = j.db.check() // what was written to a removed file is not durable
+		err = j.db.check() // a line written to a removed file is not durable
 	}
 	return failed(err)
 }
 
-// lockHead returns the last line. It stays the last one until the transaction ends.
+// lockHead returns the position of the last line, and prevents other lines until the transaction
+// ends.
 func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (accountant.Position, error) {
 	var line int64
 	var hash, durable string
@@ -68,7 +69,7 @@ func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (accountant.Position
 	case errors.Is(err, sql.ErrNoRows):
 		err = fmt.Errorf("%w: the ledger was removed", accountant.ErrRolledBack)
 	case err == nil && durable != "on":
-		err = errors.New("the server's setting fsync is off: its data are not durable; want on")
+		err = errors.New("the server's setting fsync is off, so its data are not durable; want on")
 	case err == nil:
 		err = j.fits(version)
 	}
@@ -79,7 +80,7 @@ func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Positi
 	lines []accountant.JournalLine) error {
 	for _, line := range lines {
 		if line.Line != head.Line+1 || line.Line > math.MaxInt64 {
-			return fmt.Errorf("line %d after line %d", line.Line, head.Line)
+			return fmt.Errorf("line %d is to be added after line %d", line.Line, head.Line)
 		}
 		if _, err := tx.ExecContext(ctx, j.sql(`INSERT INTO privgen_lines
 			(ledger, line, hash, snapshot, text) VALUES ($1, $2, $3, $4, $5)`),
@@ -93,9 +94,9 @@ func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Positi
 	return err
 }
 
-// Each statement returns the lines from a number on, or from the last snapshot on, together with
-// the ledger's last line, since one statement sees one state of the database. The text of the line
-// at the position is left out: the caller knows it, and it may be long.
+// Both statements also return the ledger's last line, since one statement sees one state of the
+// database. readAfter returns the lines from a number on, without the text of the first one, which
+// the caller knows. readLatest returns the lines from the last snapshot on.
 const (
 	readAfter = `SELECT h.line, h.hash, l.line, l.hash, l.snapshot,
 			CASE WHEN l.line > $2 THEN l.text END
@@ -111,7 +112,7 @@ const (
 func (j *journal) Read(ctx context.Context,
 	after accountant.Position) iter.Seq2[accountant.JournalLine, error] {
 	return func(yield func(accountant.JournalLine, error) bool) {
-		err := fmt.Errorf("%w: it has no line %d", accountant.ErrRolledBack, after.Line)
+		err := fmt.Errorf("%w: the ledger has no line %d", accountant.ErrRolledBack, after.Line)
 		if after.Line <= math.MaxInt64 {
 			err = j.read(ctx, after, yield, readAfter, j.name, int64(after.Line))
 		}
@@ -156,13 +157,13 @@ func (j *journal) read(ctx context.Context, after accountant.Position,
 	return r.end()
 }
 
-// reader checks the rows of readAfter and readLatest against the contract of a journal.
+// reader checks that the rows of readAfter and readLatest satisfy the contract of a journal.
 type reader struct {
 	after, last, head accountant.Position
 	rows              int
 }
 
-// scan reads a row. It returns no line if the ledger has none, or if the row is the position before
+// scan reads a row. there is false if the ledger has no lines, or if the row is the position before
 // the first line.
 func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err error) {
 	var headLine int64
@@ -205,10 +206,10 @@ func (r *reader) end() error {
 	case r.rows == 0:
 		return fmt.Errorf("%w: the ledger was removed", accountant.ErrRolledBack)
 	case r.head.Line < r.after.Line:
-		return fmt.Errorf("%w: line %d is the last, not %d", accountant.ErrRolledBack, r.head.Line,
-			r.after.Line)
+		return fmt.Errorf("%w: the last line is %d, want at least %d", accountant.ErrRolledBack,
+			r.head.Line, r.after.Line)
 	case r.last != r.head:
-		return fmt.Errorf("%w: it ends with line %d, not %d", accountant.ErrDamaged, r.last.Line,
+		return fmt.Errorf("%w: the lines end with %d, want %d", accountant.ErrDamaged, r.last.Line,
 			r.head.Line)
 	}
 	return nil
@@ -230,7 +231,7 @@ func (j *journal) Trim(ctx context.Context, before uint64) error {
 			return err
 		}
 		if !snapshot {
-			return fmt.Errorf("line %d is no snapshot", before)
+			return fmt.Errorf("line %d is not a snapshot", before)
 		}
 		_, err = tx.ExecContext(ctx, j.sql(`DELETE FROM privgen_lines WHERE ledger = $1 AND line < $2`),
 			j.name, int64(before))

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/store/storetest"
 )
 
-var kills = flag.Int("kills", 12, "processes killed by each test of kills; from 100 on with 8 "+
-	"processes of 2,000 reservations")
+var kills = flag.Int("kills", 12, "processes killed by each kill test; with 100 or more, 8 "+
+	"processes make 2,000 reservations each")
 
 func load() storetest.Load {
 	l := storetest.Load{Kills: *kills, Processes: 4, Reservations: 40}
@@ -29,7 +29,7 @@ func TestKillSQLite(t *testing.T) { storetest.Kill(t, sqliteSubject(), load()) }
 
 func TestKillPostgreSQL(t *testing.T) { storetest.Kill(t, postgresSubject(), load()) }
 
-// TestKillServer kills the server, too, and starts it again.
+// TestKillServer also kills and restarts the server while processes reserve.
 func TestKillServer(t *testing.T) {
 	var s *server
 	subject := storetest.Subject{Open: open, Place: func(t *testing.T) string {
@@ -54,7 +54,7 @@ func TestKillServer(t *testing.T) {
 // TestReopening opens a ledger of 100,000 lines.
 func TestReopening(t *testing.T) {
 	if *kills < 100 {
-		t.Skip("with -kills 100 or more: it writes 100,000 lines")
+		t.Skip("writes 100,000 lines; runs with -kills 100 or more")
 	}
 	eachDatabase(t, func(t *testing.T, place string) {
 		b := mustOpen(t, place)
@@ -90,12 +90,12 @@ func TestReopening(t *testing.T) {
 		}
 		t.Logf("%d lines open in %v", 100_000, best)
 		if best > 100*time.Millisecond {
-			t.Errorf("it takes %v", best)
+			t.Errorf("opening takes too long: %v", best)
 		}
 	})
 }
 
-// manyLines are those that a ledger writes, and its ε.
+// manyLines returns lines as a ledger writes them, and the ledger's ε.
 func manyLines(t *testing.T, n int) (lines []accountant.JournalLine, epsilon accountant.Bound) {
 	t.Helper()
 	memory := store.Memory()

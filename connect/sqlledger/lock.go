@@ -14,9 +14,9 @@ import (
 // lockPatience is the time that Lock waits.
 const lockPatience = 2 * time.Second
 
-// Lock implements [accountant.Locker]. A process that hangs, or a machine that vanishes, may keep
-// the lock until the server notices. So Lock continues without the lock after a while: only the
-// number of conflicts depends on it.
+// Lock implements [accountant.Locker]. A process that hangs, or a machine that disappears, may keep
+// the lock until the server notices. After lockPatience, Lock therefore continues without the lock,
+// which only prevents conflicts.
 func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
 	if j.mode == store.Read {
 		return nil, accountant.ErrReadOnly
@@ -38,7 +38,7 @@ func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
 	return nil, failed(err)
 }
 
-// lockSpace is the first of the two numbers that name an advisory lock.
+// lockSpace is the first of the two numbers that identify an advisory lock.
 const lockSpace = "1886545262"
 
 // lockPostgres takes an advisory lock that belongs to a transaction, so that it works through a

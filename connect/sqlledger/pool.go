@@ -13,13 +13,14 @@ type database struct {
 	// lock waits for the lock of a name until the second context ends. The lock ends with the first
 	// context.
 	lock func(ctx, short context.Context, name string) (unlock func(), err error)
-	// lost returns an error if another database has taken its place; nil if that cannot happen.
+	// lost returns an error if the database's file was replaced or removed; the function is nil for
+	// databases without a file.
 	lost func() error
-	// closing frees its other resources; may be nil.
+	// closing frees other resources; may be nil.
 	closing func() error
 }
 
-// check returns an error if another database has taken its place.
+// check returns an error if the database's file was replaced or removed.
 func (d *database) check() error {
 	if d.lost == nil {
 		return nil

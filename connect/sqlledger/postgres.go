@@ -22,7 +22,7 @@ func PostgreSQL(address string) (*Backend, error) {
 	const want = "the address of a PostgreSQL server"
 	config, err := pgx.ParseConfig(address)
 	if err != nil { // the error may contain the password
-		return nil, param.New("sqlledger.PostgreSQL.address", "what was given", want)
+		return nil, param.New("sqlledger.PostgreSQL.address", "the given address", want)
 	}
 	// guarantees are published, so they do not name the host
 	d := postgres(fmt.Sprintf("the PostgreSQL database %q", config.Database))
@@ -39,7 +39,7 @@ func PostgreSQL(address string) (*Backend, error) {
 
 // PostgreSQLDB keeps ledgers on the PostgreSQL server of an open database, whose driver's errors
 // have a method SQLState, as those of pgx do. The caller closes the database after the last use of
-// a ledger. Guarantees name the database by place.
+// a ledger. Guarantees call the database by the name place.
 func PostgreSQLDB(db *sql.DB, place string) *Backend {
 	d := postgres(place)
 	b := newBackend(d)
@@ -59,7 +59,7 @@ func postgres(place string) *dialect {
 		exists: `SELECT count(*) > 0 FROM pg_catalog.pg_class
 			WHERE relname = 'privgen_schema' AND pg_catalog.pg_table_is_visible(oid)`,
 		migrating: `SELECT pg_advisory_xact_lock(` + lockSpace + `, 0)`,
-		// synchronous_commit may be off, or may wait for this machine alone although there is a standby
+		// synchronous_commit may be off, or may wait only for this machine although there is a standby
 		head: `SELECT h.line, h.hash, v.version, current_setting('fsync')
 			FROM privgen_ledgers h, privgen_schema v,
 				(SELECT CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
@@ -106,9 +106,9 @@ func postgresTransient(err error) bool {
 	}
 }
 
-// GrantRead lets a role of the PostgreSQL server read all ledgers, and nothing else.
+// GrantRead lets a role of the PostgreSQL server read all ledgers, but not write them.
 //
-// Errors: errors.ErrUnsupported for SQLite; those of the database.
+// Errors: errors.ErrUnsupported for SQLite; errors of the database.
 func (b *Backend) GrantRead(ctx context.Context, role string) error {
 	return b.grant(ctx, role, `GRANT SELECT
 		ON privgen_schema, privgen_ledgers, privgen_lines, privgen_history TO `)
@@ -117,7 +117,7 @@ func (b *Backend) GrantRead(ctx context.Context, role string) error {
 // GrantUse lets a role of the PostgreSQL server create, read and use all ledgers, but neither
 // change nor remove a line. The role cannot create the tables, which Migrate does.
 //
-// Errors: errors.ErrUnsupported for SQLite; those of the database.
+// Errors: errors.ErrUnsupported for SQLite; errors of the database.
 func (b *Backend) GrantUse(ctx context.Context, role string) error {
 	if err := b.GrantRead(ctx, role); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestRolesOfPostgreSQL: the server itself keeps auditors from writing, and services from changing
-// what was written.
+// TestRolesOfPostgreSQL: the server itself prevents auditors from writing, and services from
+// changing written lines.
 func TestRolesOfPostgreSQL(t *testing.T) {
 	s := sharedServer(t)
 	address := s.database(t)
@@ -32,7 +32,7 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 		}
 	}
 	role := strings.ToLower(name)
-	auditor, service := role+`_"auditor`, role+"_service" // an awkward name
+	auditor, service := role+`_"auditor`, role+"_service" // a name that needs quoting
 	s.exec(t, name, `CREATE ROLE "`+strings.ReplaceAll(auditor, `"`, `""`)+`" LOGIN`,
 		`CREATE ROLE `+service+` LOGIN`)
 	if err := errors.Join(owner.GrantRead(t.Context(), auditor),
@@ -47,7 +47,7 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 	}
 	defer reader.Close()
 	if got := reader.Epsilon(); got != ledger.Epsilon() {
-		t.Errorf("the auditor sees ε = %v, not %v", got, ledger.Epsilon())
+		t.Errorf("the auditor sees ε = %v, want %v", got, ledger.Epsilon())
 	}
 	for _, err := range store.New(audits).History(t.Context(), "people") {
 		if err != nil {
@@ -58,9 +58,9 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 		`DELETE FROM privgen_lines`, `INSERT INTO privgen_lines VALUES ('people', 9, '', false, '')`,
 		`TRUNCATE privgen_lines`, `DROP TABLE privgen_lines`, `UPDATE privgen_schema SET version = 2`)
 	if l, err := store.New(audits).Open(t.Context(), "people"); err == nil {
-		defer l.Close() // it can be read, and nothing else
+		defer l.Close() // the ledger can only be read
 		if _, err := l.Reserve("x", event, 1); err == nil {
-			t.Error("an auditor's role reserves")
+			t.Error("a reservation with an auditor's role succeeds")
 		}
 	}
 
@@ -82,10 +82,10 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 		`DELETE FROM privgen_lines`, `DELETE FROM privgen_ledgers`, `TRUNCATE privgen_lines`,
 		`UPDATE privgen_schema SET version = 2`)
 
-	// The right to write is lost while a ledger is open, and comes back.
+	// The right to write is revoked while a ledger is open, and then granted again.
 	s.exec(t, name, `REVOKE INSERT ON privgen_lines FROM `+service)
 	if _, err := l.Reserve("lost", event, 1); err == nil {
-		t.Error("reserved without the right to write")
+		t.Error("a reservation succeeds without the right to write")
 	}
 	s.exec(t, name, `GRANT INSERT ON privgen_lines TO `+service)
 	if _, err := l.Reserve("again", event, 1); err != nil {
@@ -95,15 +95,15 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 	for _, e := range l.Entries() {
 		want += e.Reserved
 		if e.Purpose == "lost" {
-			t.Error("what was refused is there")
+			t.Error("a refused reservation is in the ledger")
 		}
 	}
 	if want != 5 {
-		t.Errorf("%d uses are reserved", want)
+		t.Errorf("the ledger counts %d reserved uses, want 5", want)
 	}
 }
 
-// denied checks that a role may not.
+// denied checks that a role may not execute the statements.
 func denied(t *testing.T, address string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("pgx", address)
@@ -115,20 +115,20 @@ func denied(t *testing.T, address string, statements ...string) {
 		_, err := db.ExecContext(context.Background(), s)
 		var state interface{ SQLState() string }
 		if !errors.As(err, &state) || state.SQLState() != "42501" {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("%s: got %v, want an error that the permission is missing", s, err)
 		}
 	}
 }
 
-// TestPasswordsStaySecret: an address that cannot be read is not quoted, and a place has no
-// password.
+// TestPasswordsStaySecret: the error about an invalid address does not quote the address, and the
+// name of a database contains no password.
 func TestPasswordsStaySecret(t *testing.T) {
 	_, err := PostgreSQL("postgres://me:hunter2@host:port:1/db")
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want an error without the password", err)
 	}
 	b, err := PostgreSQL("postgres://me:hunter2@db.example:5433/ledgers")
 	if err != nil || b.place != `the PostgreSQL database "ledgers"` {
-		t.Errorf("%v: %v", b, err)
+		t.Errorf("got the backend %v, error %v; want a place without the password", b, err)
 	}
 }

@@ -19,7 +19,7 @@ var (
 // Migrate creates the tables, or updates those of an earlier version, in one transaction. Programs
 // of the earlier version can then no longer use the database.
 //
-// Errors: ErrNewer; those of the database.
+// Errors: ErrNewer; errors of the database.
 func (b *Backend) Migrate(ctx context.Context) error {
 	db, err := b.writing.acquire(true)
 	if err != nil {
@@ -28,7 +28,8 @@ func (b *Backend) Migrate(ctx context.Context) error {
 	return failed(errors.Join(b.migrate(ctx, db), b.writing.release()))
 }
 
-// migrate writes nothing if the schema is up to date, so that it then needs no permission.
+// migrate implements Migrate. If the schema is up to date it writes nothing and needs no permission
+// to write.
 func (d *dialect) migrate(ctx context.Context, db *database) error {
 	if version, err := d.version(ctx, db); err != nil || d.fits(version) == nil {
 		return err
@@ -61,7 +62,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// version returns the version of the schema, 0 for none.
+// version returns the version of the schema, 0 if there is no schema.
 func (d *dialect) version(ctx context.Context, q querier) (version int, err error) {
 	var exists bool
 	if err := q.QueryRowContext(ctx, d.exists).Scan(&exists); err != nil || !exists {
@@ -71,7 +72,7 @@ func (d *dialect) version(ctx context.Context, q querier) (version int, err erro
 	return version, err
 }
 
-// current returns an error for a schema of another version.
+// current returns an error if the schema has another version than this program.
 func (d *dialect) current(ctx context.Context, q querier) error {
 	version, err := d.version(ctx, q)
 	if err != nil {
@@ -86,9 +87,9 @@ func (d *dialect) fits(version int) error {
 	case version == 0:
 		return store.ErrNotFound
 	case version < want:
-		return fmt.Errorf("%w: version %d, not %d", ErrOlder, version, want)
+		return fmt.Errorf("%w: got version %d, want %d", ErrOlder, version, want)
 	case version > want:
-		return fmt.Errorf("%w: version %d, not %d", ErrNewer, version, want)
+		return fmt.Errorf("%w: got version %d, want %d", ErrNewer, version, want)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// eachDatabase runs a test on both.
+// eachDatabase runs a test on SQLite and on PostgreSQL.
 func eachDatabase(t *testing.T, test func(t *testing.T, place string)) {
 	t.Run("SQLite", func(t *testing.T) { test(t, sqliteSubject().Place(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgresSubject().Place(t)) })
@@ -30,7 +30,7 @@ var terms = accountant.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}
 
 var event = accountant.Gaussian{NoiseMultiplier: 40}
 
-// change carries out statements beside the package.
+// change executes statements directly on the database.
 func change(t *testing.T, b *Backend, statements ...string) {
 	t.Helper()
 	db, err := b.writing.acquire(false)
@@ -58,14 +58,14 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		change(t, b, `UPDATE privgen_schema SET version = 99`)
 		for _, mode := range []store.Mode{store.Read, store.Write, store.Create} {
 			if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, ErrNewer) {
-				t.Errorf("mode %d: %v", mode, err)
+				t.Errorf("mode %d: got %v, want ErrNewer", mode, err)
 			}
 		}
 		if err := b.Migrate(t.Context()); !errors.Is(err, ErrNewer) {
-			t.Errorf("migrate: %v", err)
+			t.Errorf("Migrate: got %v, want ErrNewer", err)
 		}
 		if err := before.Spend("count", event); !errors.Is(err, ErrNewer) {
-			t.Errorf("a ledger that was open before: %v", err)
+			t.Errorf("a ledger that was open before: got %v, want ErrNewer", err)
 		}
 		change(t, b, `UPDATE privgen_schema SET version = 1`)
 		if err := before.Spend("count", event); err != nil {
@@ -74,8 +74,9 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// TestMigration adds a version: whoever opens a ledger of the earlier one is told, several who
-// migrate at once do it once, and a program of the earlier version stops.
+// TestMigration adds a version of the schema. Opening a ledger of the earlier version is an error,
+// concurrent migrations take effect once, and a program of the earlier version can no longer
+// reserve.
 func TestMigration(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		old := mustOpen(t, place)
@@ -91,7 +92,7 @@ func TestMigration(t *testing.T) {
 		}
 		for _, mode := range []store.Mode{store.Read, store.Write} {
 			if _, err := later().Journal(t.Context(), "people", mode); !errors.Is(err, ErrOlder) {
-				t.Errorf("mode %d: %v", mode, err)
+				t.Errorf("mode %d: got %v, want ErrOlder", mode, err)
 			}
 		}
 		if err := ledger.Spend("count", event); err != nil {
@@ -108,7 +109,7 @@ func TestMigration(t *testing.T) {
 		}
 		wg.Wait()
 		if err := ledger.Spend("count", event); !errors.Is(err, ErrNewer) {
-			t.Errorf("the earlier version goes on: %v", err)
+			t.Errorf("a program of the earlier version: got %v, want an error", err)
 		}
 		again, err := store.New(later()).Open(t.Context(), "people")
 		if err != nil {
@@ -116,12 +117,13 @@ func TestMigration(t *testing.T) {
 		}
 		defer again.Close()
 		if err := again.Spend("count", event); err != nil || again.Entries()[0].Spent != 2 {
-			t.Errorf("%+v: %v", again.Entries(), err)
+			t.Errorf("got entries %+v, want 2 uses spent; error %v", again.Entries(), err)
 		}
 	})
 }
 
-// TestFirstUseAtOnce has many make the tables and the ledger at once: one succeeds.
+// TestFirstUseAtOnce creates the tables and one ledger in many goroutines at once. Exactly one
+// creation succeeds.
 func TestFirstUseAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		var made, refused int
@@ -146,17 +148,17 @@ func TestFirstUseAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		if made != 1 || refused != 5 {
-			t.Errorf("%d made, %d refused", made, refused)
+			t.Errorf("%d goroutines created the ledger, want 1; %d were refused", made, refused)
 		}
 	})
 }
 
-// TestChangedTables changes the tables by hand: nothing can be reserved any more, by a ledger that
-// was open or by one that is opened now.
+// TestChangedTables changes the tables directly. Neither a ledger that was open nor one that is
+// opened afterwards can then reserve.
 func TestChangedTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		change string
-		fresh  error // of a ledger that is opened afterwards; nil where it cannot know
+		fresh  error // of a ledger that is opened afterwards; nil if it cannot detect the change
 	}{
 		"last line removed": {`DELETE FROM privgen_lines WHERE line = 4`, accountant.ErrDamaged},
 		"line within removed": {`DELETE FROM privgen_lines WHERE line = 3`,
@@ -184,14 +186,14 @@ func TestChangedTables(t *testing.T) {
 				change(t, b, c.change)
 				if _, err := open.Reserve("d", event, 1); name != "line within removed" &&
 					name != "text changed" && err == nil {
-					t.Error("the open ledger reserves")
+					t.Error("a reservation on the open ledger succeeds")
 				}
 				fresh, err := store.New(b).Open(t.Context(), "people")
 				if err == nil {
 					defer fresh.Close()
 				}
 				if c.fresh != nil && !errors.Is(err, c.fresh) || c.fresh == nil && err != nil {
-					t.Errorf("a fresh ledger: %v, want %v", err, c.fresh)
+					t.Errorf("a newly opened ledger: got %v, want %v", err, c.fresh)
 				}
 			})
 		})

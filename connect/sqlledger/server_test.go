@@ -190,8 +190,8 @@ func (s *server) ping() error {
 	return errors.Join(db.PingContext(ctx), db.Close())
 }
 
-// kill kills the server and all processes that it started. Unlike a power failure, it keeps what
-// the operating system has buffered.
+// kill kills the server and all processes that it started. Unlike in a power failure, data that the
+// operating system has buffered are kept.
 func (s *server) kill() {
 	if s.process == nil {
 		return

@@ -74,8 +74,8 @@ func sqliteTransient(err error) bool {
 	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
 }
 
-// Every transaction takes the write lock when it begins, so that none fails later for lack of it,
-// and ends when its part of the write-ahead log has been synchronised.
+// Every transaction takes the write lock when it begins, so that it cannot fail to get the lock
+// later. It ends when its part of the write-ahead log has been synchronised.
 const (
 	sqliteWriting = "_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
 		"&_defensive=1&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"
@@ -182,7 +182,7 @@ func (f *sqliteFile) syncLog() error {
 	return errors.Join(log.Sync(), log.Close())
 }
 
-// remember stores the identity of the file, or returns an error if it has changed.
+// remember stores the identity of the file, or returns an error if the identity has changed.
 func (f *sqliteFile) remember() error {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *sqliteFile) remember() error {
 }
 
 // lost returns an error if the file was removed or replaced, for example by a backup, while it was
-// open: this process would continue with the old file and others with the new one.
+// open. Otherwise this process would continue with the old file and others with the new one.
 func (f *sqliteFile) lost() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +209,7 @@ func (f *sqliteFile) lost() error {
 	return f.same(info)
 }
 
-// same compares the file with the one that is open.
+// same returns an error unless the given file is the open one.
 func (f *sqliteFile) same(info fs.FileInfo) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

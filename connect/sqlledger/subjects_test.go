@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/store/storetest"
 )
 
-// open opens a place of a subject: a file, or the address of a server.
+// open returns the backend of a place of a test subject, which is a file or the address of a
+// server.
 func open(place string) (store.Backend, error) {
 	if strings.HasPrefix(place, "host=") {
 		return PostgreSQL(place)
@@ -21,7 +22,7 @@ func open(place string) (store.Backend, error) {
 
 func sqliteSubject() storetest.Subject {
 	return storetest.Subject{Open: open, Place: func(t *testing.T) string {
-		return filepath.Join(t.TempDir(), "a database?#%41.db") // an awkward name
+		return filepath.Join(t.TempDir(), "a database?#%41.db") // a name that needs escaping
 	}}
 }
 

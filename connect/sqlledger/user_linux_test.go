@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-const auditedFile = "PRIVGEN_SQLLEDGER_AUDITED" // what another user reads
+const auditedFile = "PRIVGEN_SQLLEDGER_AUDITED" // names the file that another user reads
 
-// TestAuditorOfAFile: a user who may read the folder's files audits a ledger, while it is open and
-// when nobody has it open, and cannot reserve.
+// TestAuditorOfAFile: a user who may only read the folder's files can audit a ledger, whether or
+// not another process has it open, and cannot reserve.
 func TestAuditorOfAFile(t *testing.T) {
 	if path := os.Getenv(auditedFile); path != "" {
 		audit(t, path)
@@ -63,12 +63,12 @@ func TestAuditorOfAFile(t *testing.T) {
 		cmd.Env = append(os.Environ(), auditedFile+"="+path)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", state, err, out)
+			t.Errorf("%s: the audit by another user fails: %v\n%s", state, err, out)
 		}
 	}
 }
 
-// audit is what the other user does.
+// audit does the other user's part of the test.
 func audit(t *testing.T, path string) {
 	s := store.New(SQLite(path))
 	l, err := s.Audit(t.Context(), "people")
@@ -77,7 +77,7 @@ func audit(t *testing.T, path string) {
 	}
 	defer l.Close()
 	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 3 {
-		t.Errorf("%+v", e)
+		t.Errorf("got entries %+v, want one with 3 uses reserved", e)
 	}
 	for _, err := range s.History(t.Context(), "people") {
 		if err != nil {
@@ -90,7 +90,7 @@ func audit(t *testing.T, path string) {
 		_, err = writer.Reserve("more", quiet, 1)
 	}
 	if err == nil {
-		t.Error("an auditor reserves")
+		t.Error("an auditor's reservation succeeds")
 	}
 	fmt.Println(err)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestTimesComeBack by way of a database, exactly, and identifiers are written and not read.
+// TestTimesComeBack: times are exactly the same after writing to a database and reading.
+// Identifiers are written but not read.
 func TestTimesComeBack(t *testing.T) {
 	ctx := context.Background()
 	from := time.Date(1992, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -39,6 +40,6 @@ func TestTimesComeBack(t *testing.T) {
 	var ids int
 	if err := db.QueryRow("select sum(id) from visits where shipped is null or wait > 0").
 		Scan(&ids); err != nil || ids != 15 {
-		t.Errorf("identifiers add up to %d: %v", ids, err)
+		t.Errorf("the written identifiers add up to %d, error %v", ids, err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// postgres starts a server on a socket in a folder of its own, or skips the test where none is
+// postgres starts a server on a socket in its own folder, or skips the test if PostgreSQL is not
 // installed.
 func postgres(t *testing.T) *sql.DB {
 	t.Helper()
@@ -32,7 +32,7 @@ func postgres(t *testing.T) *sql.DB {
 	if binaries == "" {
 		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
 	}
-	folder := must(os.MkdirTemp("", "pg"))(t) // a socket's path is short
+	folder := must(os.MkdirTemp("", "pg"))(t) // the path of a socket must be short
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	id := notRoot(t)
 	if id != nil {
@@ -71,7 +71,7 @@ func postgres(t *testing.T) *sql.DB {
 	return db
 }
 
-// postgresBinaries is the folder of the newest installed server.
+// postgresBinaries returns the folder of the newest installed server.
 func postgresBinaries() string {
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	major := func(folder string) int {
@@ -87,7 +87,7 @@ func postgresBinaries() string {
 	return ""
 }
 
-// notRoot is another user where this is root: the server refuses to run as root.
+// notRoot returns another user if the tests run as root, since the server refuses to run as root.
 func notRoot(t *testing.T) *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -99,7 +99,7 @@ func notRoot(t *testing.T) *syscall.Credential {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}
 		}
 	}
-	t.Skip("only root, whom the server refuses, is a user")
+	t.Skip("the server refuses to run as root, and there is no other user")
 	return nil
 }
 
@@ -112,8 +112,8 @@ func execute(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-// TestPostgreSQL: rows into a table and back, in a transaction, all or none, with nulls, extremes
-// and types of the server's own.
+// TestPostgreSQL writes rows with nulls and extreme values into a table and reads them back. A
+// transaction writes all rows or none.
 func TestPostgreSQL(t *testing.T) {
 	db, ctx, s := postgres(t), t.Context(), people(t)
 	execute(t, db, "create schema made",
@@ -142,19 +142,19 @@ func TestPostgreSQL(t *testing.T) {
 	const query = `select * from made.people order by id`
 	if back := must(sqlrows.ReadFrame(ctx, db, s, query))(t); cellsOf(back) != cellsOf(f) ||
 		records.Check(back) != nil {
-		t.Errorf("%d rows come back otherwise: %v", back.Len(), records.Check(back))
+		t.Errorf("%d rows were read; they differ from those written: %v", back.Len(), records.Check(back))
 	}
 	rows := 0
 	for piece, err := range sqlrows.Stream(ctx, db, s, 1000, query+" limit $1", 2100) {
 		rows += must(piece, err)(t).Len()
 	}
 	if rows != 2100 {
-		t.Errorf("%d rows are streamed", rows)
+		t.Errorf("streaming gives a wrong number of rows: %d", rows)
 	}
 	execute(t, db, "alter table made.people add constraint few check (age is null or age <> 9001)")
 	old := must(records.FromValues(s, []any{1, 2, nil, true}, []any{1, 9001, nil, true}))(t)
 	if err := insert(old); err == nil {
-		t.Error("a refused row is written")
+		t.Error("Insert returns no error for a row that the server refuses")
 	}
 	broken := errors.New("no more")
 	err := sqlrows.Insert(ctx, db, sqlrows.Dollar, "made.people", s,
@@ -165,11 +165,11 @@ func TestPostgreSQL(t *testing.T) {
 	var count int
 	if err := db.QueryRowContext(ctx, "select count(*) from made.people").Scan(&count); err != nil ||
 		count != 2500 {
-		t.Errorf("%d rows stayed: %v", count, err)
+		t.Errorf("after failed inserts the table has %d rows, error %v", count, err)
 	}
 }
 
-// TestTypesOfPostgreSQL are read as records take them.
+// TestTypesOfPostgreSQL reads the server's own types into records.
 func TestTypesOfPostgreSQL(t *testing.T) {
 	db, ctx := postgres(t), t.Context()
 	execute(t, db, "create type mood as enum ('sad', 'glad')", `create table t (n numeric(20, 3),
@@ -193,6 +193,6 @@ func TestTypesOfPostgreSQL(t *testing.T) {
 		`{"n":null,"i":null,"r":null,"b":null,"m":null,"at":null,"d":null,"x":null,"c":null,"j":null}`+
 		"\n", float64(float32(0.1)))
 	if got := cellsOf(f); got != want || records.Check(f) != nil {
-		t.Errorf("%s\nwant\n%s%v", got, want, records.Check(f))
+		t.Errorf("got\n%s\nwant\n%s\nrecords.Check: %v", got, want, records.Check(f))
 	}
 }

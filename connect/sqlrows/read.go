@@ -12,20 +12,20 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Querier runs queries: *sql.DB, *sql.Tx and *sql.Conn.
+// A Querier runs queries. *sql.DB, *sql.Tx and *sql.Conn implement it.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // ReadFrame reads all records of a query's result.
 //
-// Errors: [records.ErrFormat] where the query yields no column of a name that the schema has, or
-// two; *[param.Error] for a schema that is not of tables; those of the database.
+// Errors: [records.ErrFormat] if one of the schema's columns is absent from the query's result or
+// occurs twice; *[param.Error] for a schema that is not of a table; errors of the database.
 func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	args ...any) (*records.Frame, error) {
 	const all = 1 << 62
 	for f, err := range Stream(ctx, db, s, all, query, args...) {
-		return f, err // the first piece holds everything
+		return f, err // the first frame holds everything
 	}
 	b, err := records.NewFrameBuilder(s)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 
 // Stream reads the records of a query's result in frames of the given number of rows; the last
 // frame may be shorter. Memory does not grow with the number of records. It ends after the first
-// error, which is one of those of [ReadFrame].
+// error. Its errors are those of [ReadFrame].
 func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query string,
 	args ...any) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -65,10 +65,10 @@ type input struct {
 	builder *records.FrameBuilder
 	kinds   []records.ColumnKind
 	numbers []bool // which columns of the schema are numbers
-	bools   []bool // and which of them the database calls bools
-	places  []int  // positions of the schema's columns among the query's, -1 for one that is not read
+	bools   []bool // which of them have the type bool in the database
+	places  []int  // positions of the schema's columns in the result, -1 for one that is not read
 	cells   []any  // one for each of the query's columns
-	scan    []any  // where the cells are
+	scan    []any  // pointers to the cells
 	values  []any  // in the schema's order
 }
 
@@ -107,7 +107,7 @@ func (in *input) place(s records.Schema) error {
 		return fmt.Errorf("sqlrows: %w", err)
 	}
 	for _, c := range s.Columns() {
-		if c.Kind() == records.IdentifierColumn { // never read
+		if c.Kind() == records.IdentifierColumn { // identifiers are never read
 			in.places, in.kinds = append(in.places, -1), append(in.kinds, c.Kind())
 			in.numbers, in.bools = append(in.numbers, false), append(in.bools, false)
 			continue
@@ -163,8 +163,8 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 	return in.builder.Frame(), true, nil
 }
 
-// cell converts a value of a database to one of a record. Databases without a type for bools use 0
-// and 1.
+// cell converts a value of a database to a value of a record. Databases without a type for bools
+// use 0 and 1.
 func cell(v any, kind records.ColumnKind, number, isBool bool) any {
 	switch x := v.(type) {
 	case time.Time:

@@ -91,15 +91,15 @@ func TestRowsComeBack(t *testing.T) {
 		sizes = append(sizes, must(piece, err)(t).Len())
 	}
 	if fmt.Sprint(sizes) != "[2 2 1]" {
-		t.Errorf("pieces of %v", sizes)
+		t.Errorf("got frames of %v rows, which is not as asked for", sizes)
 	}
 	none := must(sqlrows.ReadFrame(ctx, db, s, `select * from people where age = ?`, -5))(t)
 	if none.Len() != 0 || !none.Schema().Equal(s) {
-		t.Errorf("%d rows of nothing", none.Len())
+		t.Errorf("an empty result gives %d rows", none.Len())
 	}
 }
 
-// TestAllRowsOrNone: what fails half way leaves the table as it was.
+// TestAllRowsOrNone: an insert that fails half way leaves the table unchanged.
 func TestAllRowsOrNone(t *testing.T) {
 	s, ctx := people(t), context.Background()
 	f := must(records.FromValues(s, []any{1, 2, "Köln", true}))(t)
@@ -119,7 +119,7 @@ func TestAllRowsOrNone(t *testing.T) {
 		t.Error("a cancelled query succeeds")
 	}
 	if got := must(sqlrows.ReadFrame(ctx, db, s, "select * from people"))(t); got.Len() != 0 {
-		t.Errorf("%d rows stayed", got.Len())
+		t.Errorf("after failed inserts the table has %d rows, want none", got.Len())
 	}
 }
 
@@ -141,10 +141,10 @@ func TestValuesOfManyTypes(t *testing.T) {
 		`{"level":null,"n":0,"flag":"n","at":0,"when":null,"x":-1}`+"\n", at.Unix(),
 		at.Format(time.RFC3339Nano))
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if !f.Stray(1, 0) || !f.Stray(1, 1) {
-		t.Error("what is odd is lost")
+		t.Error("records.Check does not report the invalid cells")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	for _, err := range sqlrows.Stream(ctx, db, s, 0, "select 1") {
@@ -177,10 +177,10 @@ func TestArguments(t *testing.T) {
 	} {
 		_, err := sqlrows.ReadFrame(ctx, db, s, query)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", query, err)
+			t.Errorf("%s: got %v, want records.ErrFormat", query, err)
 		}
 	}
 	if _, err := sqlrows.ReadFrame(ctx, db, s, "select nothing"); err == nil {
-		t.Error("a wrong query succeeds")
+		t.Error("an invalid query returns no error")
 	}
 }

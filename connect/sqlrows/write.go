@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Placeholder is a database's notation for the values of a statement.
+// Placeholder is a database's notation for the arguments of a statement.
 type Placeholder int
 
 // The placeholders.
@@ -23,16 +23,16 @@ const (
 )
 
 // Insert adds records to an existing table that has the schema's columns. One transaction adds all
-// of them or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels,
-// moments and identifiers as TEXT, lengths of time as seconds (BIGINT, or TEXT of a decimal number
-// where there is a fraction), and missing values as NULL; the database converts them to the
-// columns' own types.
+// of them or none. Numbers are written as DOUBLE PRECISION and whole numbers as BIGINT. Levels,
+// datetimes and identifiers are written as TEXT. Durations are written as seconds: BIGINT, or the
+// TEXT of a decimal number if there is a fraction. Missing values are NULL. The database converts
+// the values to the types of its columns.
 //
-// The name of the table is a plain name, or one with its schema ("public.people"). Names are quoted
-// as in standard SQL.
+// The name of the table may include its database schema, as in "public.people". Names are quoted as
+// in standard SQL.
 //
-// Errors: *[param.Error] for a schema that is not of tables, records of another schema, and a name
-// that is empty; the first error of the parts; those of the database.
+// Errors: *[param.Error] for a schema that is not of a table, records of another schema, and an
+// empty name; the first error of the parts; errors of the database.
 func Insert(ctx context.Context, db *sql.DB, p Placeholder, table string, s records.Schema,
 	parts iter.Seq2[records.Data, error]) (err error) {
 	if db == nil {

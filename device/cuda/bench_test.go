@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// timed returns a device, and skips the benchmark if it is the fake one.
+// timed returns a device. It skips the benchmark if the device is the fake one.
 func timed(b *testing.B) device.Backend {
 	b.Helper()
 	be := open(b)
@@ -51,7 +51,7 @@ func BenchmarkGemm(b *testing.B) {
 }
 
 // BenchmarkMemory measures the bandwidth of memory, which limits all element-wise operations. Axpy
-// moves three numbers for two operations.
+// reads two numbers and writes one for each element.
 func BenchmarkMemory(b *testing.B) {
 	be := timed(b)
 	const n = 1 << 26
@@ -126,9 +126,9 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkCriticStep measures the private part of a step of WGAN-GP with batches of 512: the
-// gradients of pairs, their norms, and the clipped sum on the host, for the convolutional critics
-// of 28×28 images. It does not include noise and the optimizer, which BenchmarkPrivateStep does.
+// BenchmarkCriticStep measures the private part of a step of WGAN-GP with batches of 512, for the
+// convolutional critics of 28×28 images: the gradients of pairs, their norms, and the clipped sum
+// on the host. Unlike BenchmarkPrivateStep, it does not include noise and the optimizer.
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512

@@ -2,9 +2,9 @@
 
 package cuda
 
-// This file has its own binding to cuBLAS. The binding of package cu hides the handle, which is
-// needed to set the mathematics mode, and takes Go slices, whereas these matrices are in device
-// memory.
+// This file is a binding to cuBLAS. The binding of package cu is not usable here. It hides the
+// handle, which is needed to set the mathematics mode, and it takes Go slices, whereas these
+// matrices are in device memory.
 
 /*
 #cgo linux CFLAGS: -I/usr/local/cuda/include -I/opt/cuda/include
@@ -29,8 +29,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// blas is a handle of cuBLAS, on the default stream of the context that was current when it was
-// created.
+// blas is a handle of cuBLAS. It uses the default stream of the context that was current when it
+// was created.
 type blas struct{ handle C.cublasHandle_t }
 
 // blasStatus is the number of a cuBLAS error.
@@ -45,8 +45,8 @@ func blasError(s C.int) error {
 	return blasStatus(s)
 }
 
-// newBLAS creates a handle whose products use all bits of their operands: the rows in a clipped sum
-// must be the rows whose norms were measured.
+// newBLAS creates a handle whose products use all bits of their operands, because the rows in a
+// clipped sum must be the rows whose norms were measured.
 func newBLAS() (*blas, error) {
 	var b blas
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {
@@ -61,8 +61,8 @@ func newBLAS() (*blas, error) {
 
 func (b *blas) close() { C.cublasDestroy(b.handle) }
 
-// multiply sets the m×n matrix C, stored by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
-// columns, and so sees A, B and C transposed: it computes Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
+// multiply sets the m×n matrix C, stored by rows, to α op(A) op(B) + β C. cuBLAS expects matrices
+// stored by columns, so it sees A, B and C transposed, and computes Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
 func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix,
 	beta float32,
 	out device.Matrix) {
@@ -79,6 +79,6 @@ func flag(yes bool) C.int {
 	return 0
 }
 
-// leading returns the distance between rows, which cuBLAS wants to be at least the number of
-// columns. The Stride of a single row may be less.
+// leading returns the distance between rows. cuBLAS requires it to be at least the number of
+// columns, but the Stride of a single row may be less.
 func leading(m device.Matrix) C.int { return C.int(max(m.Stride, m.Cols)) }

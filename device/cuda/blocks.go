@@ -12,9 +12,9 @@ import (
 // tile is the number of rows and of columns that a block of threads computes at a time.
 const tile = 32
 
-// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up. It computes either the product itself, in
-// tiles that are squared and not stored, or Σ (AAᵀ ∘ DDᵀ), whichever is cheaper. Neither uses
-// cuBLAS, so that the bound does not depend on the mathematics mode of cuBLAS.
+// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up. It computes the cheaper of two
+// expressions: the product itself, in tiles that are squared and not stored, or Σ (AAᵀ ∘ DDᵀ).
+// Neither computation uses cuBLAS, so the bound does not depend on the mathematics mode of cuBLAS.
 //
 // Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
 // Computations in Convolutional Neural Networks", 2019.
@@ -22,7 +22,7 @@ func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 	for _, m := range [2]device.Matrix{a, d} {
 		g.want("BlockProductNorms", m)
 		if block < 0 || block*len(dst) != m.Rows {
-			panic(fmt.Sprintf("cuda: BlockProductNorms: want %d rows for each block", block))
+			panic(fmt.Sprintf("cuda: BlockProductNorms: an operand without %d rows for each block", block))
 		}
 	}
 	if block == 0 || a.Empty() || d.Empty() {
@@ -49,12 +49,12 @@ type blockNorms struct {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
-// underflow bounds the absolute error of the same sum where terms are too small for a normal
-// float32.
+// underflow bounds the absolute error of a sum of k products in float32 if terms are too small for
+// a normal number.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
 // products computes the norms from the products. The error of element (k, l) is at most
-// roundoff·Σ|aₖ||dₗ| over the rows, plus underflow. So the error of the norm is at most
+// roundoff·Σ|aₖ||dₗ| + underflow, with the sum over the rows. So the error of the norm is at most
 // roundoff·Σ‖a‖‖d‖ + underflow·√elements.
 func (n blockNorms) products() {
 	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))

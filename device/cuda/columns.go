@@ -23,7 +23,7 @@ func (g *gpu) ColSums(w []float32, m device.Matrix, beta float32, dst device.Mat
 	g.want("ColSums", m)
 	g.wantShape("ColSums", dst, 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic("cuda: ColSums: want one weight for each row")
+		panic("cuda: ColSums: the number of weights is wrong: want one for each row")
 	}
 	if m.Cols == 0 {
 		return
@@ -49,7 +49,7 @@ func (g *gpu) Moments(stats, m device.Matrix, eps float32) {
 	g.begin()
 	defer g.end()
 	if m.Rows == 0 {
-		// Without rows, mean and variance are 0: the column sums of a matrix without rows.
+		// A matrix without rows has column sums of 0, so mean and variance are 0.
 		m = device.Matrix{Cols: m.Cols, Mem: stats.Mem}
 	}
 	n, rows := segments(m.Rows), float64(max(m.Rows, 1))

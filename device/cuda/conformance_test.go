@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/device/devicetest"
 )
 
-// open returns a device, the first one by default. A test binary with the tag does not start
-// without a device, so no test has to be skipped here.
+// open returns a device, by default the first one. A test binary with the tag does not start
+// without a device, so no test needs to be skipped.
 func open(t testing.TB, opts ...cuda.Option) device.Backend {
 	t.Helper()
 	b, err := cuda.Open(opts...)

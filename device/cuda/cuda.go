@@ -4,29 +4,28 @@
 // all other builds Open returns device.ErrUnavailable, so that programs compile everywhere. The
 // README in this folder explains how to build.
 //
-// # Where matrices live
+// # Memory
 //
-// Matrices that New returns are in the memory of the device, from the upload of a batch to the
-// summed gradient. Only what the interface returns to the host is copied there: the norms and dot
-// products of rows, and what Download returns. Methods panic if an operand is a host matrix. All
-// work is queued in one order, so that results are the same as if every call waited for its work to
-// finish.
+// Matrices that New returns are in the memory of the device. Only two kinds of results are copied
+// to the host: norms and dot products of rows, and the numbers that Download returns. Methods panic
+// if an operand is a host matrix. All work is queued in one order, so results are the same as if
+// every call waited for its work to finish.
 //
 // # Numbers
 //
 // Numbers are float32 and sums of squares float64, as in package device. Tensor cores are not used:
-// they round operands to 11 bits, so that the rows in a clipped sum would differ from the rows
-// whose norms were measured. Element-wise functions are our own and give the same bits on every
-// device. Sums are added up in a fixed order, and products in the order of cuBLAS. So the same
-// device with the same version of the library repeats its results, but they differ from those of
-// the CPU in the last bits.
+// they round operands to 11 bits, so the rows in a clipped sum would differ from the rows whose
+// norms were measured. Element-wise functions are implemented in this package and give the same
+// bits on every device. Sums are added up in a fixed order, and products in the order of cuBLAS. So
+// the same device with the same version of cuBLAS repeats its results. They differ from the results
+// of the CPU in the last bits.
 //
 // # Failures
 //
-// A binary that is built with the tag needs a driver to start at all. Without libcuda, the dynamic
-// loader ends it with status 127; without a device, gorgonia.org/cu ends it with status 1. When a
-// device reports an error during its work, such as lack of memory, the method panics with an
-// *Error, because the methods of device.Backend return no errors.
+// A binary that is built with the tag does not start without a driver and a device. Without
+// libcuda, the dynamic loader ends the process with status 127; without a device, gorgonia.org/cu
+// ends it with status 1. If a device reports an error during its work, such as lack of memory, the
+// method panics with an *Error, because the methods of device.Backend return no errors.
 package cuda
 
 import (
@@ -40,7 +39,7 @@ type Option func(*settings)
 
 type settings struct{ ordinal int }
 
-// Device selects one of several devices by its number, which counts from 0. The default is 0.
+// Device selects one of several devices by its number, counted from 0. The default is 0.
 func Device(ordinal int) Option { return func(s *settings) { s.ordinal = ordinal } }
 
 // Open returns a backend for a device.

@@ -21,7 +21,7 @@ import (
 func TestOpenOtherDevices(t *testing.T) {
 	for _, ordinal := range []int{-1, 999} {
 		if b, err := cuda.Open(cuda.Device(ordinal)); b != nil || !errors.Is(err, device.ErrUnavailable) {
-			t.Errorf("device %d: %v, %v", ordinal, b, err)
+			t.Errorf("device %d: got %v, %v, want device.ErrUnavailable", ordinal, b, err)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestFunctionsOfAnyNumber(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%v: at most %.2f units in the last place off", f, worst)
+		t.Logf("%v: the largest error is %.2f units in the last place", f, worst)
 	}
 	testAngles(t, b, x, numbers)
 }
@@ -79,10 +79,10 @@ func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float
 			}
 		}
 		if math.IsNaN(cosine) != (got[i] != got[i]) {
-			t.Fatalf("the cosine of %g is %g", v, got[i])
+			t.Fatalf("the cosine of %g is %g: want NaN only for NaN and infinities", v, got[i])
 		}
 	}
-	t.Logf("cosine and sine: at most %.2g off", worst)
+	t.Logf("cosine and sine: the largest error is %.2g", worst)
 }
 
 // units returns the error in units in the last place. For NaN and infinities, the error is zero or
@@ -97,7 +97,8 @@ func units(got float32, want float64) float64 {
 	return math.Inf(1)
 }
 
-// TestForeignMatrices checks that a device panics for a matrix of the host or of another backend.
+// TestForeignMatrices checks that methods panic if a matrix is in host memory or belongs to another
+// backend.
 func TestForeignMatrices(t *testing.T) {
 	b := open(t)
 	for name, m := range map[string]device.Matrix{"host": device.CPU().New(2, 2),
@@ -139,8 +140,8 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBackendIsForgotten checks that matrices outlive their backend, and that their memory is
-// released after it.
+// TestBackendIsForgotten checks that matrices can outlive their backend, and that their memory is
+// released later.
 func TestBackendIsForgotten(t *testing.T) {
 	var kept []device.Matrix
 	for range 3 {
@@ -155,7 +156,7 @@ func TestBackendIsForgotten(t *testing.T) {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
 	}
-	b := open(t) // the cleanups must not affect it
+	b := open(t) // the cleanups of the other backends must not affect this one
 	m := b.New(3, 3)
 	b.Fill(m, float32(len(kept)+1))
 	if host(b, m)[8] != 1 {
@@ -203,8 +204,7 @@ func TestProcessWithoutDriver(t *testing.T) {
 
 func TestNothing(*testing.T) {}
 
-// TestLittleMemory checks that memory that is no longer referenced is reclaimed before a device
-// counts as full.
+// TestLittleMemory checks that unreferenced memory is reclaimed before a device counts as full.
 func TestLittleMemory(t *testing.T) {
 	if !strings.Contains(open(t).Name(), "fake") {
 		t.Skip("only the memory of the fake device can be limited")
@@ -215,8 +215,8 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestGarbage allocates far more memory than a small device has, most of which becomes garbage at
-// once, and then more than the device has at a time.
+// TestGarbage first allocates far more memory than a small device has, most of which becomes
+// garbage at once. Then it makes one allocation that is larger than the device's memory.
 func TestGarbage(t *testing.T) {
 	if os.Getenv("FAKE_CUDA_BYTES") == "" {
 		t.Skip("TestLittleMemory runs this test")

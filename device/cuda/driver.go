@@ -13,7 +13,8 @@ import (
 )
 
 // gpu is the backend for one device. All work, including that of cuBLAS, is queued on the default
-// stream of the context, so the device does it in the order in which callers acquired the lock.
+// stream of the context. So the device does the work in the order in which callers acquired the
+// lock.
 type gpu struct {
 	name string
 	ctx  cu.CUContext
@@ -61,9 +62,9 @@ func (g *gpu) load(dev cu.Device) error {
 	return err
 }
 
-// resources holds what is released when a backend is garbage collected. The primary context is not
-// released before the process ends: matrices may outlive their backend, and freeing their memory
-// needs a context.
+// resources holds the resources that are released when a backend is garbage collected. The primary
+// context is not released before the process ends: matrices may outlive their backend, and freeing
+// their memory needs a context.
 type resources struct {
 	pool *pool
 	blas *blas
@@ -75,8 +76,8 @@ func release(r resources) {
 	r.pool.close()
 }
 
-// bind locks the goroutine to a thread and makes the context current there, until the returned
-// function is called.
+// bind locks the goroutine to a thread and makes the context current on that thread. The returned
+// function unlocks the goroutine.
 func bind(ctx cu.CUContext) func() {
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(ctx); err != nil {
@@ -86,12 +87,12 @@ func bind(ctx cu.CUContext) func() {
 	return runtime.UnlockOSThread
 }
 
-// begin locks the device; end, deferred, unlocks it.
+// begin locks the device. The caller must defer end, which unlocks it.
 func (g *gpu) begin() {
 	g.mu.Lock()
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(g.ctx); err != nil {
-		g.end() // end is not deferred yet
+		g.end() // the caller has not deferred end yet
 		check("context", err)
 	}
 }
@@ -101,7 +102,7 @@ func (g *gpu) end() {
 	g.mu.Unlock()
 }
 
-// check panics if err is not nil, because the methods of the interface return no errors.
+// check panics if err is not nil, because the methods of device.Backend return no errors.
 func check(op string, err error) {
 	if err != nil {
 		panic(&Error{op, err})

@@ -14,7 +14,7 @@ func (g *gpu) Im2Col(w device.Window, dst, src device.Matrix) {
 	if dst.Empty() {
 		return
 	}
-	if src.Empty() { // an image without pixels has nothing but margins
+	if src.Empty() { // patches of an image without pixels contain only margins
 		g.Fill(dst, 0)
 		return
 	}

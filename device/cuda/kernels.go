@@ -16,7 +16,7 @@ import (
 //go:embed kernels/*.ptx
 var compiled embed.FS
 
-// The numbers of the kernels.
+// These constants number the kernels.
 const (
 	adamKernel = iota
 	addRowsKernel
@@ -89,7 +89,7 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 
 type kernels [kernelCount]cu.Function
 
-// loadKernels lets the driver compile every file for the current device. The context must be
+// loadKernels makes the driver compile every file for the current device. The context must be
 // current.
 func loadKernels() (loaded kernels, err error) {
 	modules := map[string]cu.Module{}
@@ -112,7 +112,7 @@ func loadKernels() (loaded kernels, err error) {
 	return loaded, nil
 }
 
-// call collects the arguments of a launch. Each argument takes eight bytes, whatever its type.
+// call collects the arguments of a launch. Each argument takes eight bytes, for every type.
 type call struct {
 	g      *gpu
 	kernel int
@@ -152,7 +152,8 @@ func (c *call) launch(across, down, threads int) {
 }
 
 // crowd is the largest number of blocks in a launch: enough blocks of 256 threads to fill the
-// largest device several times. Further elements are processed by the same threads in turn.
+// largest device several times. If there are more elements, each thread processes several elements
+// in turn.
 const crowd = 1 << 13
 
 // each launches a thread for each element.

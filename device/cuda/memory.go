@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// block is device memory that returns to its pool when no matrix refers to it any more.
+// block is device memory that returns to its pool when no matrix refers to it.
 type block struct {
 	pool *pool
 	at   cu.DevicePtr
@@ -28,17 +28,17 @@ type memory struct {
 	offset int
 }
 
-// Offset returns the position that many numbers further on.
+// Offset returns the position that is the given number of elements further on.
 func (m memory) Offset(elements int) device.Memory { return memory{m.block, m.offset + elements} }
 
-// piece is memory without an owner.
+// piece is device memory that no block owns.
 type piece struct {
 	at    cu.DevicePtr
 	bytes int64
 }
 
 // pool keeps memory that is no longer used, for later requests of the same size. Memory can be
-// reused at once, because its earlier uses come first in the queue.
+// reused at once, because its earlier uses precede the new ones in the queue.
 type pool struct {
 	ctx    cu.CUContext
 	mu     sync.Mutex
@@ -76,7 +76,7 @@ func (p *pool) reuse(size int64) (cu.DevicePtr, bool) {
 }
 
 // squeeze allocates memory after it has collected unreferenced matrices. The garbage collector does
-// not run for them on its own: on the host they are small.
+// not run because of these matrices on its own, since they take little memory on the host.
 func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	for wait := time.Millisecond; wait < 200*time.Millisecond; wait *= 2 {
 		runtime.GC()
@@ -117,17 +117,17 @@ func (p *pool) put(old piece) {
 	}
 }
 
-// close returns all free memory to the driver. From then on, put returns memory to the driver at
+// close returns all free memory to the driver. After close, put returns memory to the driver at
 // once.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
 	defer bind(p.ctx)()
-	_ = p.drop() // there is no caller left to report to
+	_ = p.drop() // no caller is left to receive the error
 }
 
-// rounded rounds a size up, by at most a quarter, to one that other requests are likely to share.
+// rounded rounds a size up, by at most a quarter, to a size that other requests are likely to have.
 func rounded(size int64) int64 {
 	if size <= 512 {
 		return 512
@@ -142,7 +142,7 @@ type room struct{ block *block }
 const (
 	weightsRoom = iota // row weights, or sparse lists
 	packRoom           // a matrix without gaps between rows
-	normsRoom          // results for the host
+	normsRoom          // results that are copied to the host
 	sizesRoom          // squared norms of rows
 	otherSizesRoom
 	partsRoom // parts of sums
@@ -182,7 +182,7 @@ func (g *gpu) New(rows, cols int) device.Matrix {
 func (g *gpu) Upload(dst device.Matrix, src []float32) {
 	g.want("Upload", dst)
 	if len(src) != dst.Rows*dst.Cols {
-		panic("cuda: Upload: want as many numbers as the matrix holds")
+		panic("cuda: Upload: the slice and the matrix have different sizes: want equal sizes")
 	}
 	if dst.Empty() {
 		return
@@ -202,7 +202,7 @@ func (g *gpu) Upload(dst device.Matrix, src []float32) {
 func (g *gpu) Download(dst []float32, src device.Matrix) {
 	g.want("Download", src)
 	if len(dst) != src.Rows*src.Cols {
-		panic("cuda: Download: want room for as many numbers as the matrix holds")
+		panic("cuda: Download: the slice and the matrix have different sizes: want equal sizes")
 	}
 	if src.Empty() {
 		return
@@ -226,7 +226,7 @@ func send[T any](to cu.DevicePtr, from []T) {
 	check("copy to the device", cu.MemcpyHtoD(to, unsafe.Pointer(&from[0]), size))
 }
 
-// fetch copies numbers from the device and waits until they are there.
+// fetch copies numbers from the device and waits until they have arrived.
 func fetch[T any](to []T, from cu.DevicePtr) {
 	if len(to) == 0 {
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// close32 is the largest relative difference of the same gradient on two backends. They add up some
-// thousand products in different orders, in a few layers.
+// close32 is the largest allowed relative difference of the same gradient on two backends. The
+// backends add up about a thousand products in different orders, in a few layers.
 const close32 = 2e-5
 
-// pair holds a value on the CPU and the same value elsewhere.
+// pair holds a value on the CPU and the corresponding value on the other backend.
 type pair[T any] struct{ here, there T }
 
 // host returns a copy of a matrix in host memory.
@@ -33,7 +33,8 @@ func distance[T float32 | float64](a, b []T) float64 {
 	return math.Sqrt(off) / max(math.Sqrt(size), 1e-30)
 }
 
-// disturb adds noise to the initial parameters, many of which are zero, and makes both sets equal.
+// disturb adds noise to the initial parameters, many of which are zero, and gives both networks the
+// same parameters.
 func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 	numbers := host(be.here, p.here.Flat)
 	for i := range numbers {
@@ -104,8 +105,8 @@ var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.L
 	Hidden:       []int{7},
 	Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}}
 
-// TestNetworksAgree checks that per-example gradients of every kind of network agree with those on
-// the CPU.
+// TestNetworksAgree checks that per-example gradients of every kind of network agree between the
+// CPU and the other backend.
 func TestNetworksAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	sparse := models.Visible{Dim: 40, Sparse: true}
@@ -169,7 +170,8 @@ func TestNetworksAgree(t *testing.T) {
 	}
 }
 
-// TestCriticsAgree checks that all gradients of critics agree with those on the CPU.
+// TestCriticsAgree checks that all gradients of critics agree between the CPU and the other
+// backend.
 func TestCriticsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	normal := smallCNN
@@ -216,7 +218,7 @@ func TestCriticsAgree(t *testing.T) {
 			net.here.ScoreGradient(dx.here, fakes, b.Labels, slope, scores.here)
 			net.there.ScoreGradient(dx.there, away, b.Labels, slope, scores.there)
 			if d := distance(host(be.here, dx.here), host(be.there, dx.there)); !(d < close32) {
-				t.Errorf("derivatives by fakes differ by %.2g", d)
+				t.Errorf("derivatives with respect to fakes differ by %.2g", d)
 			}
 			if d := distance(scores.here, scores.there); !(d < close32) {
 				t.Errorf("scores differ by %.2g", d)
@@ -226,7 +228,7 @@ func TestCriticsAgree(t *testing.T) {
 }
 
 // TestDecodingsAgree checks that the outputs, gradients and samples of generators that do not read
-// records agree with those on the CPU.
+// records agree between the CPU and the other backend.
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	heads := []models.Head{

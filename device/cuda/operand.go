@@ -40,7 +40,8 @@ func (g *gpu) wantShape(what string, m device.Matrix, rows, cols int) {
 	g.want(what, m)
 }
 
-// wantLike panics unless all matrices have the shape of the first one.
+// wantLike panics unless all matrices are well-formed matrices of this device with the shape of the
+// first one.
 func (g *gpu) wantLike(what string, first device.Matrix, others ...device.Matrix) {
 	g.want(what, first)
 	for _, m := range others {
@@ -56,8 +57,8 @@ func address(m device.Matrix) cu.DevicePtr {
 
 func contiguous(m device.Matrix) bool { return m.Stride == m.Cols || m.Rows <= 1 }
 
-// flat turns matrices of one shape into single rows if none has gaps between rows, so that kernels
-// do not have to find the ends of rows.
+// flat turns matrices of one shape into single rows if none of them has gaps between rows. Kernels
+// then do not have to find the ends of rows.
 func flat(all ...*device.Matrix) {
 	for _, m := range all {
 		if !contiguous(*m) {

@@ -64,8 +64,8 @@ func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c devi
 	g.addRows(w, beta, c)
 }
 
-// SparseGemmT sets C = Sᵀ D + β C. The host transposes the lists of S, so that on the device one
-// thread computes each sum.
+// SparseGemmT sets C = Sᵀ D + β C. The host transposes the lists of S, so that one thread of the
+// device computes each sum.
 func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
 	wantItems("SparseGemmT", s)
 	g.wantShape("SparseGemmT", d, s.Rows(), d.Cols)
@@ -79,8 +79,8 @@ func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c dev
 	g.addRows(d, beta, c)
 }
 
-// addRows sets each row of c to β times itself plus the rows of src in its list. The lists are in
-// g.packed: first the positions where each list begins, then all lists one after the other.
+// addRows sets each row of c to β times the row plus the rows of src that the row's list names. The
+// lists are in g.packed: first the positions at which the lists begin, then all lists in sequence.
 func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 	if src.Empty() {
 		g.scale(c, beta)
@@ -93,7 +93,7 @@ func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 		c.Rows * c.Cols)
 }
 
-// listRows packs, for each row, the columns that have a one there.
+// listRows packs, for each row of s, the list of columns in which the row has ones.
 func (g *gpu) listRows(s *device.Sparse) {
 	rows := s.Rows()
 	g.packed = grown(g.packed, rows+1)
@@ -108,7 +108,8 @@ func (g *gpu) listRows(s *device.Sparse) {
 	g.packed = append(g.packed, s.Items[first:s.Offsets[rows]]...)
 }
 
-// listColumns packs, for each column, the rows that have a one there, in order.
+// listColumns packs, for each column of s, the list of rows that have a one in that column, in
+// order.
 func (g *gpu) listColumns(s *device.Sparse) {
 	g.packed = grown(g.packed, s.Cols+1)
 	clear(g.packed)
@@ -124,7 +125,7 @@ func (g *gpu) listColumns(s *device.Sparse) {
 	g.packed = append(g.packed, make([]uint32, ones)...)
 	begins, lists := g.packed[:s.Cols+1], g.packed[s.Cols+1:]
 	for i := range s.Rows() {
-		// the beginning of a list moves to its end, where the next list begins
+		// begins[item] moves from the beginning of its list to the end, where the next list begins
 		for _, item := range s.Row(i) {
 			lists[begins[item]] = uint32(i)
 			begins[item]++

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestPTXIsReproduced checks that the PTX in the repository is what its sources compile to.
+// TestPTXIsReproduced checks that the sources compile to the PTX in the repository.
 func TestPTXIsReproduced(t *testing.T) {
 	sources, err := filepath.Glob("kernels/*.cu")
 	if err != nil || len(sources) == 0 {
-		t.Fatalf("%d sources: %v", len(sources), err)
+		t.Fatalf("found %d sources, want some: %v", len(sources), err)
 	}
 	for _, s := range sources {
 		if _, err := os.Stat(strings.TrimSuffix(s, ".cu") + ".ptx"); err != nil {
@@ -36,21 +36,21 @@ func TestPTXIsReproduced(t *testing.T) {
 	for _, m := range made {
 		kept := filepath.Join("kernels", filepath.Base(m))
 		if !bytes.Equal(read(t, m), read(t, kept)) {
-			t.Errorf("%s is not what its source compiles to: run go generate -tags cuda", kept)
+			t.Errorf("%s differs from the PTX of its source: run go generate -tags cuda", kept)
 		}
 	}
 }
 
 // inexact matches instructions that flush subnormal numbers, approximate, may be fused by the
-// driver's compiler, or add in any order.
+// driver's compiler, or add in an unspecified order.
 var inexact = regexp.MustCompile(`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.`)
 
-// TestPTXIsExact checks that all instructions of kernels round as IEEE arithmetic does, because the
-// bounds on norms depend on that.
+// TestPTXIsExact checks that all instructions of kernels round as in IEEE arithmetic, because the
+// bounds on norms depend on it.
 func TestPTXIsExact(t *testing.T) {
 	files, err := filepath.Glob("kernels/*.ptx")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files: %v", len(files), err)
+		t.Fatalf("found %d PTX files, want some: %v", len(files), err)
 	}
 	for _, f := range files {
 		if bad := inexact.Find(read(t, f)); bad != nil {

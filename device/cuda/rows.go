@@ -18,7 +18,7 @@ func (g *gpu) RowDots(dst []float64, a, b device.Matrix) { g.rowDots("RowDots", 
 func (g *gpu) rowDots(what string, dst []float64, a, b device.Matrix) {
 	g.wantLike(what, a, b)
 	if len(dst) != a.Rows {
-		panic("cuda: " + what + ": want room for one result for each row")
+		panic("cuda: " + what + ": the number of results is wrong: want one for each row")
 	}
 	if a.Empty() {
 		clear(dst)
@@ -29,8 +29,8 @@ func (g *gpu) rowDots(what string, dst []float64, a, b device.Matrix) {
 	fetch(dst, g.dots(normsRoom, a, b))
 }
 
-// dots computes the dot products of rows and returns where they are stored. The caller must have
-// called begin.
+// dots computes the dot products of rows and returns their address on the device. The caller must
+// have called begin.
 func (g *gpu) dots(room int, a, b device.Matrix) cu.DevicePtr {
 	at := g.room(room, 8*a.Rows)
 	g.kernel(rowDotsKernel).pointer(at).matrix(a).matrix(b).size(a).eachRow(a.Rows)
@@ -41,7 +41,7 @@ func (g *gpu) dots(room int, a, b device.Matrix) cu.DevicePtr {
 func (g *gpu) ScaleRows(m device.Matrix, w []float32) {
 	g.want("ScaleRows", m)
 	if len(w) != m.Rows {
-		panic("cuda: ScaleRows: want one factor for each row")
+		panic("cuda: ScaleRows: the number of factors is wrong: want one for each row")
 	}
 	if m.Empty() {
 		return
@@ -51,8 +51,7 @@ func (g *gpu) ScaleRows(m device.Matrix, w []float32) {
 	g.kernel(scaleRowsKernel).matrix(m).pointer(g.weights(w)).size(m).each(m.Rows * m.Cols)
 }
 
-// weights copies the weights of rows to the device and returns their address, which is zero if w is
-// nil.
+// weights copies the weights of rows to the device and returns their address, or zero if w is nil.
 func (g *gpu) weights(w []float32) cu.DevicePtr {
 	if w == nil {
 		return 0
@@ -62,7 +61,7 @@ func (g *gpu) weights(w []float32) cu.DevicePtr {
 	return at
 }
 
-// Softmax replaces each row by its softmax.
+// Softmax replaces each row with its softmax.
 func (g *gpu) Softmax(m device.Matrix) {
 	g.want("Softmax", m)
 	if m.Empty() {

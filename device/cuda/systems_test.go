@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// trained returns the parameters of a VAE after private training with a fixed seed of its noise.
+// trained returns the parameters of a VAE after private training with a fixed seed for the noise.
 func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data records.Data,
 	dim int) []float32 {
 	t.Helper()
@@ -46,9 +46,9 @@ func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data reco
 	return host(be, net.Params().Flat)
 }
 
-// TestPrivateTrainingAgrees checks that private training with the same sample and noise gives the
-// same parameters as on the CPU. They differ only by the rounding errors of the clipped sums, which
-// may round to different points of the grid of the noise.
+// TestPrivateTrainingAgrees checks that private training with the same sample and noise gives
+// nearly the same parameters as on the CPU. Parameters differ only because of rounding errors of
+// the clipped sums, which may round to different points of the grid of the noise.
 func TestPrivateTrainingAgrees(t *testing.T) {
 	const dim = 60
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,7 @@ func TestPrivateTrainingAgrees(t *testing.T) {
 // fit fits a configured chain of methods.
 type fit func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error)
 
-// chains returns fits of the four systems that take milliseconds each.
+// chains returns a fit for every chain of methods that takes only milliseconds.
 func chains(t *testing.T) map[string]fit {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 2))
@@ -157,9 +157,9 @@ func must[T any](v T, err error) func(t *testing.T) T {
 	}
 }
 
-// TestBackendChangesNoGuarantee checks that the backend changes neither ε nor the releases, only
-// the class of the noise, which must be stated. It also checks that the generator can be sampled,
-// saved and loaded.
+// TestBackendChangesNoGuarantee checks that the backend does not change ε or the releases. It may
+// change only the class of the noise, which must be stated. The test also checks that the generator
+// can be sampled, saved and loaded.
 func TestBackendChangesNoGuarantee(t *testing.T) {
 	there := elsewhere(t)
 	for name, fit := range chains(t) {
@@ -177,7 +177,7 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 			}
 			if x, y := withoutClasses(a.Guarantee()),
 				withoutClasses(b.Guarantee()); !reflect.DeepEqual(x, y) {
-				t.Errorf("on the CPU:\n%v\non %s:\n%v", x, there.Name(), y)
+				t.Errorf("the guarantee on the CPU is\n%v\nand on %s\n%v", x, there.Name(), y)
 			}
 			rows, err := b.Sample(t.Context(), 50, privgen.Seed(3))
 			if err != nil || rows.Len() != 50 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTaggedFilesTypeCheck checks the types of the files with the tag without the headers that cgo
-// needs. It does not check names of C.
+// TestTaggedFilesTypeCheck type-checks the files that have the build tag, without the headers that
+// cgo needs. It does not check C names.
 func TestTaggedFilesTypeCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks gorgonia.org/cu and its imports from source")
@@ -64,7 +64,7 @@ func (w withoutC) check(dir, path string) (*types.Package, error) {
 	}
 	config := types.Config{FakeImportC: true, Importer: w}
 	if path == "gorgonia.org/cu" {
-		// ignore errors: without the constants of C, its tables have duplicate keys
+		// ignore errors: without the C constants, tables of this package have duplicate keys
 		config.Error = func(error) {}
 		out, _ := config.Check(path, w.fset, files, nil)
 		return out, nil

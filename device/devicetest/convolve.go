@@ -30,8 +30,8 @@ func testConvolver(t *testing.T, b device.Backend) {
 	}
 }
 
-// convolve checks the three operations against their definitions. Where a method returns false, it
-// checks that nothing has changed.
+// convolve checks the three operations against their definitions. If a method returns false,
+// convolve checks that the destination has not changed.
 func (x *bench) convolve(c device.Convolver, w device.Window, maps, images int, trans bool) {
 	x.t.Helper()
 	places, patch := w.Places(), w.Patch()

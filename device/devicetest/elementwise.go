@@ -11,7 +11,7 @@ import (
 func abs(x float64) float64  { return math.Abs(x) }
 func sqrt(x float64) float64 { return math.Sqrt(x) }
 
-// functions holds the element-wise functions and their derivatives, as functions of the value.
+// functions holds the element-wise functions, and their derivatives as functions of the value.
 var functions = map[device.Func]struct{ value, slope func(float64) float64 }{
 	device.Identity: {func(x float64) float64 { return x }, func(y float64) float64 { return 1 }},
 	device.ReLU: {func(x float64) float64 {
@@ -48,13 +48,13 @@ func step(y, slope float64) float64 {
 	return 1
 }
 
-// functionUlps is the largest error of a function's value, in units in the last place.
+// functionUlps is the largest allowed error of a function's value, in units in the last place.
 const functionUlps = 8
 
-// functionBound returns the largest absolute error of a value.
+// functionBound returns the largest allowed absolute error of a value.
 func functionBound(value float64) float64 { return functionUlps*2*unit*abs(value) + 4*smallest }
 
-// wide draws a number. Numbers have many magnitudes, and some are special values.
+// wide draws a number. The numbers have many magnitudes, and some are special values.
 func (x *bench) wide() float64 {
 	v := x.r.NormFloat64() * math.Exp2(float64(x.r.IntN(12)-6))
 	if x.r.IntN(20) == 0 {
@@ -103,8 +103,8 @@ func (x *bench) biasApply(f device.Func, value func(float64) float64, rows, cols
 	m.want(x, "BiasApply "+f.String(), func(i, j int) (float64, float64) {
 		sum := m.at(i, j) + bias.at(0, j)
 		w := value(sum)
-		// The error of the rounded sum changes the value by at most as much as for exp, the steepest of
-		// these functions.
+		// The bound on the effect of the sum's rounding error is the bound for exp, the steepest of these
+		// functions.
 		return w, functionBound(w) + 4*unit*abs(sum)*(1+abs(w))
 	})
 	bias.unchanged(x, "BiasApply")
@@ -116,7 +116,7 @@ func (x *bench) biasApply(f device.Func, value func(float64) float64, rows, cols
 	})
 }
 
-// gradient checks f′ at values of f.
+// gradient checks the derivative of f at values of f.
 func (x *bench) gradient(f device.Func, slope func(float64) float64, rows, cols int) {
 	x.t.Helper()
 	value := functions[f].value
@@ -132,7 +132,7 @@ func (x *bench) gradient(f device.Func, slope func(float64) float64, rows, cols 
 	delta.want(x, "Gradient "+f.String(), func(i, j int) (float64, float64) {
 		y := out.at(i, j)
 		w := delta.at(i, j) * slope(y)
-		// 1−y² and y(1−y) are computed from a rounded y², so their error is relative to 1.
+		// 1−y² and y(1−y) are differences of rounded numbers, so their error is relative to 1.
 		return w, functionBound(w) + 4*unit*abs(delta.at(i, j))
 	})
 	out.unchanged(x, "Gradient")

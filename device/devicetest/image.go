@@ -55,8 +55,8 @@ func (x *bench) window(w device.Window, images int) {
 	patches.unchanged(x, "Col2Im")
 }
 
-// pixel returns the position in the image of number j of the patch at a place, and whether it is
-// inside the image.
+// pixel returns the position in the image of number j of the patch at a place, and reports whether
+// the position is inside the image.
 func pixel(w device.Window, place, j int) (at int, inside bool) {
 	_, across := w.Grid()
 	y := place/across*w.Stride - w.Pad + j/(w.Size*w.Channels)
@@ -75,7 +75,8 @@ func testUpSampling(t *testing.T, b device.Backend) {
 	}
 }
 
-// upSample compares both operations with their definition: a matrix of weights and its transpose.
+// upSample compares UpSample and UpSampleGradient with their definitions: a matrix of weights and
+// its transpose.
 func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 	x.t.Helper()
 	large := m.Doubled()
@@ -119,8 +120,8 @@ func spread(m device.Image, u device.UpSampling, to, from int) float64 {
 		line(u, to%(2*m.Width), from%m.Width, m.Width)
 }
 
-// line returns the weight in one direction. The centre of pixel to of the doubled image is at to/2
-// − ¼, where pixel p of the original image has its centre at p.
+// line returns the weight in one direction. Pixel p of the original image has its centre at
+// position p, and pixel `to` of the doubled image has its centre at position to/2 − ¼.
 func line(u device.UpSampling, to, from, n int) float64 {
 	if u == device.Nearest {
 		if to/2 == from {
@@ -130,7 +131,7 @@ func line(u device.UpSampling, to, from, n int) float64 {
 	}
 	at, weight := float64(to)/2-0.25, 0.0
 	for p := -1; p <= n; p++ {
-		if min(max(p, 0), n-1) == from { // pixels beyond an edge repeat it
+		if min(max(p, 0), n-1) == from { // positions beyond an edge have the value of the edge pixel
 			weight += max(1-abs(at-float64(p)), 0)
 		}
 	}
@@ -163,8 +164,8 @@ func (x *bench) normalize(rows, cols int) {
 	})
 	src.unchanged(x, "Moments")
 	hat := func(i, j int) float64 { return (src.at(i, j) - mean[j]) * scale[j] }
-	// The relative error of the rounded mean is 2⁻²⁴. It causes an error of x̂ that is that of the
-	// mean times the scale.
+	// The relative error of the rounded mean is 2⁻²⁴. The error of x̂ that it causes is the error of
+	// the mean times the scale.
 	hatError := func(i, j int) float64 {
 		return 8 * unit * (abs(hat(i, j)) + (abs(mean[j])+abs(src.at(i, j)))*scale[j])
 	}
@@ -252,7 +253,7 @@ func (x *bench) blocks(blocks, block, in, out int) {
 		want, size := productNorm(a, d, i, block)
 		e := 2 * unit * float64(max(block, in, out)+10)
 		if norms[i] < want*(1-1e-12) || norms[i] > want+4*e*size*size {
-			x.t.Fatalf("BlockProductNorms: %v, want %v or up to %v more (%d rows, %d×%d)", norms[i], want,
+			x.t.Fatalf("BlockProductNorms: got %v, want %v or at most %v more (%d rows, %d×%d)", norms[i], want,
 				4*e*size*size, block, in, out)
 		}
 	}

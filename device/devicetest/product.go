@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// factors holds the values of α and β that are tested.
+// factors holds the tested values of α and β.
 var factors = [4]float32{1, 0, -1, 0.37}
 
-// Product checks one product of an m×k and a k×n matrix. The bits of form choose transposes, α and
-// β; seed chooses strides and numbers. Product is exported for fuzzing.
+// Product checks one product of an m×k and a k×n matrix. The bits of form select transposes, α and
+// β; seed determines strides and numbers. Product is exported for fuzzing.
 func Product(t *testing.T, b device.Backend, m, n, k int, form uint8, seed uint64) {
 	t.Helper()
 	x := newBench(t, b, seed)
@@ -49,7 +49,8 @@ func element(v *view, transposed bool, i, j int) float64 {
 	return v.at(i, j)
 }
 
-// dot returns start + α Σ xy in float64, and a bound on the error of the same sum in float32.
+// dot returns start + α Σ xy, computed in float64, and a bound on the error of the same sum in
+// float32.
 func dot(k int, alpha, start float64, term func(l int) (float64, float64)) (value, bound float64) {
 	size := math.Abs(start)
 	value = start

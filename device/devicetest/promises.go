@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// testPromises checks what the backend promises. A backend without promises passes.
+// testPromises checks the promises that the backend makes. A backend without promises passes.
 func testPromises(t *testing.T, b device.Backend) {
 	p := device.PromisesOf(b)
 	for name, op := range rowOps(b) {
@@ -37,7 +37,7 @@ func sameRow(t *testing.T, what string, a, b []float64, i, j, rows int) {
 	t.Helper()
 	for k := range len(b) / max(rows, 1) * rows {
 		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
-			t.Fatalf("%s: number %d from row %d on: got %v, and %v from row %d on", what, k, i, a[k],
+			t.Fatalf("%s: number %d from row %d on is %v, but %v from row %d on", what, k, i, a[k],
 				b[k], j)
 		}
 	}

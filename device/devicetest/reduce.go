@@ -14,7 +14,7 @@ func testRows(t *testing.T, b device.Backend) {
 		a, c := x.matrix(rows, cols), x.matrix(rows, cols)
 		norms, dots := make([]float64, rows), make([]float64, rows)
 		for i := range norms {
-			norms[i], dots[i] = math.NaN(), math.NaN() // methods set results and do not add to them
+			norms[i], dots[i] = math.NaN(), math.NaN() // methods must set results, not add to them
 		}
 		x.b.RowSquaredNorms(norms, a.m)
 		x.b.RowDots(dots, a.m, c.m)
@@ -35,7 +35,7 @@ func testRows(t *testing.T, b device.Backend) {
 	}
 }
 
-// testNormRange checks that squares neither overflow nor become zero, as they would in float32.
+// testNormRange checks that squares do not overflow or become zero, as they would in float32.
 func testNormRange(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 9)
 	for _, v := range []float64{1e30, 1e-30, math.MaxFloat32, 0x1p-140} {
@@ -107,7 +107,7 @@ func testSoftmax(t *testing.T, b device.Backend) {
 				sum += math.Exp(m.at(i, l) - top)
 			}
 			w := math.Exp(m.at(i, j)-top) / sum
-			// The argument of exp is a difference that was rounded.
+			// The argument of exp is a rounded difference.
 			return w, functionBound(w) + 2*unit*w*(abs(m.at(i, j)-top)+2)
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Run checks that a backend does what the documentation of device.Backend says. A backend must also
-// follow it where the suite lacks a test.
+// Run checks a backend against the documentation of device.Backend. A backend must also follow the
+// parts of the documentation that the suite does not test.
 func Run(t *testing.T, b device.Backend) {
 	for _, c := range []struct {
 		name string
@@ -55,7 +55,7 @@ func testMemory(t *testing.T, b device.Backend) {
 		b.Download(got, fresh)
 		for _, v := range got {
 			if v != 0 {
-				t.Fatalf("a new %d×%d matrix holds %v", rows, cols, v)
+				t.Fatalf("a new %d×%d matrix holds %v, want zeros", rows, cols, v)
 			}
 		}
 		m := x.matrix(rows, cols)
@@ -70,7 +70,7 @@ func testParams(t *testing.T, b device.Backend) {
 	p := device.NewParams(b, device.Shape{Name: "w", Rows: 3, Cols: 4},
 		device.Shape{Name: "b", Rows: 1, Cols: 4}, device.Shape{Name: "u", Rows: 2, Cols: 5})
 	if p.Len() != 26 || p.Blocks() != 3 {
-		t.Fatalf("%d parameters in %d blocks", p.Len(), p.Blocks())
+		t.Fatalf("%d parameters in %d blocks, want 26 in 3", p.Len(), p.Blocks())
 	}
 	b.Fill(p.Block(1), 2)
 	b.Fill(p.Sub(2, 3).Block(0), 3)

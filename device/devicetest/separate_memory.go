@@ -2,10 +2,10 @@ package devicetest
 
 import "github.com/seed7ba64551/privgen/device"
 
-// SeparateMemory returns a backend whose matrices hide their numbers, like those of a device that
-// has its own memory. It panics if an operand is a host matrix. Tests use it to check, on any
-// machine, that code does not read the numbers of device matrices as if they were in host memory.
-// Its results have the same bits as those of b.
+// SeparateMemory returns a backend whose matrices hide their numbers, like matrices of a device
+// with separate memory. Its methods panic if an operand is a host matrix. Tests use it to check, on
+// any machine, that code does not read the numbers of device matrices as if they were in host
+// memory. The results of its methods have the same bits as those of b.
 func SeparateMemory(b device.Backend) device.Backend { return separateMemory{b} }
 
 type separateMemory struct{ b device.Backend }
@@ -16,7 +16,7 @@ type place struct {
 	at     int
 }
 
-// Offset returns the position that many numbers further on.
+// Offset returns the position that is the given number of elements further on.
 func (p place) Offset(elements int) device.Memory { return place{p.memory, p.at + elements} }
 
 // open returns m as a host matrix, which b can read.

@@ -40,7 +40,7 @@ func testSparse(t *testing.T, b device.Backend) {
 
 		d, g := x.matrix(rows, wide), x.matrix(cols, wide)
 		x.b.SparseGemmT(s, d.m, beta, g.m)
-		counts := make([]map[int]int, cols) // for each item, how often each row holds it
+		counts := make([]map[int]int, cols) // for each item, the number of times that each row lists it
 		for i := range rows {
 			for _, item := range s.Row(i) {
 				if counts[item] == nil {

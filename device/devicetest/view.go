@@ -11,7 +11,8 @@ import (
 // sentinel fills memory that methods must not change.
 const sentinel = 12345.5
 
-// view is a matrix of a backend, which is part of a larger one, and its numbers in host memory.
+// view is a matrix of a backend that is part of a larger matrix, together with its numbers in host
+// memory.
 type view struct {
 	backend    device.Backend
 	whole      device.Matrix
@@ -32,7 +33,7 @@ func newBench(t *testing.T, b device.Backend, seed uint64) *bench {
 	return &bench{t: t, b: b, r: rand.New(rand.NewPCG(seed, 20))}
 }
 
-// matrix returns a rows×cols view with standard normal numbers, sometimes with margins.
+// matrix returns a rows×cols view, sometimes with margins, that holds standard normal numbers.
 func (x *bench) matrix(rows, cols int) *view {
 	return x.filled(rows, cols, func() float64 { return x.r.NormFloat64() })
 }
@@ -109,7 +110,7 @@ func (v *view) rowSquare(i int) float64 {
 	return sum
 }
 
-// poisoned returns room for n results, filled with NaN, because methods must set results and not
+// poisoned returns a slice for n results, filled with NaN, because methods must set results, not
 // add to them.
 func (x *bench) poisoned(n int) []float64 {
 	out := make([]float64, n)
@@ -136,10 +137,11 @@ const (
 	smallest = 0x1p-149 // the smallest subnormal number
 )
 
-// rounding returns a bound on the error of a sum of k products whose magnitudes add up to size.
+// rounding returns a bound on the error of a sum of k products whose absolute values add up to
+// size.
 func rounding(k int, size float64) float64 { return float64(k+8)*unit*size + smallest }
 
-// size draws a dimension: often tiny, often next to a power of two, sometimes zero.
+// size draws a dimension up to most: often tiny, often close to a power of two, sometimes zero.
 func (x *bench) size(most int) int {
 	switch x.r.IntN(4) {
 	case 0:

@@ -47,7 +47,7 @@ function arrive() {
 }
 </script></body></html>`
 
-// seen is what the harness saw.
+// seen holds the observations of the harness.
 type seen struct {
 	Width, View   float64
 	Back, Arrived string
@@ -59,7 +59,8 @@ type seen struct {
 	query         string
 }
 
-// browser is Chromium, as Debian's package chromium installs it; the test is skipped without.
+// browser returns the path of Chromium, as Debian's package chromium installs it. Without Chromium
+// it skips the test.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -92,14 +93,14 @@ func look(t *testing.T, path, folder, query string, width int, dark bool) seen {
 	found := regexp.MustCompile(`(?s)<pre id="out">(.*?)</pre>`).FindSubmatch(dom)
 	s := seen{query: query}
 	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &s) != nil {
-		t.Fatalf("the browser says %.500s", dom)
+		t.Fatalf("the browser's page has no output: %.500s", dom)
 	}
 	return s
 }
 
-// TestSiteInABrowser opens the site from disk in Chromium, at the width of a desk and of a
-// telephone, light and dark: the page fits, formulas are drawn, nothing comes from the network, and
-// a search finds a section and leads to it.
+// TestSiteInABrowser opens the site from disk in Chromium, at the width of a desktop and of a
+// telephone, in light and dark mode. The page fits the window, formulas are drawn, nothing is
+// loaded from the network, and a search finds a section and leads to it.
 func TestSiteInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser three times")
@@ -111,22 +112,23 @@ func TestSiteInABrowser(t *testing.T) {
 	nothing := look(t, path, folder, "xylophone", 1280, false)
 	for _, s := range []seen{light, dark} {
 		if s.Width > s.View {
-			t.Errorf("%s: the page is %v wide, the window %v", s.query, s.Width, s.View)
+			t.Errorf("%s: the page is %v pixels wide, the window %v", s.query, s.Width, s.View)
 		}
 		if len(s.Formulas) < 3 || s.Navigation < 40 || len(s.Open) != 1 || s.Open[0] != "Design" {
-			t.Errorf("%s: %d formulas, %d links, open %q", s.query, len(s.Formulas), s.Navigation, s.Open)
+			t.Errorf("%s: got %d formulas, %d links, open pages %q", s.query,
+				len(s.Formulas), s.Navigation, s.Open)
 		}
 		for _, height := range s.Formulas {
 			if height < 10 {
-				t.Errorf("%s: a formula is %v high", s.query, height)
+				t.Errorf("%s: a formula is only %v pixels high", s.query, height)
 			}
 		}
 		if len(s.Results) == 0 || !s.There {
-			t.Errorf("%s finds %q and leads to %q", s.query, s.Results, s.Arrived)
+			t.Errorf("%s: the search finds %q and leads to %q", s.query, s.Results, s.Arrived)
 		}
 		for _, r := range s.Requests {
 			if !strings.HasPrefix(r, "file://") && !strings.HasPrefix(r, "data:") {
-				t.Errorf("%s: the page asks for %s", s.query, r)
+				t.Errorf("%s: the page requests %s", s.query, r)
 			}
 		}
 	}
@@ -134,9 +136,9 @@ func TestSiteInABrowser(t *testing.T) {
 		t.Errorf("a search for a heading leads to %s", dark.Arrived)
 	}
 	if light.Back == dark.Back {
-		t.Errorf("light and dark pages are both %s", light.Back)
+		t.Errorf("light and dark pages have the same background %s", light.Back)
 	}
 	if len(nothing.Results) != 0 {
-		t.Errorf("a word that no page has is found in %q", nothing.Results)
+		t.Errorf("a search for a word that no page has finds %q", nothing.Results)
 	}
 }

@@ -48,7 +48,7 @@ func Build(root, out string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// a script and not JSON: pages that are read from disk may not fetch files
+	// the index is a script instead of JSON, since pages read from disk may not fetch files
 	if err := write(out, "index.js", append([]byte("const searchIndex = "), index...)); err != nil {
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func write(folder, name string, data []byte) error {
 	return os.WriteFile(name, data, 0o644)
 }
 
-// view is what the template shows of a page.
+// view has the data of a page for the template.
 type view struct {
 	Title, Up string // Up leads from the page to the top of the site
 	Groups    []viewGroup
@@ -106,8 +106,8 @@ func (s *site) view(p *page) view {
 	return v
 }
 
-// groups are those of the navigation. A page belongs to the first group that has a pattern for it;
-// pages that no pattern names are shown by links alone.
+// groups lists the groups of the navigation. A page belongs to the first group with a pattern that
+// matches it. Pages that no pattern matches are reached by links only.
 var groups = []struct {
 	name     string
 	patterns []string

@@ -53,14 +53,14 @@ func (s *site) renderDocument(p *page, source []byte) error {
 	if err := md.Renderer().Render(&b, source, tree); err != nil {
 		return err
 	}
-	// wide tables scroll by themselves
+	// wide tables scroll on their own
 	p.body = strings.NewReplacer("<table>", `<div class="wide"><table>`,
 		"</table>", "</table></div>").Replace(b.String())
 	s.search(p, tree, source)
 	return nil
 }
 
-// link is the address in the site of what a document links.
+// link returns the address in the site of a document's link.
 func (s *site) link(p *page, to string) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *site) link(p *page, to string) (string, error) {
 	return out, nil
 }
 
-// anchors names headings as GitHub does.
+// anchors generates the names of headings as GitHub does.
 type anchors struct{ seen map[string]int }
 
 var punctuation = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
@@ -127,7 +127,7 @@ func (s *site) search(p *page, tree ast.Node, source []byte) {
 	}
 }
 
-// plain is the text of a node.
+// plain returns the text of a node.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -153,7 +153,7 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// blocks renders fenced blocks: formulas as MathML, all others as they are.
+// blocks renders fenced blocks: formulas as MathML, all others unchanged.
 type blocks struct{}
 
 func (b *blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// MathML turns a displayed formula in the part of LaTeX that the documents use into MathML:
-// letters, numbers, operators, groups, sub- and superscripts, \frac, \sqrt, \text, \left and
-// \right, and the symbols below. Errors: commands outside that part, and groups that do not end.
+// MathML converts a displayed formula from LaTeX to MathML. It supports the commands that the
+// documents use: letters, numbers, operators, groups, sub- and superscripts, \frac, \sqrt, \text,
+// \left and \right, and the symbols below. Errors: other commands, and groups that do not end.
 func MathML(tex string) (string, error) {
 	p := formula{rest: strings.TrimSpace(tex)}
 	body, err := p.row("")
@@ -33,10 +33,10 @@ var operators = map[string]string{
 	"min": "min", "log": "log", "exp": "exp", "Pr": "Pr", "{": "{", "}": "}",
 }
 
-// formula is what is left to read.
+// formula is the rest of a formula that has not been read.
 type formula struct{ rest string }
 
-// row reads terms up to a closing mark, which it takes.
+// row reads terms up to and including a closing mark.
 func (p *formula) row(closing string) (string, error) {
 	var b strings.Builder
 	for {
@@ -46,7 +46,7 @@ func (p *formula) row(closing string) (string, error) {
 			p.rest = p.rest[len(closing):]
 			return "<mrow>" + b.String() + "</mrow>", nil
 		case p.rest == "" && closing != "":
-			return "", fmt.Errorf("no %q ends the group", closing)
+			return "", fmt.Errorf("the group does not end with %q", closing)
 		case p.rest == "":
 			return "<mrow>" + b.String() + "</mrow>", nil
 		}
@@ -106,7 +106,7 @@ func (p *formula) term() (string, error) {
 	r, size := utf8.DecodeRuneInString(p.rest)
 	switch {
 	case p.rest == "":
-		return "", fmt.Errorf("ends where a term is wanted")
+		return "", fmt.Errorf("the formula ends where a term is expected")
 	case r == '{':
 		p.rest = p.rest[1:]
 		return p.row("}")

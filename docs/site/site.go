@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// site is what the pages of a repository make.
+// site is the set of pages of a repository.
 type site struct {
 	root  string
-	order []*page // as the navigation shows them
+	order []*page // in the order of the navigation
 	pages map[string]*page
-	files map[string]bool // pictures and other files that pages show, as they are
+	files map[string]bool // pictures and other files that are copied unchanged
 	index []section
 }
 
@@ -32,10 +32,11 @@ type section struct {
 	Title  string `json:"title"`
 	To     string `json:"to"`
 	Text   string `json:"text"`
-	Ranked int    `json:"rank"` // 1 for a page's first heading, less for others
+	Ranked int    `json:"rank"` // weight of the heading in a search
 }
 
-// collect reads the documents at the top, those below docs, and everything they link.
+// collect reads the documents in the root folder, the documents below docs, and all files that they
+// link to.
 func (s *site) collect() error {
 	var found []string
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md",
@@ -58,7 +59,7 @@ func (s *site) collect() error {
 	for _, source := range found {
 		s.add(source)
 	}
-	for i := 0; i < len(s.order); i++ { // rendering a page may add those that it links
+	for i := 0; i < len(s.order); i++ { // rendering a page may add pages that it links to
 		if err := s.render(s.order[i]); err != nil {
 			return fmt.Errorf("%s: %w", s.order[i].source, err)
 		}
@@ -67,7 +68,8 @@ func (s *site) collect() error {
 	return nil
 }
 
-// placeOf orders pages by the patterns of the navigation; those of one pattern keep their order.
+// placeOf returns the position of a page by the patterns of the navigation. Pages of one pattern
+// have the same position.
 func placeOf(p *page) int {
 	place := 0
 	for _, g := range groups {
@@ -94,7 +96,7 @@ func (s *site) add(source string) *page {
 	return p
 }
 
-// targetOf is where the page of a file stands in the site.
+// targetOf returns the path in the site of the page of a file.
 func targetOf(source string) string {
 	folder, name := path.Split(source)
 	switch {

@@ -13,7 +13,7 @@ import (
 
 var repository = filepath.Join("..", "..")
 
-// built makes the site of this repository once a test.
+// built builds the site of this repository for a test.
 func built(t *testing.T) (folder string, pages map[string]string) {
 	t.Helper()
 	folder, pages = t.TempDir(), map[string]string{}
@@ -30,15 +30,15 @@ func built(t *testing.T) (folder string, pages map[string]string) {
 		return err
 	})
 	if err != nil || len(pages) != n || n < 40 {
-		t.Fatalf("%d pages, %d files: %v", n, len(pages), err)
+		t.Fatalf("Build reports %d pages, but wrote %d files; error %v", n, len(pages), err)
 	}
 	return folder, pages
 }
 
 var reference = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// TestLinksOfTheSite: every link leads to a file of the site and to a heading that it has, nothing
-// that a page loads is on the network, and the navigation has every document of docs.
+// TestLinksOfTheSite: every link leads to an existing file and heading of the site, no page loads
+// anything from the network, and the navigation has every document of docs.
 func TestLinksOfTheSite(t *testing.T) {
 	_, pages := built(t)
 	links := 0
@@ -46,7 +46,7 @@ func TestLinksOfTheSite(t *testing.T) {
 		for _, m := range reference.FindAllStringSubmatch(text, -1) {
 			links++
 			if fault := fault(pages, path, html.UnescapeString(m[1])); fault != "" {
-				t.Errorf("%s: %s %s", path, m[1], fault)
+				t.Errorf("%s: the link %s %s", path, m[1], fault)
 			}
 		}
 		for _, loaded := range []string{`src="http`, `stylesheet" href="http`} {
@@ -64,7 +64,7 @@ func TestLinksOfTheSite(t *testing.T) {
 	}
 	for _, broken := range []string{"lost.html", "#lost"} {
 		if fault(pages, any, broken) == "" {
-			t.Errorf("no fault is found in a link to %s", broken)
+			t.Errorf("a broken link to %s is not detected", broken)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func fault(pages map[string]string, from, to string) string {
 	return ""
 }
 
-// TestNavigationHasEveryDocument: a page below docs belongs to a group.
+// TestNavigationHasEveryDocument: every page below docs belongs to a group of the navigation.
 func TestNavigationHasEveryDocument(t *testing.T) {
 	s := &site{root: repository, pages: map[string]*page{}, files: map[string]bool{}}
 	if err := s.collect(); err != nil {
@@ -106,13 +106,13 @@ func TestNavigationHasEveryDocument(t *testing.T) {
 			t.Errorf("%s has no title", p.source)
 		}
 		if other := titles[p.title]; other != "" && p.group != "" {
-			t.Errorf("%s and %s have the title %q", p.source, other, p.title)
+			t.Errorf("%s and %s have the same title %q", p.source, other, p.title)
 		}
 		titles[p.title] = p.source
 	}
 }
 
-// TestBuildRefusesBrokenPages: a link to nothing and a formula that is not understood are errors.
+// TestBuildRefusesBrokenPages: broken links and invalid formulas are errors.
 func TestBuildRefusesBrokenPages(t *testing.T) {
 	for _, text := range []string{"# A\n\n[lost](lost.md)\n", "# A\n\n[out](../../lost.md)\n",
 		"# A\n\n```math\n\\frac{1}\n```\n", "# A\n\n```math\n\\lost\n```\n"} {
@@ -124,7 +124,7 @@ func TestBuildRefusesBrokenPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Build(root, t.TempDir()); err == nil {
-			t.Errorf("%q is built", text)
+			t.Errorf("Build accepts the invalid page %q", text)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type AdaBoost struct {
 	Rate  float64 // factor on the vote of each tree; 0 for 1
 }
 
-// Name is "AdaBoost".
+// Name returns "AdaBoost".
 func (AdaBoost) Name() string { return "AdaBoost" }
 
 // Validate reports every invalid setting.
@@ -80,7 +80,8 @@ func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 		true
 }
 
-// reweigh increases the weight of records classified wrongly; the sum stays 1.
+// reweigh increases the weights of wrongly classified records and keeps the sum of all weights at
+// 1.
 func reweigh(weights []float64, labels, leafOf, votes []int32, by float64) {
 	sum := 0.0
 	for i, l := range labels {
@@ -115,8 +116,7 @@ func (m *boosted) add(t *tree, votes []int32, worth float64) {
 	m.of, m.says, m.worth = append(m.of, t), append(m.says, votes), append(m.worth, worth)
 }
 
-// Scores are the shares of the vote, so that a class without votes has
-// −1/(K−1).
+// Scores sets dst to the shares of the vote, scaled so that a class without votes has −1/(K−1).
 func (m boosted) Scores(b device.Batch, dst []float64) {
 	clear(dst)
 	total := 0.0

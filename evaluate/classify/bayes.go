@@ -9,13 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GaussianBayes trains naive Bayes with a normal law for every coordinate and
-// class.
+// GaussianBayes trains naive Bayes with a normal distribution for every coordinate and class.
 type GaussianBayes struct {
 	Smoothing float64 // added to variances, as a fraction of the largest one; 0 for 1e-9
 }
 
-// Name is "Gaussian naive Bayes".
+// Name returns "Gaussian naive Bayes".
 func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 
 // Validate reports every invalid setting.
@@ -126,11 +125,11 @@ func (m *gaussianBayes) Probabilities(b device.Batch, dst []float64) {
 
 // BernoulliBayes trains naive Bayes on whether each coordinate is above a threshold.
 type BernoulliBayes struct {
-	Smoothing float64 // records above, and below, the threshold added to each class; 0 for 1
+	Smoothing float64 // records added to each class, above and below the threshold; 0 for 1
 	Threshold float64 // on a scale from 0 to 1 between the schema's bounds; 0 for 0.5
 }
 
-// Name is "Bernoulli naive Bayes".
+// Name returns "Bernoulli naive Bayes".
 func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 
 // Validate reports every invalid setting.

@@ -17,7 +17,7 @@ const binSample = 8192
 
 // bins holds records for trees: for each coordinate, a byte per record with the number of its bin,
 // of at most 256. A coordinate with few values has a bin for each of them, so that trees are exact;
-// the bins of others hold equally many records.
+// the bins of other coordinates hold equally many records.
 //
 // Source: the histograms of Ke et al. 2017, "LightGBM", section 2.1.
 type bins struct {
@@ -90,8 +90,8 @@ func binColumn(values []float32) (codes []uint8, lo, hi []float32) {
 	return codes, lo, hi
 }
 
-// binEdges returns the largest value of each bin but the last. If there are many records, it uses
-// equally spaced ones.
+// binEdges returns the largest value of each bin but the last. If there are many records, it uses a
+// sample of equally spaced records.
 func binEdges(values []float32) []float32 {
 	sample := make([]float32, 0, min(len(values), binSample))
 	for i := range cap(sample) {

@@ -13,19 +13,19 @@ import (
 // Classification measures how well a classifier predicts the classes of records.
 //
 // The areas under curves come in two conventions, which differ a lot: Scores ranks records by the
-// classifier's numbers, [Classification.Hard] only by the predicted class, as papers on synthetic
-// tables often do.
+// classifier's numbers, while [Classification.Hard] ranks them by the predicted class only, as
+// papers on synthetic tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
-	// Scores is the ranking of the second of two classes, or the mean of those of
-	// each class against the rest, by the classifier's scores; for more than two
-	// classes by its probabilities if it has any.
+	// Scores is the ranking by the classifier's scores: that of the second of two classes, or the mean
+	// over classes of the ranking of each class against the rest. More than two classes are ranked by
+	// probabilities if the classifier has them.
 	Scores Ranking `json:"on_scores"`
 }
 
-// Test predicts the classes of labelled records and compares.
+// Test predicts the classes of labelled records and compares them with the labels.
 //
 // Errors: *[param.Error] for records of another dimension or with other classes
 // than the classifier's.
@@ -106,8 +106,8 @@ func (c Classification) MacroF1() float64 {
 	return sum / float64(classes)
 }
 
-// WeightedF1 returns the mean over records of the same figure: each class is weighted by its
-// frequency.
+// WeightedF1 returns the mean over classes of the harmonic mean of precision and recall, with each
+// class weighted by its frequency.
 func (c Classification) WeightedF1() float64 {
 	sum := 0.0
 	for i := range c.Confusion {
@@ -132,7 +132,7 @@ func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 }
 
 // Hard returns the ranking by the predicted class alone: 1 for the class itself, 0 for any other.
-// Its ROC is, for two classes, the balanced accuracy.
+// For two classes, its ROC is the balanced accuracy.
 func (c Classification) Hard() Ranking {
 	k := len(c.Confusion)
 	if k == 2 {

@@ -8,16 +8,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Convolutional trains a convolutional network on records whose schema is one of
-// images. The zero value has two striding convolutions and one dense hidden
-// layer.
+// Convolutional trains a convolutional network on images. The zero value has two strided
+// convolutions and one dense hidden layer.
 type Convolutional struct {
 	Convolutions []models.Convolution // nil for 16 and 32 maps of 5×5 windows, stride 2
 	Hidden       []int                // widths of the dense hidden layers; nil for 128
 	Training     NeuralNetwork        // Hidden is not used; 0 epochs for 5, rate 0 for 0.002
 }
 
-// Name is "convolutional network".
+// Name returns "convolutional network".
 func (Convolutional) Name() string { return "convolutional network" }
 
 // Validate reports every invalid setting, except those that depend on the records.

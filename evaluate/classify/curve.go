@@ -17,7 +17,7 @@ type ROCPoint struct {
 // others: from (0, 0) to (1, 1), with a point for every score that occurs. The area under it is the
 // ROC of [Rank].
 //
-// Errors: *[param.Error] where the lengths differ, a number is NaN, or a kind is missing.
+// Errors: *[param.Error] if the lengths differ, a number is NaN, or all records are of one kind.
 func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 	if len(scores) != len(positive) {
 		return nil, param.New("classify.ROCCurve positive", len(positive), "one for each score")

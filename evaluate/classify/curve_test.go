@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// TestROCCurve: the points are those that counting at every threshold gives, and the area is that
-// of Rank, ties included.
+// TestROCCurve checks that the curve has the point that counting gives at every threshold, and that
+// its area is that of Rank, also with ties.
 func TestROCCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -35,7 +35,7 @@ func TestROCCurve(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(area-rank.ROC) > 1e-12 {
-			t.Errorf("area %v, want %v", area, rank.ROC)
+			t.Errorf("the curve has area %v, want %v", area, rank.ROC)
 		}
 		seen := map[classify.ROCPoint]bool{}
 		for _, p := range curve {

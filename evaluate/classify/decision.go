@@ -21,7 +21,7 @@ type DecisionTree struct {
 	Balanced bool // weigh records so that every class counts alike
 }
 
-// Name is "decision tree".
+// Name returns "decision tree".
 func (DecisionTree) Name() string { return "decision tree" }
 
 // Validate reports every invalid setting.
@@ -46,7 +46,7 @@ func (m DecisionTree) learn(x *design) (Scorer, error) {
 	return trees{[]*tree{g.grow(allRows(x.rows()))}}, nil
 }
 
-// balanced weights each record by one over the share of its class.
+// balanced returns weights of the records with which all classes have the same total weight.
 func (x *design) balanced() []float64 {
 	n, weights := x.counts(), make([]float64, x.rows())
 	for i, l := range x.labels {
@@ -55,8 +55,8 @@ func (x *design) balanced() []float64 {
 	return weights
 }
 
-// RandomForest trains trees on bootstrap samples, each split chosen among √d
-// random coordinates, and averages their probabilities.
+// RandomForest trains trees on bootstrap samples and averages their probabilities. Each split is
+// chosen among √d random coordinates.
 //
 // Source: Breiman 2001, "Random forests".
 type RandomForest struct {
@@ -66,7 +66,7 @@ type RandomForest struct {
 	Seed     uint64
 }
 
-// Name is "random forest".
+// Name returns "random forest".
 func (RandomForest) Name() string { return "random forest" }
 
 // Validate reports every invalid setting.
@@ -98,7 +98,7 @@ type Bagging struct {
 	Seed  uint64
 }
 
-// Name is "bagging".
+// Name returns "bagging".
 func (Bagging) Name() string { return "bagging" }
 
 // Validate reports every invalid setting.
@@ -124,7 +124,7 @@ type ensemble struct {
 	seed                     uint64
 }
 
-// grow grows the trees on all cores, each from a stream of its own.
+// grow grows the trees on all cores. Each tree has its own stream of random numbers.
 func (e ensemble) grow(x *design) (Scorer, error) {
 	b, err := x.bins()
 	if err != nil {
@@ -141,7 +141,8 @@ func (e ensemble) grow(x *design) (Scorer, error) {
 	return out, nil
 }
 
-// bootstrap draws records with replacement. It returns the records and how often each was drawn.
+// bootstrap draws records with replacement. It returns the drawn records and, for every record, the
+// number of times it was drawn, multiplied by its weight.
 func (e ensemble) bootstrap(rng *rand.Rand, n int) (rows []int32, weights []float64) {
 	weights = make([]float64, n)
 	for range e.draws {

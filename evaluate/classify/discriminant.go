@@ -23,7 +23,7 @@ type DiscriminantAnalysis struct {
 	Shrinkage float64 // weight of the identity; 0 for 0.001
 }
 
-// Name is "linear discriminant analysis".
+// Name returns "linear discriminant analysis".
 func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis" }
 
 // Validate reports every invalid setting.
@@ -130,7 +130,7 @@ func (a affine) apply(be device.Backend, b device.Batch, out device.Matrix) {
 	be.Gemm(false, false, 1, b.Dense, a.weights, 0, out)
 }
 
-// linear scores by an affine function. For two classes it has a single output.
+// linear is a scorer with an affine function, which has a single output for two classes.
 type linear struct{ affine }
 
 func (m linear) Scores(b device.Batch, dst []float64) {
@@ -149,7 +149,7 @@ func (m linear) Scores(b device.Batch, dst []float64) {
 	}
 }
 
-// logLinear is linear in logarithms of probabilities.
+// logLinear is a linear scorer whose scores are logarithms of probabilities.
 type logLinear struct{ linear }
 
 func (m *logLinear) Probabilities(b device.Batch, dst []float64) {

@@ -6,8 +6,8 @@
 // A [Method] is any of these or a user-defined one, see [NewClassifier]. Training
 // depends on the seed only, not on the number of cores.
 //
-// Areas under curves come in two conventions, on scores and on hard predictions,
-// which differ by ten points and more; see [Classification].
+// Areas under curves come in two conventions, on scores and on hard predictions, which differ by
+// ten points or more; see [Classification].
 //
 // Guarantee: none. Training is ordinary: no clipping, no noise, no ledger. A classifier
 // depends on the records that it was trained on, and a [Classification] is a statistic

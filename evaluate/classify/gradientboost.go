@@ -12,7 +12,7 @@ import (
 )
 
 // GradientBoosting trains regression trees one after the other, each on the gradient of the
-// log-likelihood at the sum of the earlier ones. A stage has one tree for each class, or a single
+// log-likelihood at the sum of the earlier trees. A stage has one tree for each class, or a single
 // tree for two classes.
 //
 // Source: Friedman 2001, "Greedy function approximation: a gradient boosting
@@ -26,7 +26,7 @@ type GradientBoosting struct {
 	Seed   uint64
 }
 
-// Name is "gradient boosting".
+// Name returns "gradient boosting".
 func (GradientBoosting) Name() string { return "gradient boosting" }
 
 // Validate reports every invalid setting.

@@ -8,14 +8,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Layers describes the classifier as layers, for other programs; see connect/onnx. Their input is a
-// record within the schema's bounds. Their output is Probabilities, or Scores for a classifier that
-// has margins only. Networks and linear classifiers consist of layers. Trees, ensembles of trees
-// and naive Bayes do not.
+// Layers returns the classifier as layers, for use in other programs; see connect/onnx. Their input
+// is a record within the schema's bounds. Their output is Probabilities, or Scores for a classifier
+// that has margins only. Networks and linear classifiers consist of layers. Trees, ensembles of
+// trees and naive Bayes do not.
 //
 // Guarantee: none; see the package. The layers hold the same parameters as the classifier.
 //
-// Errors: *[param.Error], with the classifier's name, for one that does not consist of layers.
+// Errors: *[param.Error], with the classifier's name, for a classifier that does not consist of
+// layers.
 func (c *Classifier) Layers() ([]models.Layer, error) {
 	var list []models.Layer
 	switch s := c.scorer.(type) {

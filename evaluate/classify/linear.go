@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// SupportVectors trains a linear support vector machine, each class against the rest: ½‖w‖² + C Σ
-// max(0, 1 − y(wᵀx + b))², where b is part of the norm, like the weights.
+// SupportVectors trains a linear support vector machine for each class against the rest. It
+// minimises ½‖w‖² + C Σ max(0, 1 − y(wᵀx + b))², where the norm includes b.
 //
 // Source: Cortes and Vapnik 1995; squared hinge and bias as in Fan et al. 2008,
 // "LIBLINEAR". The objective is minimised by L-BFGS.
@@ -18,7 +18,7 @@ type SupportVectors struct {
 	Iterations int     // largest number of steps; 0 for 200
 }
 
-// Name is "linear support vector machine".
+// Name returns "linear support vector machine".
 func (SupportVectors) Name() string { return "linear support vector machine" }
 
 // Validate reports every invalid setting.
@@ -48,7 +48,7 @@ type LogisticRegression struct {
 	Iterations int     // largest number of steps; 0 for 200
 }
 
-// Name is "logistic regression".
+// Name returns "logistic regression".
 func (LogisticRegression) Name() string { return "logistic regression" }
 
 // Validate reports every invalid setting.
@@ -71,7 +71,7 @@ func (m LogisticRegression) learn(x *design) (Scorer, error) {
 // is that of the second of two classes.
 type loss func(margins []float64, label int) float64
 
-// hinge is the squared hinge of each class against the rest.
+// hinge returns the sum over the classes of the squared hinge losses of each against the rest.
 func hinge(margins []float64, label int) float64 {
 	sum := 0.0
 	for c, margin := range margins {
@@ -86,7 +86,7 @@ func hinge(margins []float64, label int) float64 {
 	return sum
 }
 
-// crossEntropy is the negative logarithm of the probability of the record's class.
+// crossEntropy returns the negative logarithm of the probability of the record's class.
 func crossEntropy(margins []float64, label int) float64 {
 	if len(margins) == 1 {
 		y := float64(2*label - 1)

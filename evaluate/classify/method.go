@@ -13,7 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Method trains a classifier: one of this package, or a user-defined one made by [NewClassifier].
+// Method trains a classifier. It is a method of this package, or a user-defined one that calls
+// [NewClassifier].
 type Method interface {
 	// Name returns the usual name of the method.
 	Name() string
@@ -69,7 +70,7 @@ func fitDesign(l learner, x *design) (*Classifier, error) {
 // since it may have learnt from real records.
 type Classifier struct{ *hiddenClassifier }
 
-// hiddenClassifier keeps the learnt parameters two references away: see hiddenSet.
+// hiddenClassifier keeps the learnt parameters behind two pointers; see hiddenSet.
 type hiddenClassifier struct{ *learnt }
 
 type learnt struct {
@@ -105,10 +106,10 @@ func (c *Classifier) Name() string { return c.name }
 // Schema returns the schema of the records that the classifier was trained on.
 func (c *Classifier) Schema() records.Schema { return c.schema }
 
-// Predict returns the likeliest class of every record; of equally likely ones the first.
+// Predict returns the likeliest class of every record, or the first of equally likely classes.
 //
-// Errors: *[param.Error] for records of another dimension or other bounds than
-// those it was trained on.
+// Errors: *[param.Error] for records of another dimension or other bounds than the training
+// records.
 func (c *Classifier) Predict(d records.Data) ([]int32, error) {
 	scores, err := c.Scores(d)
 	if err != nil {
@@ -199,7 +200,8 @@ func (c *Classifier) compatible(d records.Data) error {
 	return nil
 }
 
-// argmax returns the position of the largest number, the first of equals. NaN never wins.
+// argmax returns the position of the largest number, or the first of several equal ones. It ignores
+// NaN.
 func argmax(v []float64) int {
 	best, at := math.Inf(-1), 0
 	for i, x := range v {

@@ -3,13 +3,13 @@ package classify
 import "github.com/seed7ba64551/privgen/records"
 
 // Methods returns the classifiers that are commonly used to evaluate labelled records: logistic
-// regression, both naive Bayes, a linear support vector machine, a decision tree, linear
+// regression, two kinds of naive Bayes, a linear support vector machine, a decision tree, linear
 // discriminants, AdaBoost, bagging, a random forest, gradient boosting, a multilayer perceptron
 // and, for images, a convolutional network.
 //
-// Source: Harder, Adamczewski and Park 2021, "DP-MERF", section 5, without its XGBoost. Settings
-// are the defaults of this package; for images, ensembles and samples are smaller, as in that
-// paper's code.
+// Source: Harder, Adamczewski and Park 2021, "DP-MERF", section 5, without XGBoost. Settings are
+// the defaults of this package; for images, ensembles and samples are smaller, as in that paper's
+// code.
 func Methods(s records.Schema, seed uint64) []Method {
 	methods := []Method{
 		LogisticRegression{}, GaussianBayes{}, BernoulliBayes{}, SupportVectors{}, DecisionTree{},

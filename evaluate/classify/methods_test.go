@@ -50,11 +50,11 @@ func TestTreeSolvesExclusiveOr(t *testing.T) {
 	}
 	if r := must(must(classify.DecisionTree{Depth: 1}.Fit(data))(t).Test(data))(t); r.Accuracy() >
 		0.65 {
-		t.Errorf("one split suffices: %v", r)
+		t.Errorf("a tree with one split: %v, want accuracy at most 0.65", r)
 	}
 }
 
-// TestLeavesStateShares has a leaf that cannot be split further.
+// TestLeavesStateShares checks the probabilities of a leaf that cannot be split further.
 func TestLeavesStateShares(t *testing.T) {
 	data := line(t, []float32{5, 5, 5, 5, 9}, 0, 1, 1, 1, 0)
 	p := must(must(classify.DecisionTree{}.Fit(data))(t).Probabilities(data))(t)
@@ -109,7 +109,7 @@ func TestEveryMethodLearns(t *testing.T) {
 		p, err := c.Probabilities(test)
 		if m.Name() == (classify.SupportVectors{}).Name() {
 			if err == nil {
-				t.Error("margins pass for probabilities")
+				t.Error("a support vector machine returns probabilities")
 			}
 			continue
 		}
@@ -141,7 +141,7 @@ func TestMethodsFollowTheSeedAlone(t *testing.T) {
 	a := must(must(classify.RandomForest{Trees: 3, Seed: 1}.Fit(train))(t).Scores(test))(t)
 	b := must(must(classify.RandomForest{Trees: 3, Seed: 2}.Fit(train))(t).Scores(test))(t)
 	if slices.Equal(a, b) {
-		t.Error("a forest does not follow its seed")
+		t.Error("two seeds result in the same forest")
 	}
 }
 
@@ -195,11 +195,11 @@ func TestHistogramBinsManyValues(t *testing.T) {
 	data := line(t, values, labels...)
 	r := must(must(classify.DecisionTree{}.Fit(data))(t).Test(data))(t)
 	if r.Accuracy() < 1-2.0/256 {
-		t.Errorf("256 bins predict %v", r.Accuracy())
+		t.Errorf("accuracy with 256 bins is %v, want at least 1 − 2/256", r.Accuracy())
 	}
 }
 
-// pictures are 8×8 images with a bright row or a bright column.
+// pictures returns 8×8 images with a bright row or a bright column.
 func pictures(t testing.TB, seed uint64, n int) *records.Table {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	flat, labels := make([]float32, 64*n), make([]int32, n)
@@ -231,7 +231,7 @@ func TestConvolutionalNetworkLearns(t *testing.T) {
 	}
 	m.Convolutions = []models.Convolution{{Maps: -1}}
 	if _, err := m.Fit(pictures(t, 1, 10)); err == nil {
-		t.Error("a network of no maps is built")
+		t.Error("a convolution with -1 maps is accepted")
 	}
 }
 
@@ -264,6 +264,6 @@ func TestMethodsRefuse(t *testing.T) {
 	empty := must(records.FromItems(records.Sets(10000, 2).WithLabels("a", "b"),
 		[][]uint32{{1}, {2}}, 0, 1))(t)
 	if _, err := (classify.DiscriminantAnalysis{}).Fit(empty); !errors.As(err, &config) {
-		t.Errorf("ten thousand coordinates: %v", err)
+		t.Errorf("ten thousand coordinates: got error %v, want a *param.Error", err)
 	}
 }

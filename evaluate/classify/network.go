@@ -17,7 +17,7 @@ import (
 // Training is ordinary: no clipping, no noise, no ledger.
 type NeuralNetwork struct {
 	Hidden       []int   // widths of the hidden layers; none for logistic regression
-	Epochs       int     // passes over the records; 0 for 10, more if that is under 2000 steps
+	Epochs       int     // passes over the records; 0 for 10, or for 2000 steps if that is more
 	Batch        int     // records per step; 0 for 100
 	LearningRate float64 // learning rate of Adam, which falls to 0 during training; 0 for 0.005
 	Seed         uint64  // seed of the initial weights and of the order of records
@@ -97,7 +97,7 @@ func (l NeuralNetwork) learn(x *design) (Scorer, error) {
 	return network{net}, nil
 }
 
-// train is minibatch Adam with a learning rate that falls linearly to 0.
+// train runs minibatch Adam with a learning rate that falls linearly to 0.
 func (l NeuralNetwork) train(net *models.Classifier, x *design) {
 	var (
 		b       device.Batch

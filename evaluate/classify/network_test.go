@@ -17,8 +17,8 @@ func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
 	return must(made.Blobs(seed, n, noise))(t)
 }
 
-// exclusive draws bits labelled by whether two of them differ, which no linear
-// classifier can tell.
+// exclusive draws bits, labelled by whether the first two differ. No linear classifier can predict
+// this label.
 func exclusive(t testing.TB, n int) *records.Table {
 	rng := rand.New(rand.NewPCG(1, 8))
 	flat, labels := make([]float32, 0, 4*n), make([]int32, n)
@@ -59,7 +59,7 @@ func TestLearningFollowsTheSeed(t *testing.T) {
 	if again := must(
 		must(classify.NeuralNetwork{Seed: 3}.Fit(train))(t).Predict(test))(t); !slices.Equal(first,
 		again) {
-		t.Error("the same seed learns something else")
+		t.Error("two trainings with the same seed predict different classes")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestConfusionByHand(t *testing.T) {
 		t.Errorf("macro F1 %v, want %v", r.MacroF1(), want)
 	}
 	if (classify.Classification{}).MacroF1() != 0 {
-		t.Error("nothing tested has an F1")
+		t.Error("a classification without records has a positive F1")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// oracleSet is one generated data set and what scikit-learn makes of it.
+// oracleSet is one generated data set and scikit-learn's results on it.
 type oracleSet struct {
 	Classes     int
 	Train       [][]float32
@@ -50,12 +50,12 @@ func (s oracleSet) tables(t testing.TB) (train, test *records.Table) {
 		must(records.FromRows(schema, s.Test, s.TestLabels...))(t)
 }
 
-// TestAgainstScikitLearn trains every method on records that scikit-learn was
-// trained on. Those without a random draw have to agree closely, others on the mean
-// over seeds; what is left of a tree's freedom are ties between splits.
+// TestAgainstScikitLearn trains every method on records that scikit-learn was trained on. Methods
+// without random draws must agree closely, and other methods in the mean over seeds. Trees may
+// differ if several splits are equally good.
 func TestAgainstScikitLearn(t *testing.T) {
 	if testing.Short() {
-		t.Skip("about fifty trainings")
+		t.Skip("this test takes about fifty trainings")
 	}
 	exact, close, loose := 0.0015, 0.012, 0.03
 	var oracle struct{ Sets []oracleSet }
@@ -123,11 +123,12 @@ func TestAgainstScikitLearn(t *testing.T) {
 				{got.ROC, want.ROC}, {got.HardROC, want.HardROC}, {got.PRC, want.PRC},
 				{got.HardPRC, want.HardPRC}} {
 				allowed := c.within
-				if i >= 5 { // precision moves twice as far
+				if i >= 5 { // the average precision varies twice as much
 					allowed *= 2
 				}
 				if !(math.Abs(pair[0]-pair[1]) <= allowed) {
-					t.Errorf("%s, %d classes, measure %d: %.4f, scikit-learn %.4f", c.name, s.Classes, i,
+					t.Errorf("%s, %d classes, measure %d: got %.4f, want scikit-learn's %.4f", c.name, s.Classes,
+						i,
 						pair[0], pair[1])
 				}
 			}
@@ -137,7 +138,7 @@ func TestAgainstScikitLearn(t *testing.T) {
 	}
 }
 
-// TestGaussianBayesNamesTheSameClasses compares class by class.
+// TestGaussianBayesNamesTheSameClasses compares the predicted class of every record.
 func TestGaussianBayesNamesTheSameClasses(t *testing.T) {
 	var oracle struct{ Sets []oracleSet }
 	readOracle(t, "testdata/classifiers.json", &oracle)
@@ -151,7 +152,7 @@ func TestGaussianBayesNamesTheSameClasses(t *testing.T) {
 			}
 		}
 		if wrong > 1 {
-			t.Errorf("%d classes: %d records are named otherwise", s.Classes, wrong)
+			t.Errorf("%d classes: %d records get another class than from scikit-learn", s.Classes, wrong)
 		}
 	}
 }

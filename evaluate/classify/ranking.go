@@ -13,15 +13,15 @@ type Ranking struct {
 	// ROC is the area under the receiver operating characteristic: the fraction of pairs in which the
 	// record of the class has a larger score than the other record, with ties counted half.
 	ROC float64 `json:"roc_auc"`
-	// PRC is the average precision, the sum over thresholds of the precision times
-	// the growth of the recall (no interpolation).
+	// PRC is the average precision, the sum over thresholds of the precision times the increase in
+	// recall, without interpolation.
 	PRC float64 `json:"average_precision"`
 }
 
 // Rank computes the areas under the curves from scores and from whether each record is of the
 // class. If all records are of one kind, ROC is ½ and PRC the share of the class.
 //
-// Errors: *[param.Error] where the lengths differ or a number is NaN.
+// Errors: *[param.Error] if the lengths differ or a number is NaN.
 func Rank(scores []float64, positive []bool) (Ranking, error) {
 	if len(scores) != len(positive) {
 		return Ranking{}, param.New("classify.Rank positive", len(positive), "one for each score")

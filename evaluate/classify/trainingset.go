@@ -14,7 +14,7 @@ type TrainingSet struct {
 	*hiddenSet
 }
 
-// hiddenSet keeps records two references away, where package fmt does not follow from an unexported
+// hiddenSet keeps records behind two pointers, which package fmt does not follow from an unexported
 // field of another struct.
 type hiddenSet struct {
 	*trainingSet

@@ -144,7 +144,7 @@ func (g *grower) sum(lo, hi int) {
 	}
 }
 
-// done reports whether a node must be a leaf, whatever splits exist.
+// done reports whether a node must be a leaf, regardless of its possible splits.
 func (g *grower) done(lo, hi, depth int) bool {
 	if hi-lo < 2 || g.depth > 0 && depth >= g.depth || g.total[0] <= 0 {
 		return true
@@ -173,7 +173,7 @@ func (g *grower) finish(at int32, lo, hi int) {
 }
 
 // best returns the best split among all coordinates or a few random ones, and lists the coordinates
-// that are constant. If all of the few are constant, it tries further ones.
+// that are constant. If all of the random coordinates are constant, it tries further ones.
 func (g *grower) best(lo, hi int) (best split, met []int32) {
 	best.gain = math.Inf(-1)
 	try := len(g.order)

@@ -14,14 +14,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Index answers counting queries over binary records: for every item it holds
-// the records that have it, in blocks of 65,536 records, each as a bitmap where they are many
-// and as a list of 16-bit numbers where they are few (the containers of Chambi et al.'s
-// roaring bitmaps, 2016). It is safe for concurrent use. It prints as "[private]", since the
-// records may be real ones.
+// Index answers counting queries over binary records: for every item it holds the records that have
+// it, in blocks of 65,536 records. A block is a bitmap if it has many of these records, and a list
+// of 16-bit numbers if it has few, as in the roaring bitmaps of Chambi et al. 2016. It is safe for
+// concurrent use. It prints as "[private]", since the records may be real ones.
 type Index struct{ *hiddenIndex }
 
-// hiddenIndex keeps records two references away, where package fmt does not follow from an
+// hiddenIndex keeps records behind two pointers, which package fmt does not follow from an
 // unexported field of another struct.
 type hiddenIndex struct{ *postingLists }
 
@@ -40,7 +39,7 @@ type posting struct {
 	runs  []container // numbers of the blocks where it occurs, ascending
 }
 
-// container holds the places of one item within a block; exactly one of the two is set.
+// container holds the places of one item within a block; exactly one of rows and words is set.
 type container struct {
 	block int
 	rows  []uint16
@@ -86,7 +85,7 @@ func NewIndex(d records.Data) (*Index, error) {
 // Format writes "[private]" for every verb.
 func (Index) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Index) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -111,7 +110,7 @@ func (x *Index) join(b *indexedBlock) {
 	x.longest = max(len(x.sizes)-1, 0)
 }
 
-// indexedBlock is what one block of records holds, item by item.
+// indexedBlock holds the containers of one block of records, by item.
 type indexedBlock struct {
 	items  []uint32
 	counts []int
@@ -119,7 +118,7 @@ type indexedBlock struct {
 	sizes  []int
 }
 
-// blockReader turns blocks of records into containers: a counting sort of their items.
+// blockReader turns blocks of records into containers, by a counting sort of their items.
 type blockReader struct {
 	data   records.Data
 	batch  device.Batch
@@ -173,8 +172,8 @@ func (r *blockReader) sort(block int, out *indexedBlock) {
 	}
 }
 
-// contain chooses the smaller form. Lists of one block share their storage with each other
-// but not with those that became bitmaps.
+// contain returns the smaller form. It copies a list, so that the list does not keep the storage of
+// the whole block.
 func contain(block int, rows []uint16) container {
 	if len(rows) <= denseRows {
 		return container{block: block, rows: slices.Clone(rows)}
@@ -319,8 +318,8 @@ func (x *Index) All(items ...uint32) int {
 	return count
 }
 
-// intersection appends the rows that every container has; it is fastest where the rarest comes
-// first.
+// intersection appends the rows that every container has. It is fastest if the rarest container
+// comes first.
 func intersection(rows []uint16, of []container) []uint16 {
 	rows = of[0].appendRows(rows)
 	for _, c := range of[1:] {
@@ -344,7 +343,7 @@ func (c container) appendRows(rows []uint16) []uint16 {
 	return rows
 }
 
-// keep keeps, in place, those of the ascending rows that the container has.
+// keep filters ascending rows in place and returns the rows that the container has.
 func (c container) keep(rows []uint16) []uint16 {
 	kept := rows[:0]
 	if c.words != nil {

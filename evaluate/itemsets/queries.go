@@ -27,8 +27,8 @@ type Queries struct {
 	Classes   int     // length classes; 0 for 5
 	MaxLength int     // largest length of a query; 0 for that of the longest real record
 	Sanity    float64 // sanity bound as a fraction of the number of real records; 0 for 0.001
-	// Popular draws items with probabilities proportional to how many real records have them, while
-	// the papers draw them uniformly: real queries are mostly about popular items.
+	// Popular draws items with probabilities proportional to the number of real records that have
+	// them, since real queries are mostly about popular items. The papers draw items uniformly.
 	Popular bool
 	Seed    uint64
 }
@@ -93,7 +93,7 @@ func (q Queries) draw(universe, maxLength int,
 	return classes, nil
 }
 
-// drawFor draws the queries of the settings for some records.
+// drawFor draws queries for the records of an index.
 func (q Queries) drawFor(x *Index) ([][][]uint32, error) {
 	if !q.Popular {
 		return q.Draw(x.Universe(), q.MaxLength)
@@ -131,12 +131,12 @@ func (p *popularity) draw(rng *rand.Rand, n int) []uint32 {
 	return items
 }
 
-// QueryErrors are the relative errors of counting queries.
+// QueryErrors holds the relative errors of counting queries.
 type QueryErrors struct {
 	Real      int          `json:"real"`      // real records
 	Synthetic int          `json:"synthetic"` // synthetic records
-	Queries   int          `json:"queries"`   // a class
-	Sanity    float64      `json:"sanity"`    // records
+	Queries   int          `json:"queries"`   // of each class
+	Sanity    float64      `json:"sanity"`    // in records
 	Popular   bool         `json:"popular,omitempty"`
 	Classes   []ClassError `json:"classes"`
 }
@@ -156,9 +156,8 @@ type Summary struct {
 	Max    float64 `json:"max"`
 }
 
-// Compare asks real and synthetic records the same queries. Counts of the
-// synthetic records are scaled to the number of the real ones, so the two may
-// differ in size.
+// Compare answers the same queries on real and on synthetic records. Counts of the synthetic
+// records are scaled to the number of the real ones, so the two may differ in size.
 //
 // Errors: *[param.Error] for invalid settings, records that are not
 // binary, different universes, or no records at all.
@@ -218,8 +217,8 @@ func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, ev
 	return either, every
 }
 
-// MeanAny returns the mean over the classes of the mean errors of "any of the items", the figure
-// that compares two synthesisers in one number; MeanAll is that of "all of the items".
+// MeanAny returns the mean over the classes of the mean errors of queries about "any of the items".
+// This single number is used to compare synthesisers.
 func (e QueryErrors) MeanAny() float64 {
 	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
 }

@@ -113,7 +113,7 @@ func TestDrawnQueries(t *testing.T) {
 	other, _ := itemsets.Queries{Count: 5000, Seed: 4}.Draw(universe, longest)
 	if !slices.Equal(again[4][9], classes[4][9]) ||
 		slices.EqualFunc(other[4], classes[4], slices.Equal) {
-		t.Error("queries do not follow the seed")
+		t.Error("the same seed draws other queries, or another seed draws the same")
 	}
 }
 
@@ -126,7 +126,7 @@ func TestQueryErrors(t *testing.T) {
 	for _, r := range []itemsets.QueryErrors{same, twice} {
 		for _, c := range r.Classes {
 			if c.Any.Max != 0 || c.All.Max != 0 {
-				t.Errorf("the same distribution has errors %+v", c)
+				t.Errorf("records of the same distribution have errors %+v, want 0", c)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func TestQueryErrors(t *testing.T) {
 	far := must(itemsets.Queries{}.Compare(real, sets(t, make([][]uint32, 2000), universe)))(t)
 	for c := range near.Classes {
 		if near.Classes[c].Any.Mean >= far.Classes[c].Any.Mean {
-			t.Errorf("class %d: a twin errs by %v, nothing at all by %v", c, near.Classes[c].Any.Mean,
+			t.Errorf("class %d: error %v for another draw, %v for empty sets", c, near.Classes[c].Any.Mean,
 				far.Classes[c].Any.Mean)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestIndexOverManyBlocks: items that are popular, rare, everywhere, nowhere and only in the last
-// block, over more records than one block holds.
+// TestIndexOverManyBlocks checks the counts of an index with more records than one block holds. Its
+// items are in many records, in few, in all, in none, and in the last block only.
 func TestIndexOverManyBlocks(t *testing.T) {
 	const n = 3*65536 + 17
 	rows := make([][]uint32, n)
@@ -73,7 +73,7 @@ func TestIndexOverManyBlocks(t *testing.T) {
 	}
 }
 
-// TestTopItemsets against every combination there is.
+// TestTopItemsets compares the result with all combinations of items.
 func TestTopItemsets(t *testing.T) {
 	const universe, size, k = 12, 3, 40
 	x := must(itemsets.NewIndex(sets(t, made.Baskets(5, 2000, universe), universe)))(t)
@@ -99,7 +99,7 @@ func TestTopItemsets(t *testing.T) {
 		t.Errorf("top itemsets\n%v, want\n%v", got, want)
 	}
 	if x.TopItemsets(0, 2) != nil || x.TopItemsets(3, 1) != nil {
-		t.Error("nothing was asked for")
+		t.Error("TopItemsets(0, 2) or TopItemsets(3, 1) returns combinations")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestItemStatistics(t *testing.T) {
 	other := must(itemsets.Statistics{}.Compare(real, fake))(t)
 	if other.Items.Max == 0 || other.Items.Max > 0.06 || other.Items.Correlation < 0.99 ||
 		other.Top == 1 && other.Support == 0 {
-		t.Errorf("another draw of the same law: %+v", other)
+		t.Errorf("another draw of the same distribution: %+v", other)
 	}
 	empty := must(itemsets.Statistics{Top: 5}.Compare(real, sets(t, make([][]uint32, 7), 20)))(t)
 	if empty.MeanFake != 0 || empty.Top != 0 || empty.Support != 1 || empty.Items.Correlation != 0 {
@@ -140,8 +140,8 @@ func TestItemStatistics(t *testing.T) {
 	}
 }
 
-// TestPopularQueries: items are asked for about as often as they occur, and never one that
-// no record has while there are others.
+// TestPopularQueries checks that popular queries contain items about as often as records have them,
+// and contain no item without records while there are others.
 func TestPopularQueries(t *testing.T) {
 	rows := make([][]uint32, 1000)
 	for i := range rows {
@@ -164,7 +164,7 @@ func TestPopularQueries(t *testing.T) {
 	}
 }
 
-// TestManyQueriesAtOnce: both ways of asking give the counts of asking one by one.
+// TestManyQueriesAtOnce checks that both algorithms of AnyEach return the counts of single queries.
 func TestManyQueriesAtOnce(t *testing.T) {
 	const universe = 30
 	for name, n := range map[string]int{"few": 50, "many": 9000} {

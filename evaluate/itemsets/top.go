@@ -8,19 +8,19 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
 )
 
-// Set is a combination of items and how many records have all of them.
+// Set is a combination of items and the number of records that have all of them.
 type Set struct {
 	Items []uint32
 	Count int
 }
 
-// TopItemsets returns the k most frequent combinations of two up to size items, the most frequent
-// first and in order of their items among equals.
+// TopItemsets returns the k most frequent combinations of two to size items, most frequent first.
+// Equally frequent combinations are ordered by their items.
 //
-// Pairs of popular items are counted in one pass over the records; larger combinations grow from
-// the most frequent pairs, depth first over ever more popular items (Zaki's Eclat, 2000), with the
-// k-th best count so far as the least support, since a combination is never more frequent than its
-// subsets.
+// Pairs of popular items are counted in one pass over the records. Larger combinations grow from
+// the most frequent pairs, depth first over more and more popular items (Zaki's Eclat, 2000). The
+// smallest support is the k-th best count so far, since a combination is never more frequent than
+// its subsets.
 func (x *Index) TopItemsets(k, size int) []Set {
 	if k < 1 || size < 2 {
 		return nil
@@ -39,7 +39,8 @@ func (x *Index) TopItemsets(k, size int) []Set {
 // pairItems is the number of popular items whose pairs are all counted at once.
 const pairItems = 2048
 
-// pairCounts holds how often items a > b, by rank, occur together.
+// pairCounts holds the number of records with both items of each pair, where the ranks of the items
+// are a > b.
 type pairCounts []uint32
 
 func (p pairCounts) at(a, b int) int { return int(p[a*(a-1)/2+b]) }
@@ -153,7 +154,7 @@ func (m *miner) extend(prefix []int, runs []container) {
 	}
 }
 
-// promising reports whether no pair of the combination is too rare.
+// promising reports whether every pair of the combination is frequent enough.
 func (m *miner) promising(prefix []int, rank int) bool {
 	for _, a := range prefix {
 		if a < pairItems && !m.wanted(m.pairs.at(a, rank)) {

@@ -18,9 +18,10 @@ type Closest struct {
 	CloserToMembers float64
 }
 
-// Distances measures synthetic records, drawn at random; most bounds their number, 0 means 2000.
-// Distances of tables, vectors and images are the mean over columns of |a − b| on the scale of the
-// schema, where another level or class counts 1; those of sets are Jaccard's.
+// Distances measures the distances of synthetic records, drawn at random; rows bounds their number,
+// and 0 means 2000. The distance of rows of tables, vectors and images is the mean over columns of
+// |a − b| on the scale of the schema, where different levels or classes count as 1. The distance of
+// sets is Jaccard's.
 //
 // Errors: *[param.Error] for records of different schemas, or none of a kind.
 // Guarantee: none; see the package.

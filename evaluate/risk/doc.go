@@ -7,5 +7,5 @@
 // to real ones, and a generator can reveal a record without ever drawing a similar one.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their
-// results are statistics of private data like any other: no ε covers them.
+// results are statistics of private data, and no ε covers them.
 package risk

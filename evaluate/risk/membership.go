@@ -24,15 +24,16 @@ type Attack struct {
 	Name    string
 	Members int
 	Others  int
-	AUC     float64             // ½ is a coin
+	AUC     float64             // ½ is a coin toss
 	Curve   []classify.ROCPoint // a true positive is a member that is classified as one
 	AtLow   float64             // true positive rate at a false positive rate of at most 1 %
 	// Best is the accuracy at the best threshold, with members and others equally likely.
 	Best float64
 }
 
-// Attack guesses the membership of members and of as many other real records that the generator was
-// not trained on. Half of the others serve one attack as a reference and are not guessed.
+// Attack guesses the membership of members, and of equally many other real records, on which the
+// generator was not trained. One attack uses half of the others as a reference, whose membership is
+// not guessed.
 //
 // Source: closest distance as in Chen, Yu, Zhang and Fritz 2020, "GAN-Leaks", black box; relative
 // density as in van Breugel, Sun, Qian and van der Schaar 2023, "Membership inference attacks

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestResultsAreMarked: what is printed or written as JSON says that it is not private, and has the
-// numbers.
+// TestResultsAreMarked checks that results, printed or in JSON, state that they are not private and
+// contain the numbers.
 func TestResultsAreMarked(t *testing.T) {
 	c := Closest{Members: []float64{3, 1, 2}, Others: []float64{4, 1}, CloserToMembers: 0.5}
 	a := Attack{Name: "distance", Members: 9, Others: 8, AUC: 0.625}
@@ -26,6 +26,6 @@ func TestResultsAreMarked(t *testing.T) {
 		t.Error(got)
 	}
 	if (Closest{}).String() == "" {
-		t.Error("nothing measured prints nothing")
+		t.Error("the zero value prints nothing")
 	}
 }

@@ -24,10 +24,11 @@ func cube(t *testing.T, n, dim int, seed uint64) *records.Table {
 	return d
 }
 
-// TestMembership: a generator that hands out its records with a little noise is seen through, and
-// one that knows nothing of them is not. Of 200 members and 200 others a coin's area has a standard
-// deviation of 0.029, so that 0.18 is six of them: fewer false alarms than one in 10⁸ seeds, and
-// the seeds are fixed.
+// TestMembership checks that the attacks recognise the members of a generator that returns its
+// training records with a little noise, and not those of a generator that is independent of them.
+// With 200 members and 200 others, the area of random guesses has a standard deviation of 0.029.
+// The bound of 0.18 is six standard deviations, which gives fewer false alarms than one in 10⁸
+// seeds; the seeds are fixed.
 func TestMembership(t *testing.T) {
 	members, others := cube(t, 200, 4, 1), cube(t, 400, 4, 2)
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -63,8 +64,8 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// TestDistancesByHand compares with distances that are counted by hand: numbers, levels, missing
-// values and a class.
+// TestDistancesByHand compares the distances of records with numbers, levels and a class with
+// distances computed by hand.
 func TestDistancesByHand(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("n", 0, 10), records.Categorical("c", "x", "y", "z"),
 		records.Flag("f", "no", "yes"), records.Label("l", "p", "q"))
@@ -129,21 +130,21 @@ func TestSetsByHand(t *testing.T) {
 func TestWhatIsRefused(t *testing.T) {
 	a, b := cube(t, 20, 2, 1), cube(t, 20, 3, 1)
 	if _, err := (risk.Membership{}).Attack(a, a, b); err == nil {
-		t.Error("records of different schemas pass")
+		t.Error("Attack accepts records of different schemas")
 	}
 	if _, err := (risk.Membership{Rows: -1}).Attack(a, a, a); err == nil {
-		t.Error("a negative number passes")
+		t.Error("Attack accepts a negative number of rows")
 	}
 	if _, err := (risk.Membership{}).Attack(a, a, a.Slice(0, 3)); err == nil {
-		t.Error("three records pass")
+		t.Error("Attack accepts three records")
 	}
 	if _, err := risk.Distances(a, nil, a, 0, 0); err == nil {
-		t.Error("no records pass")
+		t.Error("Distances accepts nil records")
 	}
 	if _, err := risk.Distances(a, a, a.Slice(0, 0), 0, 0); err == nil {
-		t.Error("an empty table passes")
+		t.Error("Distances accepts an empty table")
 	}
 	if _, err := risk.Matches(a, b); err == nil {
-		t.Error("records of different schemas pass")
+		t.Error("Matches accepts records of different schemas")
 	}
 }

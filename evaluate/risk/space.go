@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// points are records between which there is a distance: dense ones by the mean over columns of
-// |a − b| on the scale of the schema, where another level or class counts 1; sets by Jaccard's
-// distance.
+// points holds records for computing distances. The distance of dense records is the mean over
+// columns of |a − b| on the scale of the schema, where different levels or classes count as 1. The
+// distance of sets is Jaccard's.
 type points struct {
 	n      int
 	width  int       // numbers of a record
@@ -122,7 +122,7 @@ func (p points) distance(i int, q points, j int, limit float64) float64 {
 // stride is the number of coordinates compared between two checks of the limit.
 const stride = 16
 
-// abs clears the sign.
+// abs returns the absolute value of v.
 func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
 // jaccard returns 1 − |a ∩ b| ÷ |a ∪ b|, and 0 for two empty sets.

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestDistanceByHand: the loop by strides, with and without a limit, equals a plain sum, for every
-// number of coordinates.
+// TestDistanceByHand checks, for many numbers of coordinates, that the loop by strides equals a
+// plain sum, and that its result exceeds a limit that the distance exceeds.
 func TestDistanceByHand(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for dim := 1; dim < 70; dim++ {

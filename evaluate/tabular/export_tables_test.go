@@ -13,7 +13,7 @@ import (
 
 var export = flag.Bool("export", false, "write the tables that SDMetrics scores")
 
-// made are pairs of tables for SDMetrics to score, real ones and others.
+// made returns pairs of a real and a synthetic table for SDMetrics to score.
 func made(t testing.TB) map[string][2]*records.Frame {
 	t.Helper()
 	pair := func(source demo.TableSource, fake demo.TableSource) [2]*records.Frame {
@@ -44,8 +44,8 @@ func made(t testing.TB) map[string][2]*records.Frame {
 	}
 }
 
-// odd is a table with missing values, numbers on the edges of bins, a column that never varies, a
-// level that only some tables have, and columns that depend on each other.
+// odd returns a table with missing values, numbers on the edges of bins, a column that never
+// varies, a level that only some tables have, and columns that depend on each other.
 func odd(t testing.TB, seed uint64, missing float64) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(
@@ -94,8 +94,8 @@ func odd(t testing.TB, seed uint64, missing float64) *records.Frame {
 	return b.Frame()
 }
 
-// TestExportTables writes the tables, for testdata/generate to score: with -export alone, since
-// other processors round the numbers of package demo otherwise.
+// TestExportTables writes the tables that testdata/generate scores. It does so only with -export,
+// since other processors round the numbers of package demo differently.
 func TestExportTables(t *testing.T) {
 	if !*export {
 		t.Skip("the tables are written with -export")

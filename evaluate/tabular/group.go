@@ -20,7 +20,7 @@ func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x67726f757073))
 	seen, out := map[string]bool{}, [][]int(nil)
-	for range 20 * most { // groups that were drawn before cost a try
+	for range 20 * most { // a group that was drawn before counts as a try
 		if len(out) == most {
 			break
 		}

@@ -11,7 +11,7 @@ import (
 // prepared is a column prepared for the comparison of pairs.
 type prepared struct {
 	column
-	coded  []int32 // levels, with bins for numbers and missing values as one of their own
+	coded  []int32 // levels: numbers in bins, and one level for missing values
 	levels int
 	varies bool // has more than one value
 }
@@ -52,8 +52,8 @@ func varies(values []float64) bool {
 }
 
 // digitize puts numbers in ten bins of equal width between the smallest and the largest of them, as
-// numpy.histogram_bin_edges and numpy.digitize do: the largest, and a missing value, are beyond the
-// last bin.
+// numpy.histogram_bin_edges and numpy.digitize do. The largest number and missing values lie beyond
+// the last bin.
 func digitize(values []float64) []int32 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -70,7 +70,7 @@ func digitize(values []float64) []int32 {
 	edges := make([]float64, sdBins+1)
 	step := (hi - lo) / sdBins
 	for i := range edges {
-		edges[i] = float64(float64(i)*step) + lo // no fused multiplication: edges are numpy's
+		edges[i] = float64(float64(i)*step) + lo // not fused, so that edges equal numpy's
 	}
 	edges[sdBins] = hi
 	codes := make([]int32, len(values))
@@ -169,7 +169,7 @@ func tabulate(columns ...prepared) contingency {
 	return t
 }
 
-// variation is the total variation distance of two tables, summed in order of the cells.
+// variation returns the total variation distance of two tables. It adds up the cells in order.
 func (t contingency) variation(o contingency) float64 {
 	keys := slices.AppendSeq(make([]uint64, 0, len(t.counts)+len(o.counts)), maps.Keys(t.counts))
 	for k := range o.counts {
@@ -197,7 +197,7 @@ func (t contingency) cramer() float64 {
 	if least < 2 {
 		return math.NaN()
 	}
-	phi := -1.0 // χ²/n is the sum of count²/(row·column), less 1
+	phi := -1.0 // χ²/n is the sum of count²/(row·column), minus 1
 	for _, k := range keys {
 		phi += t.counts[k] / rows[k/t.rows] * t.counts[k] / columns[k%t.rows]
 	}

@@ -51,7 +51,7 @@ func (h Histogram) MarshalJSON() ([]byte, error) {
 	return notprivate.JSON("histogram of a column", plain(h))
 }
 
-// MarshalJSON writes the result with its caveat; a score that is none is null.
+// MarshalJSON writes the result with its caveat; an undefined score is null.
 func (q Quality) MarshalJSON() ([]byte, error) {
 	var plain struct {
 		Shapes                                          []shapeJSON
@@ -69,7 +69,7 @@ func (q Quality) MarshalJSON() ([]byte, error) {
 	return notprivate.JSON("quality of a table", plain)
 }
 
-// known is nil for what is no number.
+// known returns nil for NaN and infinities.
 func known(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -89,8 +89,8 @@ func (p Pair) String() string {
 		p.Columns[1], p.Score, notprivate.Caveat)
 }
 
-// String prints the parts of the records; a histogram of synthetic records cannot be told from one
-// of real records, so that it is marked as not private too.
+// String prints the fractions of the records. A histogram does not state whether its records are
+// real, so every histogram is marked as not private.
 func (h Histogram) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s, parts of the records (not private if these are real):", notprivate.Mark,

@@ -16,7 +16,7 @@ const (
 	ContingencySimilarity = "ContingencySimilarity"
 )
 
-// Pairs of columns with at least these values count as related, as in SDMetrics' quality report.
+// Pairs of columns with larger values than these count as related, as in SDMetrics' quality report.
 const (
 	RelatedCorrelation = 0.5
 	RelatedAssociation = 0.3
@@ -49,7 +49,7 @@ type Quality struct {
 	Score            float64 // mean of ColumnShapes and ColumnPairTrends
 }
 
-// Compare scores synthetic records against real ones, by the given number of pairs of columns,
+// Compare scores synthetic records against real ones. It uses the given number of pairs of columns,
 // drawn at random; 0 means all.
 //
 // Errors: *[param.Error] for tables of different columns, or without records.

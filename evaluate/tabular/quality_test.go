@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/tabular"
 )
 
-// golden are the scores that SDMetrics gives; nil stands for NaN.
+// golden holds the scores of SDMetrics; nil means NaN.
 type golden struct {
 	ColumnShapes     *float64 `json:"column_shapes"`
 	ColumnPairTrends *float64 `json:"column_pair_trends"`
@@ -27,22 +27,22 @@ type golden struct {
 	}
 }
 
-// near fails unless a figure is that of SDMetrics within 1e-6.
+// near reports an error unless a score equals that of SDMetrics to within 1e-6.
 func near(t *testing.T, what string, got float64, want *float64) {
 	t.Helper()
 	if want == nil {
 		if !math.IsNaN(got) {
-			t.Errorf("%s: %v, SDMetrics has none", what, got)
+			t.Errorf("%s: got %v, want NaN as in SDMetrics", what, got)
 		}
 		return
 	}
 	if !(math.Abs(got-*want) <= 1e-6) {
-		t.Errorf("%s: %v, SDMetrics says %v", what, got, *want)
+		t.Errorf("%s: got %v, want %v as in SDMetrics", what, got, *want)
 	}
 }
 
 // TestScoresAreThoseOfSDMetrics compares every score with version 0.32.0 of that library, on five
-// exported tables: testdata/generate made the file.
+// pairs of exported tables. testdata/generate wrote the file of scores.
 func TestScoresAreThoseOfSDMetrics(t *testing.T) {
 	text, err := os.ReadFile("testdata/scores.json")
 	if err != nil {

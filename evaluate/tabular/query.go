@@ -19,8 +19,9 @@ type condition struct {
 	levels []bool
 }
 
-// Queries draws counting queries of one to three columns each: ranges between two uniform places on
-// the scale that the schema encodes a number on, and every level with probability one half.
+// Queries draws counting queries of one to three columns each. A range of numbers lies between two
+// uniform places on the scale of the schema's encoding. Each level is included with probability one
+// half.
 func (t *Table) Queries(count int, seed uint64) []Query {
 	rng := rand.New(rand.NewPCG(seed, 0x7175657279))
 	out := make([]Query, count)

@@ -13,7 +13,7 @@ import (
 // A Table holds records by column. It prints as "[private]", since the records may be real ones.
 type Table struct{ *hiddenTable }
 
-// hiddenTable keeps records two references away, where package fmt does not follow from an
+// hiddenTable keeps records behind two pointers, which package fmt does not follow from an
 // unexported field of another struct.
 type hiddenTable struct{ *tableColumns }
 
@@ -21,7 +21,7 @@ type tableColumns struct{ columns []column }
 
 func newTable(columns ...column) *Table { return &Table{&hiddenTable{&tableColumns{columns}}} }
 
-// column is one column: numbers, or the numbers of levels.
+// column is one column: numbers, or levels by their indices.
 type column struct {
 	name   string
 	kind   string
@@ -38,8 +38,8 @@ type column struct {
 // MaxColumns is the largest number of columns of a table.
 const MaxColumns = 4096
 
-// Read reads the given rows, or all if rows is nil, by column, including the class. Moments are
-// seconds since 1970, lengths of time are seconds, and identifiers are left out.
+// Read reads the given rows, or all if rows is nil, by column, including the class. Times are
+// seconds since 1970, durations are seconds, and identifiers are left out.
 //
 // Errors: *[param.Error] for sets and images, which have no columns, and for more than
 // [MaxColumns].
@@ -84,7 +84,7 @@ func frame(d records.Data, rows []int32) (*records.Frame, error) {
 	return records.DecodeFlat(d.Schema(), flat, labels...)
 }
 
-// eachBatch reads some rows in order, a batch at a time; nil rows are all.
+// eachBatch reads some rows in order, a batch at a time; nil means all rows.
 func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batch)) {
 	const chunk = 4096
 	var b device.Batch
@@ -170,7 +170,7 @@ func ofVectors(d records.Data, rows []int32) *Table {
 	return t
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (t *Table) Len() int {
 	if t == nil || t.hiddenTable == nil || len(t.columns) == 0 {
 		return 0
@@ -178,7 +178,7 @@ func (t *Table) Len() int {
 	return t.columns[0].len()
 }
 
-// Columns are the names of the columns, in order.
+// Columns returns the names of the columns, in order.
 func (t *Table) Columns() []string {
 	var names []string
 	if t == nil || t.hiddenTable == nil {
@@ -221,7 +221,7 @@ func alike(path string, a, b *Table) error {
 // Format writes "[private]" for every verb.
 func (Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[private]") }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Table) LogValue() slog.Value { return slog.StringValue("[private]") }
 
 // MarshalText writes "[private]".

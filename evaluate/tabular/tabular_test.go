@@ -18,7 +18,8 @@ func read(t *testing.T, d records.Data) *tabular.Table {
 	return table
 }
 
-// TestHistograms: shares add up to 1 with those that are missing, and are counted by hand.
+// TestHistograms checks that the shares and the fraction of missing values add up to 1, and
+// compares the shares with counts.
 func TestHistograms(t *testing.T) {
 	for name, pair := range tables(t) {
 		for _, f := range pair {
@@ -75,12 +76,12 @@ func TestVariationByHand(t *testing.T) {
 			}
 		}
 		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("group %v is %v apart, want %v", g, got[i], want)
+			t.Errorf("group %v has distance %v, want %v", g, got[i], want)
 		}
 	}
 	same, err := tabular.Variation(a, a, groups, 5)
 	if err != nil || same[0] != 0 || same[1] != 0 {
-		t.Errorf("a table is %v from itself (%v)", same, err)
+		t.Errorf("a table has the distances %v from itself (%v), want 0", same, err)
 	}
 }
 
@@ -97,19 +98,20 @@ func TestGroups(t *testing.T) {
 		}
 		seen[fmt.Sprint(g)] = true
 	}
-	// 8 choose 3; that one of them is missed by 20,000 draws has odds of 10^-154
+	// There are 56 groups of 3 out of 8 columns. The probability that 20,000 draws miss one of them is
+	// 10^-154.
 	if len(groups) != 56 {
 		t.Errorf("%d groups", len(groups))
 	}
 	for _, way := range []int{0, 9} {
 		if _, err := a.Groups(way, 1, 1); err == nil {
-			t.Errorf("groups of %d columns", way)
+			t.Errorf("groups of %d columns are accepted", way)
 		}
 	}
 }
 
-// TestQueriesAreCounts: an answer is a count of the records, each query of all records and of a
-// part of them say the same, and answers are neither all empty nor all full.
+// TestQueriesAreCounts checks that an answer is a count of records, that the counts of two parts
+// add up to the count of all records, and that most queries count some records but not all.
 func TestQueriesAreCounts(t *testing.T) {
 	f := tables(t)["missing"][0]
 	whole := read(t, f)
@@ -129,11 +131,11 @@ func TestQueriesAreCounts(t *testing.T) {
 		}
 	}
 	if between < 100 {
-		t.Errorf("only %d queries tell records apart", between)
+		t.Errorf("only %d of 200 queries count some records but not all", between)
 	}
 }
 
-// TestVectors: coordinates are columns.
+// TestVectors checks that the coordinates of vectors are columns.
 func TestVectors(t *testing.T) {
 	d, err := records.FromFlat(records.Interval(2, -1, 3).WithLabels("a", "b"),
 		[]float32{-1, 3, 0, 1, 1, 1, 5, -9}, 0, 1, 1, 1)
@@ -155,20 +157,21 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: what has no columns is refused, and a table prints as private.
+// TestReadRefuses checks that records without columns and tables of different columns are refused,
+// and that a table prints as private.
 func TestReadRefuses(t *testing.T) {
 	for _, d := range []records.Data{nil, must(records.FromItems(records.Sets(3, 3), nil)),
 		must(records.FromFlat(records.Image(2, 2), nil))} {
 		if _, err := tabular.Read(d, nil); err == nil {
-			t.Errorf("%T passes", d)
+			t.Errorf("%T is accepted", d)
 		}
 	}
 	a, b := read(t, tables(t)["missing"][0]), read(t, tables(t)["numbers"][0])
 	if _, err := tabular.Compare(a, b, 0, 0); err == nil {
-		t.Error("tables of different columns pass")
+		t.Error("tables of different columns are accepted")
 	}
 	if _, err := tabular.Compare(a, nil, 0, 0); err == nil {
-		t.Error("no table passes")
+		t.Error("a nil table is accepted")
 	}
 	if got := fmt.Sprintf("%v %+v %#v", a, *a, struct{ T *tabular.Table }{a}); len(got) > 90 {
 		t.Errorf("a table prints as %.200s", got)

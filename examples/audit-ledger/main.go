@@ -1,14 +1,14 @@
-// Command audit-ledger prints the bill of a saved privacy ledger: its guarantee, its price, what
-// the best attacker could do, and a program that recomputes the price with an independent
+// Command audit-ledger prints the bill of a saved privacy ledger: its guarantee, its price, the
+// most that an attacker could learn, and a program that recomputes the price with an independent
 // accountant.
 //
 //	go run ./examples/audit-ledger              the ledger of an imaginary training run
-//	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote, as own-loop does
-//	go run ./examples/audit-ledger -store DIR patients-2026  one of a store, with its history
+//	go run ./examples/audit-ledger ledger.json  a ledger in a file, such as own-loop writes
+//	go run ./examples/audit-ledger -store DIR patients-2026  a ledger in a store, with its history
 //
-// A store is read and not changed: it can be in use meanwhile.
+// The program only reads a store, which other processes may use at the same time.
 //
-// It takes seconds; the trade-off curve of a long run with sampling takes longest.
+// It takes seconds. The trade-off curve of a long run with sampling takes the longest.
 package main
 
 import (
@@ -28,7 +28,7 @@ var sample []byte
 func main() {
 	program.Main("audit-ledger", func(_ context.Context, args []string) error {
 		f := program.NewFlags("audit-ledger")
-		folder := f.String("store", "", "the folder of a store, of which the ledger is named")
+		folder := f.String("store", "", "folder of a store; the argument then names one of its ledgers")
 		if err := f.Parse(args); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func run(folder, name string) error {
 	return nil
 }
 
-// open reads the ledger that is asked for.
+// open reads the requested ledger.
 func open(folder, name string) (*accountant.Ledger, error) {
 	if folder != "" {
 		return store.Dir(folder).Audit(context.Background(), name)
@@ -75,8 +75,7 @@ func open(folder, name string) (*accountant.Ledger, error) {
 	return accountant.UnmarshalLedger(data)
 }
 
-// history prints the lines of a ledger in a store, each of which has been checked against the one
-// before it.
+// history prints the lines of a ledger in a store. Each line is checked against the line before it.
 func history(folder, name string) error {
 	fmt.Print("\nHistory\n")
 	for line, err := range store.Dir(folder).History(context.Background(), name) {
@@ -85,14 +84,14 @@ func history(folder, name string) error {
 		}
 		text := string(line.Text)
 		if line.Snapshot {
-			text = fmt.Sprintf(`{"line":%d,"snapshot":…}`, line.Line) // of everything above
+			text = fmt.Sprintf(`{"line":%d,"snapshot":…}`, line.Line) // a snapshot of the lines above
 		}
 		fmt.Printf("  %.12s  %s\n", line.Hash, text)
 	}
 	return nil
 }
 
-// explain describes what the numbers mean for one person.
+// explain describes the meaning of the numbers for one person.
 func explain(ledger *accountant.Ledger) error {
 	event := ledger.Event()
 	attack, err := accountant.AttackBounds(event, ledger.Budget().Delta, ledger.Relation())
@@ -105,7 +104,7 @@ func explain(ledger *accountant.Ledger) error {
 		return err
 	}
 	for _, p := range points {
-		fmt.Printf("  accusing %g of the others, an attack recognises at most %.3f of the members\n",
+		fmt.Printf("  an attack that accuses %g of the others recognises at most %.3f of the members\n",
 			p.FalsePositive, p.TruePositive)
 	}
 	return nil

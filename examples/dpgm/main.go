@@ -1,6 +1,6 @@
 // Command dpgm learns clusters of black and white digits privately, with one network for each, and
-// draws synthetic digits from them. Everything but schema, budget and nominal size is chosen by the
-// library.
+// draws synthetic digits from them. The library chooses all settings except schema, budget and
+// nominal size.
 //
 //	go run ./examples/dpgm                     on digits drawn by the program: half a minute
 //	go run ./examples/dpgm -nominal 60000 \

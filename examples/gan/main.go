@@ -1,6 +1,6 @@
-// Command gan trains a generative adversarial network on labelled digits with a private critic. A
-// run that is interrupted continues from its checkpoint when the program is started again: nothing
-// is spent twice.
+// Command gan trains a generative adversarial network on labelled digits with a private critic. An
+// interrupted run continues from its checkpoint when the program is started again, and no budget is
+// spent twice.
 //
 //	go run ./examples/gan                      on digits drawn by the program: about a minute
 //	go run ./examples/gan -nominal 60000 \
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 	gen, err := plan.Fit(ctx, train, privgen.Checkpoint(checkpoint),
 		privgen.OnProgress(meter.Show))
 	if err != nil {
-		return err // after an interrupt the checkpoint stays, and the next start resumes
+		return err // after an interrupt the checkpoint remains, and the next start continues the run
 	}
 	fmt.Printf("\n%v\n", gen.Guarantee())
 	if err := gen.SaveFile(filepath.Join(*out, "generator.privgen")); err != nil {
@@ -80,5 +80,5 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Println(score)
-	return os.Remove(checkpoint) // the generator holds the result; another start is another run
+	return os.Remove(checkpoint) // the generator holds the result; the next start begins a new run
 }

@@ -7,15 +7,15 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// With -labels-by keep a private classifier is trained, too, and those synthetic images are left
-// out that it gives another label; see package labelling.
+// With -labels-by keep a private classifier is trained, too. The program then omits synthetic
+// images to which the classifier gives another label; see package labelling.
 //
-// Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
-// longer runs, which an interrupt does not lose.
+// Training on files takes five minutes on two cores. -steps and -generators set longer runs, and
+// -checkpoint saves them, so that an interrupt loses little.
 //
-// It prints the bill before it reads a record and the guarantee afterwards,
-// writes synthetic images with labels (npz, a picture) and the generator, and
-// reports how well classifiers trained on the synthetic images name real ones.
+// It prints the bill before it reads a record and the guarantee afterwards, writes synthetic images
+// with labels (npz, a picture) and the generator, and reports how well classifiers trained on the
+// synthetic images classify real images.
 package main
 
 import (
@@ -105,18 +105,18 @@ func parse(args []string) (config, error) {
 		"how many synthetic images to write (default 60000 with -images, 20000 without)")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.IntVar(&c.nominal, "nominal", 60000,
-		"public number of images in files, about; exact under replace_one")
+		"approximate public number of images in files; exact under replace_one")
 	f.IntVar(&c.features, "features", 0, "random features (default: the plan chooses)")
 	f.IntVar(&c.generators, "generators", 0,
 		"networks trained against the release (default: the plan chooses with -images, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,
-		"training steps of each (default: the plan chooses with -images, 1000 without)")
-	f.IntVar(&c.batch, "batch", 0, "synthetic images a step (default: the plan chooses)")
+		"training steps of each network (default: the plan chooses with -images, 1000 without)")
+	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
-	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
+	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
 	f.Float64Var(&c.distort, "distort", 1,
-		"strength of small random movements of the pixels of what is written; 0 for none")
+		"strength of small random distortions of the written images; 0 for none")
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
@@ -126,7 +126,7 @@ func parse(args []string) (config, error) {
 	return c.withDefaults(), err
 }
 
-// withDefaults makes the run on drawn digits a short one.
+// withDefaults sets a short run for drawn digits.
 func (c config) withDefaults() config {
 	if c.files.Images != "" {
 		c.synthetic = cmp.Or(c.synthetic, 60000)

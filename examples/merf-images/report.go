@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// report trains classifiers on synthetic and on real images and tests both on
-// held-out real ones. None of it is private, and every line says so.
+// report trains classifiers on synthetic and on real images and tests both on held-out real images.
+// The report is not private, and every line says so.
 func report(synthetic, train, test *records.Table) error {
-	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
+	fmt.Println("\nclassifiers trained on synthetic and on real images, tested on held-out real images")
 	suite := evaluate.Suite{Methods: []classify.Method{classify.Convolutional{},
 		classify.NeuralNetwork{}}}
 	all, err := suite.Compare(synthetic, train, test)
@@ -29,10 +29,10 @@ func report(synthetic, train, test *records.Table) error {
 	return nil
 }
 
-// across is how many images a row of the picture holds.
+// across is the number of images in a row of the picture.
 const across = 16
 
-// picture writes real images, then one row of synthetic ones for each class.
+// picture writes real images, and below them one row of synthetic images for each class.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
 	sheet := grid.Sheet{Height: side, Width: side,
 		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}

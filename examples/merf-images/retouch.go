@@ -5,16 +5,16 @@ import (
 	"github.com/seed7ba64551/privgen/records/retouch"
 )
 
-// Generated pixels are never quite black: smooth features do not ask for it.
-// Classifiers that split at small values (trees) then learn from real-looking
-// images what no real image shows. Stretching grey levels between two public
-// ones to black and white is post-processing; 0.2 and 0.8 were chosen on drawn
-// digits. Trees gain .1 to .3 there and on drawn shapes, on which they were not
-// chosen; a convolutional network gains or loses little.
+// Generated pixels are never exactly black, since smooth features do not require it. Classifiers
+// that split at small values (trees) then learn properties that no real image has. The levels
+// between black and white are therefore stretched to [0, 1], which is post-processing. The values
+// 0.2 and 0.8 were chosen on drawn digits. Trees gain .1 to .3 in accuracy on drawn digits, and
+// also on drawn shapes, for which the values were not chosen. A convolutional network gains or
+// loses little.
 const black, white = 0.2, 0.8
 
-// retouched changes images before they are written: networks that learn from images whose pixels
-// are moved a little know real ones better. See docs/studies/tables-and-digits.md.
+// retouched changes images before they are written. Networks that learn from slightly distorted
+// images classify real images better; see docs/studies/tables-and-digits.md.
 func retouched(c config, t *records.Table) (out *records.Table, err error) {
 	out = t
 	if c.distort > 0 {

@@ -13,7 +13,7 @@ import (
 // side is the height and the width of the images.
 const side = digits.Side
 
-// chain returns the chain; the plan decides what no flag sets.
+// chain returns the chain of the flags. The plan chooses settings that no flag sets.
 func (c config) chain() privgen.MERFChain {
 	chain := privgen.MERF(digits.Schema(), c.budget).Nominal(c.nominal).Seed(c.seed).
 		Train(merf.GeneratorConfig{Generators: c.generators, Steps: c.steps, Batch: c.batch})
@@ -23,7 +23,7 @@ func (c config) chain() privgen.MERFChain {
 	return chain
 }
 
-// plan is that of the chain, with a classifier if one is asked for.
+// plan returns the plan of the chain, with a classifier if a flag asks for one.
 func (c config) plan() (privgen.Plan, error) {
 	if c.labels == "" {
 		return c.chain().Plan()

@@ -1,5 +1,5 @@
-// Command mix publishes noisy mixtures of labelled digits, and trains a classifier on what was
-// published, as anyone who has the published file can.
+// Command mix publishes noisy mixtures of labelled digits and trains a classifier on the published
+// file, as anyone can who has the file.
 //
 //	go run ./examples/mix                      on digits drawn by the program: a few seconds
 //	go run ./examples/mix -nominal 60000 \
@@ -70,8 +70,8 @@ func run(ctx context.Context, args []string) error {
 	return learn(ctx, released, test)
 }
 
-// learn trains a convolutional network on images drawn from the class moments that the mixtures
-// show. It costs no privacy. The accuracy on held-out real images is not private.
+// learn trains a convolutional network on images drawn from the class moments of the mixtures. It
+// costs no privacy. The accuracy on held-out real images is not private.
 func learn(ctx context.Context, released *mix.Model, test *records.Table) error {
 	moments, err := released.Moments(mix.MomentsConfig{})
 	if err != nil {
@@ -88,7 +88,7 @@ func learn(ctx context.Context, released *mix.Model, test *records.Table) error 
 	if err := (mix.Trainer{Epochs: 3, Seed: 1}).FitMoments(ctx, net, moments, drawn); err != nil {
 		return err
 	}
-	clipped, err := released.Prepared(test) // held-out images, clipped as the mixed ones were
+	clipped, err := released.Prepared(test) // held-out images, clipped like the mixed images
 	if err != nil {
 		return err
 	}

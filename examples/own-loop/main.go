@@ -25,7 +25,7 @@ import (
 
 func main() { program.Main("own-loop", run) }
 
-const inputs = 4 // and the answer: all in [-1, 1] by declaration
+const inputs = 4 // inputs and the answer are declared to be in [-1, 1]
 
 func run(ctx context.Context, _ []string) error {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}

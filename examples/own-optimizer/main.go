@@ -1,5 +1,5 @@
 // Command own-optimizer trains a classifier of the library privately with a user-defined optimiser,
-// a learning rate that warms up and falls, and a clip norm for each layer.
+// a learning rate that warms up and then falls, and a clip norm for each layer.
 //
 //	go run ./examples/own-optimizer            a few seconds
 //
@@ -42,8 +42,8 @@ func run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// lion is a user-defined optimiser: steps of one size along the sign of a moving average (Chen et
-// al. 2023). It sees released gradients only, so it needs no privacy of its own.
+// lion is a user-defined optimiser with steps of constant size along the sign of a moving average
+// (Chen et al. 2023). It sees only released gradients, so it costs no privacy.
 type lion struct{ average []float32 }
 
 func (lion) Name() string          { return "lion" }
@@ -56,8 +56,8 @@ func (l lion) Move(_ int, rate float64, params, grad []float32) {
 	}
 }
 
-// classify trains with this optimiser. Each step, with the clip norms of both layers, is one event
-// on the ledger.
+// classify trains a classifier with the optimiser lion. Each step, with the clip norms of both
+// layers, is one event on the ledger.
 func classify(ctx context.Context, ledger *accountant.Ledger,
 	data records.Data) (*models.Classifier, error) {
 	net, err := models.MLP{Hidden: []int{16}}.Classifier(device.CPU(), data.Schema().Dim(),
@@ -86,7 +86,7 @@ func classify(ctx context.Context, ledger *accountant.Ledger,
 	return net, nil
 }
 
-// made draws vectors whose class is the sign of the last coordinate less the others.
+// made draws vectors whose class is the sign of the last coordinate minus the sum of the others.
 func made(n int, seed uint64) (*records.Table, error) {
 	const inputs = 4
 	rng := rand.New(rand.NewPCG(2, seed))

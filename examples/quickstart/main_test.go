@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOutput compares what the program prints with output.txt, which the README quotes.
+// TestOutput compares the program's output with output.txt, which the README quotes.
 func TestOutput(t *testing.T) {
 	want, err := os.ReadFile("output.txt")
 	if err != nil {

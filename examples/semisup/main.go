@@ -1,16 +1,16 @@
 // Command semisup trains a classifier on a few labelled images with the help of a private generator
-// of unlabelled ones.
+// of unlabelled images.
 //
 //	go run ./examples/semisup                  on digits drawn by the program: a minute
 //	go run ./examples/semisup -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// The generator learns clusters of many private images without labels. The few labelled images,
-// which are public, name the clusters. Samples of the clusters, with those classes, are then
+// The generator learns clusters of many private images without labels. The few labelled images are
+// public and give each cluster a class. Samples of the clusters with these classes are then
 // training data for any classifier, at no further cost.
 //
-// It helps where clusters are classes, as for digits. Samples of a generator without clusters do
-// not help (Algorithm 4 of Zhang, Ji and Wang 2018; benchmarks/studies/semisup).
+// The samples help if clusters correspond to classes, as for digits. Samples of a generator without
+// clusters do not help (Algorithm 4 of Zhang, Ji and Wang 2018; benchmarks/studies/semisup).
 package main
 
 import (
@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string) error {
 	var files images.Files
 	var budget accountant.Budget
 	f := program.NewFlags("semisup")
-	files.Flags(f, "of which the first -labelled are used, and those of the test")
+	files.Flags(f, "of which only the first -labelled and those of the test are used")
 	program.BudgetFlags(f, &budget, 4, 1e-5)
 	nominal := f.Int("nominal", 20000, "public nominal number of private images")
 	labelled := f.Int("labelled", 50, "number of public images with labels")
@@ -75,7 +75,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// samples draws from every cluster that has labelled images, with the commonest of their classes.
+// samples draws from every cluster that has labelled images, and gives the samples the most
+// frequent class of these images.
 func samples(ctx context.Context, gen *privgen.Generator,
 	public *records.Table) (*records.Table, error) {
 	var b device.Batch
@@ -107,7 +108,7 @@ func samples(ctx context.Context, gen *privgen.Generator,
 	return records.FromFlat(public.Schema(), flat, labels...)
 }
 
-// commonest returns the class with most votes, or the least of several.
+// commonest returns the class with the most votes; of several such classes, the smallest.
 func commonest(votes map[int32]int) (class int32) {
 	for k, n := range votes {
 		if n > votes[class] || n == votes[class] && k < class {

@@ -1,4 +1,4 @@
-// Command service learns a generator from a CSV file once and then serves synthetic rows by HTTP.
+// Command service learns a generator from a CSV file once and then serves synthetic rows over HTTP.
 //
 //	go run ./examples/service          learn from examples/quickstart/people.csv and serve
 //	curl 'localhost:8080/rows.csv?n=5' in another terminal
@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string) error {
 	f := program.NewFlags("service")
 	path := f.String("csv", "examples/quickstart/people.csv",
 		"CSV file with a header: the private rows")
-	public := f.String("schema", "", "schema file (default: that of people.csv)")
+	public := f.String("schema", "", "schema file (default: the schema of people.csv)")
 	nominal := f.Int("nominal", 2000, "public nominal number of rows")
 	folder := f.String("folder", "out/service", "folder for ledger, checkpoint and generator")
 	listen := f.String("listen", "localhost:8080", "address to serve at")
@@ -97,7 +97,7 @@ func learn(ctx context.Context, plan privgen.Plan, csv, folder string) (*privgen
 		privgen.Checkpoint(filepath.Join(folder, "people.ckpt")))
 }
 
-// rows answers every request with new synthetic rows. It never reads the real ones.
+// rows answers every request with new synthetic rows. It never reads real rows.
 func rows(gen *privgen.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /rows.csv", func(w http.ResponseWriter, r *http.Request) {

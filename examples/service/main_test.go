@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestServiceSpendsOnce learns twice in one folder, as after a restart, and asks for rows.
+// TestServiceSpendsOnce learns twice in one folder, as after a restart, and then requests rows. The
+// budget must be spent once.
 func TestServiceSpendsOnce(t *testing.T) {
 	schema, err := people()
 	if err != nil {
@@ -32,7 +33,7 @@ func TestServiceSpendsOnce(t *testing.T) {
 		rows(gen).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/rows.csv?n=20", nil))
 		lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n")
 		if answer.Code != http.StatusOK || lines[0] != "age,work,hours,income" || len(lines) != 21 {
-			t.Errorf("%d: %q", answer.Code, answer.Body)
+			t.Errorf("got status %d and %q, want 20 rows with a header", answer.Code, answer.Body)
 		}
 	}
 	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Audit(t.Context(), "people")
@@ -41,7 +42,7 @@ func TestServiceSpendsOnce(t *testing.T) {
 	}
 	defer ledger.Close()
 	if spent := ledger.Epsilon().Upper; !(spent > 0.9 && spent <= 1) {
-		t.Errorf("ε = %v is spent, want once 1", spent)
+		t.Errorf("got spent ε = %v after two fits, want 1", spent)
 	}
 }
 
@@ -50,7 +51,7 @@ func TestServiceRefusesNumbers(t *testing.T) {
 		answer := httptest.NewRecorder()
 		rows(nil).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/rows.csv?n="+n, nil))
 		if answer.Code != http.StatusBadRequest {
-			t.Errorf("n=%q: status %d", n, answer.Code)
+			t.Errorf("n=%q: got status %d, want 400", n, answer.Code)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Command sets makes synthetic sets of items, such as the stops that a passenger visited, and
-// compares answers to counting queries with those of the real sets.
+// Command sets makes synthetic sets of items, such as the stops that a passenger visited. It
+// compares the answers to counting queries on synthetic and real sets.
 //
 //	go run ./examples/sets                     on sets made up by the program: a few seconds
 //	go run ./examples/sets -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
@@ -26,9 +26,9 @@ func run(ctx context.Context, args []string) error {
 	var budget accountant.Budget
 	f := program.NewFlags("sets")
 	program.BudgetFlags(f, &budget, 1, 1e-6)
-	file := f.String("file", "", "file of sets, one a line, items separated by blanks")
-	universe := f.Int("universe", made.Universe, "number of items that exist, public")
-	maxItems := f.Int("max-items", made.MaxItems, "largest number of items of a set, public")
+	file := f.String("file", "", "file of sets, one set on each line, items separated by blanks")
+	universe := f.Int("universe", made.Universe, "public number of possible items")
+	maxItems := f.Int("max-items", made.MaxItems, "public largest number of items of a set")
 	nominal := f.Int("nominal", 60000, "public nominal number of records")
 	if err := f.Parse(args); err != nil {
 		return err

@@ -7,8 +7,9 @@
 // The schema lists the columns with their bounds and levels. It is public: write it from the
 // documentation of the data, never from the records.
 //
-// The program prints the price before it reads a record and the guarantee afterwards, and writes
-// synthetic.csv, the generator, and report.html, which compares with real rows and is not private.
+// The program prints the price before it reads a record, and the guarantee afterwards. It writes
+// synthetic.csv, the generator, and report.html, which compares synthetic with real rows and is not
+// private.
 package main
 
 import (
@@ -28,7 +29,7 @@ import (
 
 func main() { program.Main("table", run) }
 
-// source says where schema and rows come from. Without files the rows are made up.
+// source describes where schema and rows come from. Without files the rows are generated.
 type source struct {
 	schema, train, test string
 	made                demo.TableSource
@@ -41,12 +42,12 @@ func run(ctx context.Context, args []string) error {
 	var budget accountant.Budget
 	f := program.NewFlags("table")
 	program.BudgetFlags(f, &budget, 1, 1e-5)
-	f.StringVar(&src.schema, "schema", "", "schema of the files (default: that of the made-up table)")
+	f.StringVar(&src.schema, "schema", "", "schema of the files (default: the schema of the generated table)")
 	f.StringVar(&src.train, "train", "", "CSV file of private rows, plain or gz")
 	f.StringVar(&src.test, "test", "", "CSV file of held-out rows, for the report")
 	f.BoolVar(&src.csv.Header, "header", false, "the first line of the files names the columns")
 	f.IntVar(&src.made.Records, "nominal", 20000, "public nominal number of rows")
-	out := f.String("out", "out", "folder for what is written")
+	out := f.String("out", "out", "folder for the written files")
 	if err := f.Parse(args); err != nil {
 		return err
 	}

@@ -22,10 +22,10 @@ func newLine() *line {
 	return &line{params: device.NewParams(device.CPU(), device.Shape{Name: "w", Rows: 1, Cols: 1})}
 }
 
-// Params returns what is trained.
+// Params returns the trained parameters.
 func (l *line) Params() device.Params { return l.params }
 
-// Gradients keeps the batch; its methods compute gradients from it.
+// Gradients keeps the batch. The methods below compute gradients from it.
 func (l *line) Gradients(b device.Batch) models.Gradients {
 	l.batch = b
 	return l
@@ -37,7 +37,7 @@ func (l *line) slope(i int) float32 {
 	return (l.params.Flat.Data[0]*r[0] - r[1]) * r[0]
 }
 
-// SquaredNorms states the squared norm of every record's gradient.
+// SquaredNorms sets dst to the squared norms of the records' gradients.
 func (l *line) SquaredNorms(dst []float64) {
 	for i := range dst {
 		dst[i] = float64(l.slope(i)) * float64(l.slope(i))

@@ -17,7 +17,7 @@ func Example_sets() {
 		Communities: 6, Affinity: 0.7, Seed: 1}
 	visits, err := source.Make() // your data: records.Visits groups the rows of a file by person
 	check(err)
-	visited := records.WithUnit(visits, records.UnitUser) // a record is all that one person did
+	visited := records.WithUnit(visits, records.UnitUser) // one record for each person
 
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	plan, err := privgen.Independent(visits.Schema(), budget).Nominal(20_000).Plan()

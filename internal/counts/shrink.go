@@ -1,5 +1,5 @@
 // Package counts improves counts that were released with Gaussian noise. It reads released numbers
-// only, so all of it is post-processing.
+// only, so its results are post-processing.
 package counts
 
 import "math"
@@ -7,10 +7,10 @@ import "math"
 // Shrink estimates nonnegative counts from counts with noise of standard deviation std. The
 // estimate is the mean of each count given its noisy value and the distribution of all counts.
 //
-// If many counts are near zero, noise makes half of them negative and the largest ones too large;
-// clamping them would add the mean of the clamped noise to every sum of them. The distribution is
-// estimated by maximum likelihood over a grid of possible counts (Kiefer and Wolfowitz 1956;
-// Robbins' empirical Bayes); noisy counts far above the noise do not change.
+// If many counts are near zero, noise makes half of them negative and the largest counts too large.
+// Clamping would bias sums of counts upwards, since the mean of clamped noise is positive. Shrink
+// estimates the distribution by maximum likelihood over a grid of possible counts (Kiefer and
+// Wolfowitz 1956; Robbins' empirical Bayes). Noisy counts far above the noise do not change.
 func Shrink(noisy []float64, std float64) []float64 {
 	out := make([]float64, len(noisy))
 	if !(std > 0) {
@@ -30,10 +30,10 @@ func Shrink(noisy []float64, std float64) []float64 {
 	return out
 }
 
-// Distances are in standard deviations of the noise.
+// Counts and distances are in units of the noise's standard deviation.
 const (
-	far    = 10.0     // from here on a noisy count is left unchanged
-	step   = 1.0 / 16 // of the grid of possible counts
+	far    = 10.0     // noisy counts from this value on do not change
+	step   = 1.0 / 16 // distance of the points in the grid of possible counts
 	points = (far+4)/step + 1
 	bin    = 1.0 / 16 // width of bins of noisy counts, while the distribution is fitted
 	lowest = -8.0
@@ -83,10 +83,11 @@ func densities(z float64) []float64 {
 	return out
 }
 
-// share adds n observations to the counts they may come from.
+// share divides n observations among the counts from which they may come, in proportion to the
+// posterior probabilities.
 func share(dst, prior, likelihood []float64, n float64) {
 	dst, likelihood = dst[:len(prior)], likelihood[:len(prior)]
-	var sums [4]float64 // four sums, so that an addition need not wait for the one before
+	var sums [4]float64 // four sums, so that an addition does not wait for the previous one
 	whole := len(prior) &^ 3
 	for j := 0; j < whole; j += 4 {
 		p, l := prior[j:j+4:j+4], likelihood[j:j+4:j+4]

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShrinkKeepsSums: over many counts that are mostly far below the noise, sums stay right and
-// errors fall well below those of clamping.
+// TestShrinkKeepsSums: if most counts are far below the noise, their sum is accurate, and squared
+// errors are far smaller than with clamping.
 func TestShrinkKeepsSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n, std = 10000, 50.0
@@ -22,19 +22,19 @@ func TestShrinkKeepsSums(t *testing.T) {
 	var sum, squares, clamped, clampedSquares float64
 	for i, v := range got {
 		if !(v >= 0) {
-			t.Fatalf("count %d is %v", i, v)
+			t.Fatalf("count %d is %v, want a nonnegative number", i, v)
 		}
 		c := max(noisy[i], 0)
 		sum, clamped = sum+v, clamped+c
 		squares += (v - truth[i]) * (v - truth[i])
 		clampedSquares += (c - truth[i]) * (c - truth[i])
 	}
-	// The noise of the sum is 5000, four times which the sum may be off.
+	// The standard deviation of the noise of the sum is 5000. An error of four times this is allowed.
 	if math.Abs(sum-total) > 4*std*math.Sqrt(n) || math.Abs(clamped-total) < 1.5*math.Abs(sum-total) {
-		t.Errorf("sum %.0f, clamped %.0f, of %.0f", sum, clamped, total)
+		t.Errorf("the sum is %.0f, and %.0f with clamping, want about %.0f", sum, clamped, total)
 	}
 	if squares > clampedSquares/5 {
-		t.Errorf("squared error %.3g, clamped %.3g", squares, clampedSquares)
+		t.Errorf("squared error %.3g, and %.3g with clamping, want a fifth or less", squares, clampedSquares)
 	}
 }
 
@@ -43,12 +43,12 @@ func TestShrinkIsTotal(t *testing.T) {
 		for _, std := range []float64{0, 1e-9, 1, 1e9} {
 			for _, v := range Shrink(noisy, std) {
 				if !(v >= 0) || math.IsInf(v, 0) {
-					t.Errorf("Shrink(%v, %v) holds %v", noisy, std, v)
+					t.Errorf("Shrink(%v, %v) returns %v, want finite numbers that are not negative", noisy, std, v)
 				}
 			}
 		}
 	}
 	if got := Shrink([]float64{1000}, 1)[0]; got != 1000 {
-		t.Errorf("a count far above its noise becomes %v", got)
+		t.Errorf("a count of 1000, far above its noise, becomes %v, want no change", got)
 	}
 }

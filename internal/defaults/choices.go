@@ -1,20 +1,20 @@
-// Package defaults has the rules by which systems set what a configuration leaves open. They use
-// three public things: the schema, the budget, and the nominal number of records. No rule reads a
-// record.
+// Package defaults contains the rules by which systems choose settings that a configuration leaves
+// open. The rules use three public inputs: the schema, the budget, and the nominal number of
+// records. No rule reads a record.
 //
 // # Signal
 //
-// All rules use one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one record
-// adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1 in p
-// coordinates, released once, has noise of norm √p/s. If T releases share the budget, each has √T
-// times the noise. The same holds, relative to the batch, for T steps on Poisson samples of any
-// size, as long as the noise multiplier is above about 1. Therefore
+// All rules use one number, the signal s = n/σ₁. Here σ₁ is the noise of a single Gaussian release
+// that costs the whole budget, relative to the largest contribution of one record. A mean of n rows
+// of norm 1 in p coordinates, released once, has noise of norm √p/s. If T releases share the
+// budget, each has √T times the noise. The same is true, relative to the batch, for T steps on
+// Poisson samples of any size, if the noise multiplier is above about 1. Therefore
 //
 //	noise of a step's mean gradient ≈ √(T·p)/s,     in units of the clip norm
 //
-// and each rule keeps that below a fixed fraction of 1: [Task.Steps] chooses T, [Task.Width]
-// chooses p, [Task.Features] the length of a released mean. The fractions were fitted on generated
-// data of many shapes (docs/defaults.md), never on test data.
+// and each rule keeps this noise below a fixed fraction of 1: [Task.Steps] chooses T, [Task.Width]
+// chooses p, and [Task.Features] chooses the length of a released mean. The fractions were fitted
+// on generated data of many shapes (docs/defaults.md), never on test data.
 package defaults
 
 import (
@@ -80,7 +80,7 @@ func shown(v reflect.Value) string {
 	return list + "}"
 }
 
-// Notes returns the lines of a plan that say what was chosen, and why.
+// Notes returns the lines of a plan that list the choices and their reasons.
 func (c Choices) Notes() (notes []string) {
 	for _, one := range c {
 		if one.Setting == "" {

@@ -30,13 +30,13 @@ func TestWriteFileIsAllOrNothing(t *testing.T) {
 		return broken
 	})
 	if !errors.Is(err, broken) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a write that fails: got %v, want its own error", err)
 	}
 	if b, _ := os.ReadFile(path); string(b) != "one" {
 		t.Errorf("a failed write left %q", b)
 	}
 	if names, _ := filepath.Glob(path + "*"); len(names) != 1 {
-		t.Errorf("files left: %v", names)
+		t.Errorf("a failed write left the files %v", names)
 	}
 }
 
@@ -48,12 +48,12 @@ func TestWriteFileReplacesRegularFilesOnly(t *testing.T) {
 	}
 	for _, path := range []string{dir, link} {
 		if err := durable.WriteFile(path, text("x")); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want ErrExist", path, err)
 		}
 	}
 }
 
-// A file that a killed writer left is taken over, even if it is a link to elsewhere.
+// A file that a killed writer left is replaced, even if it is a link to another file.
 func TestLeftoverTempFileIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path, victim := filepath.Join(dir, "f"), filepath.Join(dir, "victim")
@@ -81,7 +81,7 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
-		t.Fatalf("a second lock: %v", err)
+		t.Fatalf("a second lock: got %v, want ErrLocked", err)
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -94,16 +94,16 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 		t.Error(err)
 	}
 	if names, _ := filepath.Glob(path + "*"); len(names) != 0 {
-		t.Errorf("files left: %v", names)
+		t.Errorf("a closed lock left the files %v", names)
 	}
 }
 
-// TestLockDiesWithItsProcess kills a holder without a chance to clean up.
+// TestLockDiesWithItsProcess kills the process that holds a lock, so that it cannot clean up.
 func TestLockDiesWithItsProcess(t *testing.T) {
 	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
 		_, err := durable.NewLock(path)
 		fmt.Println(err)
-		_, _ = io.Copy(io.Discard, os.Stdin) // select {} would be a deadlock, and end the process
+		_, _ = io.Copy(io.Discard, os.Stdin) // select {} would end the process as a deadlock
 		return
 	}
 	exe, err := os.Executable()
@@ -117,7 +117,7 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close() // open until then: the child waits for its end
+	defer in.Close() // the child waits until this is closed
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -127,10 +127,10 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	}
 	line := make([]byte, 5)
 	if _, err := io.ReadFull(out, line); err != nil || string(line) != "<nil>" {
-		t.Fatalf("the child says %q: %v", line, err)
+		t.Fatalf("the child wrote %q: %v", line, err)
 	}
 	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
-		t.Fatalf("beside the child: %v", err)
+		t.Fatalf("while the child has the lock: got %v, want ErrLocked", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestMutexExcludes(t *testing.T) {
 	for _, m := range []*durable.Mutex{a, b} { // another goroutine, and another process's handle
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if _, err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("a second lock: %v", err)
+			t.Fatalf("a second lock: got %v, want DeadlineExceeded", err)
 		}
 		cancel()
 	}
@@ -172,7 +172,7 @@ func TestMutexExcludes(t *testing.T) {
 	}()
 	unlock()
 	(<-got)()
-	if err := os.Remove(path); err != nil { // while a has it open: its lock is no longer anybody's
+	if err := os.Remove(path); err != nil { // a has it open, but a lock on it excludes nobody now
 		t.Fatal(err)
 	}
 	unlockA, err := a.Lock(t.Context())
@@ -182,7 +182,7 @@ func TestMutexExcludes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := b.Lock(ctx); err == nil {
-		t.Error("two locks, since the file was removed")
+		t.Error("two handles have the lock after its file was removed")
 	}
 	unlockA()
 	if err := errors.Join(a.Close(), b.Close(), a.Close()); err != nil {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder makes a folder and its parents, and returns when their names survive a power failure.
-// An existing folder is not an error; its name is synced too, since the process that made it may
-// have ended before syncing it.
+// MakeFolder makes a folder and those of its parents that are missing. It returns when their names
+// survive a power failure. An existing folder is not an error. Its name is synced too, because the
+// process that made the folder may have ended before it did so.
 func MakeFolder(path string) error {
 	path = filepath.Clean(path)
 	up := filepath.Dir(path)
@@ -27,5 +27,5 @@ func MakeFolder(path string) error {
 			return err
 		}
 	}
-	return ignore(SyncFolder(up), fs.ErrPermission) // another's folder, which is there for long
+	return ignore(SyncFolder(up), fs.ErrPermission) // another user's folder, not a new one
 }

@@ -10,7 +10,7 @@ import (
 // ErrLocked is returned if another process, or another part of this one, holds the lock.
 var ErrLocked = errors.New("in use by another run")
 
-// lockSuffix names the file that is locked on behalf of a path.
+// lockSuffix, after a path, is the name of the file that is locked for the path.
 const lockSuffix = ".lock"
 
 // A Lock gives exclusive use of a path until it is closed or its process ends.
@@ -18,14 +18,15 @@ type Lock struct {
 	file *os.File
 }
 
-// NewLock locks a path. It does not wait. The lock belongs to a file next to the path, which Close
-// removes; a killed process may leave that file, unlocked, and the next NewLock takes it over.
+// NewLock locks a path. It does not wait. What is locked is a file next to the path, and Close
+// removes that file. A killed process may leave the file without a lock; the next NewLock then uses
+// it.
 //
 // Errors: ErrLocked; those of the file system; errors.ErrUnsupported if the system has no locks
 // that end with their process.
 func NewLock(path string) (*Lock, error) {
 	name := path + lockSuffix
-	for range 100 { // a holder may remove the file between our opening and our locking it
+	for range 100 { // a holder may remove the file after we open it and before we lock it
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
@@ -43,7 +44,7 @@ func NewLock(path string) (*Lock, error) {
 	return nil, fmt.Errorf("%s: %w", path, ErrLocked)
 }
 
-// current reports whether f still has its name.
+// current reports whether name still refers to f.
 func current(f *os.File, name string) bool {
 	mine, err := f.Stat()
 	if err != nil {

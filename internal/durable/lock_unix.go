@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock of the open file description: it conflicts with every other opening of
-// the file, in this process as in others, and ends with the last descriptor.
+// lockFile locks the open file description. The lock conflicts with every other opening of the
+// file, in this process or in others, and ends when the last descriptor is closed.
 func lockFile(f *os.File) error { return lockBy(flock, f) }
 
-// blockFile is lockFile, and waits where another has the lock.
+// blockFile is like lockFile, but waits if another opening of the file has the lock.
 func blockFile(f *os.File) error { return lockBy(flockWait, f) }
 
 func unlockFile(f *os.File) error { return lockBy(funlock, f) }
@@ -32,7 +32,8 @@ func lockBy(flock func(fd int) error, f *os.File) error {
 	}
 }
 
-// closeAndRemove removes the name first: later opens get another file.
+// closeAndRemove removes the file before it closes it, so that whoever opens the name later gets
+// another file.
 func closeAndRemove(f *os.File) error {
 	return errors.Join(removeIfThere(f.Name()), f.Close())
 }

@@ -33,6 +33,6 @@ func closeAndRemove(f *os.File) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	_ = removeIfThere(name) // an error means that the next run uses the file; that run removes it
+	_ = removeIfThere(name) // on an error, the next run uses the file and removes it
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A Mutex provides mutual exclusion between processes, and between handles of one process, by a
-// lock on a file that is never removed. The lock ends with the process that holds it.
+// A Mutex provides mutual exclusion between processes, and between handles in one process. It locks
+// a file, which it never removes. The lock ends with the process that holds it.
 type Mutex struct {
 	path string
 
@@ -19,7 +19,7 @@ type Mutex struct {
 // NewMutex returns the mutex of the file at path, which it creates if it is missing.
 func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
-// Lock waits for the lock until ctx ends. The function returned releases it.
+// Lock waits for the lock until ctx ends. The function that it returns releases the lock.
 //
 // Errors: the context's; those of the file system; errors.ErrUnsupported if the system has no locks
 // that end with their process.
@@ -35,13 +35,13 @@ func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 		if current(f, m.path) {
 			return func() { _ = unlockFile(f); m.keep(f) }, nil
 		}
-		if err := f.Close(); err != nil { // the file was replaced: its lock excludes no other process
+		if err := f.Close(); err != nil { // the file was replaced; a lock on it excludes nobody
 			return nil, err
 		}
 	}
 }
 
-// open returns the open file, or opens it.
+// open returns the file that was kept, or opens the file.
 func (m *Mutex) open() (*os.File, error) {
 	m.mu.Lock()
 	f := m.file
@@ -64,7 +64,7 @@ func (m *Mutex) keep(f *os.File) {
 	_ = f.Close()
 }
 
-// Close closes the file that is kept. It does not release a lock.
+// Close closes the file that was kept. It does not release a lock that is held.
 func (m *Mutex) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,8 +76,8 @@ func (m *Mutex) Close() error {
 	return f.Close()
 }
 
-// waitLock locks f, or closes it and returns an error. It waits in the operating system, which is
-// fair.
+// waitLock locks f, or closes it and returns an error. The operating system does the waiting, which
+// is fair to all that wait.
 func waitLock(ctx context.Context, f *os.File) error {
 	if err := ctx.Err(); err != nil {
 		return errors.Join(err, f.Close())
@@ -94,7 +94,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 	case err := <-got:
 		return closeIf(err, f)
 	case <-ctx.Done():
-		go func() { // the wait cannot be cancelled: a lock that it gets is released at once
+		go func() { // the wait cannot be cancelled; if it gets the lock, closing f releases it
 			<-got
 			_ = f.Close()
 		}()

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// rename replaces a file and returns when the new name is on the disk. os.Rename does not wait, and
-// folders cannot be synced here.
+// rename replaces a file and returns when the new name is on the disk. os.Rename does not wait for
+// the disk, and folders cannot be synced on Windows.
 func rename(from, to string) error {
 	a, err := windows.UTF16PtrFromString(from)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // SyncFolder makes the names in a folder survive a power failure. File systems that cannot sync a
-// folder keep names in order without it; they return EINVAL or ENOTSUP, which is not an error here.
+// folder return EINVAL or ENOTSUP. That is not an error here, because they keep names in order
+// without it.
 func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

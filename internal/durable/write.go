@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 )
 
-// tempSuffix names the file that WriteFile fills before it takes the place of the final one. The
-// name is fixed, so that a killed process leaves at most one such file and the next write of the
-// same path replaces it.
+// tempSuffix, after a path, is the name of the file that WriteFile fills and then renames to the
+// path. The name is fixed, so that a killed process leaves at most one such file, and the next
+// write of the same path replaces it.
 const tempSuffix = ".tmp"
 
-// WriteFile replaces the file at path by what write writes. A full disk, a crash or an error leaves
-// the old file in place. Concurrent writers of one path must hold a lock.
+// WriteFile replaces the file at path with what write writes. Until the new file is complete, a
+// full disk, a crash or an error leaves the old one in place. Concurrent writers of one path must
+// hold a lock.
 //
 // Errors: those of the file system and of write; fs.ErrExist if path exists and is not a regular
 // file.

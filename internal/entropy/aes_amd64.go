@@ -4,13 +4,13 @@
 
 package entropy
 
-// expandKeyAES writes the fifteen round keys of a key of 32 bytes.
+// expandKeyAES writes the fifteen round keys for a key of 32 bytes.
 //
 //go:noescape
 func expandKeyAES(key *byte, schedule *byte)
 
-// keystreamVAES writes n times 64 bytes of keystream, from block number on; first holds the
-// eight bytes that every counter block begins with, least significant byte first.
+// keystreamVAES writes n times 64 bytes of keystream, beginning with the block of the given number.
+// Every counter block begins with the eight bytes of first, least significant byte first.
 //
 //go:noescape
 func keystreamVAES(n int, dst *byte, schedule *byte, first uint64, number uint64)

@@ -5,22 +5,22 @@ import (
 	"encoding/binary"
 )
 
-// schedule is the fifteen round keys of AES-256.
+// schedule holds the fifteen round keys of AES-256.
 type schedule [15 * aes.BlockSize]byte
 
-// group is how many bytes the vector cipher makes at a time: four blocks.
+// group is the number of bytes that the vector cipher makes at a time: four blocks.
 const group = 4 * aes.BlockSize
 
-// counter is AES-256 in counter mode, four blocks at a time: the bytes of cipher.NewCTR, to the
-// bit, as long as the last eight bytes of the counter block do not wrap around. They hold the last
-// sixteen bits of the chunk and 48 bits of block number, so they do not before 4 PiB, nor does one
-// sub-stream run into the next.
+// counter is AES-256 in counter mode, four blocks at a time. It makes exactly the bytes of
+// cipher.NewCTR as long as the last eight bytes of the counter block do not wrap around. These
+// bytes hold the last sixteen bits of the chunk and 48 bits of block number. So neither do they
+// wrap around before 4 PiB, nor does one sub-stream run into the next.
 type counter struct {
 	keys   *schedule
-	first  uint64 // the block's first eight bytes, as they lie in memory
-	number uint64 // the others as a number
+	first  uint64 // the first eight bytes of the counter block, as they are in memory
+	number uint64 // the last eight bytes of the counter block, as a number
 	left   [group]byte
-	unread int // of left, its last bytes
+	unread int // how many bytes at the end of left are not used yet
 }
 
 func newCounter(keys *schedule, iv *[aes.BlockSize]byte) *counter {
@@ -41,28 +41,28 @@ func (c *counter) fill(dst []byte) {
 	}
 }
 
-// make fills dst, a multiple of a group, from fresh blocks.
+// make fills dst from fresh blocks. The length of dst is a multiple of group.
 func (c *counter) make(dst []byte) {
 	c.keys.keystream(dst, c.first, c.number)
 	c.number += uint64(len(dst) / aes.BlockSize)
 }
 
-// Ahead is keystream being made: words that a stream will return next, computed piece by piece
-// during other work by a kernel that implements the cipher.
+// Ahead describes keystream that is being made: the words that a stream will return next. A kernel
+// that implements the cipher computes them piece by piece during other work.
 type Ahead struct {
 	Words []uint64 // the destination; nil if there is nothing to make
 	Made  int      // the number of words made so far, a multiple of eight
-	// Schedule is the round keys of AES-256; First and Number are the counter block of word 0: its
-	// first eight bytes as they lie in memory, and the others as a number. Two words are a block.
+	// Schedule holds the round keys of AES-256. First and Number are the counter block of word 0: its
+	// first eight bytes as they are in memory, and the others as a number. A block makes two words.
 	Schedule      *byte
 	First, Number uint64
 }
 
-// Ahead begins to make the stream's next words, which a call of Finish returns. There may be
-// nothing to make. The stream itself has not moved: unless Finish is called, another call of Ahead
-// or of FillWords makes the same words.
+// Ahead begins to make the stream's next words in words, and a call of Finish completes them. There
+// may be nothing to make. The stream itself does not advance: unless Finish is called, another call
+// of Ahead or of FillWords makes the same words.
 //
-// words is a whole number of groups of eight.
+// The length of words is a multiple of eight; for any other length there is nothing to make.
 func (s *Stream) Ahead(words []uint64) Ahead {
 	if s.wide == nil || s.wide.unread > 0 || len(words)%8 != 0 {
 		return Ahead{}
@@ -70,11 +70,11 @@ func (s *Stream) Ahead(words []uint64) Ahead {
 	return Ahead{Words: words, Schedule: &s.wide.keys[0], First: s.wide.first, Number: s.wide.number}
 }
 
-// Finish makes the remaining words begun by Ahead and returns all of them. It must be the next call
-// on the stream.
+// Finish makes the remaining words of those that Ahead began, so that a.Words is complete, and
+// advances the stream past them. It must be the next call on the stream after Ahead.
 func (s *Stream) Finish(a *Ahead) {
 	if a.Number != s.wide.number {
-		panic("entropy: words made ahead of a stream that has moved")
+		panic("entropy: words were made ahead of a stream that has advanced since")
 	}
 	s.wide.number += uint64(a.Made / 2)
 	s.FillWords(a.Words[a.Made:])

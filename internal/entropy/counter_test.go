@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestVectorCipherIsAES compares the vector cipher with crypto/aes: random keys and counter blocks,
-// read in pieces of random length, so that every remainder of a group of blocks occurs.
+// TestVectorCipherIsAES compares the vector cipher with crypto/aes for random keys and counter
+// blocks. The keystream is read in pieces of random length, so that every remainder of a group of
+// blocks occurs.
 func TestVectorCipherIsAES(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 300 {
@@ -37,12 +38,12 @@ func TestVectorCipherIsAES(t *testing.T) {
 			rest = rest[n:]
 		}
 		if !bytes.Equal(got, want) {
-			t.Fatalf("key %x, counter block %x: not the keystream of crypto/aes", key, iv)
+			t.Fatalf("key %x, counter block %x: the keystream is not that of crypto/aes", key, iv)
 		}
 	}
 }
 
-// TestVectorScheduleOfStandard is the key expansion of FIPS 197, appendix A.3.
+// TestVectorScheduleOfStandard checks the key expansion with the example of FIPS 197, appendix A.3.
 func TestVectorScheduleOfStandard(t *testing.T) {
 	var key [32]byte
 	mustHex(t, key[:], "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
@@ -51,7 +52,7 @@ func TestVectorScheduleOfStandard(t *testing.T) {
 		t.Skip("no vector cipher on this machine")
 	}
 	var want [32]byte
-	mustHex(t, want[:16], "9ba354118e6925afa51a8b5f2067fcde") // w4 to w7 of the next pair
+	mustHex(t, want[:16], "9ba354118e6925afa51a8b5f2067fcde") // w8 to w11; w12 to w15 follow
 	mustHex(t, want[16:], "a8b09c1a93d194cdbe49846eb75d5b9a")
 	if !bytes.Equal(keys[32:64], want[:]) {
 		t.Errorf("round keys 2 and 3 are %x, want %x", keys[32:64], want)
@@ -95,8 +96,9 @@ func TestStreamsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// TestWordsAheadAreTheNextWords: words made ahead, or some of them, are those that the stream hands
-// out next, and none comes twice, whether or not they are asked for.
+// TestWordsAheadAreTheNextWords: the words that Ahead and Finish make are those that the stream
+// would return next, however many of them were made ahead. A call of Ahead without Finish changes
+// nothing.
 func TestWordsAheadAreTheNextWords(t *testing.T) {
 	source, err := Seeded(10)
 	if err != nil {
@@ -123,14 +125,14 @@ func TestWordsAheadAreTheNextWords(t *testing.T) {
 	}
 	a.Fill(make([]byte, 3))
 	if x := a.Ahead(got); x.Words != nil {
-		t.Error("words ahead of a stream in the middle of a block")
+		t.Error("Ahead makes words in the middle of a block")
 	}
 	if x := b.Ahead(got[:7]); x.Words != nil {
-		t.Error("seven words ahead")
+		t.Error("Ahead makes seven words")
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("words made ahead of a stream that has moved were accepted")
+			t.Error("Finish accepted words made ahead of a stream that has advanced since")
 		}
 	}()
 	ahead := b.Ahead(got)

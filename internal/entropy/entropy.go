@@ -1,10 +1,10 @@
-// Package entropy is the only source of randomness that protects: an
-// AES-256-CTR keystream keyed by the operating system, one key for each run.
+// Package entropy is the only source of the randomness that protects records. It is an AES-256-CTR
+// keystream under a key from the operating system. Every run has its own key.
 //
-// A run's keystream is cut into sub-streams that can never overlap, so that
-// parallel chunks of noise do not depend on the schedule and no block is ever
-// used twice. Nothing here takes a seed except [Seeded], which exists for the
-// privacytest package alone; a run that uses it is marked as not private.
+// The keystream of a run is divided into sub-streams that can never overlap. So parallel chunks of
+// noise do not depend on the schedule, and no block is ever used twice. Nothing here takes a seed
+// except [Seeded] and [Renumbered], which exist for tests alone. A run that uses one of them is
+// marked as not private.
 package entropy
 
 import (
@@ -16,31 +16,31 @@ import (
 	"fmt"
 )
 
-// Purpose separates the uses of one key. Blocks of different purposes differ in
-// their first byte, so no two uses ever encrypt the same block.
+// Purpose separates the uses of one key. The counter blocks of different purposes differ in their
+// first byte, so no two uses ever encrypt the same block.
 type Purpose uint8
 
 // The purposes of sub-streams.
 const (
-	Noise   Purpose = 1 + iota // one-shot noise
-	Chunked                    // noise made in parallel chunks
+	Noise   Purpose = 1 + iota // noise that is drawn in one piece
+	Chunked                    // noise that is made in parallel chunks
 	Sampler                    // Poisson sampling
-	Include                    // inclusion of a row, when a test couples neighbours
-	RowKey                     // per-example keys handed to models
+	Include                    // whether a sample includes a row, if a test couples neighbours
+	RowKey                     // keys of examples, which models get
 )
 
-// Source is one run's key.
+// Source is the key of one run.
 type Source struct {
 	block  cipher.Block
 	keys   *schedule // of the same key; nil if the machine has no vector cipher
 	seeded bool
-	number func(row int) int // set by a test; nil if rows have their own numbers
+	number func(row int) int // set by a test; nil if rows keep their numbers
 }
 
-// New returns a source under a fresh key from the operating system.
+// New returns a source with a fresh key from the operating system.
 //
-// Errors: none on any system Go supports, where crypto/rand ends the program
-// rather than return a weak key.
+// Errors: none on any system that Go supports; crypto/rand ends the program there if it cannot make
+// a strong key.
 func New() (*Source, error) {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
@@ -49,12 +49,12 @@ func New() (*Source, error) {
 	return fromKey(key)
 }
 
-// Keyed returns a source under a key that was drawn from the operating system elsewhere, so that
-// several processes can draw shares of one secret.
+// Keyed returns a source with a given key. The key was drawn from the operating system elsewhere,
+// so that several processes can draw shares of one secret.
 func Keyed(key [32]byte) (*Source, error) { return fromKey(key) }
 
-// Seeded returns a source that can be replayed by anyone who knows the seed. It is for tests; noise
-// drawn from it protects no record.
+// Seeded returns a source that anyone who knows the seed can replay. It is for tests: noise drawn
+// from it protects no record.
 func Seeded(seed uint64) (*Source, error) {
 	var text [16]byte
 	copy(text[:], "test-key")
@@ -66,8 +66,9 @@ func Seeded(seed uint64) (*Source, error) {
 	return s, err
 }
 
-// Renumbered is Seeded with rows renumbered, so that two data sets, one of which has one more
-// record in the middle, can draw the same words for all other rows. A nil number changes nothing.
+// Renumbered is like Seeded, but renumbers the rows. Two data sets, one of which has one more
+// record in the middle, can then draw the same words for all other rows. A nil number changes
+// nothing.
 func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
 	s, err := Seeded(seed)
 	if s != nil {
@@ -92,9 +93,8 @@ func (s *Source) Seeded() bool { return s.seeded }
 // maxID is the largest stream number that fits its field of the counter block.
 const maxID = 1<<40 - 1
 
-// counterBlock lays out purpose (1 byte), id (5 bytes), chunk (4 bytes) and a
-// block counter that starts at zero (6 bytes): 4 PiB until a sub-stream would
-// run into its neighbour.
+// counterBlock writes the purpose (1 byte), id (5 bytes), chunk (4 bytes) and a block counter that
+// starts at zero (6 bytes). A sub-stream would run into the next one only after 4 PiB.
 func counterBlock(b *[aes.BlockSize]byte, p Purpose, id uint64, chunk uint32) {
 	if id > maxID {
 		panic("entropy: more than 2^40 streams under one key")
@@ -103,8 +103,8 @@ func counterBlock(b *[aes.BlockSize]byte, p Purpose, id uint64, chunk uint32) {
 	binary.BigEndian.PutUint64(b[8:], uint64(chunk&0xffff)<<48)
 }
 
-// Stream opens the sub-stream (purpose, id, chunk). Opening one twice gives the
-// same bits, so each triple is opened once.
+// Stream opens the sub-stream of a purpose, an id and a chunk. Opening a sub-stream twice gives the
+// same bits, so callers open each one only once.
 func (s *Source) Stream(p Purpose, id uint64, chunk uint32) *Stream {
 	var iv [aes.BlockSize]byte
 	counterBlock(&iv, p, id, chunk)
@@ -114,22 +114,22 @@ func (s *Source) Stream(p Purpose, id uint64, chunk uint32) *Stream {
 	return &Stream{ctr: cipher.NewCTR(s.block, iv[:])}
 }
 
-// Indexed is random access by row: the same row always gives the same word,
-// whichever other rows are asked for. It is not safe for concurrent use.
+// Indexed gives access to words by row. The same row always has the same word, whichever other rows
+// are asked for. An Indexed is not safe for concurrent use.
 type Indexed struct {
 	block   cipher.Block
 	number  func(row int) int
 	in, out [aes.BlockSize]byte
 }
 
-// Indexed opens the words of (purpose, id), one for each 48-bit row number.
+// Indexed opens the words of a purpose and an id. There is one word for each row number below 2^48.
 func (s *Source) Indexed(p Purpose, id uint64) *Indexed {
 	x := new(Indexed)
 	x.Reset(s, p, id)
 	return x
 }
 
-// Reset opens other words in the same memory.
+// Reset opens the words of another source, purpose or id in the same memory.
 func (x *Indexed) Reset(s *Source, p Purpose, id uint64) {
 	x.block, x.number = s.block, s.number
 	counterBlock(&x.in, p, id, 0)
@@ -140,7 +140,8 @@ func (x *Indexed) At(row int) uint64 {
 	if x.number != nil {
 		row = x.number(row)
 	}
-	// The row takes the block counter's 48 bits and one bit of the chunk.
+	// The row takes the place of the block counter. The bits above the counter belong to the chunk,
+	// which is zero here.
 	binary.BigEndian.PutUint64(x.in[8:], uint64(row))
 	x.block.Encrypt(x.out[:], x.in[:])
 	return binary.LittleEndian.Uint64(x.out[:8])

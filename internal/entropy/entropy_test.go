@@ -45,8 +45,8 @@ func TestStreamsDiffer(t *testing.T) {
 	add("another run", first(mustNew(t).Stream(Noise, 0, 0)))
 }
 
-// TestCounterBlocksNeverMeet: fields do not overlap, so that no two sub-streams
-// can share a block within 2^48 of their beginnings.
+// TestCounterBlocksNeverMeet: the fields do not overlap, so that no two sub-streams can share a
+// block within 2^48 blocks of their beginnings.
 func TestCounterBlocksNeverMeet(t *testing.T) {
 	var all, none [aes.BlockSize]byte
 	counterBlock(&all, 0xff, maxID, 1<<32-1)
@@ -59,7 +59,7 @@ func TestCounterBlocksNeverMeet(t *testing.T) {
 	}
 	counterBlock(&none, 0, 0, 0)
 	if none != [aes.BlockSize]byte{} {
-		t.Errorf("zero is not zero: %x", none)
+		t.Errorf("the counter block of zeros is %x, want zeros", none)
 	}
 	defer func() {
 		if recover() == nil {
@@ -69,7 +69,7 @@ func TestCounterBlocksNeverMeet(t *testing.T) {
 	counterBlock(&all, Noise, maxID+1, 0)
 }
 
-// TestWordsAndBytesNeverRepeat: however a stream is read, it moves on.
+// TestWordsAndBytesNeverRepeat: a stream advances in whichever way it is read.
 func TestWordsAndBytesNeverRepeat(t *testing.T) {
 	s := mustNew(t).Stream(Noise, 1, 0)
 	seen := map[uint64]bool{}
@@ -102,13 +102,13 @@ func TestSeededRepeatsAndNewDoesNot(t *testing.T) {
 	b, _ := Seeded(4)
 	c, _ := Seeded(5)
 	if first(a.Stream(Noise, 1, 2)) != first(b.Stream(Noise, 1, 2)) {
-		t.Error("a seed does not repeat")
+		t.Error("one seed gives two different streams")
 	}
 	if first(a.Stream(Noise, 1, 2)) == first(c.Stream(Noise, 1, 2)) {
-		t.Error("two seeds give one stream")
+		t.Error("two seeds give the same stream")
 	}
 	if !a.Seeded() || mustNew(t).Seeded() {
-		t.Error("Seeded reports the wrong answer")
+		t.Error("Seeded returns the wrong answer")
 	}
 	x, y := first(mustNew(t).Stream(Noise, 1, 2)), first(mustNew(t).Stream(Noise, 1, 2))
 	if x == y {
@@ -122,21 +122,21 @@ func TestIndexedDependsOnRowOnly(t *testing.T) {
 	a.At(1)
 	a.At(math.MaxInt)
 	if a.At(7) != b.At(7) || a.At(7) == a.At(8) {
-		t.Error("a row's word depends on what was asked before")
+		t.Error("a row's word depends on earlier calls, or two rows have the same word")
 	}
 	if s.Indexed(RowKey, 4).At(7) == b.At(7) || s.Indexed(Include, 3).At(7) == b.At(7) {
-		t.Error("steps or purposes share words")
+		t.Error("two steps or two purposes share words")
 	}
 }
 
 func TestTapTravelsInContext(t *testing.T) {
 	if TapFrom(context.Background()) != nil {
-		t.Error("a tap from nowhere")
+		t.Error("a context without a tap returned one")
 	}
 }
 
-// TestOnlyPrivacytestTaps: no other production code may reach for a seed or a
-// tap, or else noise could be made predictable outside tests.
+// TestOnlyPrivacytestTaps: only the packages for tests may use a seed or a tap. If other code did,
+// noise could be made predictable outside tests.
 func TestOnlyPrivacytestTaps(t *testing.T) {
 	root := filepath.Join("..", "..")
 	walked := 0

@@ -6,18 +6,18 @@ import (
 	"unsafe"
 )
 
-// Bits is a supply of independent uniform 64-bit words.
+// Bits supplies independent uniform 64-bit words.
 type Bits interface{ Uint64() uint64 }
 
-// Buffer is how many words a stream makes at once: enough for the cipher to run
-// at full speed, small enough to stay in the first-level cache.
+// Buffer is the number of words that a stream makes at once. It is large enough for the cipher to
+// run at full speed, and small enough for the first-level cache.
 const Buffer = 512
 
-// Stream is one sub-stream, read word by word or buffer by buffer. It is not
-// safe for concurrent use.
+// Stream is one sub-stream, which is read word by word or buffer by buffer. It is not safe for
+// concurrent use.
 type Stream struct {
 	ctr  cipher.Stream
-	wide *counter // in place of ctr where the machine has vectors for it
+	wide *counter // used instead of ctr if the machine has a vector cipher
 	buf  []byte
 	next int
 }
@@ -40,7 +40,7 @@ func (s *Stream) refill() {
 	s.next = 0
 }
 
-// Fill overwrites dst with keystream that has not been used before. Words still waiting in the
+// Fill overwrites dst with keystream that has not been used before. Words that still wait in the
 // stream's own buffer stay there.
 func (s *Stream) Fill(dst []byte) {
 	if s.wide != nil {
@@ -57,8 +57,8 @@ func (s *Stream) Fill(dst []byte) {
 // zeros is encrypted to get the keystream. It is never written.
 var zeros [8 * Buffer]byte
 
-// FillWords overwrites dst with fresh keystream. The byte order is the machine's,
-// which for independent uniform words makes no difference.
+// FillWords overwrites dst with fresh keystream. The byte order is that of the machine, which makes
+// no difference to independent uniform words.
 func (s *Stream) FillWords(dst []uint64) {
 	s.Fill(bytesOf(dst))
 }

@@ -1,5 +1,5 @@
-// Package enum gives names to the values of integer types, so that all such types are printed,
-// written and read in the same way.
+// Package enum gives names to the values of integer types, so that all types with names are
+// printed, written and read in the same way.
 package enum
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Names are the names of the values 0, 1, … of an integer type. A value with an empty name is
-// known, and is written as an empty text.
+// Names holds the names of the values 0, 1, … of an integer type. A value with an empty name is
+// known and is written as an empty text.
 type Names[T ~int] struct {
 	Type string   // the type's name with its package, such as sgd.Split
 	List []string // by value
@@ -19,7 +19,8 @@ type Names[T ~int] struct {
 // Known reports whether v has a name.
 func (n Names[T]) Known(v T) bool { return v >= 0 && int(v) < len(n.List) }
 
-// String returns the name of v, or its number in the type's name: Split(7).
+// String returns the name of v. For a value without a name, it returns the type's name with the
+// number, such as Split(7).
 func (n Names[T]) String(v T) string {
 	if n.Known(v) {
 		return n.List[v]
@@ -38,7 +39,8 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 	return []byte(n.List[v]), nil
 }
 
-// Unmarshal sets v to the value of a name, and leaves it unchanged if there is none.
+// Unmarshal sets v to the value with the given name. If no value has this name, it does not change
+// v.
 //
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
@@ -51,10 +53,10 @@ func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	return param.New(n.Type, string(text[:min(len(text), longest)]), n.want())
 }
 
-// longest is the number of bytes of an unknown name that an error repeats.
+// longest is the largest number of bytes of an unknown name that an error repeats.
 const longest = 40
 
-// want lists the names.
+// want returns a list of the names for errors.
 func (n Names[T]) want() string {
 	var names []string
 	for _, name := range n.List {

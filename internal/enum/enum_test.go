@@ -30,11 +30,11 @@ func TestUnknownValuesAreRefused(t *testing.T) {
 	for _, c := range []color{-1, 4} {
 		var wrong *param.Error
 		if text, err := names.Marshal(c); !errors.As(err, &wrong) || names.Known(c) {
-			t.Errorf("%d is written as %q, %v", c, text, err)
+			t.Errorf("%d is written as %q, %v, want an error", c, text, err)
 		}
 	}
 	if s := names.String(4); s != "Color(4)" {
-		t.Errorf("4 prints as %q", s)
+		t.Errorf("4 prints as %q, want Color(4)", s)
 	}
 	for _, text := range []string{"Red", "Color(4)", "red ", strings.Repeat("x", 1000)} {
 		c := color(2)
@@ -42,10 +42,10 @@ func TestUnknownValuesAreRefused(t *testing.T) {
 		err := names.Unmarshal([]byte(text), &c)
 		if !errors.As(err, &wrong) || wrong.Path != "paint.Color" ||
 			wrong.Want != "red, green or blue" || c != 2 {
-			t.Errorf("%q: %v, value %d", text, err, c)
+			t.Errorf("%q: error %v and value %d, want a *param.Error and 2", text, err, c)
 		}
 		if len(err.Error()) > 200 {
-			t.Errorf("an error of %d bytes", len(err.Error()))
+			t.Errorf("the error has %d bytes, want at most 200", len(err.Error()))
 		}
 	}
 }

@@ -2,11 +2,11 @@ package graphical
 
 import "math"
 
-// lowest is a logarithm that stands for zero.
+// lowest is the number that replaces the logarithm of zero.
 const lowest = -1e5
 
-// exp is e^x for x ≤ 0, with a relative error below 1e-9, and 0 below −700. Potentials are sums of
-// many rounded numbers, so that more digits would mean nothing.
+// exp returns e^x for x ≤ 0, with a relative error below 1e-9, and 0 for x ≤ −700 and NaN.
+// Potentials are sums of many rounded numbers, so more digits would not be meaningful.
 func exp(x float64) float64 {
 	if !(x > -700) {
 		return 0

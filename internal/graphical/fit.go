@@ -9,25 +9,27 @@ import (
 // A Measurement is a noisy marginal.
 type Measurement struct {
 	Attributes []int     // ascending
-	Values     []float64 // counts, the last attribute fastest
+	Values     []float64 // counts; the last attribute varies fastest
 	Std        float64   // standard deviation of the noise on each value
-	// Parts is how many numbers with that noise each value is the sum of; nil means one.
+	// Parts holds, for each value, the number of noisy numbers of which it is the sum; nil means 1
+	// each.
 	Parts []float64
-	// Merged holds the index of the value that each cell of the attributes counts towards; nil where
-	// every cell has a value to itself.
+	// Merged holds, for each cell of the attributes, the index of the value to which the cell is
+	// added; nil means that every cell has its own value.
 	Merged []int32
 }
 
-// target is a measurement together with the factor that follows it.
+// target is a measurement together with the factor that is fitted to it.
 type target struct {
 	Measurement
 	factor int
 	cells  []float64 // probabilities of the attributes' cells
-	law    []float64 // of the values, the same unless cells are merged
+	law    []float64 // probabilities of the values; the same slice as cells unless cells are merged
 	weight float64   // total²/Std²
 }
 
-// Extended returns the model with additional factors for those groups of attributes that have none.
+// Extended returns the model with additional factors for the given groups of attributes that have
+// no factor.
 func (m *Model) Extended(groups ...[]int) *Model {
 	factors := slices.Clone(m.Factors)
 	for _, g := range groups {
@@ -39,15 +41,15 @@ func (m *Model) Extended(groups ...[]int) *Model {
 }
 
 // Fit fits the model to measurements of total records, in at most the given number of passes over
-// its tables. The model must have a factor for every measured group. Fit begins with the model's
-// present factors.
+// its tables. The model must have a factor for every measured group. Fit starts from the model's
+// current factors.
 //
-// The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
-// slope from the factors; with momentum, which is reset whenever the loss grows, far fewer steps
-// are needed. The rate at which a cell converges is proportional to its probability, and the
-// longest stable step is determined by the largest one. Therefore the first quarter of the passes
-// weights each table by the inverse of its largest cell, so that fine tables converge as fast as
-// coarse ones. Errors: ctx.Err().
+// The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of the
+// loss's gradient from the factors. Momentum, which is reset whenever the loss grows, reduces the
+// number of steps. The rate at which a cell converges is proportional to its probability, and the
+// largest cell determines the longest stable step. So the first quarter of the passes weights each
+// table by the inverse of its largest cell, which makes fine tables converge as fast as coarse
+// ones. Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil
@@ -89,8 +91,8 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 	return f
 }
 
-// run makes up to the given number of passes, fewer if they bring no progress, and restores the
-// best factors.
+// run makes up to the given number of passes, or fewer if the loss stops decreasing. Then it
+// restores the best factors.
 func (f *fitting) run(ctx context.Context, passes int) error {
 	for range passes {
 		if err := ctx.Err(); err != nil {
@@ -110,18 +112,18 @@ type fitting struct {
 	targets []*target
 	total   float64
 	step    float64
-	age     int     // steps since momentum started anew
-	last    float64 // loss
+	age     int     // steps since momentum was reset
+	last    float64 // loss of the last step
 	best    float64
-	least   float64 // loss since which progress counts
+	least   float64 // loss relative to which progress is measured
 	stale   int
 
-	at, before [][]float64 // factors after the last step, and after the one before
-	kept       [][]float64 // with the least loss so far
+	at, before [][]float64 // factors after the last step and after the previous one
+	kept       [][]float64 // factors with the smallest loss so far
 	slope      [][]float64
 }
 
-// loss computes the loss at the model's laws, and the slopes.
+// loss computes the loss and its gradient at the model's distributions.
 func (f *fitting) loss() float64 {
 	for _, s := range f.slope {
 		clear(s)
@@ -156,7 +158,7 @@ func (f *fitting) loss() float64 {
 	return loss
 }
 
-// Merge adds cells up into the values that they belong to.
+// Merge sets dst[k] to the sum of the cells whose entry of merged is k.
 func Merge(dst, cells []float64, merged []int32) {
 	clear(dst)
 	for cell, k := range merged {
@@ -164,7 +166,7 @@ func Merge(dst, cells []float64, merged []int32) {
 	}
 }
 
-// back returns to the least loss so far.
+// back restores the factors with the smallest loss so far.
 func (f *fitting) back() {
 	for i := range f.kept {
 		copy(f.at[i], f.kept[i])
@@ -174,14 +176,15 @@ func (f *fitting) back() {
 	f.m.pass()
 }
 
-// patience is the number of passes without progress that end a fit, and progress the decrease of
-// the loss that counts.
+// patience is the number of passes without progress after which a fit ends. progress is the
+// smallest relative decrease of the loss that counts as progress.
 const (
 	patience = 60
 	progress = 1e-4
 )
 
-// next makes one step, and reports whether more steps would bring no progress.
+// next makes one step, and reports whether the fit should end because the loss has stopped
+// decreasing.
 func (f *fitting) next() (done bool) {
 	loss := f.loss()
 	if f.stale++; loss < f.best {
@@ -198,13 +201,13 @@ func (f *fitting) next() (done bool) {
 		return true
 	}
 	if !(loss <= f.last) {
-		if f.age < 3 { // the step itself was too long
+		if f.age < 3 { // the step was too long even without momentum
 			f.step /= 2
 			f.age, f.last = 0, math.Inf(1)
 			f.back()
 			return false
 		}
-		f.age = 0 // momentum went too far
+		f.age = 0 // momentum was too large: reset it
 	}
 	f.last = loss
 	f.age++

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// joint returns the model's law of all attributes, by its definition.
+// joint returns the model's distribution of all attributes, computed from the definition.
 func joint(m *Model) []float64 {
 	all := make([]int, len(m.Domain))
 	for a := range all {
@@ -28,7 +28,7 @@ func joint(m *Model) []float64 {
 	return out
 }
 
-// random returns a model of five or six attributes with factors of up to three.
+// random returns a model of five or six attributes with factors of up to three attributes.
 func random(rng *rand.Rand) *Model {
 	d := make(Domain, 5+rng.IntN(2))
 	for a := range d {
@@ -42,7 +42,7 @@ func random(rng *rand.Rand) *Model {
 		for i := range f.Theta {
 			f.Theta[i] = 3 * rng.NormFloat64()
 			if rng.IntN(10) == 0 {
-				f.Theta[i] = -2000 // far below what a float64 holds the exponential of
+				f.Theta[i] = -2000 // the exponential of this underflows to 0
 			}
 		}
 		factors = append(factors, f)
@@ -69,7 +69,7 @@ func far(a, b []float64) float64 {
 	return worst
 }
 
-// TestBeliefsAreTheLaw: what passing messages gives is what summing over all cells gives.
+// TestBeliefsAreTheLaw: passing messages gives the same marginals as summing over all cells.
 func TestBeliefsAreTheLaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 400 {
@@ -77,17 +77,17 @@ func TestBeliefsAreTheLaw(t *testing.T) {
 		law := joint(m)
 		for _, c := range m.Tree.Cliques {
 			if d := far(m.Marginal(c.Attributes), marginal(m.Domain, law, c.Attributes)); d > 1e-8 {
-				t.Fatalf("clique %v of %v is off by %v", c, m.Tree, d)
+				t.Fatalf("the marginal of clique %v of %v has an error of %v", c, m.Tree, d)
 			}
 		}
 		a, value := rng.IntN(len(m.Domain)), 0
 		value = rng.IntN(m.Domain[a])
 		given, p := m.Given(a, func(v int) bool { return v == value })
 		if d := math.Abs(p - marginal(m.Domain, law, []int{a})[value]); d > 1e-8 {
-			t.Fatalf("the probability of a value is off by %v", d)
+			t.Fatalf("the probability of a value has an error of %v", d)
 		}
 		if p > 1e-6 && far(joint(given), bayes(m.Domain, law, a, value, p)) > 1e-6 {
-			t.Fatal("a conditioned model is not the law given the value")
+			t.Fatal("a conditioned model is not the distribution given the value")
 		}
 	}
 }
@@ -104,15 +104,15 @@ func bayes(d Domain, law []float64, a, value int, p float64) []float64 {
 	return out
 }
 
-// TestTreesAreJunctionTrees: every group has a clique, and cliques that share an attribute are
-// joined by cliques that have it.
+// TestTreesAreJunctionTrees: every group is within a clique, and cliques that share an attribute
+// are connected by cliques that contain this attribute.
 func TestTreesAreJunctionTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for range 300 {
 		m := random(rng)
 		for _, f := range m.Factors {
 			if m.Tree.Holder(m.Domain, f.Attributes) < 0 {
-				t.Fatalf("no clique of %v holds %v", m.Tree, f.Attributes)
+				t.Fatalf("no clique of %v contains %v", m.Tree, f.Attributes)
 			}
 		}
 		for a := range m.Domain {
@@ -123,14 +123,13 @@ func TestTreesAreJunctionTrees(t *testing.T) {
 				}
 			}
 			if tops != 1 {
-				t.Fatalf("attribute %d is in %d separate parts of %v", a, tops, m.Tree)
+				t.Fatalf("attribute %d is in %d separate parts of %v, want 1", a, tops, m.Tree)
 			}
 		}
 	}
 }
 
-// TestFitsExactMarginals: of measurements without noise every one is met, and the total of cells is
-// what was predicted.
+// TestFitsExactMarginals: a fit to measurements without noise reproduces every measurement.
 func TestFitsExactMarginals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
@@ -152,14 +151,14 @@ func TestFitsExactMarginals(t *testing.T) {
 		for _, one := range list {
 			if d := far(marginal(truth.Domain, joint(m), one.Attributes), marginal(truth.Domain, law,
 				one.Attributes)); d > 4e-3 {
-				t.Errorf("the marginal of %v is off by %v", one.Attributes, d)
+				t.Errorf("the marginal of %v has an error of %v, want at most 0.004", one.Attributes, d)
 			}
 		}
 	}
 }
 
-// TestFitsMergedCells fits tables whose cells were added up in threes, beside fine ones of single
-// attributes, and compares the sums of the model's cells.
+// TestFitsMergedCells fits tables whose cells were added up in groups of three, and compares the
+// sums of the model's cells.
 func TestFitsMergedCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	d := Domain{6, 3, 4}
@@ -196,13 +195,14 @@ func TestFitsMergedCells(t *testing.T) {
 			got[k] *= 1000
 		}
 		if d := far(got, values[i]); d > 4 {
-			t.Errorf("the merged table of %v is off by %v records of 1000", group, d)
+			t.Errorf("the merged table of %v has an error of %v records of 1000, want at most 4", group, d)
 		}
 	}
 }
 
-// TestDrawsFollowTheLaw: the counts of each clique are within six deviations of independent draws,
-// and far closer where rows are stratified in one step. False alarms: below 1e-6 in all.
+// TestDrawsFollowTheLaw: the counts of each clique differ from their expectations by at most six
+// standard deviations of independent draws, and by at most one where rows are stratified in one
+// step. The false-alarm rate of the whole test is below 1e-6.
 func TestDrawsFollowTheLaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	const n = 20000
@@ -224,15 +224,15 @@ func TestDrawsFollowTheLaw(t *testing.T) {
 					allowed = 1 + 1e-6
 				}
 				if d := math.Abs(counts[k] - n*p); d > allowed {
-					t.Fatalf("a cell is drawn %v times, want %v", counts[k], n*p)
+					t.Fatalf("a cell is drawn %v times, want about %v", counts[k], n*p)
 				}
 			}
 		}
 	}
 }
 
-// TestRowsOfAGroupAreIndependent: attributes that are independent given nothing are so in draws,
-// which stratification must not change. χ² of 9 degrees of freedom: false alarm 1e-6 at 45.
+// TestRowsOfAGroupAreIndependent: attributes that are independent in the model are independent in
+// draws, despite the stratification. χ² with 9 degrees of freedom exceeds 45 with probability 1e-6.
 func TestRowsOfAGroupAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	m := NewModel(Domain{4, 4}, nil)
@@ -247,7 +247,7 @@ func TestRowsOfAGroupAreIndependent(t *testing.T) {
 		chi += (c - n/16) * (c - n/16) / (n / 16)
 	}
 	if chi > 45 || chi == 0 {
-		t.Errorf("χ² of independent attributes: %v", chi)
+		t.Errorf("χ² of independent attributes is %v, want at most 45 and not 0", chi)
 	}
 }
 
@@ -258,11 +258,12 @@ func TestExponential(t *testing.T) {
 		}
 	}
 	if exp(math.NaN()) != 0 || exp(math.Inf(-1)) != 0 {
-		t.Error("what is no number is not 0")
+		t.Error("exp of NaN or of −∞ is not 0")
 	}
 }
 
-// TestFitsFineTables: small cells of large tables beside a coarse attribute that is measured too.
+// TestFitsFineTables: small cells of large tables are fitted well although a coarse attribute is
+// measured too.
 func TestFitsFineTables(t *testing.T) {
 	const size, total = 40, 20000.0
 	d := Domain{size, size, size, 2}
@@ -280,7 +281,7 @@ func TestFitsFineTables(t *testing.T) {
 			} else if len(g) == 2 {
 				first := i / size
 				p = 0
-				for k := range size { // mixed of shifted normals: marginals are not the same for all
+				for k := range size { // a mixture of shifted normals, so that marginals differ
 					p += normal(first) * math.Exp(-math.Pow(float64(last-first)*0.7, 2)/2) / size / float64(1+k*0)
 				}
 			}
@@ -289,7 +290,8 @@ func TestFitsFineTables(t *testing.T) {
 		list = append(list, Measurement{Attributes: g, Values: values, Std: 2})
 		m = m.Extended(g)
 	}
-	// The tables are made consistent: each conditional law is kept, marginals follow from the first.
+	// Make the tables consistent: keep each conditional distribution, and compute the marginals from
+	// the first one.
 	at := map[int][]float64{0: make([]float64, size)}
 	for i := range size {
 		at[0][i] = normal(i)
@@ -331,7 +333,7 @@ func TestFitsFineTables(t *testing.T) {
 			variation += math.Abs(p-one.Values[i]/total) / 2
 		}
 		if variation > 0.01 {
-			t.Errorf("the marginal of %v has a total variation of %.4f", one.Attributes, variation)
+			t.Errorf("the marginal of %v has a total variation distance of %.4f, want at most 0.01", one.Attributes, variation)
 		}
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A Factor is the logarithm of a function of some attributes.
+// A Factor is the logarithm of a positive function of some attributes.
 type Factor struct {
 	Attributes []int     // ascending
-	Theta      []float64 // the last attribute fastest
+	Theta      []float64 // one number for each cell; the last attribute varies fastest
 }
 
-// A Model is a distribution: the normalised exponential of a sum of factors. Only [Model.Fit]
-// changes it.
+// A Model is the distribution that is proportional to the exponential of a sum of factors. Only
+// [Model.Fit] changes a model.
 type Model struct {
 	Domain  Domain
 	Tree    Tree
@@ -31,18 +31,18 @@ type place struct {
 // node is the table of one clique.
 type node struct {
 	work  []float64 // factors and messages
-	given []float64 // law of the clique given what it shares with its parent
-	law   []float64 // of the clique
+	given []float64 // distribution of the clique given the attributes shared with its parent
+	law   []float64 // distribution of the clique
 
-	up     view // to what is shared with the parent
-	parent view // of the parent's table to the same
+	up     view // from the clique to the attributes shared with the parent
+	parent view // from the parent's table to the same attributes
 	top    []float64
 	total  []float64
 	shared []float64
 }
 
-// NewModel returns the distribution with the given factors, which the model then owns. Numbers in
-// them that are not finite are replaced by the nearest finite ones.
+// NewModel returns the distribution with the given factors, which then belong to the model. Numbers
+// in the factors are clamped to a finite range, and NaN becomes 0.
 func NewModel(d Domain, factors []Factor) *Model {
 	var groups [][]int
 	for _, f := range factors {
@@ -76,8 +76,9 @@ func NewModel(d Domain, factors []Factor) *Model {
 	return m
 }
 
-// pass sends beliefs to the root and back. A clique's message to its parent is the logarithm of Σ
-// exp(work); the remainder is its distribution given what they share.
+// pass passes messages to the root and back. A clique's message to its parent is the logarithm of Σ
+// exp(work), for each cell of the shared attributes. Dividing by that sum gives the clique's
+// distribution given the shared attributes.
 func (m *Model) pass() {
 	for i := range m.nodes {
 		clear(m.nodes[i].work)
@@ -109,7 +110,7 @@ func (m *Model) pass() {
 	}
 }
 
-// Marginal returns the distribution of attributes that one clique holds, and nil for others.
+// Marginal returns the distribution of some attributes, or nil if no clique contains all of them.
 func (m *Model) Marginal(attributes []int) []float64 {
 	i := m.Tree.Holder(m.Domain, attributes)
 	if i < 0 {
@@ -121,8 +122,8 @@ func (m *Model) Marginal(attributes []int) []float64 {
 	return out
 }
 
-// Given returns the model given that an attribute has one of the values allowed, and the
-// probability of that.
+// Given returns the model conditioned on the event that an attribute has an allowed value, and the
+// probability of this event.
 func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, float64) {
 	weights := make([]float64, m.Domain[attribute])
 	for v := range weights {
@@ -134,8 +135,7 @@ func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, floa
 }
 
 // Weighted returns the model given an observation, and the probability of the observation. weights
-// are the probabilities of the observation, from 0 to 1, under each cell of some attributes, which
-// are ascending.
+// holds the probability of the observation given each cell of some attributes, which are ascending.
 func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
 	theta := make([]float64, len(weights))
 	for v, w := range weights {
@@ -155,9 +155,9 @@ func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) 
 // Drawer draws from a model. It is not safe for concurrent use.
 type Drawer struct {
 	model *Model
-	cells [][][]int32 // of a clique, by the values it shares with its parent
+	cells [][][]int32 // cells of each clique, by the values of the attributes shared with its parent
 	back  [][]int     // the strides of each clique's attributes
-	fresh [][]int     // the places of attributes that a clique does not share
+	fresh [][]int     // positions of each clique's attributes that are not shared with its parent
 }
 
 // Drawer returns a new Drawer.
@@ -180,8 +180,9 @@ func (m *Model) Drawer() *Drawer {
 }
 
 // Draw draws n rows, attribute by attribute: out[a][i] is the value of attribute a of row i. Every
-// row follows the model; rows are stratified, so that the counts of each clique's cells are within
-// one of their expected values wherever the distribution allows it.
+// row follows the model's distribution. Rows are stratified clique by clique: given the values of
+// shared attributes, the count of each cell of a clique differs from its expectation by at most
+// one.
 func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 	m := d.model
 	out := make([][]uint16, len(m.Domain))
@@ -227,8 +228,9 @@ func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 	return out
 }
 
-// stratified appends n of the cells, each with its probability: one for every nth part of the
-// whole, at one random place in all of them.
+// stratified appends n of the cells to picks, by systematic sampling: the range of probabilities is
+// divided into n equal parts, and one cell is picked from each part, at the same random position in
+// all parts.
 func stratified(rng *rand.Rand, p []float64, cells []int32, n int, picks []int32) []int32 {
 	u, total := rng.Float64(), 0.0
 	last := cells[0]
@@ -241,7 +243,7 @@ func stratified(rng *rand.Rand, p []float64, cells []int32, n int, picks []int32
 			picks = append(picks, cell)
 		}
 	}
-	for len(picks) < n { // what rounding has left
+	for len(picks) < n { // rounding errors may leave some picks
 		picks = append(picks, last)
 	}
 	return picks

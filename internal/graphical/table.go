@@ -2,10 +2,11 @@ package graphical
 
 import "slices"
 
-// Domain is the number of values of each attribute.
+// Domain holds the number of values of each attribute.
 type Domain []int
 
-// Cells returns the size of the table of some attributes, as a float64 since it may be huge.
+// Cells returns the number of cells of the table of some attributes. It is a float64, since it may
+// be huge.
 func (d Domain) Cells(attributes []int) float64 {
 	cells := 1.0
 	for _, a := range attributes {
@@ -23,19 +24,21 @@ func (d Domain) sizes(attributes []int) []int {
 	return out
 }
 
-// A view maps the cells of a table, the last attribute fastest, to those of a table of some of its
-// attributes. Runs of cells are mapped together: to one cell, or to as many in a row.
+// A view maps the cells of a table to the cells of a target table, which has some of the table's
+// attributes. In both tables the last attribute varies fastest. Runs of cells are mapped together,
+// to one target cell or to a run of target cells of the same length.
 type view struct {
 	starts []int32 // the first target cell of each run
 	run    int
-	kept   bool // whether a run's cells have separate targets
-	cells  int  // of the target
+	kept   bool // whether the cells of a run have separate target cells
+	cells  int  // number of cells of the target
 }
 
-// newView returns the view from the attributes from to some of them, to; both ascend.
+// newView returns the view from the table of the attributes `from` to the table of the attributes
+// `to`, a subset. Both lists are ascending.
 func (d Domain) newView(from, to []int) view {
 	sizes := d.sizes(from)
-	strides := make([]int, len(from)) // in the target, 0 for an attribute that it lacks
+	strides := make([]int, len(from)) // strides in the target; 0 for an attribute that it lacks
 	v := view{cells: 1, run: 1}
 	for i := len(to) - 1; i >= 0; i-- {
 		strides[slices.Index(from, to[i])] = v.cells
@@ -62,7 +65,7 @@ func (d Domain) newView(from, to []int) view {
 	return v
 }
 
-// sum adds the cells of a table to the target cells dst.
+// sum sets each target cell of dst to the sum of the table's cells that map to it.
 func (v view) sum(dst, table []float64) {
 	clear(dst)
 	for i, at := range v.starts {
@@ -74,7 +77,7 @@ func (v view) sum(dst, table []float64) {
 			}
 			continue
 		}
-		var sums [4]float64 // apart, so that an addition does not wait for the one before
+		var sums [4]float64 // four sums, so that an addition does not wait for the previous one
 		for len(run) >= 4 {
 			four := run[:4:4]
 			sums[0] += four[0]
@@ -90,7 +93,7 @@ func (v view) sum(dst, table []float64) {
 	}
 }
 
-// add adds a multiple of the target's cells to those of the table.
+// add adds to each cell of the table its target cell in from, multiplied by times.
 func (v view) add(table, from []float64, times float64) {
 	for i, at := range v.starts {
 		run := table[i*v.run : (i+1)*v.run]
@@ -107,7 +110,7 @@ func (v view) add(table, from []float64, times float64) {
 	}
 }
 
-// scale multiplies the cells of the table by the target's.
+// scale multiplies each cell of the table by its target cell in by.
 func (v view) scale(table, by []float64) {
 	for i, at := range v.starts {
 		run := table[i*v.run : (i+1)*v.run]
@@ -124,7 +127,7 @@ func (v view) scale(table, by []float64) {
 	}
 }
 
-// top sets dst to the largest cell of each target cell.
+// top sets each target cell of dst to the largest of the table's cells that map to it.
 func (v view) top(dst, table []float64) {
 	for i := range dst {
 		dst[i] = lowest
@@ -142,7 +145,8 @@ func (v view) top(dst, table []float64) {
 	}
 }
 
-// grow writes exp(cell − its target's) to dst.
+// grow sets each cell of dst to exp(c − t), where c is the cell of the table and t its target cell
+// in top.
 func (v view) grow(dst, table, top []float64) {
 	for i, at := range v.starts {
 		run, to := table[i*v.run:(i+1)*v.run], dst[i*v.run:(i+1)*v.run]
@@ -159,8 +163,8 @@ func (v view) grow(dst, table, top []float64) {
 	}
 }
 
-// cellsOf calls each with the cells of the table that go to each target cell: the order is that of
-// the table.
+// cellsOf returns, for each target cell, the cells of the table that map to it, in the order of the
+// table.
 func (v view) cellsOf() [][]int32 {
 	out := make([][]int32, v.cells)
 	for i, at := range v.starts {

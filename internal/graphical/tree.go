@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Tree is a junction tree: cliques of attributes, parents before their children. Two cliques that
-// share attributes share them with all cliques between them.
+// A Tree is a junction tree: cliques of attributes, with parents before their children. All cliques
+// on the path between two cliques contain the attributes that the two cliques share.
 type Tree struct {
 	Cliques []Clique
 }
@@ -21,8 +21,8 @@ type Clique struct {
 }
 
 // NewTree returns a tree in which every given group of attributes is within a clique, and every
-// attribute in some clique. Attributes are eliminated greedily, once by the smallest table and once
-// by the fewest new edges; the order with fewer cells is used.
+// attribute is in some clique. Attributes are eliminated greedily, once by the smallest table and
+// once by the fewest new edges. NewTree uses the order that gives fewer cells.
 func NewTree(d Domain, groups [][]int) Tree {
 	cliques := eliminated(d, groups, false)
 	if other := eliminated(d, groups, true); cellsOf(d, other) < cellsOf(d, cliques) {
@@ -31,8 +31,8 @@ func NewTree(d Domain, groups [][]int) Tree {
 	return joined(cliques)
 }
 
-// Cells returns the number of cells of all cliques of the tree that [NewTree] returns, without
-// making it.
+// Cells returns the total number of cells of the cliques of the tree that [NewTree] returns,
+// without building the tree.
 func Cells(d Domain, groups [][]int) float64 {
 	return min(cellsOf(d, eliminated(d, groups, false)), cellsOf(d, eliminated(d, groups, true)))
 }
@@ -68,7 +68,7 @@ func newGraph(n int, groups [][]int) graph {
 
 func (g graph) of(a int) []uint64 { return g.bits[a*g.words : (a+1)*g.words] }
 
-// each visits the neighbours of an attribute, ascending.
+// each calls visit for the neighbours of an attribute, in ascending order.
 func (g graph) each(a int, visit func(b int)) {
 	for w, word := range g.of(a) {
 		for ; word != 0; word &= word - 1 {
@@ -90,7 +90,7 @@ func (g graph) remove(a int) {
 	})
 }
 
-// missing returns the number of pairs of an attribute's neighbours without an edge.
+// missing returns the number of pairs of an attribute's neighbours that have no edge between them.
 func (g graph) missing(a int) (pairs int) {
 	own := g.of(a)
 	g.each(a, func(b int) {
@@ -102,8 +102,9 @@ func (g graph) missing(a int) (pairs int) {
 	return pairs / 2
 }
 
-// eliminated returns the maximal cliques of a triangulation. The price of an attribute is the
-// logarithm of its table's cells, or the number of edges that its neighbours lack.
+// eliminated returns the maximal cliques of a triangulation. It eliminates the attribute of lowest
+// price first. The price is the logarithm of the number of cells of the attribute's table or, if
+// fill is set, mainly the number of edges that its neighbours lack.
 func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 	g := newGraph(len(d), groups)
 	logs := make([]float64, len(d))
@@ -153,7 +154,7 @@ func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 	return cliques
 }
 
-// within reports whether an ascending list is part of another.
+// within reports whether the ascending list all contains every element of the ascending list part.
 func within(part, all []int) bool {
 	k := 0
 	for _, a := range all {
@@ -173,8 +174,8 @@ func common(a, b []int) (out []int) {
 	return out
 }
 
-// joined makes a tree of cliques: a spanning tree of largest common parts, which is a junction tree
-// since the cliques are those of a triangulation.
+// joined builds a tree of cliques: a spanning tree that maximises the numbers of shared attributes.
+// Such a tree is a junction tree, since the cliques are the maximal cliques of a triangulation.
 func joined(cliques [][]int) Tree {
 	slices.SortStableFunc(cliques, slices.Compare[[]int])
 	var t Tree
@@ -210,7 +211,8 @@ func joined(cliques [][]int) Tree {
 	return t
 }
 
-// Holder returns the smallest clique that holds the given attributes, or -1 if there is none.
+// Holder returns the index of the smallest clique that contains the given attributes, or -1 if
+// there is none.
 func (t Tree) Holder(d Domain, attributes []int) int {
 	best := -1
 	for i, c := range t.Cliques {

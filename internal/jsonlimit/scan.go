@@ -1,5 +1,5 @@
-// Package jsonlimit bounds the cost of parsing a JSON document of unknown origin before it is
-// parsed: every few bytes of JSON may allocate a struct.
+// Package jsonlimit bounds the cost of parsing a JSON document of unknown origin before the
+// document is parsed. Such a check is needed because every few bytes of JSON may allocate a struct.
 package jsonlimit
 
 import (
@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Limits of a document. The zero value has safe defaults.
+// Limits holds the limits of a document. The zero value has safe defaults.
 type Limits struct {
 	Depth  int // nesting of lists and objects; 0 means 64
 	Values int // number of values, counted by their separators; 0 means 100,000
@@ -21,8 +21,8 @@ const (
 // ErrTooMuch is returned for a document that exceeds its limits.
 var ErrTooMuch = errors.New("the JSON document exceeds its limits")
 
-// Check counts the values of a document and measures their nesting, without allocating. It does not
-// check that the document is valid JSON.
+// Check counts the values of a document and measures their nesting, without allocating memory. It
+// does not check that the document is valid JSON.
 //
 // Errors: ErrTooMuch.
 func (l Limits) Check(document []byte) error {

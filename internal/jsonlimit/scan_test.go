@@ -22,15 +22,15 @@ func TestLimits(t *testing.T) {
 		``:                          nil,
 	} {
 		if err := l.Check([]byte(text)); !errors.Is(err, want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: unexpected result %v", text, err)
 		}
 	}
 	if err := (jsonlimit.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err,
 		jsonlimit.ErrTooMuch) {
-		t.Errorf("65 deep: %v", err)
+		t.Errorf("65 nested lists: %v, want ErrTooMuch", err)
 	}
 	if err := (jsonlimit.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err,
 		jsonlimit.ErrTooMuch) {
-		t.Errorf("60,000 objects: %v", err)
+		t.Errorf("60,000 objects: %v, want ErrTooMuch", err)
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mostCoordinates bounds a dense batch, which then takes 16 MiB.
+// mostCoordinates is the largest number of coordinates of a dense batch, which take 16 MiB.
 const mostCoordinates = 1 << 22
 
-// EachBatch reads all records in order, n at a time, or fewer if they are very wide; lo is the
-// number of the first. A batch is valid until f returns.
+// EachBatch reads all records in order and calls f for every batch. A batch has size records, or
+// fewer if records are very wide; lo is the number of its first record. A batch is valid until f
+// returns.
 //
 // Errors: ctx.Err().
 func EachBatch(ctx context.Context, data records.Data, size int,
@@ -30,7 +31,7 @@ func EachBatch(ctx context.Context, data records.Data, size int,
 	return nil
 }
 
-// EachNonzeros is EachBatch for rows of a table, of which it reads the coordinates that are not
+// EachNonzeros is EachBatch for the rows of a table. It reads only the coordinates that are not
 // zero.
 func EachNonzeros(ctx context.Context, data records.Data, size int,
 	f func(lo int, z *records.Nonzeros)) error {

@@ -5,10 +5,12 @@ import (
 	"sort"
 )
 
-// A Choice draws an index by weight. It holds the cumulative weights.
+// A Choice draws an index with probability proportional to its weight. It holds the cumulative
+// weights.
 type Choice []float64
 
-// NewChoice returns the choice for weights that are not negative and not all zero.
+// NewChoice returns the Choice for the given weights. They must not be negative, and one must be
+// positive.
 func NewChoice(weights []float64) (c Choice) {
 	total := 0.0
 	for _, w := range weights {
@@ -18,7 +20,7 @@ func NewChoice(weights []float64) (c Choice) {
 	return c
 }
 
-// Pick draws an index, or returns asked if it is not negative.
+// Pick returns asked if asked is not negative. Otherwise it draws an index.
 func (c Choice) Pick(rng *rand.Rand, asked int) int {
 	if asked >= 0 {
 		return asked

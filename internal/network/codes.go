@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Codes makes the inputs of a generator: rows of Latent numbers, followed by the class, one-hot, if
-// there are Classes.
+// Codes creates the inputs of a generator: rows of Latent numbers, followed by the one-hot class if
+// Classes is positive.
 type Codes struct {
 	Backend         device.Backend
 	Latent, Classes int
@@ -22,8 +22,8 @@ type Codes struct {
 // Width returns the length of a code.
 func (c *Codes) Width() int { return c.Latent + c.Classes }
 
-// Fill returns n codes, whose numbers write sets. If a label is not one of the classes, its code
-// has no class; labels may be nil. The result is valid until the next call.
+// Fill returns n codes and calls write to set the numbers of each code. If a label is not one of
+// the classes, its code has no class; labels may be nil. The result is valid until the next call.
 func (c *Codes) Fill(n int, labels []int32, write func(i int, code []float32)) device.Matrix {
 	width := c.Width()
 	if c.matrix.Rows < n {
@@ -43,7 +43,7 @@ func (c *Codes) Fill(n int, labels []int32, write func(i int, code []float32)) d
 	return out
 }
 
-// Draw returns codes of normal numbers, one for each label.
+// Draw returns codes of standard normal numbers, one code for each label.
 func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
 	return c.Fill(len(labels), labels, func(_ int, code []float32) {
 		for j := range code {
@@ -56,16 +56,16 @@ func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
 type Maker struct {
 	Codes
 	Net    models.Generator
-	Others []models.Generator // they generate records in turn with Net
-	Choice Choice             // of the classes; nil if there are none
+	Others []models.Generator // networks that take turns with Net
+	Choice Choice             // draws classes; nil if there are none
 	out    device.Matrix
 
-	made              int           // records so far
-	turn, turnRecords device.Matrix // codes and records of one of several networks
+	made              int           // number of records generated so far
+	turn, turnRecords device.Matrix // codes and records of the network whose turn it is
 }
 
-// Labels draws classes, or sets all to asked if that is not negative. Without classes, labels are
-// -1.
+// Labels sets all labels to asked if asked is not negative, and draws them otherwise. Without
+// classes, labels are -1.
 func (m *Maker) Labels(rng *rand.Rand, asked int, dst []int32) {
 	for i := range dst {
 		dst[i] = -1
@@ -75,7 +75,7 @@ func (m *Maker) Labels(rng *rand.Rand, asked int, dst []int32) {
 	}
 }
 
-// Generate returns the record of each code, which does not depend on other codes. The result is
+// Generate returns the record of each code. A record does not depend on other codes. The result is
 // valid until the next call.
 func (m *Maker) Generate(codes device.Matrix) device.Matrix {
 	if m.out.Rows < codes.Rows {
@@ -91,7 +91,7 @@ func (m *Maker) Generate(codes device.Matrix) device.Matrix {
 	return out
 }
 
-// inTurn gives every network its records of the batch: the first record of a draw is Net's.
+// inTurn generates every network's records of the batch. Net generates the first record of a draw.
 func (m *Maker) inTurn(codes, out device.Matrix) {
 	n := 1 + len(m.Others)
 	if most := (codes.Rows + n - 1) / n; m.turn.Rows < most {
@@ -110,7 +110,7 @@ func (m *Maker) inTurn(codes, out device.Matrix) {
 	}
 }
 
-// everyNth returns every nth row of a matrix from a given one on.
+// everyNth returns rows first, first+n, first+2n, … of a matrix.
 func everyNth(m device.Matrix, first, n int) device.Matrix {
 	out := m.RowRange(first, m.Rows)
 	out.Rows = (out.Rows + n - 1) / n
@@ -118,7 +118,7 @@ func everyNth(m device.Matrix, first, n int) device.Matrix {
 	return out
 }
 
-// State returns the generator's output for n records, and their classes. The caller owns both.
+// State returns the generator's output for n records, and their classes. The caller may keep both.
 func (m *Maker) State(rng *rand.Rand, asked, n int) (labels []int32, flat []float32) {
 	labels = make([]int32, n)
 	m.Labels(rng, asked, labels)
@@ -128,8 +128,8 @@ func (m *Maker) State(rng *rand.Rand, asked, n int) (labels []int32, flat []floa
 	return labels, flat
 }
 
-// Sampler opens a draw of records of a schema. Means asks for the mean of binary coordinates, and
-// in tables for the most probable level of each column instead of a drawn one.
+// Sampler returns a Sampler of records of a schema. With d.Means, binary coordinates are means
+// instead of draws, and columns of tables have their most probable level instead of a drawn level.
 func (m *Maker) Sampler(s records.Schema, d synth.Draw, rng *rand.Rand) synth.Sampler {
 	if d.Means && s.IsBinary() {
 		s = MeansOf(s)

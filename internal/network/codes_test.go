@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// TestNetworksTakeTurns: record i of a draw is that of network i mod 3 on code i, however many
-// records are made at a time.
+// TestNetworksTakeTurns: network i mod 3 generates record i of a draw from code i, for all batch
+// sizes.
 func TestNetworksTakeTurns(t *testing.T) {
 	const n, latent, dim = 11, 2, 4
 	be := device.CPU()
@@ -36,12 +36,12 @@ func TestNetworksTakeTurns(t *testing.T) {
 	for i := range n {
 		alone := draw(Maker{Net: nets[i%3]}, n)
 		if got, want := together[i*dim:(i+1)*dim], alone[i*dim:(i+1)*dim]; !slices.Equal(got, want) {
-			t.Errorf("record %d: %v, of network %d %v", i, got, i%3, want)
+			t.Errorf("record %d is %v; network %d generates %v", i, got, i%3, want)
 		}
 	}
 	for _, sizes := range [][]int{{1, 10}, {4, 4, 3}, {2, 1, 8}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}} {
 		if !slices.Equal(draw(Maker{Net: nets[0], Others: nets[1:]}, sizes...), together) {
-			t.Errorf("%v at a time: other records", sizes)
+			t.Errorf("batches of %v records give different records", sizes)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Unit maps a schema's coordinates to [0,1], where networks work, and back. Its zero value leaves
-// them unchanged.
+// Unit maps a schema's coordinates to [0,1], the range of networks, and back. The zero value is the
+// identity.
 type Unit struct{ lo, width float32 }
 
 // UnitOf returns the map of a schema.
@@ -20,10 +20,11 @@ func UnitOf(s records.Schema) Unit {
 	return Unit{float32(lo), float32(hi - lo)}
 }
 
-// Moves reports whether the map is anything but the identity.
+// Moves reports whether the map differs from the identity.
 func (u Unit) Moves() bool { return u.width != 0 }
 
-// Shrink maps values into [0,1]. Values outside the range of float32 become a bound.
+// Shrink maps values into [0,1]. Values outside the schema's bounds and infinities become 0 or 1,
+// and NaN becomes 0.
 func (u Unit) Shrink(values []float32) {
 	if !u.Moves() {
 		return
@@ -47,9 +48,9 @@ func (u Unit) Stretch(values []float32) {
 	}
 }
 
-// Records turns a network's output, rows of numbers in [0,1], into records: binary coordinates and
+// Records turns a network's output, rows of numbers in [0,1], into records. Binary coordinates and
 // the levels of a table are drawn, and other numbers are scaled to their bounds. With means, the
-// most probable levels are taken instead. It overwrites flat.
+// most probable levels of a table are used instead. Records overwrites flat.
 func Records(rng *rand.Rand, s records.Schema, means bool, flat []float32,
 	labels []int32) (records.Data, error) {
 	switch {
@@ -69,8 +70,8 @@ func Records(rng *rand.Rand, s records.Schema, means bool, flat []float32,
 	return records.FromFlat(s, flat, labels...)
 }
 
-// sets draws every item from its mean. A set of more items than the schema allows is reduced as
-// when it is read.
+// sets draws every item with its mean as the probability. A set with more items than the schema
+// allows is cut with records.CutSet, like a set that is read from a file.
 func sets(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	for row := range slices.Chunk(flat, s.Dim()) {
@@ -82,8 +83,8 @@ func sets(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (rec
 	return records.FromCSR(s, offsets, items, labels...)
 }
 
-// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so one word is
-// enough for four items; if they do not, more bits are drawn.
+// appendItems draws one set. Sixteen bits of a uniform number nearly always determine whether an
+// item is in the set, so one word is enough for four items. Otherwise more bits are drawn.
 func appendItems(rng *rand.Rand, items []uint32, p []float32) []uint32 {
 	var word uint64
 	for j, v := range p {

@@ -16,21 +16,21 @@ func TestUnitIsTotal(t *testing.T) {
 	values := []float32{-1, 0, 3, 7, nan, inf, -inf}
 	u.Shrink(values)
 	if want := []float32{0, 0.25, 1, 1, 0, 1, 0}; !slices.Equal(values, want) {
-		t.Errorf("%v, want %v", values, want)
+		t.Errorf("Shrink gives %v, want %v", values, want)
 	}
 	u.Stretch(values[:3])
 	if want := []float32{-1, 0, 3}; !slices.Equal(values[:3], want) || !u.Moves() {
-		t.Errorf("%v, want %v", values[:3], want)
+		t.Errorf("Stretch gives %v, want %v", values[:3], want)
 	}
 	for _, s := range []records.Schema{records.Interval(1, 0, 1), records.Binary(2),
 		records.Sets(9, 1)} {
 		if UnitOf(s) != (Unit{}) {
-			t.Errorf("%v is moved", s)
+			t.Errorf("the map of %v is not the identity", s)
 		}
 	}
 }
 
-// What the schema forbids is never handed out, whatever a network states.
+// TestRecordsAreTheSchemas: for every output of a network, records satisfy the schema.
 func TestRecordsAreTheSchemas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, s := range []records.Schema{records.Sets(9, 1), records.Sets(9, 4).WithLabels("a", "b"),
@@ -47,7 +47,7 @@ func TestRecordsAreTheSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := records.Check(data); err != nil || data.Len() != 50 {
-			t.Errorf("%v: %d records: %v", s, data.Len(), err)
+			t.Errorf("%v: %d records, want 50 valid ones: %v", s, data.Len(), err)
 		}
 		if !s.Sparse() {
 			continue
@@ -61,7 +61,7 @@ func TestRecordsAreTheSchemas(t *testing.T) {
 			}
 		}
 		if full < 10 {
-			t.Errorf("%v: %d of 50 sets are full", s, full)
+			t.Errorf("%v: %d of 50 sets are full, want at least 10", s, full)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Heads returns the output layers of a generator for the coordinates of encoded records: values are
-// in [0,1], and those of a one-hot block add up to 1.
+// Heads returns the output heads of a generator of encoded records: values are in [0,1], and the
+// values of a one-hot block add up to 1.
 func Heads(s records.Schema) []models.Head {
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -29,7 +29,7 @@ func Heads(s records.Schema) []models.Head {
 	return list
 }
 
-// Decodings returns the user-defined architectures that can be generators.
+// Decodings returns the user-defined architectures that describe generators.
 func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	for _, a := range l.Architectures {
 		if d, ok := a.(models.GeneratorArchitecture); ok {
@@ -39,8 +39,8 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	return append(list, l.Decodings...)
 }
 
-// NewGenerator builds the generator of records of a schema. path names the architecture in errors.
-// Sizes are checked before anything is allocated for them.
+// NewGenerator builds a generator of records of a schema. path names the architecture in errors.
+// Sizes are checked before memory is allocated.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
@@ -57,14 +57,14 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	}
 	var k param.Checker
 	k.OK(net.Dim() == s.Dim(), path, net.Dim(),
-		fmt.Sprintf("a network of %d outputs, those of a record", s.Dim()))
+		fmt.Sprintf("a network with the %d outputs of a record", s.Dim()))
 	k.OK(net.Latent() == latent, path, net.Latent(),
-		fmt.Sprintf("a network of %d inputs, those of a code", latent))
+		fmt.Sprintf("a network with the %d inputs of a code", latent))
 	return net, k.Err()
 }
 
-// CheckSize returns an error for an architecture that is not valid, or whose networks are too
-// large. It calls params for valid architectures only.
+// CheckSize returns an error for an invalid architecture, and for an architecture whose networks
+// are too large. It calls params for valid architectures only.
 func CheckSize(path string, a any, params func() int64) error {
 	if v, ok := a.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
@@ -77,9 +77,9 @@ func CheckSize(path string, a any, params func() int64) error {
 	return nil
 }
 
-// CheckNamed returns an error if a network that a saved plan names exceeds the limits of reading,
-// before it is built. Invalid architectures are left to the plan, whose errors describe the
-// mistake.
+// CheckNamed returns an error if a network that a saved plan names exceeds the limits for reading.
+// It does not build the network. It ignores invalid architectures, because the errors of the plan
+// describe their mistakes.
 //
 // Errors: synth.ErrFormat.
 func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64) error {
@@ -92,12 +92,12 @@ func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64)
 	return saved.Network(what, numbers())
 }
 
-// CheckNamedGenerator is CheckNamed for the generator of records of the plan's schema.
+// CheckNamedGenerator is CheckNamed for a generator of records of the plan's schema.
 func CheckNamedGenerator(saved synth.SavedPlan, a models.GeneratorArchitecture, latent int) error {
 	return CheckNamedGenerators(1, saved, a, latent)
 }
 
-// CheckNamedGenerators is CheckNamedGenerator for n of them.
+// CheckNamedGenerators is CheckNamedGenerator for n generators.
 func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchitecture,
 	latent int) error {
 	return CheckNamed(saved, "the generator", a, func() int64 {
@@ -115,17 +115,17 @@ const (
 	sectionState  = "state"
 )
 
-// Parts returns a generator's numbers in a file.
+// Parts returns the parts of a file that hold a generator's parameters and state.
 func Parts(be device.Backend, net models.Generator) []synth.Part { return PartsOf(0, be, net) }
 
-// PartsOf is Parts of one of several generators, the first of which is number 0.
+// PartsOf is Parts for generator i of several generators, counted from 0.
 func PartsOf(i int, be device.Backend, net models.Generator) []synth.Part {
 	return []synth.Part{MatrixPart(Numbered(sectionParams, i), be, net.Params().Flat),
 		synth.StatePart(Numbered(sectionState, i), net)}
 }
 
-// Numbered returns the name of a section of one of several networks: number 0 has the name of an
-// only one.
+// Numbered returns the name of a section of network i. Network 0 has the same name as a single
+// network.
 func Numbered(section string, i int) string {
 	if i == 0 {
 		return section
@@ -133,7 +133,7 @@ func Numbered(section string, i int) string {
 	return fmt.Sprintf("%s %d", section, i+1)
 }
 
-// MatrixPart returns a matrix's numbers in a file.
+// MatrixPart returns the part of a file that holds a matrix.
 func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 	return synth.Part{Name: name,
 		Save: func() ([]byte, error) {
@@ -150,8 +150,8 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		}}
 }
 
-// ReadNet builds the generator of records of a schema from the Parts in a file. The sizes of the
-// architecture are compared with the bytes present before anything is allocated for them.
+// ReadNet builds a generator of records of a schema from its Parts in a file. It compares the sizes
+// of the architecture with the number of bytes in the file before it allocates memory.
 //
 // Errors: synth.ErrFormat.
 func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
@@ -159,7 +159,7 @@ func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, l
 	return ReadNetOf(0, f, be, a, latent, s)
 }
 
-// ReadNetOf is ReadNet of one of several generators, the first of which is number 0.
+// ReadNetOf is ReadNet for generator i of several generators, counted from 0.
 //
 // Errors: synth.ErrFormat.
 func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
@@ -175,7 +175,7 @@ func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchit
 	if sizer, ok := a.(models.GeneratorSizer); ok {
 		params, bytes := sizer.GeneratorSize(latent, Heads(s))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return nil, synth.Malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
+			return nil, synth.Malformed(fmt.Errorf("%d and %d bytes: want %d parameters and %d bytes of state",
 				len(data), len(state), params, bytes))
 		}
 	}

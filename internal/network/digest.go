@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Digest identifies public records by a SHA-256 sum of their number and of every record as training
-// reads it. It returns "" for nil. It reads all records.
+// Digest returns a SHA-256 sum that identifies public records. It covers the number of records and
+// every record in the form that training reads. Digest returns "" for nil.
 func Digest(public records.Data) string {
 	if public == nil {
 		return ""

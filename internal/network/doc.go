@@ -1,3 +1,3 @@
-// Package network has what systems with networks as generators share: building a generator for the
-// records of a schema, converting its outputs to records, and storing it in a file.
+// Package network contains code shared by systems whose generators are networks: it builds a
+// generator for the records of a schema, converts its outputs to records, and stores it in a file.
 package network

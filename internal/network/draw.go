@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Bernoulli draws every coordinate from its mean.
+// Bernoulli replaces every mean with a draw of 0 or 1.
 func Bernoulli(rng *rand.Rand, flat []float32) {
 	for i, p := range flat {
 		flat[i] = 0
@@ -16,8 +16,7 @@ func Bernoulli(rng *rand.Rand, flat []float32) {
 	}
 }
 
-// MeansOf returns the schema of probabilities of binary records, or of means of images, with the
-// same labels.
+// MeansOf returns the schema of the means of binary records or images, with the same labels.
 func MeansOf(s records.Schema) records.Schema {
 	out := records.Interval(s.Dim(), 0, 1)
 	switch s.Channels() {

@@ -5,7 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// CheckFollows returns an error if a plan that starts from an earlier system's records is run
+// CheckFollows returns an error if a plan that starts from the records of an earlier system is run
 // without that system.
 //
 // Errors: *param.Error.

@@ -2,16 +2,16 @@ package network
 
 import "reflect"
 
-// Own returns a copy of a part of a configuration, such as an architecture or a kernel, that shares
-// no list in an exported field with it: a plan does not follow what its caller changes later.
-// Pointers stay what they are.
+// Own returns a copy of a part of a configuration, such as an architecture or a kernel. The copy
+// shares no slice in an exported field with the original, so later changes by the caller do not
+// affect a plan. Pointers are copied as they are.
 func Own[T any](part T) T {
 	v := reflect.ValueOf(&part).Elem()
 	v.Set(owned(v))
 	return part
 }
 
-// owned copies values of structs and lists, and those that interfaces hold.
+// owned copies structs, slices and the values that interfaces hold.
 func owned(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Interface:

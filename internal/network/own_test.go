@@ -24,7 +24,8 @@ type sum struct {
 func (sum) is()   {}
 func (layer) is() {}
 
-// TestOwn: no list in an exported field is shared, however deep; the rest is what it was.
+// TestOwn: at every depth, the copy shares no slice in an exported field. Everything else is
+// unchanged.
 func TestOwn(t *testing.T) {
 	make1 := func() sum {
 		return sum{Parts: []kernel{layer{Widths: []int{1, 2}}, nil}, One: layer{[]int{3}, []int{4}},
@@ -43,6 +44,6 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%+v after a change, want %+v", got, want)
 	}
 	if network.Own(kernel(nil)) != nil {
-		t.Error("a part that is none")
+		t.Error("Own of a nil interface is not nil")
 	}
 }

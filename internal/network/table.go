@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TableBlocks returns the layout of a table's encoded rows and the number of values of each column,
-// and nil for other records.
+// TableBlocks returns the layout of a table's encoded rows and the number of values of each column.
+// It returns nil for records that are not rows of a table.
 func TableBlocks(s records.Schema) []rff.Block {
 	columns := s.Columns()
 	var list []rff.Block
@@ -20,8 +20,8 @@ func TableBlocks(s records.Schema) []rff.Block {
 	return list
 }
 
-// levelsOf returns the number of evenly spaced values of a column that is encoded as one number, 0
-// if it may have any value.
+// levelsOf returns the number of evenly spaced values of a column that is encoded as one number, or
+// 0 if the column may have any value.
 func levelsOf(c records.Column) int {
 	switch c.Kind() {
 	case records.FlagColumn:
@@ -37,28 +37,29 @@ func levelsOf(c records.Column) int {
 }
 
 // Rows turns a network's output for rows of a table, probabilities and numbers in [0,1], into
-// encoded rows, in place: levels are drawn, and so is whether a value is missing. Whatever the
-// output, records.DecodeFlat makes valid rows of the result.
+// encoded rows, in place. It draws levels, and draws whether a value is missing. For every output
+// of a network, records.DecodeFlat decodes the result to valid rows.
 //
-// A feature that is linear in each column, such as the share of records with two levels at once,
-// has the same mean over rows drawn in this way, column by column, as over the probabilities.
+// Columns are drawn independently given the probabilities. So a feature that is linear in each
+// column, such as the fraction of records with a given pair of levels, has the same mean over drawn
+// rows as over the probabilities.
 //
-// Shapes: flat holds whole rows, blocks are those of TableBlocks.
+// Shapes: flat holds whole rows; blocks are the result of TableBlocks.
 func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
 }
 
-// Levels is Rows, except that numbers near an end of their range are left unchanged.
+// Levels is like Rows, except that numbers near an end of their range are not changed.
 func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, 0, 1}.rows(blocks, flat)
 }
 
-// reach is the distance from an end of its range within which a number counts as the end itself. A
-// network's numbers come close to the bounds but never reach them, while many real columns are
-// mostly at a bound: amounts of zero, rates of one.
+// reach is the distance from an end of its range within which a number is moved to the end. A
+// network's numbers come close to the bounds but never reach them, whereas many real columns are
+// mostly at a bound, such as amounts of zero or rates of one.
 const reach = 0.01
 
-// tableSampler draws one row after another.
+// tableSampler draws the values of rows, one row after another.
 type tableSampler struct {
 	rng          *rand.Rand
 	reach, width float32
@@ -107,8 +108,8 @@ func (t tableSampler) missing(p []float32, levels int) {
 	p[0], p[1] = t.number(p[0], levels), 0
 }
 
-// number draws one of the two levels of a flag. Numbers with more levels are left to the decoder,
-// which takes the nearest.
+// number draws one of the two levels of a flag. The decoder rounds numbers with more levels to the
+// nearest level.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
 		return min(max((x-t.reach)/t.width, 0), 1)

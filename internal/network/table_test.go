@@ -8,22 +8,24 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestEndsOfARangeAreReached, which no sigmoid does by itself.
+// TestEndsOfARangeAreReached: numbers near an end of their range become the end, which a sigmoid
+// cannot reach.
 func TestEndsOfARangeAreReached(t *testing.T) {
 	s := tableSampler{rand.New(rand.NewPCG(1, 1)), reach, 1 - 2*reach}
 	for x, want := range map[float32]float32{0.004: 0, 0.995: 1, 0.5: 0.5} {
 		if got := s.number(x, 0); math.Abs(float64(got-want)) > 1e-6 {
-			t.Errorf("%v becomes %v, not %v", x, got, want)
+			t.Errorf("%v becomes %v, want %v", x, got, want)
 		}
 	}
 	if got := s.number(float32(math.NaN()), 0); got > 1 {
-		t.Errorf("no number becomes %v", got)
+		t.Errorf("NaN becomes %v, want at most 1", got)
 	}
 }
 
-// TestRowsAreDrawn from what a network states: levels, flags and what is missing with the stated
-// probabilities, to within 0.0104 in 100,000 rows (Hoeffding: 1e-9 each; the seed is fixed
-// besides). Numbers stay, but for those that are missing.
+// TestRowsAreDrawn: levels, flags and missing values are drawn with the probabilities in a
+// network's output. Frequencies in 100,000 rows may differ by 0.0104, which gives a false-alarm
+// rate of 1e-9 for each (Hoeffding); the seed is also fixed. Numbers that are not missing do not
+// change.
 func TestRowsAreDrawn(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
 		records.Numeric("x", 0, 1).WithMissing(), records.Flag("old", "no", "yes"),
@@ -47,10 +49,10 @@ func TestRowsAreDrawn(t *testing.T) {
 		}
 		levels := row[0] + row[1] + row[2]
 		if levels != 1 || row[0]*row[1]+row[1]*row[2]+row[0]*row[2] != 0 {
-			t.Fatalf("levels %v", row[:3])
+			t.Fatalf("levels %v, want a single 1 among zeros", row[:3])
 		}
 		if row[4] != 0 && (row[4] != 1 || row[3] != 0) || row[5] != 0 && row[5] != 1 {
-			t.Fatalf("row %v", row)
+			t.Fatalf("row %v has an invalid missing indicator, missing number or flag", row)
 		}
 	}
 	for j, m := range mean {
@@ -60,11 +62,11 @@ func TestRowsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherRecordsStay: what has no blocks is left as it is.
+// TestRowsOfOtherRecordsStay: records without blocks do not change.
 func TestRowsOfOtherRecordsStay(t *testing.T) {
 	flat := []float32{0.25, 0.75}
 	Rows(rand.New(rand.NewPCG(6, 6)), TableBlocks(records.Binary(2)), flat)
 	if flat[0] != 0.25 || flat[1] != 0.75 {
-		t.Errorf("%v", flat)
+		t.Errorf("Rows changes [0.25 0.75] to %v", flat)
 	}
 }

@@ -2,7 +2,8 @@ package npy
 
 import "strings"
 
-// entry returns the first value of a key that read accepts, or "" if there is none.
+// entry returns the first value of key that the function read accepts, or "" if there is no such
+// value.
 func entry(text, key string, read func(value string) (string, bool)) string {
 	for {
 		at := strings.Index(text, key)
@@ -16,13 +17,13 @@ func entry(text, key string, read func(value string) (string, bool)) string {
 				return taken
 			}
 		}
-		text = text[at-1:] // a quote may end one key and begin another
+		text = text[at-1:] // a quote may both end one key and begin the next
 	}
 }
 
 func trimSpace(text string) string { return strings.TrimLeft(text, "\t\n\f\r ") }
 
-// typeText reads a type in quotes, such as '<f4', without an order or with one.
+// typeText reads a type in quotes, such as '<f4'. The byte order is optional.
 func typeText(value string) (string, bool) {
 	quoted, ok := strings.CutPrefix(value, "'")
 	name, _, closed := strings.Cut(quoted, "'")
@@ -32,10 +33,10 @@ func typeText(value string) (string, bool) {
 	return name, ok
 }
 
-// falseText reads the only order that is supported: rows first.
+// falseText reads the only supported value of fortran_order.
 func falseText(value string) (string, bool) { return "False", strings.HasPrefix(value, "False") }
 
-// shapeText reads the numbers of a tuple.
+// shapeText reads the numbers in a tuple.
 func shapeText(value string) (string, bool) {
 	tuple, ok := strings.CutPrefix(value, "(")
 	numbers := strings.TrimLeft(tuple, "0123456789, ")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzEntry compares with the expressions that say what an entry looks like. Programs that read no
-// archive would link package regexp otherwise.
+// FuzzEntry compares entry with regular expressions that define the form of an entry. entry does
+// not use package regexp, so that programs do not have to link it.
 func FuzzEntry(f *testing.F) {
 	for _, s := range []string{"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
 		"'descr':'f8''descr' : '|b1'", "'descr':x'descr':'<f4'", "'descr': '<<f4'", "'descr': 'f4",
@@ -24,7 +24,7 @@ func FuzzEntry(f *testing.F) {
 				want = m[1]
 			}
 			if got := entry(text, k.key, k.read); got != want {
-				t.Errorf("%s of %q is %q, not %q", k.key, text, got, want)
+				t.Errorf("%s of %q is %q, want %q", k.key, text, got, want)
 			}
 		}
 	})

@@ -19,16 +19,15 @@ type Header struct {
 	Shape []int
 }
 
-// ErrHeader is returned for a header that is malformed, or whose array has a type or an order that
-// is not read.
+// ErrHeader is returned for a malformed header, and for an array with an unsupported type or order.
 var ErrHeader = errors.New("not understood")
 
-// maxHeader is far above the length of any genuine header.
+// maxHeader is far above the length of any valid header.
 const maxHeader = 1 << 16
 
-// ReadHeader reads up to the first element.
+// ReadHeader reads the header. The next byte of r is then the first byte of the elements.
 //
-// Errors: ErrHeader; the reader's, and io.ErrUnexpectedEOF.
+// Errors: ErrHeader; the reader's errors; io.ErrUnexpectedEOF.
 func ReadHeader(r io.Reader) (Header, error) {
 	var fixed [8]byte
 	if _, err := io.ReadFull(r, fixed[:]); err != nil {
@@ -50,7 +49,7 @@ func ReadHeader(r io.Reader) (Header, error) {
 	}
 	h, ok := parse(string(text))
 	if !ok {
-		return Header{}, fmt.Errorf("%w: its header names another type or order", ErrHeader)
+		return Header{}, fmt.Errorf("%w: its header names an unsupported type or order", ErrHeader)
 	}
 	return h, nil
 }
@@ -91,7 +90,7 @@ func parse(text string) (h Header, ok bool) {
 	return h, len(h.Shape) > 0 && h.Element() != nil
 }
 
-// Element decodes one element, nil for a type that is not supported.
+// Element returns a function that decodes one element, or nil for an unsupported type.
 func (h Header) Element() func([]byte) float32 {
 	switch fmt.Sprintf("%c%d", h.Kind, h.Size) {
 	case "f4":
@@ -118,8 +117,8 @@ func (h Header) Element() func([]byte) float32 {
 	return nil
 }
 
-// Preamble returns the bytes before the elements of an array. The type and the shape are given as
-// Python writes them.
+// Preamble returns the bytes before the elements of an array. descr and shape are the type and the
+// shape as Python writes them.
 func Preamble(descr, shape string) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
 	pad := (64 - (10+len(text)+1)%64) % 64

@@ -1,6 +1,5 @@
 // Package optim moves parameters along gradients: plain gradient descent, momentum and Adam. It
-// knows nothing of privacy: the gradients that it gets have been released already or were never
-// private.
+// provides no privacy: its gradients must be released values or never have been private.
 //
 // A State works on ranges of one flat parameter vector. Disjoint ranges may be updated from
 // different goroutines, so a caller can combine the computation of the gradient (noise, averaging)
@@ -16,10 +15,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Rule says how a gradient changes a parameter.
+// Rule is the rule by which a gradient changes a parameter.
 type Rule int
 
-// The rules. Unset is no rule: a configuration must choose.
+// These are the rules. Unset is invalid, so that a configuration must choose a rule.
 const (
 	Unset Rule = iota
 	SGD
@@ -51,7 +50,8 @@ type Config struct {
 	Eps   float64 // Adam's addition to the denominator
 }
 
-// Problems returns the mistakes in the configuration. The path of each is the name of a field.
+// Problems returns the mistakes in the configuration. The path of each mistake is the name of a
+// field.
 func (c Config) Problems() []*param.Error {
 	var list []*param.Error
 	check := func(good bool, field string, value any, want string) {
@@ -72,7 +72,7 @@ func (c Config) Problems() []*param.Error {
 	return list
 }
 
-// Validate joins the problems into one error, nil if there are none.
+// Validate returns the problems joined into one error, or nil if there are none.
 func (c Config) Validate() error {
 	var errs []error
 	for _, p := range c.Problems() {
@@ -86,13 +86,13 @@ type State struct {
 	cfg  Config
 	adam device.Adam // the current step of Adam
 	m, v []float32
-	g    []float32 // scaled gradient, range by range, for the other rules
+	g    []float32 // scaled gradient, for rules other than Adam
 	t    int
 	lr   float32 // learning rate of the current step
 }
 
-// New starts an optimiser for n parameters. The configuration must be valid, or the zero value for
-// one that counts steps and moves nothing.
+// New starts an optimiser for n parameters. The configuration must be valid or the zero value. The
+// optimiser of the zero value only counts steps.
 func (c Config) New(n int) *State {
 	s := &State{cfg: c}
 	if c.Rule != Adam && c.Rule != Unset {
@@ -107,10 +107,10 @@ func (c Config) New(n int) *State {
 	return s
 }
 
-// BeginStep starts the next step; every parameter is updated at most once in it.
+// BeginStep starts the next step. Every parameter may be updated at most once in a step.
 func (s *State) BeginStep() { s.BeginStepAt(1) }
 
-// BeginStepAt is BeginStep at a multiple of the configuration's learning rate.
+// BeginStepAt is BeginStep with the configuration's learning rate multiplied by factor.
 func (s *State) BeginStepAt(factor float64) {
 	s.lr = float32(s.cfg.LR * factor)
 	if s.t++; s.cfg.Rule == Adam {
@@ -119,11 +119,11 @@ func (s *State) BeginStepAt(factor float64) {
 	}
 }
 
-// Step returns the number of steps begun.
+// Step returns the number of steps that have begun.
 func (s *State) Step() int { return s.t }
 
-// UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
-// must be disjoint; they may be updated concurrently.
+// UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. The ranges of one step must be
+// disjoint and may be updated concurrently.
 func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
 	hi := lo + len(grad)
 	if s.cfg.Rule == Adam {
@@ -137,7 +137,7 @@ func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale floa
 	s.move(params[lo:hi], lo, g)
 }
 
-// UpdateRange32 is UpdateRange for gradients in single precision.
+// UpdateRange32 is UpdateRange for float32 gradients.
 func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale float32) {
 	hi := lo + len(grad)
 	if s.cfg.Rule == Adam {
@@ -167,7 +167,7 @@ func descend(p, g []float32, lr float32) {
 	}
 }
 
-// momentum is heavy-ball descent (Polyak 1964): u ← βu + g, p ← p − lr·u.
+// momentum makes one step of heavy-ball descent (Polyak 1964): u ← βu + g, p ← p − lr·u.
 func momentum(p, u, g []float32, lr, beta float32) {
 	p, u = p[:len(g)], u[:len(g)]
 	for i, x := range g {

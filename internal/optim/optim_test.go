@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// reference returns the textbook form of every rule in float64.
+// reference returns the parameters after all steps of the textbook form of a rule, computed in
+// float64.
 func reference(c Config, grads [][]float64, p []float64) []float64 {
 	p = append([]float64(nil), p...)
 	m, v := make([]float64, len(p)), make([]float64, len(p))
@@ -65,7 +66,7 @@ func TestRulesMatchTextbook(t *testing.T) {
 		}
 		for i := range got {
 			if math.Abs(float64(got[i])-want[i]) > 2e-5*(1+math.Abs(want[i])) {
-				t.Fatalf("%v: parameter %d: %v, textbook %v", c, i, got[i], want[i])
+				t.Fatalf("%v: parameter %d is %v, want %v", c, i, got[i], want[i])
 			}
 		}
 	}
@@ -96,12 +97,12 @@ func TestRuleText(t *testing.T) {
 		}
 		var back Config
 		if err := json.Unmarshal(b, &back); err != nil || back != c {
-			t.Fatalf("%s: %+v, %v", b, back, err)
+			t.Fatalf("%s was read back as %+v, %v", b, back, err)
 		}
 	}
 	var r Rule
 	if r.UnmarshalText([]byte("rmsprop")) == nil {
-		t.Error("unknown rule accepted")
+		t.Error("an unknown rule is accepted")
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 var errState = errors.New("optim: a state of the wrong length or form")
 
-// AppendState appends the step and the moments, so that an optimiser of the same size can continue
-// from there.
+// AppendState appends the step number and the moments, from which an optimiser of the same size can
+// continue.
 func (s *State) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.t))
 	for _, list := range [][]float32{s.m, s.v} {
@@ -23,8 +23,8 @@ func (s *State) AppendState(dst []byte) []byte {
 // StateLen returns the number of bytes that AppendState appends.
 func (s *State) StateLen() int { return 8 + 4*(len(s.m)+len(s.v)) }
 
-// SetState restores what AppendState wrote. Errors: another length; a moment that is not finite; a
-// negative step.
+// SetState restores the state that AppendState wrote. Errors: an error for a state of another
+// length, with a moment that is not finite, or with a step number that is negative or above 2³¹−1.
 func (s *State) SetState(state []byte) error {
 	if len(state) != s.StateLen() {
 		return errState

@@ -1,4 +1,4 @@
-// Package tabletest has tables for the tests of packages that read and write them.
+// Package tabletest provides tables for the tests of packages that read and write tables.
 package tabletest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Must returns the value, or ends the test with the error.
+// Must returns a function that returns v, or that ends the test if err is not nil.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -22,7 +22,7 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// People returns a table with a column of every kind of number and level.
+// People returns the schema of a table with columns of every kind of number and level.
 func People(t testing.TB) records.Schema {
 	t.Helper()
 	return Must(records.NewSchema(
@@ -36,7 +36,7 @@ func People(t testing.TB) records.Schema {
 	))(t)
 }
 
-// Drawn returns records of the schema, some values missing, extremes among them.
+// Drawn returns n random records of the schema, with missing values and with values at the bounds.
 func Drawn(t testing.TB, s records.Schema, n int) *records.Frame {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,7 @@ func Lines(f *records.Frame) string {
 	return b.String()
 }
 
-// Parts yields records in parts.
+// Parts yields the given data, one after another.
 func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	return func(yield func(records.Data, error) bool) {
 		for _, d := range all {
@@ -83,7 +83,8 @@ func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	}
 }
 
-// visits has a column of every kind of time, and the other kinds of column that people lacks.
+// visits returns the schema of a table with columns of every kind of time, and of other kinds that
+// People does not have.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -102,8 +103,8 @@ func visits(t testing.TB) records.Schema {
 	))(t)
 }
 
-// Visits returns a table with a column of every kind of time, of large whole numbers and of
-// buckets: random records, and the first and last values of columns.
+// Visits returns a table with columns of every kind of time, of large whole numbers and of hashed
+// values. It contains random records, and records with the first and last values of columns.
 func Visits(t testing.TB) (records.Schema, *records.Frame) {
 	t.Helper()
 	s := visits(t)

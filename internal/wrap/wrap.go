@@ -1,4 +1,4 @@
-// Package wrap breaks long lines of text that people read.
+// Package wrap breaks long lines of text for display.
 package wrap
 
 import (
@@ -9,10 +9,10 @@ import (
 // Columns is the width of the library's texts.
 const Columns = 100
 
-// Lines breaks every line of a text that is longer than Columns, at blanks, but not at a blank
-// beside an equals sign. If a line begins with head, after blanks, its continuation is indented to
-// the end of head; otherwise it is indented by four columns more than the line. A word that is
-// longer than a line is not broken.
+// Lines breaks every line of a text that is longer than Columns. It breaks lines at blanks, but not
+// at a blank next to an equals sign. If a line begins with head, after leading blanks, its
+// continuation is indented to the end of head. Otherwise the continuation is indented by four
+// columns more than the line. A word that is longer than a line is not broken.
 func Lines(text, head string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func Lines(text, head string) string {
 	return b.String()
 }
 
-// hung breaks one line and begins its continuations with hang. It reads every byte a few times at
-// most, however long the line is, since it also wraps texts from untrusted files.
+// hung breaks one line and begins its continuations with hang. It reads every byte at most a few
+// times, even in very long lines, because it also wraps texts from untrusted files.
 func hung(line, hang string) string {
 	var b strings.Builder
 	start := ""
@@ -73,7 +73,7 @@ func breakAt(line string, columns int) int {
 	return last
 }
 
-// equates reports whether the blank at i is beside an equals sign, as in "ε = 1".
+// equates reports whether the blank at i is next to an equals sign, as in "ε = 1".
 func equates(line string, i int) bool {
 	return strings.HasPrefix(line[i+1:], "= ") || strings.HasSuffix(line[:i], " =")
 }

@@ -26,21 +26,22 @@ func TestLines(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 		if slices.Compare(strings.Fields(got), strings.Fields(c.text)) != 0 {
-			t.Errorf("words are lost or added in %q", got)
+			t.Errorf("%q does not have the words of the text", got)
 		}
 	}
 	for line := range strings.Lines(Lines(strings.Repeat("a bc def ", 100), "")) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > Columns {
-			t.Errorf("%d columns: %s", n, line)
+			t.Errorf("a line of %d columns, want at most 100: %s", n, line)
 		}
 	}
 }
 
-// TestALongLineCostsItsLength: a line of a file that others wrote is not copied for every break.
+// TestALongLineCostsItsLength: a very long line is not copied for every break, since it may come
+// from an untrusted file.
 func TestALongLineCostsItsLength(t *testing.T) {
 	long := strings.Repeat("word ", 1<<17)
 	if n := testing.AllocsPerRun(3, func() { Lines(long, "") }); n > 200 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v allocations, want at most 200", n)
 	}
 	if got := Lines(strings.Repeat("x", 101)+"  ", ""); got != strings.Repeat("x", 101) {
 		t.Errorf("%q", got)

@@ -5,14 +5,15 @@
 // order of classes, then of names. Files that do not end in .png, .jpg or .jpeg, and other
 // subfolders, are ignored.
 //
-// If the schema is of colour images, grey files have three equal colours. If it is of grey images,
-// colours become their luma (ITU-R BT.601); if it is of binary images, a luma of one half or more
-// is 1. Transparent pixels are drawn on black. The orientation stored by a camera is not applied,
-// and images are not scaled: scale them beforehand.
+// If the schema is of colour images, grey files have three equal colours. If the schema is of grey
+// images, colours become their luma (ITU-R BT.601). If the schema is of binary images, a luma of
+// one half or more is 1. Transparent pixels are drawn on black. The orientation stored by a camera
+// is not applied, and images are not scaled: scale them beforehand.
 //
-// Every file is read separately: one that is damaged, too long, or an image of another size becomes
-// a record of zeros, so that no file affects how others are read. [Check] lists these files.
+// Every file is read separately. A file that is damaged, too long, or an image of another size
+// becomes a record of zeros, so that no file affects how others are read. [Check] lists these
+// files.
 //
-// This package is apart from package records so that programs that read no images do not link the
-// decoders.
+// This package is separate from package records, so that programs that read no images do not link
+// the decoders.
 package images

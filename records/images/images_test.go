@@ -33,7 +33,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// levels are n bytes, extremes among them.
+// levels returns n bytes, including both extremes.
 func levels(n int) []uint8 {
 	out := make([]uint8, n)
 	for i := range out {
@@ -49,7 +49,8 @@ func same(t *testing.T, what any, got, want *records.Table) {
 	b, _ := want.Flat()
 	if !got.Schema().Equal(want.Schema()) || !slices.Equal(a, b) ||
 		!slices.Equal(got.Labels(), want.Labels()) {
-		t.Errorf("%v: %v of %v, not %v of %v", what, a, got.Labels(), b, want.Labels())
+		t.Errorf("%v: got %v with labels %v, want %v with labels %v",
+			what, a, got.Labels(), b, want.Labels())
 	}
 }
 
@@ -92,7 +93,8 @@ func encoded(t testing.TB, m image.Image, as string) []byte {
 	return out.Bytes()
 }
 
-// TestPixels reads every form of PNG pixels: transparent pixels are drawn on black.
+// TestPixels reads PNG files with every form of pixels, and a JPEG file. Transparent pixels are
+// drawn on black.
 func TestPixels(t *testing.T) {
 	frame := image.Rect(0, 0, 1, 1)
 	wide, grey, deep := image.NewNRGBA64(frame), image.NewGray(frame), image.NewGray16(frame)
@@ -131,7 +133,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// bomb returns a PNG file that announces very many pixels.
+// bomb returns a PNG file that declares very many pixels.
 func bomb(side uint32) []byte {
 	head := binary.BigEndian.AppendUint32(nil, side)
 	head = append(binary.BigEndian.AppendUint32(head, side), 8, 2, 0, 0, 0)
@@ -167,7 +169,7 @@ func TestFilesAreReadOneByOne(t *testing.T) {
 	if !errors.Is(err, records.ErrFormat) {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"6 files", "file 0 of class 0: neither",
+	for _, says := range []string{"6 files", "file 0 of class 0: not a valid",
 		"file 1 of class 0: an image", "file 6 of class 0: the file is too long"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
@@ -176,7 +178,7 @@ func TestFilesAreReadOneByOne(t *testing.T) {
 }
 
 // TestAnnouncedSizesCostNothing: memory depends on the schema, not on the size that a file
-// announces.
+// declares.
 func TestAnnouncedSizesCostNothing(t *testing.T) {
 	folder := fstest.MapFS{}
 	for i := range 50 {
@@ -186,7 +188,8 @@ func TestAnnouncedSizesCostNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t)
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 8<<20 {
-		t.Errorf("%d MB for 50 files of 33 bytes", (after.TotalAlloc-before.TotalAlloc)>>20)
+		t.Errorf("got %d MB for 50 files of 33 bytes, want at most 8",
+			(after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
 
@@ -212,7 +215,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
 	wrong("vectors", second(images.ReadFolder(folder, records.Binary(4))))
@@ -226,7 +229,7 @@ func TestArguments(t *testing.T) {
 	}
 	wrong("no records", images.WriteFolder(t.TempDir(), nil))
 	if _, err := images.ReadFolder(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("no folder for a class: %v", err)
+		t.Errorf("no folder for a class: got error %v, want ErrFormat", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -234,10 +237,10 @@ func TestArguments(t *testing.T) {
 	}
 	table := must(records.FromBytes(s, levels(12)))(t)
 	if err := images.WriteFolder(file, table); err == nil {
-		t.Error("a file is a folder")
+		t.Error("WriteFolder accepts a file as its folder")
 	}
 	if got := must(images.ReadFolder(folder, s))(t); got.Len() != 0 {
-		t.Error("records of nothing")
+		t.Error("an empty folder gives records")
 	}
 }
 
@@ -257,11 +260,11 @@ func FuzzReadFolder(f *testing.F) {
 			row := got.Row(nil, 0)
 			for _, v := range row {
 				if !(v >= 0 && v <= 1) {
-					t.Fatalf("%v", row)
+					t.Fatalf("got row %v, want values in [0, 1]", row)
 				}
 			}
 			if images.Check(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {
-				t.Fatal("a damaged file is no record of zeros")
+				t.Fatal("a damaged file is not read as zeros")
 			}
 		}
 	})

@@ -19,12 +19,12 @@ import (
 
 // ReadFolder reads the records of a folder, such as os.DirFS(path).
 //
-// A file of more than Limits.LineBytes bytes (0 means 1 MiB and 16 for each number of a record)
-// becomes a record of zeros.
+// A file of more than Limits.LineBytes bytes becomes a record of zeros. A limit of 0 means 1 MiB,
+// plus 16 bytes for each coordinate of a record.
 //
 // Errors: [records.ErrFormat] if a class has no folder; *[records.LimitError] if the records hold
-// too many values for the files' size; *[param.Error] for a schema that is not of images or has a
-// class whose name cannot be that of a folder; those of the file system.
+// too many values for the files' size; *[param.Error] for a schema that is not of images, or with a
+// class whose name cannot be the name of a folder; those of the file system.
 func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
 	var levels []uint8
 	var labels []int32
@@ -41,8 +41,9 @@ func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*reco
 	return records.FromBytes(s, levels, labels...)
 }
 
-// Check reports which files of a folder ReadFolder reads as zeros: the first ten, by class and
-// number counted from 0, and the number of all. The report is as private as the records.
+// Check reports the files of a folder that ReadFolder reads as zeros. It lists the first ten, each
+// by its class and its number within the class, both counted from 0, and states how many there are.
+// The report is as private as the records.
 //
 // Errors: [records.ErrFormat] if there are such files; those of [ReadFolder].
 func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
@@ -71,7 +72,7 @@ func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 type found struct {
 	class  int
 	levels []uint8 // valid until the next file is read
-	odd    string  // why they are zeros
+	odd    string  // why the levels are zeros, or ""
 }
 
 // each reads all files of a folder.
@@ -132,7 +133,7 @@ func missing(name string, err error) error {
 	return fmt.Errorf("images: %w", err)
 }
 
-// named reports whether a file has the name of an image.
+// named reports whether a file has the extension of an image.
 func named(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".png", ".jpg", ".jpeg":
@@ -152,8 +153,8 @@ type input struct {
 	levels []uint8
 }
 
-// read returns the record of one file, or zeros and the reason in odd. Errors are the system's, or
-// that of too many values for the files so far.
+// read returns the record of one file, or zeros and the reason in odd. Errors are those of the file
+// system, or a LimitError if the files so far hold too many values.
 func (in *input) read(name string) (levels []uint8, odd string, err error) {
 	in.levels = append(in.levels[:0], make([]uint8, in.schema.Dim())...)
 	text, odd, err := in.open(name)
@@ -177,7 +178,7 @@ func (in *input) read(name string) (levels []uint8, odd string, err error) {
 	return in.levels, "", nil
 }
 
-// open reads a file that is not too long.
+// open reads a file up to the limit on its length.
 func (in *input) open(name string) (text []byte, odd string, err error) {
 	most := int64(in.limits.LineBytes)
 	if most == 0 {
@@ -198,7 +199,7 @@ func (in *input) open(name string) (text []byte, odd string, err error) {
 	return in.file.Bytes(), "", nil
 }
 
-// format is a decoder, and what its files begin with.
+// format is a decoder and the bytes that its files begin with.
 type format struct {
 	magic  string
 	config func(io.Reader) (image.Config, error)
@@ -208,9 +209,9 @@ type format struct {
 var formats = []format{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
 	{"\xff\xd8", jpeg.DecodeConfig, jpeg.Decode}}
 
-// decode reads an image of the schema's size. The size is compared before memory is given to it.
+// decode reads an image of the schema's size. The size is checked before the pixels are decoded.
 func decode(text []byte, s records.Schema) (picture image.Image, odd string) {
-	const damaged = "neither a sound PNG nor a sound JPEG file"
+	const damaged = "not a valid PNG or JPEG file"
 	for _, f := range formats {
 		if !bytes.HasPrefix(text, []byte(f.magic)) {
 			continue

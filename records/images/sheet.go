@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// maxPicture is the largest number of pixels of a picture; it bounds the memory that a large table
-// takes.
+// maxPicture is the largest number of pixels of a picture. It bounds the memory for the picture of
+// a large table.
 const maxPicture = 1 << 28
 
 // pictureGap is the width of the light lines between images.
@@ -41,14 +41,14 @@ func WritePNG(w io.Writer, t *records.Table, across int) error {
 	return nil
 }
 
-// sheet is images in rows.
+// sheet is a picture of images in rows.
 type sheet struct {
 	table  *records.Table
 	across int
 	rows   [][]int32 // the images of each row
 }
 
-// arrange puts the images of a class into as many rows as they take.
+// arrange distributes the images of each class over rows.
 func (p *sheet) arrange() {
 	groups := make([][]int32, max(p.table.Schema().Classes(), 1))
 	for i := range p.table.Len() {

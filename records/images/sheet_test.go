@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records/images"
 )
 
-// TestWritePNG: every class begins a row, and every pixel is where its image is.
+// TestWritePNG: every class begins a new row, and every pixel is in its place.
 func TestWritePNG(t *testing.T) {
 	const side = 4
 	s := records.Image(side, side).WithLabels("a", "b")
@@ -37,7 +37,7 @@ func TestWritePNG(t *testing.T) {
 	}
 	const step = side + 2
 	if got := picture.Bounds().Size(); got.X != 2*step+2 || got.Y != 3*step+2 {
-		t.Fatalf("%v pixels", got)
+		t.Fatalf("got a picture of %v pixels", got)
 	}
 	for i, place := range [][2]int{{1, 0}, {0, 0}, {1, 1}, {2, 0}} { // row and column
 		for at := range side * side {
@@ -50,7 +50,7 @@ func TestWritePNG(t *testing.T) {
 	}
 }
 
-// TestWritePNGOfColours: channels of a pixel are its colour.
+// TestWritePNGOfColours: the channels of a pixel give its colour.
 func TestWritePNGOfColours(t *testing.T) {
 	table, err := records.FromFlat(records.RGBImage(1, 2), []float32{1, 0, 0, 0, 0.2, 1})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestWritePNGOfColours(t *testing.T) {
 	}
 }
 
-// TestWritePNGRefuses: records that are not images are an error.
+// TestWritePNGRefuses: WritePNG rejects records that are not images, no images per row, and nil.
 func TestWritePNGRefuses(t *testing.T) {
 	vector, err := records.FromFlat(records.Binary(4), make([]float32, 4))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestWritePNGRefuses(t *testing.T) {
 		"a table that isnt": images.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }

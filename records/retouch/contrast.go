@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Contrast stretches grey levels: those up to Black become 0, those from White on 1. Generated
-// images are never quite black or white where real ones are.
+// Contrast stretches grey levels: levels up to Black become 0, and levels from White upwards become
+// 1. Generated images are never quite black or white where real images are.
 type Contrast struct {
 	Black float64 `json:"black"`
 	White float64 `json:"white"`
@@ -20,13 +20,13 @@ type Contrast struct {
 func (c Contrast) Validate() error {
 	var k param.Checker
 	k.OK(c.Black >= 0 && c.White <= 1 && c.White-c.Black >= 0.01, "retouch.Contrast", c,
-		"two levels in [0, 1], White above Black by .01 at least")
+		"two levels in [0, 1], with White at least 0.01 above Black")
 	return k.Err()
 }
 
 // Apply returns stretched copies of grey images, with their labels.
 //
-// Errors: *[param.Error] for records that are no images of grey levels, and those of Validate.
+// Errors: *[param.Error] for records that are not grey images, and those of Validate.
 func (c Contrast) Apply(t *records.Table) (*records.Table, error) {
 	var k param.Checker
 	k.Add(c.Validate())

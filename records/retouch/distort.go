@@ -10,16 +10,16 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Distortion moves the pixels of grey images a little at random, each image in a way of its own:
-// it turns, scales, shears and shifts the image, and displaces its parts smoothly. Classifiers that
-// learn from distorted synthetic images know real ones better.
+// Distortion moves the pixels of grey images a little, with a separate random movement for each
+// image: it turns, scales, shears and shifts the image, and displaces its parts smoothly.
+// Classifiers that learn from distorted synthetic images recognise real ones better.
 //
-// It is meant for images whose class does not change by such movements, as that of digits, and for
-// released ones: distorting private images protects nobody.
+// It is meant for images whose class does not change under such movements, such as digits. It is
+// also meant for released images: distorting private images protects no one.
 type Distortion struct {
-	// Strength is in units of the usual amount: at 1 an image of 28×28 pixels is turned by .2
-	// radians, scaled by a tenth, sheared by .2 and shifted by a pixel, and its parts by another
-	// (standard deviations).
+	// Strength is in units of the usual amount. At 1 an image of 28×28 pixels is turned by 0.2
+	// radians, scaled by a tenth, sheared by 0.2 and shifted by one pixel, and its parts are displaced
+	// by one more pixel. All amounts are standard deviations.
 	Strength float64
 	Seed     uint64
 }
@@ -28,8 +28,8 @@ const mostStrength = 10
 
 // Apply returns distorted copies of grey images, with their labels.
 //
-// Errors: *[param.Error] for records that are no images of grey levels, or for a strength that is
-// negative or greater than 10.
+// Errors: *[param.Error] for records that are not grey images, or for a strength that is negative
+// or greater than 10.
 func (d Distortion) Apply(t *records.Table) (*records.Table, error) {
 	s := t.Schema()
 	var k param.Checker
@@ -59,14 +59,14 @@ type movement struct {
 	out           []float32
 }
 
-// Standard deviations at strength 1. Lengths are in parts of 28 pixels.
+// Standard deviations at strength 1. Lengths are fractions of the image's longer side.
 const (
 	rotation = 0.2 // radians
 	scaling  = 0.1
 	shear    = 0.2
 	shift    = 1.0 / 28
 	bend     = 1.0 / 28 // of each knot
-	knots    = 5        // of the displacement along each side
+	knots    = 5        // number of knots along each side
 )
 
 // image distorts one image in place.
@@ -97,20 +97,22 @@ func (d *movement) image(pixels []float32) {
 	copy(pixels, d.out)
 }
 
-// knot is the knot before a pixel, and how far it is to the next one.
+// knot returns the knot before pixel i of n, and the fraction of the distance from it to the next
+// knot.
 func knot(i, n int) (at int, part float64) {
 	x := float64(i) / float64(max(n-1, 1)) * (knots - 1)
 	at = min(int(x), knots-2)
 	return at, x - float64(at)
 }
 
-// mixed is the displacement between four knots.
+// mixed returns the displacement interpolated between four knots.
 func mixed(b *[knots][knots]float64, i, j int, down, right float64) float64 {
 	return (1-down)*((1-right)*b[i][j]+right*b[i][j+1]) +
 		down*((1-right)*b[i+1][j]+right*b[i+1][j+1])
 }
 
-// at is the grey level between four pixels. The image goes on beyond its border as it ends there.
+// at returns the grey level interpolated between four pixels. Positions outside the image are moved
+// to its border.
 func (d *movement) at(pixels []float32, y, x float64) float32 {
 	y, x = min(max(y, 0), float64(d.height-1)), min(max(x, 0), float64(d.width-1))
 	i, j := int(y), int(x)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDistortionsAreSmallMovements: an image of one grey level stays as it is, a spot moves by
-// about as much as is stated, and grey levels stay between those of the image.
+// TestDistortionsAreSmallMovements: an image of one grey level does not change, a spot moves by
+// about the stated amount, and grey levels stay within the range of the image's levels.
 func TestDistortionsAreSmallMovements(t *testing.T) {
 	const side, n = 28, 2000
 	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),
@@ -34,7 +34,7 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 		var mass, x float64
 		for i, v := range image {
 			if v < 0 || v > 1 {
-				t.Fatalf("grey level %v", v)
+				t.Fatalf("got grey level %v, want one in [0, 1]", v)
 			}
 			mass += float64(v)
 			x += float64(v) * (float64(i%side) - 13.5)
@@ -42,7 +42,7 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 		mean += x / mass / n
 		square += x / mass * x / mass / n
 	}
-	// The shift has deviation 1, the knot at the middle another.
+	// The shift has standard deviation 1, and so has the displacement of the middle knot.
 	if dev := math.Sqrt(square); math.Abs(mean) > 0.2 || dev < 1.2 || dev > 1.6 {
 		t.Errorf("a spot moves by %.3f on average, deviation %.3f, want 0 and about 1.41", mean, dev)
 	}

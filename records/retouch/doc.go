@@ -1,5 +1,5 @@
-// Package retouch changes synthetic images after they have been drawn: [Contrast] makes their dark
-// levels black and their light ones white, and [Distortion] moves their pixels a little.
+// Package retouch changes synthetic images after they have been drawn: [Contrast] makes dark levels
+// black and light levels white, and [Distortion] moves the pixels a little.
 //
-// Guarantee: what is computed from released images costs nothing.
+// Guarantee: post-processing. Changing released images costs no privacy.
 package retouch

@@ -42,7 +42,7 @@ func TestContrast(t *testing.T) {
 		}
 	}
 	if !slices.Equal(out.Labels(), in.Labels()) || !slices.Equal(levels(in), before) {
-		t.Error("labels change, or the images given")
+		t.Error("Apply changes the labels or its input")
 	}
 }
 
@@ -62,10 +62,10 @@ func TestDistortion(t *testing.T) {
 	one, again := apply(retouch.Distortion{Strength: 1, Seed: 1}),
 		apply(retouch.Distortion{Strength: 1, Seed: 1})
 	if slices.Equal(levels(one), before) || !slices.Equal(levels(one), levels(again)) {
-		t.Error("images do not change, or not by the seed alone")
+		t.Error("images do not change, or differ for the same seed")
 	}
 	if !slices.Equal(one.Labels(), in.Labels()) || !slices.Equal(levels(in), before) {
-		t.Error("labels change, or the images given")
+		t.Error("Apply changes the labels or its input")
 	}
 }
 
@@ -86,12 +86,12 @@ func TestMistakes(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := f(); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }
 
-// apply is a change of a table, for later.
+// apply returns a function that applies f to t.
 func apply(f func(*records.Table) (*records.Table, error),
 	t *records.Table) func() (*records.Table, error) {
 	return func() (*records.Table, error) { return f(t) }

@@ -1,7 +1,7 @@
 // Package tensors converts between records and gorgonia.org/tensor: from a *tensor.Dense to a table
 // and back, without a copy.
 //
-// Linking the tensor package adds some fifteen megabytes to a program, so no other package of this
+// Linking the tensor package adds about fifteen megabytes to a program, so no other package of this
 // module imports it.
 package tensors
 
@@ -9,9 +9,8 @@ import (
 	"fmt"
 	"slices"
 
-	// tensor refuses to start on a Go release that this package does not know;
-	// importing it here makes the version required by this module the one that
-	// counts.
+	// Package tensor refuses to start on a Go release that assume-no-moving-gc does not know. This
+	// import lets the go.mod file of this module choose the version of assume-no-moving-gc.
 	_ "go4.org/unsafe/assume-no-moving-gc"
 	"gorgonia.org/tensor"
 

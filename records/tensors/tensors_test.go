@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records/tensors"
 )
 
-// pin is the requirement without which the tensor package ends the process at
-// start-up on a Go release younger than it.
+// pin is a requirement of go.mod. Without it, package tensor ends the process at start-up on a
+// newer Go release.
 const pin = "go4.org/unsafe/assume-no-moving-gc v0.0.0-20231121144256-b99613f794b6"
 
 func TestModuleRequiresThePin(t *testing.T) {
@@ -35,7 +35,7 @@ func goMod(t *testing.T) string {
 			return string(text)
 		}
 		if abs, _ := filepath.Abs(dir); abs == filepath.Dir(abs) {
-			t.Fatal("no go.mod above this folder")
+			t.Fatal("no folder above this one holds go.mod")
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestFromDenseTakesAViewOfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := table.Row(nil, 0); got[0] != flat[4] || table.Len() != 2 {
-		t.Errorf("row 0 of the view begins with element %v of %d rows", got[0], table.Len())
+		t.Errorf("row 0 of the view begins with %v, and the table has %d rows", got[0], table.Len())
 	}
 }
 
@@ -157,7 +157,7 @@ func TestToDenseDecodesBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(d.Data()); got != "[0 1 1 0]" {
-		t.Errorf("decoded as %s", got)
+		t.Errorf("got decoded values %s, want [0 1 1 0]", got)
 	}
 	if _, err := tensors.ToDense(table.Slice(0, 0)); err == nil {
 		t.Error("a table without records is accepted")

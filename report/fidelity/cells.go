@@ -37,7 +37,7 @@ func (c Config) histograms() []histogram {
 	return list
 }
 
-// cell returns the cell of a record. It depends on the record alone.
+// cell returns the cell of a record. It depends only on the record.
 func (h histogram) cell(f *records.Frame, row int) int {
 	if h.bins == 0 {
 		if level := f.Level(row, h.column); level >= 0 && level < h.cells-1 {

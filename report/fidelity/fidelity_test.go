@@ -20,7 +20,7 @@ import (
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// wide has a column of every kind.
+// wide returns a schema with a column of every kind.
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(),
@@ -33,7 +33,7 @@ func wide(t testing.TB) records.Schema {
 	return s
 }
 
-// synthetic are public records from which a class can be learnt.
+// synthetic returns public records from which a class can be learnt.
 func synthetic(t testing.TB) *records.Frame {
 	t.Helper()
 	b, err := records.NewFrameBuilder(wide(t))
@@ -64,7 +64,7 @@ func config(t testing.TB, r accountant.Relation) fidelity.Config {
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}}
 }
 
-// run returns all that leaves a release.
+// run returns a function that runs a release and returns all its results.
 func run(p *fidelity.Plan, fake records.Data) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -77,7 +77,8 @@ func run(p *fidelity.Plan, fake records.Data) func(context.Context, *accountant.
 	}
 }
 
-// TestNothingButNoisyCountsDependsOnARecord replays whole releases on hostile neighbours.
+// TestNothingButNoisyCountsDependsOnARecord replays whole releases on neighbouring data sets with
+// extreme records.
 func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	fake := synthetic(t)
 	for _, r := range relations {
@@ -92,8 +93,9 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// TestPersons: a release by person is replayed on persons of several rows who come, go and are
-// replaced; a plan of rows refuses persons, and one of persons rows and a ledger of records.
+// TestPersons replays a release by person on neighbouring data sets in which a person with several
+// rows is added, removed or replaced. It checks too that a plan for rows refuses persons, and that
+// one for persons refuses rows and a ledger of records.
 func TestPersons(t *testing.T) {
 	fake := synthetic(t)
 	for _, r := range relations {
@@ -163,7 +165,7 @@ func TestPersons(t *testing.T) {
 	}
 }
 
-// rows are all kinds of record.
+// rows returns records of all kinds.
 func rows() (list [][]any) {
 	for _, n := range []any{nil, -3, 0, math.NaN()} {
 		for _, c := range []any{"x", "z", nil} {
@@ -175,8 +177,8 @@ func rows() (list [][]any) {
 	return append(list, []any{1, 0, "y", "a", false, "q"}, []any{2, 1e9, "x", "c", true, "p"})
 }
 
-// TestSensitivityByBruteForce puts every record beside others and in place of every other: the
-// recorded inputs must be no farther apart than declared.
+// TestSensitivityByBruteForce adds each record of a list to no record and to one other, or replaces
+// it by many others, and checks that the recorded inputs are no farther apart than declared.
 func TestSensitivityByBruteForce(t *testing.T) {
 	fake := synthetic(t)
 	frame := func(rows ...[]any) records.Data {
@@ -208,8 +210,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestTheStatedSensitivityIsAttained: no noise is wasted. Two records differ in every column, and
-// each of the classifiers is right about one of them.
+// TestTheStatedSensitivityIsAttained checks that no more noise is added than necessary, with two
+// records that differ in every column, one of which the classifier classifies correctly.
 func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	fake := synthetic(t)
 	for _, r := range relations {
@@ -223,7 +225,7 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 		if p.Sensitivity != want {
 			t.Errorf("%v: sensitivity %v, want %v", r, p.Sensitivity, want)
 		}
-		// noise a thousandth smaller than the plan's is refuted by a record like the synthetic ones
+		// a record like the synthetic ones shows that a thousandth less sensitivity is too little
 		short := *p
 		short.Sensitivity *= 0.999
 		short.Std = p.Std
@@ -242,7 +244,7 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 		found := privacytest.Replay[records.Data]{Run: run(&short, fake), Budget: p.Config.Budget,
 			Data: a, Neighbour: b, Seeds: 1}.Findings(t)
 		if len(found) == 0 {
-			t.Errorf("%v: a sensitivity that is too small by a thousandth passes", r)
+			t.Errorf("%v: no finding for a sensitivity that is too small by a thousandth", r)
 		}
 		if found = (privacytest.Replay[records.Data]{Run: run(p, fake), Budget: p.Config.Budget, Data: a,
 			Neighbour: b, Seeds: 1}).Findings(t); len(found) > 0 {
@@ -251,8 +253,8 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	}
 }
 
-// TestFiguresWithoutNoise: at a budget that asks for next to no noise the figures are those that
-// packages tabular and classify compute.
+// TestFiguresWithoutNoise checks that with a budget so large that there is almost no noise, the
+// figures are those that packages tabular and classify compute.
 func TestFiguresWithoutNoise(t *testing.T) {
 	source := demo.TableSource{Records: 600, Numbers: 3, Choices: 2, Levels: 5, Flags: 1, Classes: 2,
 		Seed: 3, Draw: 1}
@@ -316,10 +318,11 @@ func TestFiguresWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestTheNoiseIsStated: of records that fit perfectly the figures are below 1 by what is stated, on
-// average over 200 releases. The mean of a column of three cells has a standard deviation of
-// 0.031·noise (that of half the sum of three absolute normal variables is 0.44 of its mean), and
-// those of more cells less, so 0.2·noise is six of them: fewer false alarms than one in 10⁷ runs.
+// TestTheNoiseIsStated checks that for synthetic records that fit perfectly, each figure is below 1
+// by the stated noise, on average over 200 releases. For a column of three cells that average has a
+// standard deviation of 0.031·noise, since that of half the sum of three absolute normal variables
+// is 0.44 of its mean. For more cells it is smaller. So 0.2·noise is six standard deviations: fewer
+// than one false alarm in 10⁷ runs.
 func TestTheNoiseIsStated(t *testing.T) {
 	fake := synthetic(t)
 	copies := copied(t, fake.Take(order(fake.Len(), 400)))
@@ -341,12 +344,12 @@ func TestTheNoiseIsStated(t *testing.T) {
 	}
 	for j := range apart {
 		if math.Abs(apart[j]-stated[j]) > 0.2*stated[j] {
-			t.Errorf("column %d is off by %v, %v stated", j, apart[j], stated[j])
+			t.Errorf("column %d: the figure is %v below 1, want %v", j, apart[j], stated[j])
 		}
 	}
 }
 
-// order repeats the rows so that every one occurs as often as any.
+// order repeats all rows equally often.
 func order(n, times int) (rows []int32) {
 	for range times {
 		for i := range n {
@@ -379,7 +382,7 @@ func TestPlanIsReadBack(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefused: nothing is on the ledger after a refusal.
+// TestWhatIsRefused checks that wrong arguments are errors, with nothing written on the ledger.
 func TestWhatIsRefused(t *testing.T) {
 	fake := synthetic(t)
 	real := fake.Take([]int32{1, 2, 3})
@@ -463,8 +466,8 @@ func (c late) Err() error {
 	return nil
 }
 
-// TestReservedBeforeRecordsAreRead: a release that ends before it has read the records has paid for
-// them, and gets no refund.
+// TestReservedBeforeRecordsAreRead checks that a release which is cancelled before it has read the
+// records has paid for them, and gets no refund.
 func TestReservedBeforeRecordsAreRead(t *testing.T) {
 	fake := synthetic(t)
 	c := config(t, accountant.AddOrRemoveOne)
@@ -484,7 +487,7 @@ func TestReservedBeforeRecordsAreRead(t *testing.T) {
 	}
 }
 
-// copied is the same records in memory of their own.
+// copied returns a copy of the records that shares no memory with them.
 func copied(t testing.TB, f *records.Frame) *records.Frame {
 	t.Helper()
 	b, err := records.NewFrameBuilder(f.Schema())

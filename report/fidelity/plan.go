@@ -15,24 +15,24 @@ import (
 // Purpose is the purpose of a release on the ledger.
 const Purpose = "fidelity figures"
 
-// A Plan is a Config with the noise chosen, and its price. It is computed before any record is
+// A Plan is a Config whose noise is chosen, with its price. It is computed before any record is
 // read.
 type Plan struct {
 	Config      Config
 	Event       accountant.Event // the one release
-	Cells       int              // counts that are released
+	Cells       int              // number of counts that are released
 	Sensitivity float64          // L2, of all counts together
 	Std         float64          // standard deviation of the noise on every count
 	Total       accountant.Bound // ε at the budget's δ
 }
 
-// leastStd is the least standard deviation of the noise. At this size the noise hides nothing, and
-// less would only enlarge the range of the sums.
+// leastStd is the smallest standard deviation of the noise. Noise this small hides nothing, and
+// even less would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
 // Plan chooses what the configuration leaves open and prices the release.
 //
-// Guarantee: the event of the plan is the one that Release reserves and spends. Errors: those of
+// Guarantee: the plan's event is the one that Release reserves and spends. Errors: those of
 // Validate, and accountant.ErrBudgetExceeded if the given noise multiplier costs more than the
 // budget.
 func (c Config) Plan() (*Plan, error) {
@@ -70,11 +70,11 @@ func event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// sensitivity is how far one record moves all counts. A record is in one cell of every column, and
-// each classifier counts it if it classifies it correctly. Adding or removing a record changes each
-// of these counts by at most 1. Replacing it changes two counts in every column and each
-// classifier's count by at most 1. For persons, whose rows have weights that add up to 1, the same
-// bounds hold: see records.RowsOf.
+// sensitivity returns the largest L2 distance by which one record changes the counts. A record is
+// in one cell of every column, and each classifier counts it if it classifies it correctly. Adding
+// or removing a record changes each of these counts by at most 1. Replacing it changes two counts
+// in every column and each classifier's count by at most 1. For persons, whose rows have weights
+// that add up to 1, the same bounds hold: see records.RowsOf.
 func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -113,7 +113,7 @@ type planJSON struct {
 	Bins            int               `json:"bins"`
 	Methods         []string          `json:"methods"`
 	Seed            uint64            `json:"seed,string"`
-	Epsilon         accountant.Bound  `json:"epsilon"` // for the reader
+	Epsilon         accountant.Bound  `json:"epsilon"` // for human readers
 }
 
 // MarshalJSON writes the plan: its public parameters with the noise decided.

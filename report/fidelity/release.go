@@ -21,9 +21,9 @@ var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
 // trained is the largest number of synthetic records that classifiers learn from.
 const trained = 10_000
 
-// Release runs a plan on private records: those that the synthetic ones were made from, or others,
-// such as held-out ones. The ledger must be the one of these records. Classifiers tested on the
-// records that the generator was trained on may score slightly better than on others.
+// Release runs a plan on private records. They may be those that the synthetic ones were made from,
+// or others, such as held-out ones. The ledger must be the one of these records. Classifiers may
+// score slightly better on the records that the generator was trained on than on others.
 //
 // If the data are persons (records.GroupBy), the rows of each person together count as one record,
 // and the figures describe the average row of each person.
@@ -180,7 +180,7 @@ func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Share
 	return sum, ctx.Err()
 }
 
-// figures computes the figures from the noisy counts. Nothing private is read from here on.
+// figures computes the figures from the noisy counts. It reads nothing private.
 func (p *Plan) figures(noisy []float64, public *records.Frame,
 	g accountant.Guarantee) *Released {
 	histograms := p.Config.histograms()

@@ -2,7 +2,7 @@ package fidelity
 
 import "github.com/seed7ba64551/privgen/accountant"
 
-// Released are the figures, all functions of one release of noisy counts.
+// Released holds the figures, which are all computed from one release of noisy counts.
 type Released struct {
 	// Records is the noisy number of real records.
 	Records float64 `json:"records"`
@@ -19,18 +19,19 @@ type Released struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-// Column is one column's figure.
+// Column is the figure of one column.
 type Column struct {
 	Name string `json:"name"`
-	// TVComplement is 1 less the total variation distance of the noisy shares of the real levels, or
-	// bins, from the synthetic ones. The noise lowers it, by about Noise if the true value is 1.
+	// TVComplement is 1 minus the total variation distance between the noisy shares of the real
+	// levels, or bins, and the synthetic shares. The noise lowers it, by about Noise if the true value
+	// is 1.
 	TVComplement float64 `json:"tv_complement"`
 	Noise        float64 `json:"noise"`
 }
 
-// Classifier is one classifier's figure.
+// Classifier is the figure of one classifier.
 type Classifier struct {
 	Method   string  `json:"method"`
 	Accuracy float64 `json:"accuracy"` // trained on synthetic records, tested on the real ones
-	Std      float64 `json:"std"`      // of its noise
+	Std      float64 `json:"std"`      // standard deviation of the noise on Accuracy
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Command returns a function for [Options.Start] that starts a process, which calls [Serve] on
-// its standard input and output. The first bytes of the input are the key, which other processes
-// cannot read: see [ReadKey]. The command may be ssh to another machine.
+// Command returns a function for [Options.Start] that starts a process. The process must call
+// [Serve] on its standard input and output. The first bytes of its input are the key, which no
+// other process can read there: see [ReadKey]. The command may be ssh to another machine.
 func Command(k mechanism.Key, command func() *exec.Cmd) func(context.Context) (io.ReadWriteCloser,
 	error) {
 	return func(context.Context) (io.ReadWriteCloser, error) {

@@ -5,28 +5,29 @@
 //
 //	Pool     the driver's side: an sgd.Carrier
 //	Serve    a worker process's side, around an sgd.Worker
-//	Command  starts processes and talks to them by their standard input and output
+//	Command  starts processes and talks to them over their standard input and output
 //
-// The driver's trainer is sgd.New(…, sgd.WithCarrier(key, pieces, pool)). Its parameters are the
-// same bits as in one process.
+// The driver's trainer is sgd.New(…, sgd.WithCarrier(key, pieces, pool)). Its parameters are bit
+// for bit those of a run in one process.
 //
 // # When a worker dies
 //
-// Another process carries out its piece of the step, and a new one is started in its place. The
-// sample does not change, and a piece counts once, however often it is carried out. Noise is drawn
-// once, after all pieces have come back: the step is not spent a second time, so ε is unchanged.
+// Another process computes the dead worker's piece of the step, and a new process is started in its
+// place. The sample does not change, and a piece counts once even if it is computed more than once.
+// Noise is drawn once, after all pieces have come back: the step is not spent a second time, so ε
+// is unchanged.
 //
 // # Transport
 //
-// Messages are frames with a length before them, on anything that is read and written in order:
-// pipes to processes, ssh, a TLS connection. Their content is sealed under a key that driver and
-// workers share. A task is padded to a public length, which is doubled only for an unusually
-// large sample: see sgd.WithCarrier. The times at which messages are sent, and how long a worker
-// takes, are not hidden.
+// Messages are frames that begin with a length. They can travel over any ordered stream: pipes to
+// processes, ssh, a TLS connection. Their content is sealed under a key that the driver and the
+// workers share. A task is padded to a public length, which is doubled only for an unusually large
+// sample: see sgd.WithCarrier. The times at which messages are sent are not hidden, and neither is
+// the time that a worker takes.
 //
-// # Which workers belong together
+// # Mismatched workers
 //
 // A worker refuses tasks of a trainer with another configuration, network, number of records or
-// kind of machine, and the trainer refuses workers whose records differ: see sgd.NewWorker, which
-// says what is not noticed.
+// kind of machine, and the trainer refuses workers whose records differ. The documentation of
+// sgd.NewWorker lists the differences that are not noticed.
 package workers

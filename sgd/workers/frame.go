@@ -18,8 +18,8 @@ const (
 // mostFrame bounds the bytes of a frame: enough for 130 million parameters.
 const mostFrame = 1 << 30
 
-var errFrame = errors.New("workers: a message that this protocol does not have: the other side " +
-	"must be this version of package workers")
+var errFrame = errors.New("workers: a message of an unknown kind or length: the other side must use " +
+	"this version of package workers")
 
 // writeFrame writes kind, length and content at once.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
@@ -33,7 +33,8 @@ func writeFrame(w io.Writer, kind byte, content []byte) error {
 	return nil
 }
 
-// readFrame reads a frame. It allocates memory as bytes arrive, whatever length is announced.
+// readFrame reads a frame. It allocates memory as bytes arrive, not for the announced length at
+// once.
 func readFrame(r io.Reader) (kind byte, content []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -21,8 +21,8 @@ type Options struct {
 	// Losses is the number of workers that may be lost in one step before the step fails; 0 means
 	// 100. A step that fails is spent, although nothing was released.
 	Losses int
-	// Patience is the time that a worker may take for a piece before it counts as lost; 0 means no
-	// limit.
+	// Patience is the time that a worker may take for a piece before the worker counts as lost; 0
+	// means no limit.
 	Patience time.Duration
 }
 
@@ -55,7 +55,7 @@ func New(o Options) (*Pool, error) {
 
 // Close ends the workers.
 //
-// Errors: those of closing the connections.
+// Errors: errors of closing the connections.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,10 +69,10 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// Carry has every task carried out by some worker: see sgd.Carrier.
+// Carry sends every task to a worker and passes the results to take: see sgd.Carrier.
 //
-// Errors: the context's; a worker's [Refusal]; sgd.ErrOther for workers that differ; the error of
-// the last lost worker if too many were lost.
+// Errors: the context's error; a worker's [Refusal]; sgd.ErrOther for workers that differ; the
+// error of the last lost worker if too many were lost.
 func (p *Pool) Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +109,8 @@ type step struct {
 	lost  int
 }
 
-// work has tasks carried out by one worker at a time, until none is left or the step has failed.
-// It returns the worker in use, or nil if there is none.
+// work sends tasks to one worker at a time, until no task is left or the step has failed. It
+// returns the worker in use, or nil if there is none.
 func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCloser {
 	for {
 		var task []byte
@@ -163,8 +163,8 @@ type Refusal struct{ Reason string }
 // Error returns the worker's reason.
 func (r *Refusal) Error() string { return "workers: a worker refuses its task: " + r.Reason }
 
-// once has one task carried out. It starts a worker if conn is nil, and returns the worker for the
-// next task; after any error other than a refusal it returns nil.
+// once sends one task to the worker. It starts a worker if conn is nil. It returns the worker for
+// the next task, or nil after any error other than a refusal.
 func (s *step) once(ctx context.Context, conn io.ReadWriteCloser,
 	task []byte) (io.ReadWriteCloser, error) {
 	if conn == nil {

@@ -13,7 +13,7 @@ import (
 // Serve carries out the tasks that a [Pool] sends until the connection ends. If the worker refuses
 // a task, the answer is the reason.
 //
-// Errors: those of reading and writing, other than the end of the connection; the context's.
+// Errors: errors of reading and writing, except the end of the connection; the context's error.
 func Serve(ctx context.Context, conn io.ReadWriter, w *sgd.Worker) error {
 	for {
 		kind, task, err := readFrame(conn)
@@ -42,7 +42,7 @@ func Serve(ctx context.Context, conn io.ReadWriter, w *sgd.Worker) error {
 
 // ReadKey reads the key, which [Command] writes to a process before anything else.
 //
-// Errors: those of reading.
+// Errors: errors of reading.
 func ReadKey(r io.Reader) (mechanism.Key, error) {
 	secret := make([]byte, mechanism.KeySize)
 	if _, err := io.ReadFull(r, secret); err != nil {

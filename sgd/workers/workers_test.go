@@ -30,7 +30,7 @@ const asWorker = "PRIVGEN_TEST_WORKER"
 
 var budget = accountant.Budget{Epsilon: 1e6, Delta: 1e-5}
 
-// config returns a configuration of this number of steps, whose batches consist of several
+// config returns a configuration with the given number of steps. Its batches consist of several
 // micro-batches.
 func config(steps int) sgd.Config {
 	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.3, Steps: steps, NoiseMultiplier: 1,
@@ -106,14 +106,14 @@ func inside(t testing.TB, k mechanism.Key, c sgd.Config, data records.Data) func
 	}
 }
 
-// result holds everything that a run shows.
+// result holds all visible results of a run.
 type result struct {
 	Params []float32
 	Steps  []sgd.Step
 	Lines  []accountant.Entry
 }
 
-// run trains and returns what the run shows. The noise follows from ctx.
+// run trains a network and returns the visible results. ctx determines the noise.
 func run(ctx context.Context, ledger *accountant.Ledger, c sgd.Config, data records.Data,
 	opts ...sgd.Option) (r result, err error) {
 	net := network()
@@ -155,9 +155,9 @@ func pool(t testing.TB, o workers.Options) *workers.Pool {
 	return p
 }
 
-// TestWorkersTrainTheSameBits: workers and a single process give the same bits, for few pieces
-// and for more pieces than some samples have records, for records and persons, and for each
-// policy that workers support.
+// TestWorkersTrainTheSameBits: workers and a single process give the same bits. The test covers few
+// pieces and more pieces than some samples have records, records and persons, and each policy that
+// workers support.
 func TestWorkersTrainTheSameBits(t *testing.T) {
 	table := people(120)
 	keys := make([]string, table.Len())
@@ -185,7 +185,7 @@ func TestWorkersTrainTheSameBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %d pieces: another run", name, pieces)
+				t.Errorf("%s, %d pieces: the result differs from that of one process", name, pieces)
 			}
 		}
 	}
@@ -212,8 +212,8 @@ func (d deadly) Write(b []byte) (int, error) {
 	return d.ReadWriteCloser.Write(b)
 }
 
-// TestKilledWorkers: worker processes are killed at random moments of many steps. The run
-// continues with others, and parameters, steps and ledger entries are those of a single process.
+// TestKilledWorkers: worker processes are killed at random moments of many steps. The run continues
+// with new processes. Its parameters, steps and ledger entries are those of a single process.
 func TestKilledWorkers(t *testing.T) {
 	data, c := people(120), config(15)
 	want := alone(t, c, data)
@@ -236,7 +236,7 @@ func TestKilledWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Error("another run than that of one process")
+		t.Error("the result differs from that of one process")
 	}
 	if kills.Load() < 3 || starts.Load() < 4 {
 		t.Errorf("%d kills, %d starts: the test has no power", kills.Load(), starts.Load())
@@ -244,7 +244,7 @@ func TestKilledWorkers(t *testing.T) {
 	t.Logf("%d kills, %d processes", kills.Load(), starts.Load())
 }
 
-// carrier has tasks carried out by one worker, in the way that a test chooses.
+// carrier passes tasks to one worker in an order that a test chooses.
 type carrier func(do func([]byte) []byte, tasks [][]byte, take func([]byte) error) error
 
 func (c carrier) with(t testing.TB, k mechanism.Key, cfg sgd.Config,
@@ -271,7 +271,7 @@ func (c carried) Carry(_ context.Context, tasks [][]byte, take func([]byte) erro
 	return c.c(c.do, tasks, take)
 }
 
-// TestPiecesCountOnce: pieces that are carried out and delivered several times count once. A step
+// TestPiecesCountOnce: a piece that is computed and delivered several times counts once. A step
 // releases nothing if a piece is missing, changed or from another step.
 func TestPiecesCountOnce(t *testing.T) {
 	data, c := people(120), config(4)
@@ -291,7 +291,7 @@ func TestPiecesCountOnce(t *testing.T) {
 		return nil
 	})
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("repeated pieces: %v, or another run", err)
+		t.Errorf("repeated pieces: error %v, or a result that differs from that of one process", err)
 	}
 	var old []byte
 	for name, how := range map[string]carrier{
@@ -349,12 +349,12 @@ func TestLateResults(t *testing.T) {
 	got, err := run(privacytest.Seeded(t, t.Context(), 5), ledgerOf(data), c, data,
 		sgd.WithCarrier(k, 2, how.with(t, k, c, data)))
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, or another run", err)
+		t.Errorf("error %v, or a result that differs from that of one process", err)
 	}
 }
 
 // TestOtherWorkersAreRefused: workers with another configuration, number of records or key are
-// refused, and the step ends at once, whatever Losses is.
+// refused. The step then ends at once, for any value of Losses.
 func TestOtherWorkersAreRefused(t *testing.T) {
 	data, c, k := people(120), config(3), mechanism.NewKey()
 	other := c
@@ -401,7 +401,7 @@ func TestOtherWorkersAreRefused(t *testing.T) {
 	p := pool(t, workers.Options{Start: hung, Losses: 2, Patience: 20 * time.Millisecond})
 	ledger := ledgerOf(data)
 	if _, err := run(t.Context(), ledger, c, data, sgd.WithCarrier(k, 2, p)); err == nil {
-		t.Error("workers that never answer")
+		t.Error("a run whose workers never answer succeeds")
 	}
 }
 
@@ -419,9 +419,8 @@ func sizes(tasks, results map[int]bool) carrier {
 	}
 }
 
-// TestMessagesHaveOneLength: the length of messages does not depend on the sample if its pieces
-// fit into the room of a task. The length of a larger piece shows only how often the room was
-// doubled.
+// TestMessagesHaveOneLength: the length of messages does not depend on the sample if its pieces fit
+// into the room of a task. The length of a larger task shows only how often the room was doubled.
 func TestMessagesHaveOneLength(t *testing.T) {
 	train := func(tasks, results map[int]bool, pieces int, nominal float64, n int) {
 		t.Helper()
@@ -446,13 +445,13 @@ func TestMessagesHaveOneLength(t *testing.T) {
 			train(tasks, results, c.pieces, c.nominal, n)
 		}
 		if len(tasks) != c.want || len(results) != 1 {
-			t.Errorf("%d pieces, nominal batch %v: tasks of lengths %v, results of %v", c.pieces, c.nominal,
+			t.Errorf("%d pieces, nominal batch %v: tasks have lengths %v, results %v", c.pieces, c.nominal,
 				tasks, results)
 		}
 	}
 }
 
-// serving starts workers, one after another, with the networks and records given.
+// serving starts workers, one after another, with the given networks and records.
 func serving(t testing.TB, k mechanism.Key, c sgd.Config, nets []models.VAE,
 	data []records.Data) func(context.Context) (io.ReadWriteCloser, error) {
 	var next atomic.Int64
@@ -475,8 +474,9 @@ func serving(t testing.TB, k mechanism.Key, c sgd.Config, nets []models.VAE,
 	}
 }
 
-// TestUnlikeWorkersAreRefused: workers with another network of the same shapes, and with the same
-// number of records that are different or in another order, are refused. The run ends at once.
+// TestUnlikeWorkersAreRefused: a worker is refused if its network has the same shapes but another
+// loss. It is also refused if it has the same number of records, but other records or another
+// order. The run ends at once.
 func TestUnlikeWorkersAreRefused(t *testing.T) {
 	data, c, k := people(120), config(3), mechanism.NewKey()
 	same := models.VAE{Hidden: []int{7}, Latent: 2}
@@ -508,7 +508,7 @@ func TestUnlikeWorkersAreRefused(t *testing.T) {
 	}
 }
 
-// TestReplay: the visible results of the driver depend only on released sums.
+// TestReplay: the visible results of the driver depend on the records only through released sums.
 func TestReplay(t *testing.T) {
 	c := config(3)
 	c.SamplingProbability = 0.5

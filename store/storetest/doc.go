@@ -1,12 +1,15 @@
-// Package storetest tests the contract of ledger stores. Every backend passes
+// Package storetest tests whether a backend of ledgers keeps its contract. Every backend has the
+// test
 //
 //	func TestContract(t *testing.T) { storetest.Run(t, subject) }
 //
-// and, for backends that outlive a process,
+// and, if its journals outlive a process, also the test
 //
-//	func TestKill(t *testing.T) { storetest.Kill(t, subject, *kills) }
+//	func TestKill(t *testing.T) {
+//		storetest.Kill(t, subject, storetest.Load{Kills: 12, Processes: 4, Reservations: 60})
+//	}
 //
-// The first half tests journals through their interface: what Append compares and guarantees, where
-// Read begins, and what a trimmed journal still contains. The second half tests ledgers on the
-// backend, several on one journal, as in several processes.
+// The first half of Run tests journals through their interface: what Append compares and
+// guarantees, where Read begins, and what a trimmed journal still contains. The second half tests
+// ledgers on the backend. There it opens one journal several times, as several processes would.
 package storetest

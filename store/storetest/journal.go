@@ -16,10 +16,10 @@ import (
 
 // A Subject is a backend under test.
 type Subject struct {
-	// Place creates an empty place for ledgers and returns its name, such as a folder or an address,
-	// with which another process can open it.
+	// Place creates an empty place for ledgers. It returns the name of the place, such as a folder or
+	// an address, with which another process can open it.
 	Place func(t *testing.T) string
-	// Open opens a place. Every call returns a separate handle, like those of other processes.
+	// Open opens a place. Every call returns a separate handle, as if another process had opened it.
 	Open func(place string) (store.Backend, error)
 }
 
@@ -54,7 +54,7 @@ type place struct {
 
 func (s Subject) at(t *testing.T) *place { return &place{s, s.Place(t)} }
 
-// backend is another handle.
+// backend returns another handle of the place.
 func (p *place) backend(t *testing.T) store.Backend {
 	t.Helper()
 	b, err := p.subject.Open(p.address)
@@ -64,7 +64,7 @@ func (p *place) backend(t *testing.T) store.Backend {
 	return b
 }
 
-// journal is another handle of one journal.
+// journal returns another handle of the one journal.
 func (p *place) journal(t *testing.T, mode store.Mode) accountant.Journal {
 	t.Helper()
 	j, err := p.backend(t).Journal(t.Context(), "people", mode)
@@ -75,7 +75,7 @@ func (p *place) journal(t *testing.T, mode store.Mode) accountant.Journal {
 	return j
 }
 
-// next is a line with some text after a position.
+// next returns a line with some text that follows a position.
 func next(after accountant.Position, text string, snapshot bool) accountant.JournalLine {
 	n := after.Line + 1
 	if snapshot {
@@ -111,7 +111,7 @@ func read(ctx context.Context, j accountant.Journal,
 	return lines, nil
 }
 
-// all reads the whole journal, which was never trimmed, and checks the chain.
+// all reads the whole of a journal that was never trimmed, and checks the chain.
 func all(t *testing.T, j accountant.Journal) []accountant.JournalLine {
 	t.Helper()
 	lines, err := read(t.Context(), j, accountant.Position{})
@@ -132,18 +132,18 @@ func testModes(t *testing.T, p *place) {
 	b := p.backend(t)
 	for _, mode := range []store.Mode{store.Read, store.Write} {
 		if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("mode %d of a journal that is not there: %v", mode, err)
+			t.Errorf("opening a missing journal in mode %d: got %v, want ErrNotFound", mode, err)
 		}
 	}
 	at := add(t, p.journal(t, store.Create), accountant.Position{}, "one")
-	add(t, p.journal(t, store.Create), at, "two") // the same, not another
+	add(t, p.journal(t, store.Create), at, "two") // the same journal, not a new one
 	if got := all(t, p.journal(t, store.Read)); len(got) != 2 {
-		t.Errorf("%d lines", len(got))
+		t.Errorf("got %d lines, want 2", len(got))
 	}
 	line := next(at, "x", false)
 	err := p.journal(t, store.Read).Append(t.Context(), at, []accountant.JournalLine{line})
 	if !errors.Is(err, accountant.ErrReadOnly) {
-		t.Errorf("append to a journal that was opened for reading: %v", err)
+		t.Errorf("Append to a journal that was opened for reading: got %v, want ErrReadOnly", err)
 	}
 	other, err := p.backend(t).Journal(t.Context(), "a.b_c-9", store.Create)
 	if err != nil {
@@ -153,21 +153,21 @@ func testModes(t *testing.T, p *place) {
 	add(t, other, accountant.Position{}, "other")
 	names, err := b.Names(t.Context())
 	if want := []string{"a.b_c-9", "people"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("names %q: %v", names, err)
+		t.Errorf("names: got %q, %v", names, err)
 	}
 	if p.journal(t, store.Read).Place() == "" {
-		t.Error("no place")
+		t.Error("Place returns an empty text")
 	}
 }
 
-// texts are difficult cases.
+// texts are texts that are difficult to keep.
 var texts = []string{"", "plain", "ä→\u2028 \x00\x7f", `quote " and \ slash`, "many\nlines\r\n",
 	strings.Repeat("long ", 1<<16)}
 
 func testReadBack(t *testing.T, p *place) {
 	j := p.journal(t, store.Create)
 	if got := all(t, j); len(got) != 0 {
-		t.Fatalf("a new journal holds %d lines", len(got))
+		t.Fatalf("a new journal has %d lines, want none", len(got))
 	}
 	var want []accountant.JournalLine
 	at := accountant.Position{}
@@ -188,14 +188,14 @@ func testReadBack(t *testing.T, p *place) {
 			}
 			got, err := read(t.Context(), handle, after)
 			if err != nil || !slices.EqualFunc(got, want[i:], sameLine) {
-				t.Fatalf("after line %d: %d lines, %v", after.Line, len(got), err)
+				t.Fatalf("reading after line %d: got %d lines, %v", after.Line, len(got), err)
 			}
 		}
 		if got, err := read(t.Context(), handle, at); err != nil || len(got) != 0 {
-			t.Errorf("after the last: %d lines, %v", len(got), err)
+			t.Errorf("reading after the last line: got %d lines, %v, want none", len(got), err)
 		}
 		for range handle.Read(t.Context(), accountant.Position{}) {
-			break // a reader that stops leaves the journal usable
+			break // a reader that stops early leaves the journal usable
 		}
 	}
 	add(t, j, at, "goes on")
@@ -215,14 +215,14 @@ func testCompare(t *testing.T, p *place) {
 			line := next(after, "wrong", false)
 			err := handle.Append(t.Context(), after, []accountant.JournalLine{line})
 			if !errors.Is(err, accountant.ErrConflict) {
-				t.Errorf("append after %+v: %v", after, err)
+				t.Errorf("Append after %+v: got %v, want ErrConflict", after, err)
 			}
 		}
 	}
 	three := add(t, k, two, "three")
 	add(t, j, three, "four")
 	if got := all(t, k); len(got) != 4 {
-		t.Errorf("%d lines", len(got))
+		t.Errorf("got %d lines, want 4", len(got))
 	}
 }
 
@@ -235,7 +235,7 @@ func testRolledBack(t *testing.T, p *place) {
 		k := p.journal(t, mode)
 		for _, after := range []accountant.Position{lost, {Line: 2, Hash: one.Hash}} {
 			if _, err := read(t.Context(), k, after); !errors.Is(err, accountant.ErrRolledBack) {
-				t.Errorf("mode %d after %+v: %v", mode, after, err)
+				t.Errorf("reading in mode %d after %+v: got %v, want ErrRolledBack", mode, after, err)
 			}
 		}
 	}
@@ -251,15 +251,15 @@ func testBatches(t *testing.T, p *place) {
 	}
 	err := k.Append(t.Context(), accountant.Position{}, batch)
 	if !errors.Is(err, accountant.ErrConflict) {
-		t.Errorf("the same again: %v", err)
+		t.Errorf("the same lines again: got %v, want ErrConflict", err)
 	}
 	if got := all(t, k); len(got) != 2 {
-		t.Errorf("%d lines", len(got))
+		t.Errorf("got %d lines, want 2", len(got))
 	}
 }
 
-// testRace appends from several handles at once: every append that returned without an error is in
-// the journal once, and nothing else is.
+// testRace appends from several handles at once. Every line whose Append returned without an error
+// must be in the journal once, and no other line.
 func testRace(t *testing.T, p *place) {
 	const handles, each = 6, 25
 	p.journal(t, store.Create)
@@ -295,12 +295,12 @@ func testRace(t *testing.T, p *place) {
 	for _, line := range all(t, p.journal(t, store.Read)) {
 		_, text, _ := strings.Cut(string(line.Text), `"text":`)
 		if seen[text] {
-			t.Errorf("%s is there twice", text)
+			t.Errorf("the line %s is in the journal twice", text)
 		}
 		seen[text] = true
 	}
 	if len(seen) != handles*each {
-		t.Errorf("%d lines of %d", len(seen), handles*each)
+		t.Errorf("got %d lines, want %d", len(seen), handles*each)
 	}
 }
 
@@ -320,12 +320,12 @@ func testTrim(t *testing.T, p *place) {
 	four := add(t, j, snapshot.Position, "four")
 	for _, bad := range []uint64{2, 4, 5} {
 		if err := trimmer.Trim(t.Context(), bad); err == nil {
-			t.Errorf("trimmed before line %d, which is no snapshot", bad)
+			t.Errorf("trimming before line %d, which is not a snapshot, was accepted", bad)
 		}
 	}
 	testLatest(t, k, 3)
 	if got, err := read(t.Context(), k, one); err != nil || len(got) != 3 {
-		t.Fatalf("before trimming: %d lines, %v", len(got), err)
+		t.Fatalf("before trimming: got %d lines, %v, want 3", len(got), err)
 	}
 	if err := trimmer.Trim(t.Context(), 3); err != nil {
 		t.Fatal(err)
@@ -335,25 +335,25 @@ func testTrim(t *testing.T, p *place) {
 		for _, after := range []accountant.Position{{}, one, two} {
 			got, err := read(t.Context(), handle, after)
 			if err != nil || len(got) != 2 || !sameLine(got[0], snapshot) {
-				t.Errorf("after line %d: %d lines, %v", after.Line, len(got), err)
+				t.Errorf("reading after line %d: got %d lines, %v, want 2", after.Line, len(got), err)
 			}
 		}
 		if got, err := read(t.Context(), handle, snapshot.Position); err != nil || len(got) != 1 {
-			t.Errorf("after the snapshot: %d lines, %v", len(got), err)
+			t.Errorf("reading after the snapshot: got %d lines, %v, want 1", len(got), err)
 		}
 		if _, err := read(t.Context(), handle, next(four, "lost", false).Position); !errors.Is(err,
 			accountant.ErrRolledBack) {
-			t.Errorf("after a line that is not there: %v", err)
+			t.Errorf("reading after a missing line: got %v, want ErrRolledBack", err)
 		}
 	}
 	add(t, k, four, "goes on")
 	if got, err := read(t.Context(), j, four); err != nil || len(got) != 1 {
-		t.Errorf("after trimming: %d lines, %v", len(got), err)
+		t.Errorf("after trimming: got %d lines, %v, want 1", len(got), err)
 	}
 }
 
-// testLatest checks where a ledger begins: at the snapshot with this number, if the journal can
-// find it by itself; 0 means no check.
+// testLatest checks that a ledger begins to read at the line with this number, if the journal can
+// find the last snapshot by itself. 0 means that there must be no line.
 func testLatest(t *testing.T, j accountant.Journal, want uint64) {
 	t.Helper()
 	s, ok := j.(accountant.Snapshotter)
@@ -370,7 +370,7 @@ func testLatest(t *testing.T, j accountant.Journal, want uint64) {
 		}
 	}
 	if first != want {
-		t.Errorf("the latest lines begin with line %d, want %d", first, want)
+		t.Errorf("ReadLatest begins with line %d, want %d", first, want)
 	}
 }
 
@@ -381,10 +381,10 @@ func testCancelled(t *testing.T, p *place) {
 	cancel()
 	line := next(at, "two", false)
 	if err := j.Append(ctx, at, []accountant.JournalLine{line}); err == nil {
-		t.Error("a cancelled append is answered with yes")
+		t.Error("a cancelled Append returned no error")
 	}
 	if _, err := read(ctx, j, accountant.Position{}); err == nil {
-		t.Error("a cancelled read comes to an end")
+		t.Error("a cancelled Read returned no error")
 	}
 	add(t, j, at, "two")
 }
@@ -403,7 +403,7 @@ func testLock(t *testing.T, p *place) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := k.Lock(short); err == nil {
-		t.Fatal("two locks")
+		t.Fatal("two handles have the lock at once")
 	}
 	unlock()
 	unlock, err = k.Lock(t.Context())
@@ -411,7 +411,7 @@ func testLock(t *testing.T, p *place) {
 		t.Fatal(err)
 	}
 	if got, err := read(t.Context(), k, at); err != nil || len(got) != 0 {
-		t.Errorf("%d lines, %v", len(got), err)
+		t.Errorf("reading under the lock: got %d lines, %v, want none", len(got), err)
 	}
 	add(t, k, at, "goes on")
 	unlock()

@@ -20,27 +20,27 @@ import (
 
 // Load describes the load that Kill puts on a ledger.
 type Load struct {
-	Kills        int // at random moments
-	Processes    int // at once
-	Reservations int // that each process makes
-	// Disturb, if set, is also called at random moments: after the first kill and then after every
-	// ten, for example to stop and restart a server. Processes then repeat failed requests.
+	Kills        int // the number of kills, at random moments
+	Processes    int // the number of processes that run at once
+	Reservations int // the number of reservations that each process makes
+	// Disturb, if set, is called after the first kill and then after every ten, for example to stop
+	// and restart a server. Processes then repeat requests that failed.
 	Disturb func()
 }
 
 const (
-	childPlace  = "PRIVGEN_STORETEST_PLACE"  // what the child opens
-	childTrace  = "PRIVGEN_STORETEST_TRACE"  // the file in which it notes what it was answered
-	childNumber = "PRIVGEN_STORETEST_NUMBER" // which of the children it is
-	childCount  = "PRIVGEN_STORETEST_COUNT"  // how many reservations it makes
-	childAgain  = "PRIVGEN_STORETEST_AGAIN"  // not empty: it asks again for what failed
+	childPlace  = "PRIVGEN_STORETEST_PLACE"  // the place that the child opens
+	childTrace  = "PRIVGEN_STORETEST_TRACE"  // the file in which the child notes the answers it gets
+	childNumber = "PRIVGEN_STORETEST_NUMBER" // the number of the child
+	childCount  = "PRIVGEN_STORETEST_COUNT"  // how many reservations the child makes
+	childAgain  = "PRIVGEN_STORETEST_AGAIN"  // if not empty, the child repeats what failed
 )
 
-// Kill starts processes that reserve and draw against one budget, kills them at random moments and
-// starts them again. Files outside the store trace the answers they got. Whenever the ledger is
-// opened, it must hold every confirmed reservation, count every drawn use as taken, have no use
-// drawn twice, and stay within the budget. A child process runs the whole test function that calls
-// Kill.
+// Kill starts processes that make reservations in one budget and draw from them. It kills the
+// processes at random moments and starts them again. Files outside the store record the answers
+// that the processes got. Whenever the ledger is opened, it must contain every confirmed
+// reservation and count every drawn use as taken, no use may have been drawn twice, and the cost
+// must be within the budget. A child process runs the whole test function that calls Kill.
 func Kill(t *testing.T, s Subject, m Load) {
 	t.Helper()
 	s.inChild(t)
@@ -58,18 +58,19 @@ func Kill(t *testing.T, s Subject, m Load) {
 // killing is one ledger and the processes on it.
 type killing struct {
 	place   *place
-	traces  string // folder
+	traces  string // the folder of the traces
 	load    Load
-	opening time.Duration // the longest
+	opening time.Duration // the longest time that opening the ledger took
 }
 
-// killBudget has room for about nine in ten of the reservations; the others are refused.
+// killBudget returns a budget with room for about nine in ten of the reservations. The others are
+// refused.
 func killBudget(m Load) accountant.Budget {
 	uses := 9 * m.Processes * m.Reservations / 10
 	b, err := accountant.Epsilon(accountant.Repeated{Event: killEvent, Count: max(1, uses)}, 1e-6,
 		accountant.AddOrRemoveOne)
 	if err != nil {
-		panic(err) // a constant event
+		panic(err) // cannot happen: the event is constant
 	}
 	return accountant.Budget{Epsilon: b.Upper, Delta: 1e-6}
 }
@@ -83,7 +84,8 @@ func newKilling(t *testing.T, s Subject, m Load) *killing {
 	return k
 }
 
-// run starts the processes, kills up to the given number, and waits until all have ended.
+// run starts the processes, makes up to the given number of kills, and waits until all processes
+// have ended.
 func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 	type child struct {
 		number int
@@ -113,7 +115,7 @@ func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 			case errors.As(c.err, &exit) && exit.ExitCode() == -1:
 				start(c.number)
 			default:
-				t.Fatalf("process %d does not go on by itself: %v\n%s", c.number, c.err, k.output(c.number))
+				t.Fatalf("process %d failed: %v\n%s", c.number, c.err, k.output(c.number))
 			}
 		case <-timer.C:
 			if killed == kills {
@@ -171,12 +173,12 @@ func (k *killing) start(t *testing.T, number int) *exec.Cmd {
 
 // traced is what the processes recorded.
 type traced struct {
-	reserved map[string]int // uses of reservations that were answered, by ID
-	drawn    map[string]int // uses that were handed out
-	refused  int
+	reserved map[string]int // the uses of confirmed reservations, by ID
+	drawn    map[string]int // the uses that were handed out, by ID
+	refused  int            // the number of refused reservations
 }
 
-// read reads the traces. A last line without its line feed was being written.
+// read reads the traces. A last line without a line feed was still being written; it is ignored.
 func (k *killing) read(t *testing.T) traced {
 	out := traced{map[string]int{}, map[string]int{}, 0}
 	for number := range k.load.Processes {
@@ -198,14 +200,14 @@ func (k *killing) read(t *testing.T) traced {
 			case len(f) == 2 && f[0] == "no":
 				out.refused++
 			default:
-				t.Fatalf("a trace says %q", line)
+				t.Fatalf("a trace contains the unknown line %q", line)
 			}
 		}
 	}
 	return out
 }
 
-// check compares the traces with the ledger, which is opened after they were read.
+// check reads the traces, then opens the ledger, and compares the two.
 func (k *killing) check(t *testing.T, end bool) {
 	t.Helper()
 	seen := k.read(t)
@@ -216,19 +218,19 @@ func (k *killing) check(t *testing.T, end bool) {
 	held, taken := k.transactions(t)
 	for id, n := range seen.reserved {
 		if held[id] != n {
-			t.Errorf("%s: %d uses were answered, %d are in the ledger", id, n, held[id])
+			t.Errorf("%s: %d uses were confirmed, %d are in the ledger", id, n, held[id])
 		}
 	}
 	for id, n := range seen.drawn {
 		if n > taken[id] {
-			t.Errorf("%s: %d uses drawn, %d taken", id, n, taken[id])
+			t.Errorf("%s: %d uses were drawn, the ledger counts %d as taken", id, n, taken[id])
 		}
 		if seen.reserved[id] == 0 {
-			t.Errorf("%s: drawn without an answer", id)
+			t.Errorf("%s: a use was drawn from a reservation that was not confirmed", id)
 		}
 	}
 	if e := l.Epsilon().Upper; !(e <= l.Budget().Epsilon) {
-		t.Errorf("ε = %v of %v", e, l.Budget().Epsilon)
+		t.Errorf("ε = %v, want at most %v", e, l.Budget().Epsilon)
 	}
 	if !end {
 		return
@@ -240,7 +242,7 @@ func (k *killing) check(t *testing.T, end bool) {
 	_, err := again.Reserve("all", killEvent, whole)
 	must(t, err)
 	if got, want := l.Epsilon().Upper, again.Epsilon().Upper; got != want {
-		t.Errorf("ε = %v, that of the lines is %v", got, want)
+		t.Errorf("ε = %v, want %v, the ε of the lines", got, want)
 	}
 	if len(seen.drawn) == 0 || seen.refused == 0 {
 		t.Errorf("%d reservations were drawn from, %d refused: the test shows little",
@@ -248,8 +250,8 @@ func (k *killing) check(t *testing.T, end bool) {
 	}
 }
 
-// transactions reads from the history how much was set aside and taken under each ID. It does not
-// use the ledger's own reading.
+// transactions reads from the history how many uses were set aside and how many were taken under
+// each ID. It does not use the code with which the ledger reads its lines.
 func (k *killing) transactions(t *testing.T) (held, taken map[string]int) {
 	held, taken = map[string]int{}, map[string]int{}
 	for line, err := range k.place.store(t).History(t.Context(), ledgerName) {
@@ -267,7 +269,7 @@ func (k *killing) transactions(t *testing.T) (held, taken map[string]int) {
 	return held, taken
 }
 
-// between finds the ID and the count in a line of a kind.
+// between finds the ID and the count in a line, if the line is of the kind.
 func between(text, kind string) (id string, count int, found bool) {
 	_, rest, found := strings.Cut(text, kind)
 	if !found {
@@ -281,7 +283,7 @@ func between(text, kind string) (id string, count int, found bool) {
 	return id, count, err == nil
 }
 
-// inChild does the work of a child process and ends it, if this is one.
+// inChild does the work of a child process and ends the process, if this is a child process.
 func (s Subject) inChild(t *testing.T) {
 	address := os.Getenv(childPlace)
 	if address == "" {
@@ -301,7 +303,7 @@ func (s Subject) inChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// work makes reservations, draws from them and records both, beginning with the reservation at
+// work makes reservations, draws from them and records both. It begins with the reservation at
 // which an earlier process died.
 func work(s *store.Store, path string, number, count int) error {
 	done, err := lines(path, "done ")
@@ -337,7 +339,8 @@ func work(s *store.Store, path string, number, count int) error {
 	return l.Close()
 }
 
-// again repeats a failing operation if requested, unless the error is permanent.
+// again performs an operation. If the parent asks for it, again repeats a failed operation for two
+// minutes, unless the error is permanent.
 func again(do func() error) error {
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		err := do()
@@ -363,7 +366,7 @@ func one(l *accountant.Ledger, trace *os.File, id string) error {
 		return err
 	}
 	if err := all[0].Spend(); errors.Is(err, accountant.ErrReservationExhausted) {
-		return nil // taken by the process that died
+		return nil // the process that died has taken the use
 	} else if err != nil {
 		return err
 	}
@@ -371,7 +374,7 @@ func one(l *accountant.Ledger, trace *os.File, id string) error {
 	return err
 }
 
-// lines counts the complete lines of the progress file.
+// lines counts the lines of the progress file that begin with prefix.
 func lines(path, prefix string) (n int, err error) {
 	f, err := os.Open(path + ".done")
 	if errors.Is(err, os.ErrNotExist) {
@@ -389,7 +392,7 @@ func lines(path, prefix string) (n int, err error) {
 	return n, nil
 }
 
-// endLine ends a line that a killed process left unfinished; such a line is not counted.
+// endLine removes a last line that a killed process left unfinished.
 func endLine(f *os.File, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil || len(text) == 0 || text[len(text)-1] == '\n' {

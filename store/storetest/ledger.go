@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// ledgers tests the guarantees of a ledger on the backend, while other processes use it too.
+// ledgers tests the guarantees of a ledger on the backend while other handles of it are in use.
 func ledgers(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		name string
@@ -49,7 +49,7 @@ var (
 
 func (p *place) store(t *testing.T) *store.Store { return store.New(p.backend(t)) }
 
-// create makes the ledger.
+// create creates the ledger.
 func (p *place) create(t *testing.T, terms accountant.Terms,
 	opts ...accountant.LedgerOption) *accountant.Ledger {
 	t.Helper()
@@ -64,7 +64,7 @@ func (p *place) create(t *testing.T, terms accountant.Terms,
 	return l
 }
 
-// open opens it once more.
+// open opens the ledger once more.
 func (p *place) open(t *testing.T, opts ...accountant.LedgerOption) *accountant.Ledger {
 	t.Helper()
 	l, err := p.store(t).Open(t.Context(), ledgerName, opts...)
@@ -85,37 +85,38 @@ func must(t *testing.T, err error) {
 func testCreate(t *testing.T, p *place) {
 	s := p.store(t)
 	if _, err := s.Open(t.Context(), ledgerName); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("open before it is there: %v", err)
+		t.Errorf("opening a missing ledger: got %v, want ErrNotFound", err)
 	}
 	for _, bad := range []string{"", "../x", "A", "a/b", ".a", "a b", strings.Repeat("a", 200)} {
 		if _, err := s.Create(t.Context(), bad, accountant.Terms{Budget: budget}); err == nil {
-			t.Errorf("a ledger of the name %.20q", bad)
+			t.Errorf("a ledger with the name %.20q was created", bad)
 		}
 		if _, err := s.Open(t.Context(), bad); err == nil {
-			t.Errorf("a ledger of the name %.20q is there", bad)
+			t.Errorf("a ledger with the name %.20q was opened", bad)
 		}
 	}
 	l := p.create(t, accountant.Terms{Budget: budget, Unit: "user"})
 	if l.Budget() != budget || l.Unit() != "user" || l.Name() != ledgerName {
-		t.Errorf("%v of one %s, %q", l.Budget(), l.Unit(), l.Name())
+		t.Errorf("the ledger has the budget %v, the unit %s and the name %q", l.Budget(), l.Unit(),
+			l.Name())
 	}
 	_, err := s.Create(t.Context(), ledgerName, accountant.Terms{Budget: budget})
 	if !errors.Is(err, store.ErrExists) {
-		t.Errorf("create again: %v", err)
+		t.Errorf("creating the ledger again: got %v, want ErrExists", err)
 	}
 	audit, err := s.Audit(t.Context(), ledgerName)
 	must(t, err)
 	defer audit.Close()
 	must(t, l.Spend("count", event))
 	if _, err := audit.Reserve("count", event, 1); !errors.Is(err, accountant.ErrReadOnly) {
-		t.Errorf("an auditor reserves: %v", err)
+		t.Errorf("a reservation by an auditor: got %v, want ErrReadOnly", err)
 	}
 	if got := audit.Entries(); len(got) != 1 || got[0].Spent != 1 {
-		t.Errorf("an auditor sees %+v", got)
+		t.Errorf("an auditor sees the entries %+v", got)
 	}
 	names, err := s.Names(t.Context())
 	if err != nil || len(names) != 1 || names[0] != ledgerName {
-		t.Errorf("names %q: %v", names, err)
+		t.Errorf("names: got %q, %v", names, err)
 	}
 }
 
@@ -135,10 +136,10 @@ func testShared(t *testing.T, p *place) {
 	same(t, a, b, p.open(t))
 	e := a.Entries()[0]
 	if e.Reserved != 5 || e.Spent != 1 || len(e.Notes) != 1 || a.NotPrivate() != "a test" {
-		t.Errorf("%+v, not private: %q", e, a.NotPrivate())
+		t.Errorf("the entry is %+v; not private because of %q", e, a.NotPrivate())
 	}
 	if got := b.Releases(); len(got) != 1 {
-		t.Errorf("releases %v", got)
+		t.Errorf("got the releases %v, want one", got)
 	}
 	want := accountant.NewLedger(budget)
 	_, err = want.Reserve("count", event, 5)
@@ -151,7 +152,7 @@ func testShared(t *testing.T, p *place) {
 	}
 }
 
-// same checks that all handles know the same.
+// same checks that all handles have the same content.
 func same(t *testing.T, all ...*accountant.Ledger) {
 	t.Helper()
 	var want string
@@ -162,12 +163,13 @@ func same(t *testing.T, all ...*accountant.Ledger) {
 			want = string(text)
 		}
 		if string(text) != want {
-			t.Errorf("handle %d knows\n%s\nthe first\n%s", i, text, want)
+			t.Errorf("handle %d has\n%s\nthe first has\n%s", i, text, want)
 		}
 	}
 }
 
-// testBudget has many handles reserve until nothing fits: together they get as much as one ledger.
+// testBudget makes reservations through many handles until nothing fits. Together they must get as
+// many as one ledger.
 func testBudget(t *testing.T, p *place) {
 	const handles = 5
 	terms := accountant.Terms{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}
@@ -187,7 +189,7 @@ func testBudget(t *testing.T, p *place) {
 				var refused *accountant.Refusal
 				if errors.As(err, &refused) {
 					if refused.Fits != 0 || !(refused.Asked > 1) || !(refused.Spent <= 1) {
-						t.Errorf("%+v", refused)
+						t.Errorf("the refusal is %+v", refused)
 					}
 					return
 				}
@@ -201,15 +203,15 @@ func testBudget(t *testing.T, p *place) {
 	}
 	wg.Wait()
 	if got.Load() != int64(most) {
-		t.Errorf("%d reservations of %d", got.Load(), most)
+		t.Errorf("got %d reservations, want %d", got.Load(), most)
 	}
 	if e := p.open(t).Epsilon(); !(e.Upper <= 1) {
-		t.Errorf("ε = %v", e)
+		t.Errorf("ε = %v, want at most 1", e)
 	}
 }
 
-// testUses takes uses of one reservation from many handles, some of which are dropped on the way as
-// by a crash.
+// testUses takes uses of one reservation through many handles. One of them gives its reservation up
+// again and again, as after a crash.
 func testUses(t *testing.T, p *place) {
 	const reserved = 400
 	_, err := p.create(t, accountant.Terms{}).Reserve("step", steps, reserved)
@@ -238,10 +240,10 @@ func testUses(t *testing.T, p *place) {
 	}
 	wg.Wait()
 	if got := drawn.Load(); got > reserved || got < reserved-4*(1+reserved/32) {
-		t.Errorf("%d uses of %d", got, reserved)
+		t.Errorf("got %d uses of %d", got, reserved)
 	}
 	if e := p.open(t).Entries()[0]; e.Spent != reserved || e.Reserved != reserved {
-		t.Errorf("%d of %d are taken", e.Spent, e.Reserved)
+		t.Errorf("%d of %d uses are taken", e.Spent, e.Reserved)
 	}
 }
 
@@ -258,32 +260,33 @@ func testTransactions(t *testing.T, p *place) {
 	second, err := b.ReserveAll(tx) // a restart in another process
 	must(t, err)
 	if got := second[0].Remaining(); got != 1 {
-		t.Errorf("%d uses left", got)
+		t.Errorf("%d uses are left, want 1", got)
 	}
 	if got := second[1].Remaining(); got != 97 {
-		t.Errorf("%d steps left", got)
+		t.Errorf("%d steps are left, want 97", got)
 	}
 	if got := b.Epsilon(); got != cost {
-		t.Errorf("asked twice, ε = %v instead of %v", got, cost)
+		t.Errorf("after the same transaction again: ε = %v, want %v", got, cost)
 	}
 	must(t, second[0].Spend())
 	if err := first[0].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("three uses of two: %v", err)
+		t.Errorf("a third use of two: got %v, want ErrReservationExhausted", err)
 	}
-	tx.Lines[1].Taken = 50 // a checkpoint knows more
+	tx.Lines[1].Taken = 50 // a checkpoint knows that more were taken
 	third, err := p.open(t).ReserveAll(tx)
 	must(t, err)
 	if got := third[1].Remaining(); got != 50 {
-		t.Errorf("%d steps left", got)
+		t.Errorf("%d steps are left, want 50", got)
 	}
 	tx.Lines[0].Count++
 	if _, err := b.ReserveAll(tx); err == nil {
-		t.Error("other lines under the same ID")
+		t.Error("other lines under the same ID were accepted")
 	}
 	same(t, a, b, p.open(t))
 }
 
-// testOperations performs random operations on random handles, and the same on a ledger in memory.
+// testOperations performs random operations on random handles, and the same operations on a ledger
+// in memory.
 func testOperations(t *testing.T, p *place) {
 	rng := rand.New(rand.NewPCG(7, 17))
 	handles := []*accountant.Ledger{p.create(t, accountant.Terms{}), p.open(t), p.open(t)}
@@ -331,13 +334,13 @@ func testOperations(t *testing.T, p *place) {
 			}
 		}
 		if (errs[0] == nil) != (errs[1] == nil) {
-			t.Fatalf("operation %d of kind %d: %v, in memory %v", i, kind, errs[0], errs[1])
+			t.Fatalf("operation %d of kind %d: got %v, in memory %v", i, kind, errs[0], errs[1])
 		}
 		if errs[0] != nil {
 			refused++
 		}
 		if got, want := l.Epsilon(), memory.Epsilon(); got != want {
-			t.Fatalf("operation %d: ε = %v, in memory %v", i, got, want)
+			t.Fatalf("operation %d: ε = %v, want %v as in memory", i, got, want)
 		}
 	}
 	if refused == 0 || refused > 100 {
@@ -348,16 +351,17 @@ func testOperations(t *testing.T, p *place) {
 	withoutLines := func(l *accountant.Ledger) []accountant.GuaranteeEntry {
 		g := l.Guarantee()
 		for i := range g.Entries {
-			g.Entries[i].Lines, g.Entries[i].Spent = nil, 0 // a few are counted ahead
+			g.Entries[i].Lines, g.Entries[i].Spent = nil, 0 // a few uses are counted ahead
 		}
 		return g.Entries
 	}
 	if got, want := withoutLines(fresh), withoutLines(memory); !reflect.DeepEqual(got, want) {
-		t.Errorf("entries\n%+v\nin memory\n%+v", got, want)
+		t.Errorf("the entries are\n%+v\nand in memory\n%+v", got, want)
 	}
 }
 
-// testCompact compacts while other handles hold reservations, and have fallen behind.
+// testCompact compacts the ledger while other handles hold reservations and have not read the
+// latest lines.
 func testCompact(t *testing.T, p *place) {
 	a := p.create(t, accountant.Terms{Limits: []accountant.Limit{{Epsilon: 1.9, Window: time.Hour}}})
 	b, late := p.open(t), p.open(t)
@@ -379,10 +383,10 @@ func testCompact(t *testing.T, p *place) {
 	must(t, again[0].Spend())
 	want := a.Epsilon()
 	must(t, a.Compact())
-	must(t, held[0].Spend()) // b and late must come to the snapshot
+	must(t, held[0].Spend()) // b and late must go on from the snapshot
 	must(t, loose.Spend())
 	if got := late.Epsilon(); got != want {
-		t.Errorf("ε = %v, before %v", got, want)
+		t.Errorf("ε = %v, before compaction %v", got, want)
 	}
 	must(t, a.Compact())
 	same(t, a, b, late, p.open(t))
@@ -395,10 +399,10 @@ func testCompact(t *testing.T, p *place) {
 		taken[e.Purpose] = e.Spent
 	}
 	if taken["run"] != 6 || taken["loose"] != 4 {
-		t.Errorf("taken: %v", taken)
+		t.Errorf("taken uses: got %v, want 6 of run and 4 of loose", taken)
 	}
 	if got := p.open(t).Epsilon(); got != want {
-		t.Errorf("ε = %v, before %v", got, want)
+		t.Errorf("ε = %v, before compaction %v", got, want)
 	}
 }
 
@@ -421,22 +425,22 @@ func testLimits(t *testing.T, p *place) {
 	if err := a.Spend("small", event); !errors.As(err, &refused) ||
 		!errors.Is(err, accountant.ErrBudgetExceeded) || refused.Allowed != three ||
 		!(refused.Spent > three/1.02) || !strings.Contains(err.Error(), `"small"`) {
-		t.Errorf("a fourth use of three: %v", err)
+		t.Errorf("a fourth use of three: got %v", err)
 	}
 	parts, err := b.Disjoint("classes", 2)
 	must(t, err)
 	if err := parts[0].Spend("small", event); err == nil {
-		t.Error("a part passes the limit")
+		t.Error("a part can exceed the limit")
 	}
 	must(t, a.Spend("other", event))
 	big := accountant.Repeated{Event: event, Count: 30}
 	if _, err := a.Reserve("other", big, 1); !errors.As(err, &refused) {
-		t.Errorf("a large release: %v", err)
+		t.Errorf("a large release: got %v, want a *accountant.Refusal", err)
 	}
 	_, err = a.ReserveAll(accountant.Transaction{Lines: []accountant.Line{
 		{Purpose: "other", Event: event, Count: 15}, {Purpose: "another", Event: event, Count: 15}}})
 	if !errors.As(err, &refused) {
-		t.Errorf("a large transaction: %v", err)
+		t.Errorf("a large transaction: got %v, want a *accountant.Refusal", err)
 	}
 }
 
@@ -452,15 +456,15 @@ func testWindows(t *testing.T, p *place) {
 		t.Helper()
 		now = start.Add(at)
 		if err := l.Spend("daily", event); (err == nil) != want {
-			t.Errorf("after %v: %v", at, err)
+			t.Errorf("a reservation after %v: got %v", at, err)
 		}
 	}
 	spend(a, 0, true)
-	spend(b, -48*time.Hour, true) // the clock is set back: the line is no older than the last
+	spend(b, -48*time.Hour, true) // the clock is set back; the line does not get an earlier time
 	spend(a, 2*time.Hour, false)
 	spend(b, 23*time.Hour, false)
-	spend(a, -48*time.Hour, false) // the clock is set back
-	spend(a, 24*time.Hour, false)  // not before the whole step has left
+	spend(a, -48*time.Hour, false) // the clock is set back again
+	spend(a, 24*time.Hour, false)  // not before the whole step has left the window
 	spend(a, 24*time.Hour+30*time.Minute, true)
 	spend(b, -time.Hour, true)
 	must(t, a.Compact())
@@ -476,7 +480,7 @@ func testApprovals(t *testing.T, p *place) {
 	must(t, p.open(t).Spend("small", event))
 	large := accountant.Repeated{Event: event, Count: 3}
 	if err := p.open(t).Spend("large", large); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("the approval hook was not called: %v", err)
+		t.Errorf("the approval hook was not called: got %v, want ErrBudgetExceeded", err)
 	}
 	for _, c := range []struct {
 		names []string
@@ -492,7 +496,7 @@ func testApprovals(t *testing.T, p *place) {
 			return c.names, nil
 		}))
 		if err := l.Spend("large", large); (err == nil) != c.want || asked != 1 {
-			t.Errorf("%q approve: %v, asked %d times", c.names, err, asked)
+			t.Errorf("approved by %q: got %v, asked %d times", c.names, err, asked)
 		}
 	}
 	found := false
@@ -501,7 +505,7 @@ func testApprovals(t *testing.T, p *place) {
 		found = found || strings.Contains(string(line.Text), `"approved_by":["ann","bob"]`)
 	}
 	if !found {
-		t.Error("no line names those who approved")
+		t.Error("no line names the people who approved")
 	}
 }
 
@@ -517,13 +521,13 @@ func testGuarantee(t *testing.T, p *place) {
 		g := l.Guarantee()
 		if g.Kept == nil || g.Kept.Ledger != ledgerName || g.Kept.Position.Line != 5 ||
 			g.Kept.Store == "" {
-			t.Errorf("handle %d: kept in %+v", i, g.Kept)
+			t.Errorf("handle %d: the guarantee says it is kept in %+v", i, g.Kept)
 		}
 		want := []accountant.LineSpan{{First: 2, Last: 5, Number: 3}, {First: 3, Last: 3, Number: 1},
 			{First: 5, Last: 5, Number: 1}}
 		for k, e := range g.Entries {
 			if e.Lines == nil || *e.Lines != want[k] {
-				t.Errorf("handle %d: %s in %v, want %v", i, e.Purpose, e.Lines, &want[k])
+				t.Errorf("handle %d: %s is in the lines %v, want %v", i, e.Purpose, e.Lines, &want[k])
 			}
 		}
 		if text := g.String(); !strings.Contains(text, ledgerName) ||
@@ -543,11 +547,11 @@ func testGuarantee(t *testing.T, p *place) {
 		"another journal": {ID: "x", Position: kept.Position}, "a line to come": at(9),
 		"another line": at(4), "no line, no name": {}} {
 		if err := b.Holds(wrong); err == nil {
-			t.Errorf("holds %s", name)
+			t.Errorf("Holds accepts %s", name)
 		}
 	}
 	if err := accountant.NewLedger(budget).Holds(kept); !errors.Is(err, accountant.ErrOtherLedger) {
-		t.Errorf("a ledger in memory holds the line: %v", err)
+		t.Errorf("Holds of a ledger in memory: got %v, want ErrOtherLedger", err)
 	}
 }
 
@@ -560,14 +564,14 @@ func testHistory(t *testing.T, p *place) {
 	for line, err := range p.store(t).History(t.Context(), ledgerName) {
 		must(t, err)
 		if n++; line.Line != n {
-			t.Errorf("line %d is the %d.", line.Line, n)
+			t.Errorf("got line %d, want line %d", line.Line, n)
 		}
 		last = string(line.Text)
 	}
 	for _, want := range []string{`"line":2`, `"time":"2026-03-01T12:00:00Z"`, `"count of visits"`,
 		`"kind":"gaussian"`, `"count":1`, `"relation":"add_or_remove_one"`} {
 		if !strings.Contains(last, want) {
-			t.Errorf("%s is missing in %s", want, last)
+			t.Errorf("%s is missing in the line %s", want, last)
 		}
 	}
 }

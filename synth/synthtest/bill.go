@@ -24,14 +24,17 @@ func (s Subject) testBill(t *testing.T) {
 				t.Errorf("the plan's text does not name %q:\n%s", stage.Purpose, text)
 			}
 			if !(stage.Epsilon.Upper > 0 && stage.Epsilon.Upper <= p.Total().Upper*(1+1e-9)) {
-				t.Errorf("%s costs ε = %v of %v", stage.Purpose, stage.Epsilon, p.Total())
+				t.Errorf("%s costs ε = %v, want a positive price of at most %v", stage.Purpose, stage.Epsilon,
+					p.Total())
 			}
 		}
 		if p.Budget() != budgetOf(r) || p.System() != s.System.Name {
-			t.Errorf("the plan is of %s for %v", p.System(), p.Budget())
+			t.Errorf("the plan has the system %s and the budget %v, want those of the subject", p.System(),
+				p.Budget())
 		}
 		if !(p.Total().Upper <= p.Budget().Epsilon && p.Total().Upper > 0.9*p.Budget().Epsilon) {
-			t.Errorf("the plan costs ε = %v of a budget of %v", p.Total(), p.Budget().Epsilon)
+			t.Errorf("the plan costs ε = %v, want at most the budget of %v and more than 90 %% of it",
+				p.Total(), p.Budget().Epsilon)
 		}
 		file, err := json.Marshal(p)
 		if err != nil {
@@ -43,11 +46,11 @@ func (s Subject) testBill(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.String() != text || again.Total() != p.Total() {
-			t.Errorf("read back:\n%s\nwas\n%s", again, text)
+			t.Errorf("the plan read back is\n%s\nwant\n%s", again, text)
 		}
 		second, err := json.Marshal(again)
 		if err != nil || !bytes.Equal(second, file) {
-			t.Errorf("written again: %v\n%s\nwas\n%s", err, second, file)
+			t.Errorf("the plan read back is written with error %v as\n%s\nwant\n%s", err, second, file)
 		}
 		s.hostilePlans(t, file)
 	}
@@ -66,7 +69,7 @@ func checkKeys(t *testing.T, file []byte) {
 		case map[string]any:
 			for key, x := range v {
 				if key != strings.ToLower(key) || strings.ContainsAny(key, "- ") {
-					t.Errorf("JSON contains the name %q", key)
+					t.Errorf("JSON contains the name %q, want lower case without hyphens and spaces", key)
 				}
 				walk(x)
 			}
@@ -86,12 +89,13 @@ func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	for i, bad := range mutants(t, file) {
 		p, err := synth.Systems{s.System}.ReadPlan(bad)
 		if err == nil && !(p.Total().Upper <= p.Budget().Epsilon) {
-			t.Errorf("mutant %d costs ε = %v of %v:\n%s", i, p.Total(), p.Budget().Epsilon, bad)
+			t.Errorf("mutant %d costs ε = %v, more than its budget of %v:\n%s", i, p.Total(),
+				p.Budget().Epsilon, bad)
 		}
 	}
 }
 
-// mutants returns documents with one value replaced or removed.
+// mutants returns copies of a document, each with one value replaced.
 func mutants(t *testing.T, file []byte) [][]byte {
 	t.Helper()
 	var out [][]byte
@@ -113,7 +117,7 @@ func mutants(t *testing.T, file []byte) [][]byte {
 	}
 }
 
-// change replaces value number k of the document; it reports whether there is one.
+// change replaces value number k of the document and reports whether it exists.
 func change(doc any, at *int, k int, value any) bool {
 	switch v := doc.(type) {
 	case map[string]any:
@@ -183,7 +187,8 @@ func (s Subject) testMistakes(t *testing.T) {
 	poor := accountant.NewLedger(accountant.Budget{Epsilon: b.Epsilon / 2, Delta: b.Delta})
 	if _, err = p.FitOn(ctx, poor, data); !errors.Is(err, accountant.ErrBudgetExceeded) ||
 		len(poor.Entries()) > 0 {
-		t.Errorf("half the budget: %v, entries %v", err, poor.Entries())
+		t.Errorf("half the budget: got error %v and entries %v, want ErrBudgetExceeded and none", err,
+			poor.Entries())
 	}
 	gen := fit(t, p, ledger, data, nil, synth.OnProgress(nil), synth.On(nil))
 	for what, opts := range map[string][]synth.DrawOption{

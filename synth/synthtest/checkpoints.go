@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testCheckpoints checks that a run that is interrupted anywhere continues by the same call, on
-// its old ledger and on a fresh one, draws no more than was reserved, and returns its result
-// again once it is complete.
+// testCheckpoints interrupts runs at several places. It checks that the same call continues the
+// run, on the old ledger and on a fresh one, and draws no more than was reserved. After the run is
+// complete, the same call must return the same result.
 func (s Subject) testCheckpoints(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	n, _ := s.reports(t, p, data)
@@ -65,11 +65,12 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 		t.Error("the same call returns another result")
 	}
 	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(files) != 1 {
-		t.Errorf("files left: %v", files)
+		t.Errorf("got the files %v, want the checkpoint only", files)
 	}
 }
 
-// try runs until n progress reports have come; it returns the generator of a run that completed.
+// try runs the plan and cancels it at the given number of progress reports. It returns the
+// generator of a run that completed, and nil for an interrupted one.
 func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
 	reports int,
 	keep synth.Option, path string) *synth.Generator {
@@ -87,7 +88,8 @@ func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data
 	}
 	var stopped *synth.Interrupted
 	if !errors.Is(err, context.Canceled) || !errors.As(err, &stopped) || stopped.Checkpoint != path {
-		t.Fatalf("interrupted after report %d: %v", reports, err)
+		t.Fatalf("interrupted after report %d: got %v, want an Interrupted with this checkpoint", reports,
+			err)
 	}
 	return nil
 }
@@ -103,7 +105,7 @@ func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	})
 	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) ||
 		got < want*(1-1e-3) {
-		t.Errorf("the ledger has ε = %v, the plan %v", got, want)
+		t.Errorf("the ledger has ε = %v, want the plan's %v", got, want)
 	}
 }
 
@@ -112,8 +114,8 @@ func taken(ledger *accountant.Ledger) (n int) {
 	return n
 }
 
-// testTaken checks that a checkpoint serves one run at a time, of one plan, and that a run whose
-// file was replaced or removed stops before it draws more.
+// testTaken checks that a checkpoint serves one plan only, and one run at a time. A run whose file
+// was replaced or removed must stop before it draws more.
 func (s Subject) testTaken(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	path := filepath.Join(t.TempDir(), "run")
@@ -128,7 +130,7 @@ func (s Subject) testTaken(t *testing.T) {
 			}
 		}))
 	if !errors.Is(beside, synth.ErrTaken) {
-		t.Errorf("a second run during the first: %v", beside)
+		t.Errorf("a second run during the first: got error %v, want ErrTaken", beside)
 	}
 	if gen == nil {
 		t.Fatal("no generator")
@@ -138,7 +140,7 @@ func (s Subject) testTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := other.Fit(t.Context(), data, keep); !errors.Is(err, synth.ErrPlan) {
-		t.Errorf("a checkpoint of another plan: %v", err)
+		t.Errorf("a checkpoint of another plan: got error %v, want ErrPlan", err)
 	}
 	s.replaced(t, p, data)
 	folder := t.TempDir()
@@ -151,7 +153,7 @@ func (s Subject) testTaken(t *testing.T) {
 	}
 }
 
-// replaced replaces the file by an older copy, and removes it, during a run.
+// replaced removes the file during a run, and replaces it with an older copy during another run.
 func (s Subject) replaced(t *testing.T, p synth.Plan, data records.Data) {
 	for _, remove := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "run")
@@ -171,7 +173,7 @@ func (s Subject) replaced(t *testing.T, p synth.Plan, data records.Data) {
 				}
 			}))
 		if done && err != nil && !errors.Is(err, synth.ErrTaken) {
-			t.Errorf("replaced, removed %v: %v", remove, err)
+			t.Errorf("the file was changed, removed %v: got error %v, want ErrTaken", remove, err)
 		}
 		if done && err == nil {
 			t.Logf("removed %v: the run had nothing left to write", remove)

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sample returns n random records of a schema. Random numbers are decoded in the way that a
-// generator's output is.
+// sample returns n random records of a schema. It decodes random numbers in the same way as a
+// generator decodes its output.
 func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	t.Helper()
 	s = s.WithConstraints() // removes all constraints, which real records need not obey

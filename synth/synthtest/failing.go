@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testFailingData checks that data of a user-defined type that panic, or return other rows than
-// requested, end the run with one error that reveals nothing about them, whichever goroutine
-// reads them.
+// testFailingData runs a plan on data of a user-defined type that panic or return other rows than
+// requested. It checks that every such run ends with ErrData, which reveals nothing about the
+// records, even if another goroutine reads them.
 func (s Subject) testFailingData(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	for what, d := range map[string]failing{
@@ -33,7 +33,7 @@ func (s Subject) testFailingData(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, synth.ErrData) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want ErrData", what, err)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "0123456789") {
 			t.Errorf("%s: the error contains a number: %v", what, err)
@@ -46,7 +46,7 @@ type failing struct {
 	records.Data
 	rows, length, others bool
 	size                 int
-	after                *atomic.Int32 // counts reads, of which the first succeeds; nil if none does
+	after                *atomic.Int32 // counts reads, only the first of which succeeds; or nil
 }
 
 func (f failing) Len() int {

@@ -37,11 +37,11 @@ func (s Subject) testFiles(t *testing.T) {
 		}
 		if drawn, err := gen.Sample(context.Background(), 5, synth.Seed(1)); err == nil &&
 			drawn.Len() != 5 {
-			t.Errorf("mutant %d draws %d records of 5", i, drawn.Len())
+			t.Errorf("mutant %d draws %d records, want 5", i, drawn.Len())
 		}
 	}
 	if _, err := (synth.Systems{}).Load(bytes.NewReader(whole)); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("no system can read the file: %v", err)
+		t.Errorf("Load without systems: got error %v, want ErrFormat", err)
 	}
 	s.hostileCheckpoints(t, p, path)
 	s.otherVersions(t, p)
@@ -54,7 +54,7 @@ func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
 		t.Fatal(err)
 	}
 	if _, err := (synth.Systems{s.System}).ReadPlan(text); err != nil {
-		t.Errorf("the plan itself: %v", err)
+		t.Errorf("the unchanged plan is refused: %v", err)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -67,7 +67,7 @@ func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
 			t.Fatal(err)
 		}
 		if _, err := (synth.Systems{s.System}).ReadPlan(other); err == nil {
-			t.Errorf("version %s is read", version)
+			t.Errorf("a plan of version %s is accepted", version)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 	}
 }
 
-// resigned returns files with one change each and the checksum of the changed content.
+// resigned returns changed copies of a file. Each copy has one change and the right checksum.
 func resigned(t *testing.T, whole []byte, n int) [][]byte {
 	t.Helper()
 	var out [][]byte

@@ -23,12 +23,12 @@ import (
 // childVariable holds the folder in which a child process runs.
 const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 
-// Kill runs the subject in child processes that are killed at random moments, as many times as
-// kills states. All draws are recorded in a file apart from the checkpoint. Kill checks that no
-// more uses are drawn than were reserved, that no noise is drawn twice, that every restart
-// resumes, and that no other files are left. A child process runs the test function that calls
-// Kill or [Race] from its beginning. That function must call one of them every time it runs, and
-// for one subject only.
+// Kill runs the subject in child processes and kills them at random moments, kills times in total.
+// The processes record all draws in a file separate from the checkpoint. Kill checks that no more
+// uses are drawn than were reserved, that no noise is drawn twice, that every restart resumes the
+// run, and that no other files are left. A child process runs the test function that calls Kill or
+// [Race] from its beginning. That test function must call Kill or Race every time it runs, and for
+// one subject only.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)
@@ -56,8 +56,8 @@ func Kill(t *testing.T, s Subject, kills int) {
 	}
 }
 
-// Race starts three processes on one checkpoint, as many times as rounds states. It checks that
-// at least one of them completes, and that together they draw no more than was reserved.
+// Race starts three processes on one checkpoint in each of several rounds. It checks that at least
+// one process completes, and that together the processes draw no more than was reserved.
 func Race(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	s.inChild(t)
@@ -85,7 +85,7 @@ func killed(err error) bool {
 	return errors.As(err, &e) && e.ExitCode() == -1
 }
 
-// inChild carries out the run and ends the process, if this is a child process.
+// inChild carries out the run and ends the process if it is a child process.
 func (s Subject) inChild(t *testing.T) {
 	folder := os.Getenv(childVariable)
 	if folder == "" {
@@ -172,7 +172,7 @@ func (c killCase) output() string {
 	return string(text)
 }
 
-// timed returns how long a child process takes that is not killed.
+// timed returns the running time of a child process that is not killed.
 func (s Subject) timed(t *testing.T) time.Duration {
 	c := newCase(t)
 	begin := time.Now()
@@ -184,7 +184,7 @@ func (s Subject) timed(t *testing.T) time.Duration {
 	return took
 }
 
-// checkTrace compares what was drawn with what was reserved.
+// checkTrace checks the recorded draws against the plan's reservation, and that no noise repeats.
 func (s Subject) checkTrace(t *testing.T, c killCase) {
 	t.Helper()
 	p, _ := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
@@ -221,6 +221,6 @@ func (s Subject) checkTrace(t *testing.T, c killCase) {
 		t.Error("nothing was drawn")
 	}
 	if files, _ := filepath.Glob(filepath.Join(c.folder, "run", "*")); len(files) != 1 {
-		t.Errorf("files left: %v", files)
+		t.Errorf("got the files %v, want the checkpoint only", files)
 	}
 }

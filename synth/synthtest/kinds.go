@@ -46,12 +46,13 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 		t.Fatal(err)
 	}
 	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
-		t.Errorf("the guarantee has ε = %v, the plan %v", got, want)
+		t.Errorf("the guarantee has ε = %v, want at most the plan's %v", got, want)
 	}
 	checkBooks(t, p, ledger)
 	again := reload(t, s, gen)
 	if !reflect.DeepEqual(again.Guarantee(), gen.Guarantee()) || again.System() != gen.System() {
-		t.Errorf("read back: %v, was %v", again.Guarantee(), gen.Guarantee())
+		t.Errorf("the generator read back has the guarantee %v, want %v", again.Guarantee(),
+			gen.Guarantee())
 	}
 	draws := [][]synth.DrawOption{{synth.Seed(5)}, {synth.Seed(5), synth.Means()},
 		{synth.Seed(5), synth.FromCluster(gen.Clusters() - 1)}}
@@ -64,7 +65,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 			t.Fatal(err)
 		}
 		if drawn.Len() != 30 {
-			t.Errorf("%d records of 30", drawn.Len())
+			t.Errorf("got %d records, want 30", drawn.Len())
 		}
 		if err := records.Check(drawn); err != nil {
 			t.Error(err)
@@ -89,7 +90,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 		}
 	}
 	if none, err := gen.Sample(t.Context(), 0); err != nil || none.Len() != 0 {
-		t.Errorf("no records: %v", err)
+		t.Errorf("a draw of 0 records: error %v", err)
 	}
 }
 
@@ -135,7 +136,7 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	for _, s := range p.Stages() {
 		want := s.Count * max(s.Parts, 1)
 		if got := held[s.Purpose]; got != (line{want, want}) {
-			t.Errorf("%s: the ledger has %+v, the plan %d", s.Purpose, got, want)
+			t.Errorf("%s: the ledger has %+v, want %d uses reserved and spent", s.Purpose, got, want)
 		}
 		delete(held, s.Purpose)
 	}
@@ -144,7 +145,7 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	}
 	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) ||
 		got < want*(1-1e-3) {
-		t.Errorf("the ledger has ε = %v, the plan %v", got, want)
+		t.Errorf("the ledger has ε = %v, want the plan's %v", got, want)
 	}
 }
 

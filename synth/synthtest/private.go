@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay checks that between runs on neighbours only the inputs of mechanisms differ. Calls
-// are compared in their order, which would vary with several workers.
+// testReplay checks that runs on neighbouring data differ only in the inputs of mechanisms. It
+// compares calls in order, so the runs use one worker.
 func (s Subject) testReplay(t *testing.T) {
 	for _, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
@@ -40,7 +40,8 @@ func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
 	return p
 }
 
-// replay runs a plan on one of every few pairs of neighbours, as every states.
+// replay runs a plan on the first pair of neighbours, and then on each pair after every pairs. If
+// the subject has OwnNumbers set, replay takes the pairs that differ at their end instead.
 func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefix string,
 	every int) {
 	oneWorker := synth.On(device.CPUWith(1))
@@ -78,9 +79,9 @@ func atEnd(pair string) bool {
 	return !strings.Contains(pair, "in front") && !strings.Contains(pair, "in the middle")
 }
 
-// testMemory checks that no private row can be reached from a generator, unexported fields
-// included, and that the backend which has read private rows cannot be reached either, since its
-// scratch memory holds parts of them.
+// testMemory checks that a generator holds no private row, not even in unexported fields. It must
+// not hold the run's backend either, since the backend's scratch memory holds parts of private
+// rows.
 func (s Subject) testMemory(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
@@ -121,7 +122,7 @@ type visit struct {
 	kind reflect.Type
 }
 
-// telling is the number of different values that make a row recognisable.
+// telling is the smallest number of different values that make a row recognisable.
 const telling = 4
 
 // collect adds the rows that memory is unlikely to contain by chance: those with several
@@ -201,7 +202,7 @@ func (w *walker) searchList(v reflect.Value, path string) string {
 	return ""
 }
 
-// floats returns the numbers of a list, for a slice up to its capacity.
+// floats returns the numbers of an array, or those of a slice up to its capacity.
 func floats(v reflect.Value) []float32 {
 	if v.Kind() == reflect.Slice && v.Cap() > v.Len() {
 		v = v.Slice(0, v.Cap())

@@ -13,8 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testShares checks that while a share of a single release is drawn, the file counts this share
-// and no later one as taken and holds all earlier ones, so that a kill loses at most one.
+// testShares checks the file at the moment when a share of a single release is drawn. The file must
+// count this share and no later one as taken, and must hold all earlier shares, so that a kill
+// loses at most one share.
 func (s Subject) testShares(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
@@ -40,7 +41,7 @@ func (s Subject) testShares(t *testing.T) {
 		}
 		for purpose := range tap.line {
 			if tap.drawn[purpose] < 2 {
-				t.Errorf("%s: %d shares of %s", k.name, tap.drawn[purpose], purpose)
+				t.Errorf("%s: got %d shares of %s, want at least 2", k.name, tap.drawn[purpose], purpose)
 			}
 		}
 		return // after the first kind that has such a stage
@@ -48,7 +49,7 @@ func (s Subject) testShares(t *testing.T) {
 	t.Skip("no stage is a single release")
 }
 
-// shareTap compares the checkpoint with what has been drawn.
+// shareTap compares the checkpoint with the shares drawn so far.
 type shareTap struct {
 	tracer
 	path  string

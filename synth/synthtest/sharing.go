@@ -24,8 +24,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// testSharedLedger runs many fits at once on a ledger that can pay for some of them. It checks
-// that as many complete, and that the others are refused before they draw anything.
+// testSharedLedger runs many fits at once on a ledger that can pay for some of them. It checks that
+// exactly this number of fits completes, and that the others are refused before they draw anything.
 func (s Subject) testSharedLedger(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	const fits, payable = 6, 3
@@ -47,7 +47,7 @@ func (s Subject) testSharedLedger(t *testing.T) {
 		}
 	}
 	if complete != payable {
-		t.Errorf("%d of %d fits completed, %d can be paid for", complete, fits, payable)
+		t.Errorf("%d of %d fits completed, want the %d that can be paid for", complete, fits, payable)
 	}
 	eachEntry(ledger, func(e accountant.Entry) {
 		if e.Spent != e.Reserved {
@@ -100,7 +100,7 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 	fit(t, p, accountant.NewLedger(p.Budget()), data, synth.OnProgress(func(at synth.Progress) {
 		n++
 		if stages[at.Stage]++; at.Step < 1 || at.Step > at.Of {
-			t.Errorf("step %d of %d of %s", at.Step, at.Of, at.Stage)
+			t.Errorf("got a report of step %d of %d of %s", at.Step, at.Of, at.Stage)
 		}
 		if !(at.Epsilon >= 0 && at.Epsilon <= p.Total().Upper*(1+1e-6)) {
 			t.Errorf("%s: ε = %v so far of %v", at.Stage, at.Epsilon, p.Total().Upper)
@@ -135,13 +135,13 @@ func (s Subject) testCancellation(t *testing.T) {
 		}))
 		cancel()
 		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled in %s: %v", stage, err)
+			t.Errorf("cancelled in %s: got error %v, want context.Canceled", stage, err)
 		}
 		if got := ledger.Epsilon().Upper; got < p.Total().Upper*(1-1e-3) {
 			t.Errorf("cancelled in %s: ε = %v of %v is reserved", stage, got, p.Total().Upper)
 		}
 		if _, err := p.FitOn(t.Context(), ledger, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("cancelled in %s: a second run: %v", stage, err)
+			t.Errorf("cancelled in %s: a second run: got error %v, want ErrBudgetExceeded", stage, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +149,8 @@ func (s Subject) testCancellation(t *testing.T) {
 	ledger := accountant.NewLedger(p.Budget())
 	if _, err := p.FitOn(ctx, ledger, data); !errors.Is(err, context.Canceled) ||
 		len(ledger.Entries()) > 0 {
-		t.Errorf("cancelled beforehand: %v, entries %v", err, ledger.Entries())
+		t.Errorf("cancelled beforehand: got error %v and entries %v, want context.Canceled and none", err,
+			ledger.Entries())
 	}
 }
 
@@ -188,7 +189,7 @@ func (s Subject) testOptions(t *testing.T) {
 			}
 		})}} {
 		if !reflect.DeepEqual(draw(opts...), want) {
-			t.Errorf("%s: other records", what)
+			t.Errorf("%s: the generator draws other records than without options", what)
 		}
 	}
 }

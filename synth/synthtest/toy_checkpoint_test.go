@@ -63,8 +63,8 @@ func counted(t *testing.T, path string) []int {
 	return h.Taken
 }
 
-// TestACheckpointPromisesToOneUnit checks that a checkpoint of releases that protect records is
-// refused where users are protected.
+// TestACheckpointPromisesToOneUnit checks that a run that protects users refuses a checkpoint whose
+// releases protect records.
 func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	if _, err := p.Fit(t.Context(), data, keep); err != nil {
@@ -181,7 +181,7 @@ func (s *sideBySide) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 			return nil, err
 		}
 		if drawn := s.uses - a.Remaining(); drawn > h.Taken[1] {
-			return nil, fmt.Errorf("%d uses drawn, the file counts %d", drawn, h.Taken[1])
+			return nil, fmt.Errorf("%d uses are drawn, but the file counts %d", drawn, h.Taken[1])
 		}
 	}
 	go func() { // outlives the run
@@ -196,8 +196,8 @@ func (s *sideBySide) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, errors.New("stopped")
 }
 
-// TestUsesSideBySideAreCountedFirst checks that the file counts every use before it is drawn,
-// even if several goroutines draw, and that none is drawn after the run is over.
+// TestUsesSideBySideAreCountedFirst checks that the file counts every use before it is drawn, even
+// if several goroutines draw, and that no use is drawn after the run is over.
 func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	const uses = 400
 	path := filepath.Join(t.TempDir(), "c")
@@ -217,7 +217,7 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 		}
 	}
 	if got := counted(t, path)[1]; drawn > got {
-		t.Errorf("%d uses drawn, the file counts %d", drawn, got)
+		t.Errorf("%d uses are drawn, but the file counts %d", drawn, got)
 	}
 }
 
@@ -262,7 +262,8 @@ func (f failsLate) Gather(rows []int32, b *device.Batch) {
 	f.Data.Gather(rows, b)
 }
 
-// TestAStepWhoseDataFailedIsNotReleased checks that such a step is not reported as progress.
+// TestAStepWhoseDataFailedIsNotReleased checks that a step whose data failed is not reported as
+// progress.
 func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	seen := 0
 	_, err := toyPlan(t).Fit(t.Context(), failsLate{toyData(t), new(int)},
@@ -277,8 +278,9 @@ func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	}
 }
 
-// TestACheckpointKeepsWhatIsNotPrivate checks that a result read from a checkpoint states the
-// same about its noise as the result of the first run.
+// TestACheckpointKeepsWhatIsNotPrivate checks that the guarantee of a result read from a checkpoint
+// states the same reason for not being private, and the same noise classes, as that of the first
+// run.
 func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	first, err := p.Fit(privacytest.Seeded(t, t.Context(), 7), data, keep)
@@ -299,8 +301,8 @@ func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 }
 
 // TestTheFileComesBeforeTheReservation checks that the checkpoint is written before anything is
-// reserved. A process that is killed between the two then resumes with the same transaction; in
-// the other order it would reserve a second one.
+// reserved. A process that is killed between these two steps then resumes with the same
+// transaction. In the other order it would reserve a second transaction.
 func TestTheFileComesBeforeTheReservation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	asked := 0
@@ -341,7 +343,7 @@ func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 func TestARunWithoutAPlanRefuses(t *testing.T) {
 	if _, err := synth.FreeRun(accountant.Guarantee{},
 		synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
-		t.Error("previews of nothing are accepted")
+		t.Error("a free run accepts previews")
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{})
 	if err != nil {
@@ -350,11 +352,12 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 	if _, err := r.Once("a", []int{1}, func() (float64, []mechanism.Part, error) {
 		return 1, nil, nil
 	}); err == nil {
-		t.Error("a release without a plan")
+		t.Error("a free run accepts a release")
 	}
 }
 
-// TestPathsThatAreNoCheckpoints checks that such paths are refused before anything is reserved.
+// TestPathsThatAreNoCheckpoints checks that paths that cannot be checkpoints are refused before
+// anything is reserved.
 func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
 	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir,
@@ -362,7 +365,7 @@ func TestPathsThatAreNoCheckpoints(t *testing.T) {
 		ledger := accountant.NewLedger(toyBudget)
 		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))
 		if err == nil || len(ledger.Entries()) > 0 {
-			t.Errorf("%q: %v, reserved %v", path, err, ledger.Entries())
+			t.Errorf("%q: got error %v and entries %v, want an error and none", path, err, ledger.Entries())
 		}
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {

@@ -1,6 +1,6 @@
 package pld
 
-// Blend runs pair a with probability share and pair b otherwise, and reveals which.
+// Blend runs pair a with probability share and pair b otherwise, and reveals which of them ran.
 type Blend struct {
 	share float64
 	a, b  Pair

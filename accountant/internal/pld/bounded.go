@@ -2,22 +2,23 @@ package pld
 
 import "math"
 
-// Slope has density C·e^{l/2} of P over (−a, a), and possibly atoms at both ends: the curve of the
-// Laplace mechanism, with atoms, and of all mechanisms of bounded range, without.
+// Slope is a pair in which P has density C·e^{l/2} at losses l in (−a, a), and possibly atoms at
+// both ends. With atoms it is the pair of the Laplace mechanism. Without atoms it covers all
+// mechanisms of bounded range.
 type Slope struct {
 	a, c       float64
 	lowP, topP float64 // atoms at −a and a
 }
 
-// Laplace returns the pair Lap(0, b) against Lap(1, b), whose loss is ±1/b at points outside [0,
-// 1].
+// Laplace returns the pair Lap(0, b) against Lap(1, b) for b = scale. The loss is ±1/b at points
+// outside [0, 1].
 func Laplace(scale float64) *Slope {
 	a := 1 / scale
 	return &Slope{a: a, c: math.Exp(-a/2) / 4, lowP: math.Exp(-a) / 2, topP: 0.5}
 }
 
-// BoundedRange returns the upper envelope of all pairs of bounded range ε, δ(x) =
-// (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
+// BoundedRange returns the upper envelope of all pairs of bounded range ε = eps:
+// δ(x) = (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
 func BoundedRange(eps float64) *Slope {
 	return &Slope{a: eps, c: math.Exp(-eps/2) / (2 * -math.Expm1(-eps))}
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Composition is a composition of several mechanisms, each used a number of times, adaptively. It
+// Composition is an adaptive composition of several mechanisms, each used a number of times. It
 // holds the pairs of distributions of each mechanism, in both directions, and the number of uses.
 type Composition struct {
 	n           []int
@@ -46,8 +46,8 @@ func (s *Composition) Delta(eps float64) Answer {
 }
 
 // both returns the larger ε (or δ) of the two directions. The direction "add" almost always has the
-// smaller one. For it, both first tries a bound by moments and then a coarse grid. If one of these
-// upper ends is not above that of the direction "remove", it computes nothing more.
+// smaller value. So for "add" both first tries a bound by moments and then a coarse grid. It
+// computes more only if these upper ends are above the upper end of the direction "remove".
 func (s *Composition) both(q question) Answer {
 	q.n = s.n
 	for _, n := range s.n {

@@ -6,9 +6,9 @@ import (
 )
 
 // A channel is the tilted distribution of a sum of independent losses in a window of the grid:
-// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves the bulk to where δ is
-// decided, so that the Fourier transform's absolute error is small against the answer even for δ =
-// 1e−12, and so that the window need not hold the rest of the distribution.
+// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves most of the mass to the
+// losses that decide δ. So the absolute error of the Fourier transform is small compared with the
+// answer even for δ = 1e−12, and the window need not hold the rest of the distribution.
 type channel struct {
 	h, theta float64
 	base     float64 // Σ countᵢ·offsetᵢ
@@ -17,7 +17,7 @@ type channel struct {
 	logScale float64 // P(L = l) = mass · exp(logScale − θ·l)
 	eta      float64 // bound of the rounding error of each mass
 	rel      float64 // relative rounding error of scale and tilt
-	alias    float64 // tilted mass outside the window, which wraps around into it
+	alias    float64 // tilted mass outside the window; it wraps around into the window
 	above    float64 // P(L beyond the window)
 	inf      float64 // P(L = ∞)
 }
@@ -25,9 +25,9 @@ type channel struct {
 // lossAt returns the loss of the k-th mass of the window.
 func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int64(k))*ch.h }
 
-// composer multiplies characteristic functions, one summand after the other; it owns the scratch of
-// one size and keeps it for the next grid, so that the memory of a composition does not grow with
-// the number of its terms or of its tries.
+// composer multiplies characteristic functions, one summand after the other. It owns scratch memory
+// of one size and keeps it for the next grid. So the memory of a composition does not grow with the
+// number of terms or of grids tried.
 type composer struct {
 	view   view
 	n      int
@@ -35,8 +35,8 @@ type composer struct {
 	real   []float64
 	coef   []complex128
 	out    []float64
-	up     product // of the distributions that bound the truth from above
-	low    product // of those that bound it from below
+	up     product // of the distributions whose curves bound the true curve from above
+	low    product // of the distributions whose curves bound the true curve from below
 	coeErr float64 // the transform's error in one coefficient, for input of unit sum
 }
 
@@ -80,10 +80,10 @@ func (c *composer) begin(v view, lower bool) {
 	}
 }
 
-// transformError bounds the error of a coefficient of numbers whose absolute values sum to one:
-// Higham 2002, Theorem 24.2, with room to spare. Each number reaches a coefficient by one path of
-// at most log₂ n levels of two, and those of three and four make fewer roundings than the levels
-// they replace; the step between real and complex numbers is two levels more.
+// transformError bounds the error of a coefficient of numbers whose absolute values sum to one. It
+// is Higham 2002, Theorem 24.2, with a margin. Each number reaches a coefficient through at most
+// log₂ n passes of radix two. Passes of radix three and four make fewer roundings than the passes
+// of radix two that they replace. The step between real and complex numbers counts as two passes.
 func transformError(n int) float64 { return 10 * ulp * (math.Log2(float64(n)) + 4) }
 
 func (p *product) begin(n int) {
@@ -100,15 +100,15 @@ func (c *composer) add(p *product, s summand) {
 	p.logScale += float64(s.count) * c.load(s, v.h, v.theta)
 	p.steps += float64(s.count)
 	p.base += float64(s.count) * s.offset
-	// Chernoff's inequality, applied to the masses that are composed, bounds the mass outside the
-	// window.
+	// Chernoff's inequality for the composed masses bounds the mass outside the window.
 	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
 	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
 	c.fft.forward(c.coef, c.real)
 	c.multiply(p, s.count)
 }
 
-// channel returns to losses. Its masses are valid until the next call.
+// channel transforms the product back to a distribution of losses. Its masses are valid until the
+// next call.
 func (c *composer) channel(p *product) channel {
 	v := &c.view
 	ch := channel{h: v.h, theta: v.theta, base: p.base, logScale: p.logScale}
@@ -140,8 +140,8 @@ func (c *composer) load(p summand, h, theta float64) float64 {
 	return scale
 }
 
-// tilted visits massⱼ·e^{θlⱼ−scale} of every mass that is not zero. Between neighbours on the grid
-// the power is carried over.
+// tilted visits massⱼ·e^{θlⱼ−scale} of every mass that is not zero. From a mass to its neighbour on
+// the grid, tilted updates the power by one multiplication, at most 31 times in a row.
 func (p *summand) tilted(h, theta, scale float64, visit func(j int, v float64)) {
 	ratio := math.Exp(theta * h)
 	w, carried := 0.0, 31
@@ -257,7 +257,7 @@ func (c *composer) invert(p *product, ch *channel) []float64 {
 }
 
 // epsilonUpper returns the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false if the window
-// does not reach far enough in either direction.
+// does not contain this ε.
 func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 	delta -= ch.inf + ch.above
 	if !(delta > 0) {
@@ -276,13 +276,13 @@ func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
 	}, ch.alias/(1+ch.theta))
 }
 
-// scan sums the hockey-stick curve from the top of the window down, in units of its own tilt, until
-// it passes the target:
+// scan computes the hockey-stick curve from the top of the window down, until it exceeds the
+// target:
 //
 //	u = Σ_{j≥k} P(lⱼ)e^{l_k−lⱼ},  d = δ(l_k);  δ(l_{k−1}) = d + (1−e^{−h})·u
 //
-// Every term is positive, so nothing cancels; between grid points the curve is linear in e^ε and is
-// solved exactly.
+// All values are scaled by the tilt at their loss. Every term is positive, so nothing cancels.
+// Between grid points the curve is linear in e^ε, so the crossing is found exactly.
 func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 	discount float64) (float64, bool) {
 	fade, keep, gain := math.Exp(-ch.h*(1+ch.theta)), math.Exp(-ch.theta*ch.h), -math.Expm1(-ch.h)
@@ -300,7 +300,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 		}
 		u = mass(ch.mass[k]) + fade*u
 		next := keep * (d + gain*u)
-		// beyond floating point: nothing is proven
+		// After an overflow nothing is proven.
 		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) {
 			return math.Inf(1), false
 		}
@@ -313,7 +313,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 	return ch.lossAt(0), false
 }
 
-// deltaAt sums the curve at one ε inside the window.
+// deltaAt computes the curve at one ε inside the window.
 func (ch *channel) deltaAt(eps float64, mass func(float64) float64) (scaled float64, ok bool) {
 	first := int64(math.Floor((eps-ch.base)/ch.h)) + 1 - ch.first
 	if first < 0 || first >= int64(len(ch.mass)) {

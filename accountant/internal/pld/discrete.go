@@ -9,19 +9,19 @@ import (
 // Discrete is a pair with finitely many losses, in increasing order.
 type Discrete struct {
 	loss, mass []float64 // mass of P
-	inf        float64   // P where Q is zero
-	never      float64   // Q where P is zero
+	inf        float64   // mass of P where Q is zero
+	never      float64   // mass of Q where P is zero
 }
 
-// NewDiscrete returns the pair in which P has mass[i] at loss[i], in increasing order, mass inf
-// where Q is zero, and Q has mass never where P is zero.
+// NewDiscrete returns the pair in which P has mass[i] at loss[i] and mass inf where Q is zero, and
+// Q has mass never where P is zero. The losses must increase.
 func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 	return &Discrete{loss, mass, inf, never}
 }
 
-// plan places a node at each of a few losses, and another just above it. A pair derived from this
-// one may move a loss past its node by rounding; without the second node, one cell would hold
-// that loss and the next.
+// plan places nodes at up to about 400 of the losses. If there are at most 100 losses, it places a
+// second node just above each. A pair derived from this one may move a loss past its node by
+// rounding. Without the second node, one cell would then hold that loss and the next.
 func (p *Discrete) plan(float64) []float64 {
 	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)
 	nodes := []float64{p.loss[0] - 1e-6*width}
@@ -58,7 +58,7 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 		default:
 			c.e[i] += m * -math.Expm1(nodes[i]-l)
 			c.d[i] += m * math.Expm1(nodes[i+1]-l)
-			// A loss is known to a few ulps of its own size, which moves e and d by that much of the mass.
+			// A loss has an error of a few ulps, which moves e and d by the same share of the mass.
 			c.err[i] += m * ulp * (8*math.Abs(l) + 16*(nodes[i+1]-nodes[i]))
 		}
 	}
@@ -68,10 +68,10 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 	c.lowErr = 16 * ulp * (c.lowP + c.lowD)
 }
 
-// Largest returns the largest finite loss, and the mass of P beyond it.
+// Largest returns the largest finite loss, and the mass of P at infinite loss.
 func (p *Discrete) Largest() (loss, never float64) { return p.loss[len(p.loss)-1], p.inf }
 
-// Renyi returns the larger direction's Rényi divergence, rounded outward.
+// Renyi returns the larger of the Rényi divergences of the two directions, rounded outward.
 func (p *Discrete) Renyi(order float64) float64 {
 	if p.inf > 0 || p.never > 0 {
 		return math.Inf(1)
@@ -91,9 +91,9 @@ func (p *Discrete) Renyi(order float64) float64 {
 	return max(0, v+16*ulp*(1+size)) / (order - 1) * (1 + 4*ulp)
 }
 
-// spacing returns the first loss and the step of losses that are a whole number of steps apart; ok
-// is false for others. A single loss has step 0. It only determines how fine a grid is needed;
-// soundness does not depend on it.
+// spacing returns the first loss and the step, if all losses are a whole number of steps apart;
+// otherwise ok is false. A single loss has step 0. The step only determines how fine a grid is
+// needed; soundness does not depend on it.
 func (p *Discrete) spacing() (first, step float64, ok bool) {
 	first = p.loss[0]
 	span := p.loss[len(p.loss)-1] - first
@@ -119,13 +119,13 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 	return first, step, true
 }
 
-// onGrid is the distance from a grid point, in steps, up to which a loss counts as on it.
+// onGrid is the largest distance from a grid point, in steps, at which a loss counts as on the
+// grid.
 const onGrid = 1e-9
 
-// lattice returns the common spacing of the losses of all pairs, and for each pair an offset a
-// little below its first loss, so that every loss lies at or just above a grid point and is
-// assigned to that point in both distributions of the grid. The offsets are nil if there is no
-// common spacing.
+// lattice returns the common spacing of the losses of all pairs, and for each pair an offset just
+// below its first loss. So every loss lies at or just above a grid point, and both distributions of
+// the grid assign it to that point. The offsets are nil if there is no common spacing.
 func lattice(pairs []Pair) (step float64, offsets []float64) {
 	steps := make([]float64, len(pairs))
 	for i, p := range pairs {

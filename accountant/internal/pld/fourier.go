@@ -2,11 +2,11 @@ package pld
 
 import "math"
 
-// A transformer computes unnormalised Fourier transforms of real sequences and their inverses, by
-// Stockham's passes of radix four, three and two over pairs of neighbours taken as complex
-// numbers. It replaces gonum's, whose speed varies severalfold with the address of the stack.
-// Source: Van Loan 1992, Computational Frameworks for the Fast Fourier Transform, sections 1.7
-// and 4.3.
+// A transformer computes unnormalised Fourier transforms of real sequences and their inverses. Two
+// neighbouring numbers form one complex number, and Stockham's passes have radix four, three and
+// two. The transform of gonum is not used, because its speed varies severalfold with the address of
+// the stack. Source: Van Loan 1992, Computational Frameworks for the Fast Fourier Transform,
+// sections 1.7 and 4.3.
 type transformer struct {
 	n     int
 	roots []complex128 // e^{−2πik/n}
@@ -15,8 +15,8 @@ type transformer struct {
 	x, y  []complex128
 }
 
-// transformSize returns the next length that a transformer supports: a power of two, or three times
-// one.
+// transformSize returns the smallest length of at least n that a transformer supports: a power of
+// two, or three times a power of two.
 func transformSize(n int) int {
 	p := 64
 	for p < n {
@@ -28,7 +28,7 @@ func transformSize(n int) int {
 	return p
 }
 
-// reset prepares transforms of length n, as transformSize gives it.
+// reset prepares transforms of length n, which must be a length that transformSize returns.
 func (f *transformer) reset(n int) {
 	f.n = n
 	f.x, f.y = grown(f.x, n/2), grown(f.y, n/2)
@@ -44,8 +44,8 @@ func (f *transformer) reset(n int) {
 	rootsOfUnity(r)
 }
 
-// rootsOfUnity fills r with e^{−2πik/n}, n = len(r) a multiple of eight, from angles of at most
-// π/4.
+// rootsOfUnity fills r with e^{−2πik/n}, where n = len(r) is a multiple of eight. It computes sines
+// and cosines only of angles up to π/4.
 func rootsOfUnity(r []complex128) {
 	n := len(r)
 	for k := 0; k <= n/8; k++ {
@@ -62,7 +62,7 @@ func rootsOfUnity(r []complex128) {
 	r[n/2] = -1
 }
 
-// forward gives the n/2+1 coefficients Σ seq[j]·e^{−2πijk/n}.
+// forward computes the n/2+1 coefficients coef[k] = Σ seq[j]·e^{−2πijk/n}.
 func (f *transformer) forward(coef []complex128, seq []float64) {
 	m := f.n / 2
 	for j := range f.x {
@@ -79,7 +79,8 @@ func (f *transformer) forward(coef []complex128, seq []float64) {
 	}
 }
 
-// backward returns the n sums of all coefficients, including those that follow from symmetry.
+// backward computes seq[j] = Σ coef[k]·e^{2πijk/n} over all n coefficients. coef holds the first
+// n/2+1 of them; the others follow by symmetry.
 func (f *transformer) backward(seq []float64, coef []complex128) {
 	m := f.n / 2
 	// Compute the conjugate of the result, by a forward transform of conjugates.
@@ -97,7 +98,8 @@ func (f *transformer) backward(seq []float64, coef []complex128) {
 	}
 }
 
-// passes transforms f.x, using f.y as scratch, and returns whichever holds the result.
+// passes transforms f.x, using f.y as scratch, and returns the one of the two that holds the
+// result.
 func (f *transformer) passes() []complex128 {
 	x, y := f.x, f.y
 	n, stride := f.n/2, 1
@@ -118,7 +120,7 @@ func (f *transformer) passes() []complex128 {
 	return x
 }
 
-// four combines quarters of the n points left, each of stride numbers.
+// four does one pass of radix four over the n points that are left, each of stride numbers.
 func (f *transformer) four(y, x []complex128, n, stride int) {
 	quarter := n / 4
 	for q := range quarter {

@@ -3,9 +3,8 @@ package pld
 import "math"
 
 // GaussianDelta returns δ(ε) of N(μ,1) against N(0,1): Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Source:
-// Balle and Wang 2018, Theorem 8. Both terms are written with the scaled complementary error
-// function, so that they share the small factor and their difference keeps its digits in the
-// tail.
+// Balle and Wang 2018, Theorem 8. Both terms use the scaled complementary error function. So they
+// share the small factor, and their difference keeps its digits in the tail.
 func GaussianDelta(mu, eps float64) float64 {
 	if math.IsInf(mu, 1) {
 		return 1
@@ -24,9 +23,10 @@ func GaussianDelta(mu, eps float64) float64 {
 	return math.Max(0, 0.5*math.Exp(-a*a)*(erfcx(a)-erfcx(b)))
 }
 
-// GaussianDeltaError bounds the error of GaussianDelta: some ulps of P beyond the point where the
-// loss is ε, whose own rounding shifts it too. For a small effect it is far more than an ulp of δ,
-// which is the difference of two nearly equal probabilities.
+// GaussianDeltaError bounds the error of GaussianDelta. The error is a few ulps of the mass of P
+// above the point where the loss is ε, plus the effect of the rounding of that point. For a small
+// mu the bound is far above an ulp of δ, because δ is the difference of two nearly equal
+// probabilities.
 func GaussianDeltaError(mu, eps float64) float64 {
 	x := eps/mu - mu/2
 	p := normalSide(x)
@@ -82,14 +82,14 @@ func (p Gauss) plan(tail float64) []float64 {
 	return nodes
 }
 
-// side holds a normal probability by its smaller tail, so that differences keep relative precision
-// on both sides.
+// side holds the smaller tail of a standard normal distribution at a point, so that differences
+// keep relative precision on both sides.
 type side struct {
 	tail float64
-	// absolute: an ulp or two of erfc, and what the rounding of x changes, |x|·ulp·φ(x) ≤
-	// (x²+1)·ulp·tail
+	// err bounds the absolute error: an ulp or two of erfc, and the effect of the rounding of x,
+	// |x|·ulp·φ(x) ≤ (x²+1)·ulp·tail.
 	err   float64
-	upper bool // tail is that above the point
+	upper bool // tail is the probability above the point
 }
 
 func normalSide(x float64) side {
@@ -149,8 +149,8 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 	}
 }
 
-// normalQuantileUpper returns x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; soundness does
-// not depend on its last digits.
+// normalQuantileUpper returns x with P(N > x) ≈ p, for p ≤ 1/2. The result only places nodes, so
+// soundness does not depend on its last digits.
 func normalQuantileUpper(p float64) float64 {
 	p = min(max(p, 1e-300), 0.5)
 	x := math.Sqrt(-2 * math.Log(2*p))

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// Glued consists of the half of base above loss zero, its mirror image below zero, and the
-// remaining mass at zero.
+// Glued is the pair that consists of the half of base above loss zero, the mirror image of that
+// half below zero, and the remaining mass at zero.
 type Glued struct {
 	q, mu float64
 	base  *Sampled
@@ -52,7 +52,7 @@ func (p *Glued) cut(nodes []float64, c *cells) {
 	c.lowP, c.lowD, c.lowErr, c.topE, c.topQ, c.topErr = t.lowP, t.lowD, t.lowErr, t.topE,
 		t.topQ, t.topErr
 	switch z {
-	case 0: // below the first node: what is below zero, and the first cell
+	case 0: // the part below zero and the first cell both lie below the first node
 		b := nodes[0]
 		q := (t.e[0] + t.d[0]) / math.Expm1(b)
 		lowQ := t.lowP + t.lowD // at node zero e^0 = 1
@@ -73,21 +73,22 @@ func (p *Glued) cut(nodes []float64, c *cells) {
 		q2 := (t.e[z] + t.d[z]) / math.Expm1(b)
 		c.e[z-1] = t.e[z-1] + t.e[z] - math.Expm1(a)*q2
 		c.d[z-1] = t.d[z-1] + t.d[z] + math.Expm1(b)*q1
-		// q1 and q2 carry the errors of their cells, divided by one width and times the other
+		// The errors of q1 and q2 are those of their cells, divided by the width of the own cell and
+		// multiplied by the width of the other cell.
 		c.err[z-1] = 4 * (t.err[z-1]*(1+math.Expm1(b)/-math.Expm1(a)) +
 			t.err[z]*(1-math.Expm1(a)/math.Expm1(b)))
 		copyCells(c, z, &t, z+1)
 	}
 }
 
-// copyCells copies cells of t from index j on over those of c from index i on.
+// copyCells copies the cells of t from index j on to c from index i on.
 func copyCells(c *cells, i int, t *cells, j int) {
 	copy(c.e[i:], t.e[j:])
 	copy(c.d[i:], t.d[j:])
 	copy(c.err[i:], t.err[j:])
 }
 
-// cutAt cuts at nodes, of which nodes[z] is zero.
+// cutAt cuts at nodes, where nodes[z] is zero.
 func (p *Glued) cutAt(nodes []float64, z int, c *cells) {
 	c.reset(len(nodes) - 1)
 	w := p.work
@@ -115,8 +116,8 @@ func (p *Glued) cutAt(nodes []float64, z int, c *cells) {
 	c.lowP = w.c.topQ
 	c.lowD = math.Exp(nodes[0]) * w.c.topE
 	c.lowErr = math.Exp(nodes[0])*w.c.topErr + 4*ulp*(c.lowP+c.lowD)
-	// The atom at zero may be booked at the bottom of the cell above its node, at the top of the cell
-	// below, or below the only node.
+	// The atom at zero may be counted at the bottom of the cell above its node, at the top of the cell
+	// below its node, or below the only node.
 	if z == n && n > 0 {
 		c.e[n-1] += p.atZero() * -math.Expm1(nodes[n-1])
 		c.err[n-1] += 4 * ulp * p.atZero()

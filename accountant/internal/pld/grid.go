@@ -2,9 +2,9 @@ package pld
 
 import "math"
 
-// gridded is the loss distribution of one term at the losses offset + at[j]·h, in two versions: the
-// hockey-stick curve of up lies above the true one, that of low below. It is valid until its
-// gridder makes the next one.
+// gridded is the loss distribution of one term at the losses offset + at[j]·h, in two versions. The
+// hockey-stick curve of up lies above the true curve, and that of low lies below it. A gridded is
+// valid until its gridder makes the next one.
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
@@ -21,14 +21,16 @@ type gridder struct {
 	up, low []float64
 }
 
-// discretise connects the dots of the hockey-stick curve at the losses offset + at[j]·h, and, if
-// lower is set, also makes the distribution whose curve is below the true one.
+// discretise makes the version up of p at the losses offset + at[j]·h and, if lower is set, also
+// the version low.
 //
-// Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
-// best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
-// cells are merged in shares whose joint loss falls exactly on the node between them. Merging
-// outputs is post-processing, so the curve is below the truth. Both errors are of second order in
-// h.
+// For up, the mass of each cell goes to the two ends of the cell, so that the masses of P and Q are
+// both kept. The curve then consists of chords of the true curve: it connects the dots. No other
+// curve above the true one with kinks only on the grid is lower (Doroshenko et al. 2022).
+//
+// For low, shares of neighbouring cells are merged such that their joint loss falls exactly on the
+// node between the cells. Merging outputs is post-processing, so the curve lies below the true one.
+// Both errors are of second order in h.
 func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float64,
 	lower bool) gridded {
 	g.nodes = grown(g.nodes, len(at))
@@ -43,8 +45,8 @@ func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float6
 	return l
 }
 
-// connect returns the masses of P at the nodes, and at infinite loss, of the distribution whose
-// curve consists of chords of the true one.
+// connect returns the masses of P, at the nodes and at infinite loss, of the distribution whose
+// curve consists of chords of the true curve.
 func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	p.cut(g.nodes, &g.c)
 	c, n := &g.c, len(g.nodes)-1
@@ -64,9 +66,9 @@ func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	return up, c.topE + c.topErr
 }
 
-// merge returns the masses of P at the nodes of the distribution whose curve is below the true
-// one, from the cells that connect has cut. never is the mass of P at infinite loss, which stays
-// there.
+// merge returns the masses of P, at the nodes, of the distribution whose curve lies below the true
+// curve. It uses the cells that connect has cut. never is the mass of P at infinite loss; merge
+// does not move it.
 func (g *gridder) merge(never float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.low = grown(g.low, n+1)
@@ -85,7 +87,7 @@ func (g *gridder) merge(never float64) []float64 {
 	for i := 1; i < n; i++ {
 		g.unused += (1-lift[i])*c.e[i] - lift[i-1]*c.d[i-1]
 	}
-	// The excess above the last node is left out: it is rare, but weighs much when tilted.
+	// The excess above the last node is left out: it is rare, but has a large weight after tilting.
 	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ-2*c.topErr)
 	for i := 0; i < n; i++ {
 		w := g.nodes[i+1] - g.nodes[i]
@@ -99,16 +101,18 @@ func (g *gridder) merge(never float64) []float64 {
 	return low
 }
 
-// lifts returns the shares of cells that are merged upwards. A share's deficit of P under
-// e^{node}·Q is balanced by the excess of the mass that goes down to that node; over is the excess
-// above the last node. Balancing exactly is a recursion that damps its own error only while masses
-// grow. So it runs down from the top and up from the bottom, to where the density is largest.
-// There, and where a share reaches its limits, some excess remains.
+// lifts returns the share of each cell that is merged upwards; the rest is merged downwards. The
+// mass that goes up to a node has less P than e^{node}·Q, a deficit. The mass that goes down to the
+// node has an excess of P. The two must balance; over is the excess above the last node.
+//
+// The balance at a node gives one share from the next. This recursion damps its errors only while
+// masses grow. So it runs down from the top and up from the bottom, to the cell of the largest
+// density. Some excess remains there and at shares that reach their limits.
 func (g *gridder) lifts(over float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.lift = grown(g.lift, n)
 	lift, peak := g.lift, g.peak()
-	below := 0.0 // mass of cell i that must go down to balance the mass of cell i−1 that goes up
+	below := 0.0 // excess of cell i that must go down to balance the deficit of cell i−1 that goes up
 	for i := range peak + 1 {
 		lift[i] = 1
 		if below > 0 {
@@ -143,8 +147,8 @@ func (g *gridder) peak() int {
 	return at
 }
 
-// share returns the fraction of a deficit that an excess can balance, at most limit. It is
-// slightly less than exact, so that rounding cannot make it too large.
+// share returns the fraction of a deficit that an excess can balance, at most limit. The result is
+// slightly below the exact fraction, so that rounding cannot make it too large.
 func share(excess, deficit, limit float64) float64 {
 	if deficit*limit <= excess*(1-4*ulp) {
 		return limit

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// draws returns random parameters from a fixed seed, since the tests are about arithmetic and not
+// draws returns random parameters from a fixed seed, because the tests are about arithmetic and not
 // about randomness.
 type draws struct{ *rand.Rand }
 
@@ -19,7 +19,8 @@ func (d draws) steps() (q, sigma float64, steps int, delta float64) {
 	return d.between(1e-4, 1), d.between(0.6, 50), int(d.between(1, 2e4)), d.between(1e-10, 1e-2)
 }
 
-// The bracket of the grid must contain the value of the closed form.
+// TestGridAgreesWithClosedForm: the bracket of the grid contains the value of the closed form and
+// is narrow.
 func TestGridAgreesWithClosedForm(t *testing.T) {
 	d := newDraws(4)
 	for range 60 {
@@ -33,13 +34,13 @@ func TestGridAgreesWithClosedForm(t *testing.T) {
 			continue
 		}
 		if !a.OK || a.Upper < exact || a.Lower > exact || a.Upper > exact*1.002+1e-9 {
-			t.Errorf("σ=%g T=%d δ=%g: %+v, exactly %g", sigma, steps, delta, a, exact)
+			t.Errorf("σ=%g T=%d δ=%g: got %+v, want a narrow bracket of %g", sigma, steps, delta, a, exact)
 		}
 	}
 }
 
-// Brackets from different grids and tilts contain the same true value, so every lower end must be
-// below every upper end.
+// TestBracketsAgreeAcrossGrids: brackets from different grids and tilts contain the same true
+// value, so no lower end is above any upper end.
 func TestBracketsAgreeAcrossGrids(t *testing.T) {
 	d := newDraws(5)
 	for i := range 36 {
@@ -79,14 +80,16 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 	}
 }
 
-// The loss of the opposite pair can be inverted even with so little noise that powers overflow.
+// TestOppositeLossInverts: pointAt inverts the loss of the opposite pair, even with so little noise
+// that powers overflow.
 func TestOppositeLossInverts(t *testing.T) {
 	for _, sigma := range []float64{0.01, 0.02, 0.03, 0.04, 0.06, 1} {
 		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {
 			p := Opposite{q, 1 / sigma}
 			for _, l := range []float64{-300, -2, 0, 1e-6, 5, 400} {
 				if math.Abs(p.lossAt(p.pointAt(l))-l) > 1e-5*(1+math.Abs(l)) {
-					t.Errorf("q=%g σ=%g: loss %g is inverted to %g", q, sigma, l, p.lossAt(p.pointAt(l)))
+					t.Errorf("q=%g σ=%g: the point of loss %g has loss %g", q, sigma, l,
+						p.lossAt(p.pointAt(l)))
 				}
 			}
 		}

@@ -2,19 +2,19 @@ package pld
 
 import "math"
 
-// layout chooses the nodes at which one term's losses are cut: indices on the grid of a view.
-// Cells are one step wide at the losses whose mass decides the answer, and wider at losses with
-// so little tilted mass that their chords add almost nothing to the error. A tail of thousands of
-// steps then takes a few dozen cells. The choice does not affect soundness: connect and merge are
-// sound for any nodes.
+// layout chooses the nodes at which one term's losses are cut. Nodes are indices on the grid of a
+// view. Cells are one step wide at the losses whose mass decides the answer. They are wider at
+// losses with little tilted mass, where chords add almost nothing to the error. A tail of thousands
+// of steps then takes a few dozen cells. The choice does not affect soundness: connect and merge
+// are sound for any nodes.
 type layout struct {
 	at   []int64
-	caps []float64 // the widest cell that may reach into each cell of the sketch
+	caps []float64 // for each cell of the sketch, the largest width of a cell that overlaps it
 }
 
 const (
-	// spread is the error that wide cells together may add, as a fraction of the error of cells of one
-	// step.
+	// spread bounds the error that all wide cells together add, as a fraction of the error of cells
+	// that are one step wide.
 	spread = 0.01
 	// strayLog is the log moment that the sum may gain at the tilts that bound the window.
 	strayLog = 0.1
@@ -47,11 +47,12 @@ func (g *layout) of(s *sketch, i int, v *view, offset float64, lo, hi int64) []i
 	return g.at
 }
 
-// limits finds the widest cells by what a chord adds: a mass at a loss inside a cell of width w
-// goes to its two ends, which raises its share of the moment at tilt θ by about (θw)²/8 at most.
+// limits computes the largest widths of cells. A mass inside a cell of width w goes to the two ends
+// of the cell. This raises its share of the moment at tilt θ by a factor of about 1+(θw)²/8 at
+// most.
 //
-// Each term may add the same error, so a term that is used once gets far wider cells than one that
-// is used thousands of times.
+// Each term may add the same error, so a term that is used once gets far wider cells than a term
+// that is used thousands of times.
 func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	g.caps = g.caps[:0]
 	cells := float64(len(t.loss)*len(s.terms)) * t.n / s.total
@@ -86,9 +87,9 @@ func (t *sketchTerm) logMoment(theta float64) float64 {
 	return top + math.Log(sum)
 }
 
-// offset returns where a term's nodes should lie between the multiples of h, so that the losses
-// that weigh most under the tilt are near a node. It matters where a use's losses vary by less
-// than h: near a node they are moved by little in both distributions.
+// offset returns the position of a term's nodes between the multiples of h. It is chosen such that
+// the losses with the largest tilted mass are near a node, since both distributions of the grid
+// move such losses only a little. This matters if the losses of one use vary by less than h.
 func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
 	if a, ok := anchorOf(p, theta); ok {
 		a -= onGrid*h + 64*ulp*math.Abs(a)
@@ -105,7 +106,7 @@ func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored 
 	return at - math.Round(at/h)*h, false
 }
 
-// offsets is the number of positions of a node between multiples of h that are tried.
+// offsets is the number of positions between multiples of h that offset tries.
 const offsets = 8
 
 // stray returns the variance that chords add if a node lies at the loss at.
@@ -119,8 +120,8 @@ func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	return sum
 }
 
-// anchored is implemented by pairs that may have an atom that decides the answer under a tilt. A
-// node just below the atom keeps it exact in both distributions of the grid.
+// anchored is implemented by pairs that may have an atom with most of the tilted mass. A node just
+// below the atom keeps the atom exact in both distributions of the grid.
 type anchored interface {
 	anchor(theta float64) (loss float64, ok bool)
 }
@@ -157,7 +158,7 @@ func (p *Sampled) anchor(theta float64) (float64, bool) {
 	return logMixture(p.q, l), ok
 }
 
-// anchor uses that P has the base's mass times e^{−l} at minus the base's loss l.
+// anchor uses this fact: at the loss −l, P has e^{−l} times the base's mass at its loss l.
 func (p *Mirror) anchor(theta float64) (float64, bool) {
 	l, ok := anchorOf(p.base, -1-theta)
 	return -l, ok

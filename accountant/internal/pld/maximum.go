@@ -2,14 +2,15 @@ package pld
 
 import "math"
 
-// Maximum has the pointwise maximum of several hockey-stick curves, taken at the nodes and
-// connected by chords.
+// Maximum is a pair whose curve is the pointwise maximum of several hockey-stick curves at the
+// nodes, connected by chords.
 type Maximum struct {
 	of   []Pair
 	work *cells
 }
 
-// NewMaximum returns the pointwise maximum of the curves of one pair or more.
+// NewMaximum returns the pair whose curve is the pointwise maximum of the curves of one pair or
+// more.
 func NewMaximum(of []Pair) Pair {
 	if len(of) == 1 {
 		return of[0]
@@ -44,8 +45,8 @@ func (p *Maximum) cut(nodes []float64, c *cells) {
 		c.topE, c.topErr = best[0], 16*ulp*best[0]
 		return
 	}
-	// Masses are the changes of slope in e^ε; each sits exactly on its node, at the top of the cell
-	// below.
+	// The masses are the changes of slope in e^ε. Each lies exactly on its node, at the top of the
+	// cell below.
 	c.topE = best[n]
 	c.topErr = 16 * ulp * best[n]
 	below := func(i int) float64 { return (best[i-1] - best[i]) / -math.Expm1(nodes[i-1]-nodes[i]) }

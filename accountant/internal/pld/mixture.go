@@ -14,8 +14,7 @@ type Mixture struct {
 	far           float64 // largest shift
 }
 
-// NewMixture returns the mixture of unit normals about each of sensitivities[i]/std, with
-// probabilities[i], against N(0, 1).
+// NewMixture returns the pair with shifts sensitivities[i]/std and weights probabilities[i].
 func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	p := &Mixture{}
 	for i, s := range sensitivities {
@@ -50,7 +49,7 @@ func (p *Mixture) lossAt(x float64) (l, slope float64) {
 	return l, slope
 }
 
-// pointAt inverts lossAt; −∞ at and below its floor.
+// pointAt inverts lossAt. It returns −∞ at and below the infimum of the losses.
 func (p *Mixture) pointAt(l float64) float64 {
 	if !(l > math.Log1p(-p.rest)) {
 		return math.Inf(-1)
@@ -130,8 +129,8 @@ func (p *Mixture) cell(a, b []side, lo, hi float64, c *cells, i int) {
 		sum += w * v
 		err += w * (e + 4*ulp*v)
 	}
-	// The inverse is good to a few ulps of x, which moves the cell's ends; both were counted at the
-	// same ends.
+	// The inverse has an error of a few ulps of x, which moves the cell's ends. P and Q are counted
+	// between the same ends.
 	down, up := math.Expm1(lo)+p.rest, math.Expm1(hi)+p.rest
 	c.e[i] = max(0, sum-down*q)
 	c.d[i] = max(0, up*q-sum)

@@ -2,11 +2,13 @@ package pld
 
 import "math"
 
-// byMoments bounds δ(ε), or the smallest ε, by moments of the connected dots at the losses that
-// the pairs plan: the bound is looser than that of a convolution, but needs no window and applies
-// where a convolution finds no answer. P(L > ε) and more, δ(ε) = E[(1 − e^{ε−L})₊], is at most
-// the mass at infinity plus E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊
-// ≤ e^{θy}·θ^θ/(1+θ)^{1+θ}. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+// byMoments bounds δ(ε), or the smallest ε, by moments of the version up (see discretise) at the
+// losses that the pairs plan. The bound is looser than the bound by a convolution, but it needs no
+// window and also holds if a convolution finds no answer.
+//
+// δ(ε) = E[(1 − e^{ε−L})₊] is at most the mass at infinite loss plus
+// E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊ ≤ e^{θy}·θ^θ/(1+θ)^{1+θ}.
+// Source: Canonne, Kamath and Steinke 2020, Proposition 12.
 func (q *question) byMoments(w *workspace, theta float64) Answer {
 	var tilts [len(tiltFactors)]float64
 	var logs [len(tiltFactors)]float64 // Σ log moments, rounded up
@@ -44,7 +46,8 @@ func (q *question) byMoments(w *workspace, theta float64) Answer {
 	return a
 }
 
-// tiltFactors are the multiples of the tilt that centres the sum on the answer that are tried.
+// tiltFactors are multiplied with the tilt that centres the sum on the answer; byMoments tries all
+// products.
 var tiltFactors = [...]float64{0.03, 0.1, 0.3, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2.2, 4}
 
 // logMomentAbove returns log Σ massⱼ e^{θlⱼ}, rounded up.

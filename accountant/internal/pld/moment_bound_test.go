@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMomentBound: the bound by moments is above the truth, which is known in closed form, but
-// not far above; mass at infinite loss counts in full.
+// TestMomentBound: the bound by moments is above the value of the closed form, but not far above
+// it. Mass at infinite loss counts in full.
 func TestMomentBound(t *testing.T) {
 	d := newDraws(61)
 	var w workspace
@@ -17,14 +17,14 @@ func TestMomentBound(t *testing.T) {
 		truth := GaussianDelta(all, eps)
 		q := question{pairs: []Pair{Gauss{mu}}, n: []int{n}, total: float64(n), eps: eps, byEps: true}
 		if a := q.quickly(&w); !a.OK || a.Upper < truth || a.Upper > 30*truth+1e-13 {
-			t.Errorf("μ=%g n=%d: δ(%g) = %g, bound %+v", mu, n, eps, truth, a)
+			t.Errorf("μ=%g n=%d: δ(%g) = %g, want a slightly larger bound, got %+v", mu, n, eps, truth, a)
 		}
 		if truth < 1e-12 {
 			continue
 		}
 		q = question{pairs: q.pairs, n: q.n, total: q.total, delta: truth}
 		if a := q.quickly(&w); !a.OK || a.Upper < eps || a.Upper > 1.5*eps+1 {
-			t.Errorf("μ=%g n=%d: ε(%g) = %g, bound %+v", mu, n, truth, eps, a)
+			t.Errorf("μ=%g n=%d: ε(%g) = %g, want a slightly larger bound, got %+v", mu, n, truth, eps, a)
 		}
 	}
 	const lost = 1e-3
@@ -32,6 +32,6 @@ func TestMomentBound(t *testing.T) {
 		lost, lost)
 	q := question{pairs: []Pair{p}, n: []int{10}, total: 10, eps: 0.99, byEps: true}
 	if a := q.quickly(&w); a.Upper < 1-math.Pow(1-lost, 10) {
-		t.Errorf("with losses that are infinite: %+v", a)
+		t.Errorf("with infinite losses: got bound %+v, want at least 1 − 0.999^10", a)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// Renyi bounds the divergence of a pair of bounded loss by that of its connected dots, which
-// dominate it. It returns false for other pairs. The moment minus one is E_Q[r^α − 1 − α(r − 1)],
-// whose terms are not negative, so nothing cancels.
+// Renyi bounds the divergence of a pair of bounded loss. It returns the divergence of the version
+// up (see discretise), which dominates the pair. It returns false for other pairs. The moment minus
+// one is E_Q[r^α − 1 − α(r − 1)]. Its terms are not negative, so nothing cancels.
 func Renyi(p Pair, order float64) (float64, bool) {
 	if !planFits([]Pair{p}, 1e-300) {
 		return 0, false
@@ -32,15 +32,15 @@ func Renyi(p Pair, order float64) (float64, bool) {
 		add((c.d[i]+c.err[i])/math.Expm1(w), nodes[i])
 	}
 	add(c.lowP+c.lowErr, nodes[0])
-	if c.lowD+c.lowErr > 0 { // Q that is left over when P's losses move up to the first node
+	if c.lowD+c.lowErr > 0 { // the mass of Q that remains when P's losses move up to the first node
 		s.Add(math.Log(order-1) + math.Log(c.lowD+c.lowErr) - nodes[0])
 	}
 	add(c.topQ*math.Exp(nodes[len(nodes)-1]), nodes[len(nodes)-1])
 	return renyi.FromMomentMinusOne(s.Value(), order, 1e-8), true
 }
 
-// apart leaves out nodes so close to the next that their distance has lost its digits, and moves
-// the last one clear of the largest loss.
+// apart leaves out each node that is too close to the next one for a precise distance, and moves
+// the last node above the largest loss.
 func apart(nodes []float64) []float64 {
 	n := len(nodes)
 	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))
@@ -79,7 +79,7 @@ func (p *Mixture) Renyi(order float64) float64 {
 	if len(p.shift) == 0 {
 		return 0
 	}
-	plain := order * p.far * p.far / 2 * (1 + 4*ulp) // as if the largest sensitivity were certain
+	plain := order * p.far * p.far / 2 * (1 + 4*ulp) // if the largest sensitivity has probability 1
 	lo, hi := -13-order*p.far, order*p.far+13
 	step := min(0.1, math.Pi/p.far/8)
 	if !((hi-lo)/step < 1<<14) {

@@ -4,32 +4,34 @@ import (
 	"math"
 )
 
-// Opposite is a Poisson-sampled clipped sum under ReplaceOne, dominated by (1−q)N(0,1)+qN(μ,1)
-// against (1−q)N(0,1)+qN(−μ,1).
+// Opposite is a Poisson-sampled clipped sum under ReplaceOne. The pair (1−q)N(0,1)+qN(μ,1) against
+// (1−q)N(0,1)+qN(−μ,1) dominates it.
 //
-// Why these two: given the sample of the other records the outputs are (1−q)N(0)+qN(u) and
-// (1−q)N(0)+qN(v) with |u|, |v| ≤ μ. For t ≥ 1, δ = ∫(q·φ_u − t·q·φ_v − (t−1)(1−q)·φ_0)₊. Let S be
-// where the integrand is positive. Along any direction w with u·w ≥ 0 and v·w ≤ u·w a point of S
-// stays in S, so S is a half-line on every line along w, and ∂δ/∂v along −w, which is tq∫_S
-// w·(x−v)φ_v, is not negative. With w the part of u orthogonal to v this turns v away from u at
-// constant norm until they are opposite; with w = u−v it then lengthens v, and in the same way u,
-// until both norms are μ. For t < 1 swap the roles. The maximum is the same pair for every t, so it
+// Proof. Given the sample of the other records, the outputs are (1−q)N(0)+qN(u) and (1−q)N(0)+qN(v)
+// with |u|, |v| ≤ μ. For t ≥ 1, δ = ∫(q·φ_u − t·q·φ_v − (t−1)(1−q)·φ_0)₊. Let S be the set where
+// the integrand is positive. Let w be any direction with u·w ≥ 0 and v·w ≤ u·w. A point of S that
+// moves along w stays in S, so S meets every line along w in a half-line. The derivative of δ as v
+// moves along −w is tq∫_S w·(x−v)φ_v, so it is not negative.
+//
+// First let w be the part of u orthogonal to v. Then v turns away from u at constant norm, until
+// the two are opposite. Next let w = u−v. Then v grows until its norm is μ, and u grows in the same
+// way. For t < 1 swap the roles of u and v. The same u and v maximise δ for every t, so their pair
 // dominates.
 type Opposite struct{ Q, Mu float64 }
 
-// lossAt returns the loss at x, which is odd and increasing in x.
+// lossAt returns the loss at x. The loss is odd and increasing in x.
 func (p Opposite) lossAt(x float64) float64 {
 	return logMixture(p.Q, p.Mu*x-p.Mu*p.Mu/2) - logMixture(p.Q, -p.Mu*x-p.Mu*p.Mu/2)
 }
 
-// pointAt solves qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0 for y = e^{μx}, k = e^{−μ²/2}, dividing by
-// e^{l/2} so that it is odd in l.
+// pointAt returns the x with loss l. With y = e^{μx} and k = e^{−μ²/2} it solves
+// qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0. It divides by e^{l/2}, so that the result is odd in l.
 func (p Opposite) pointAt(l float64) float64 {
 	// y = e^{l/2}·(b + √(b² + 1)) with b = (1−q)·sinh(l/2)/qk.
 	if k := math.Exp(-p.Mu * p.Mu / 2); k > 1e-100 {
 		return (l/2 + math.Asinh((1-p.Q)*math.Sinh(l/2)/(p.Q*k))) / p.Mu
 	}
-	// k may vanish and b overflow: take log b; asinh b = log 2b where it is large.
+	// k may underflow and b overflow, so compute log b. For large b, asinh b = log 2b.
 	a := math.Abs(l / 2)
 	logB := math.Log1p(-p.Q) - math.Log(p.Q) + p.Mu*p.Mu/2 + a + math.Log(-math.Expm1(-2*a)/2)
 	s := logB + math.Ln2

@@ -2,13 +2,13 @@ package pld
 
 import "math"
 
-// Pairs holds the dominating pairs of one mechanism: its outputs on any data set and a neighbour
-// are no easier to distinguish than P from Q. Removing and adding a record are composed
-// separately; if the curve is the same for both, Add is nil.
+// Pairs holds the dominating pairs of one mechanism. The outputs of the mechanism on two
+// neighbouring data sets are no easier to distinguish than P and Q. Removing and adding a record
+// are composed separately; if the curve is the same for both, Add is nil.
 type Pairs struct {
 	Remove, Add Pair
-	Loose       bool // the curve lies above the event's own: sound for the upper end only
-	// Envelope says that the curve is attained at each ε, but by different mechanisms, so that it is
+	Loose       bool // the curve lies above the event's own curve: sound for the upper end only
+	// Envelope says that the curve is attained at each ε, but by different mechanisms. So the curve is
 	// exact only for a single use.
 	Envelope bool
 }
@@ -22,17 +22,17 @@ type Pair interface {
 	plan(tail float64) []float64
 }
 
-// cells says how the masses of P and Q are divided over intervals (nᵢ, nᵢ₊₁] of the loss axis, in
-// a form in which nothing cancels: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All
-// entries are within err[i] of the truth.
+// cells holds the masses of P and Q in the intervals (nᵢ, nᵢ₊₁] of the loss axis, in a form in
+// which nothing cancels: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. The error of each
+// entry is at most err[i].
 type cells struct {
 	e, d, err []float64
 	lowP      float64 // P of losses below the first node
-	lowD      float64 // e^{n₀}Q − P of the same
+	lowD      float64 // e^{n₀}Q − P of losses below the first node
 	topE      float64 // P − e^{n_last}Q of losses above the last node: δ(n_last)
-	topQ      float64 // Q of the same
-	lowErr    float64 // of lowP and lowD
-	topErr    float64 // of topE; topQ is good to the same relative precision
+	topQ      float64 // Q of losses above the last node
+	lowErr    float64 // bound of the errors of lowP and lowD
+	topErr    float64 // bound of the error of topE; topQ has the same relative precision
 }
 
 func (c *cells) reset(n int) {
@@ -49,7 +49,7 @@ func (c *cells) reset(n int) {
 
 const ulp = 0x1p-52
 
-// mergeSorted merges plans and leaves out nodes too close to the previous one.
+// mergeSorted merges plans and leaves out nodes that are too close to the previous node.
 func mergeSorted(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a)+len(b))
 	least := 0.0

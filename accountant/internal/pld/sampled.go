@@ -2,9 +2,8 @@ package pld
 
 import "math"
 
-// Sampled is the pair ((1−q)Q+qP ‖ Q) of a mechanism that runs with probability q. In cells of
-// the loss axis both forms of the mass are only multiplied by q, so no precision is lost for
-// small q.
+// Sampled is the pair ((1−q)Q+qP ‖ Q) of a mechanism that runs with probability q. The values e and
+// d of its cells are those of the base, multiplied by q. So no precision is lost for small q.
 type Sampled struct {
 	q    float64
 	base Pair
@@ -44,7 +43,7 @@ func logMixture(q, l float64) float64 {
 	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
 }
 
-// baseLoss inverts logMixture; −∞ at and below its floor.
+// baseLoss inverts logMixture. It returns −∞ at and below the floor log(1−q).
 func baseLoss(q, eps float64) float64 {
 	if eps > 30 {
 		return eps - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-eps))
@@ -89,7 +88,7 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 		floor := math.Exp(nodes[k-1])
 		c.e[k-1] = p.q*b.lowP + max(0, 1-p.q-floor)*lowQ
 		c.d[k-1] = p.q * b.lowD
-		// The rest of its error is that of 1−q−floor, an ulp of 1, which also moves the floor itself.
+		// The last term is the rounding error of 1−q−floor, an ulp of 1, which also moves the floor.
 		c.err[k-1] = p.q*b.lowErr + max(0, 1-p.q-floor)*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) +
 			ulp*p.q*lowQ
 	}
@@ -108,7 +107,7 @@ type Mirror struct {
 	work *sampledWork
 }
 
-// NewMirror returns base with its two sides swapped.
+// NewMirror returns base with P and Q swapped.
 func NewMirror(base Pair) *Mirror { return &Mirror{base, &sampledWork{}} }
 
 func (p *Mirror) plan(tail float64) []float64 {

@@ -1,6 +1,6 @@
 package pld
 
-// Single is the exact curve of a single use of a single mechanism: no grid, no composition.
+// Single is the exact curve of a single use of a single mechanism, computed without a grid.
 type Single struct {
 	pairs []Pair
 	loose bool // the pairs are only upper bounds, so there is no lower end
@@ -17,7 +17,7 @@ func NewSingle(p *Pairs) *Single {
 	return o
 }
 
-// Exact reports whether the curve is the mechanism's own and not a bound of it.
+// Exact reports whether the curve is the mechanism's own curve and not only a bound.
 func (o *Single) Exact() bool { return !o.loose }
 
 // Delta brackets δ(ε), the larger of both directions.
@@ -34,8 +34,8 @@ func (o *Single) Delta(eps float64) (lower, upper float64) {
 	return max(0, lower), min(1, upper)
 }
 
-// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta; ok is false beyond losses that floating
-// point can hold.
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. OK is false if ε is too large for floating
+// point.
 func (o *Single) Epsilon(delta float64) (b Answer) {
 	upper := func(e float64) float64 { _, u := o.Delta(e); return u - delta }
 	lower := func(e float64) float64 { l, _ := o.Delta(e); return l - delta }

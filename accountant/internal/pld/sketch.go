@@ -36,7 +36,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 			t.mass = append(t.mass, m)
 			t.end = append(t.end, nodes[j+1])
 		}
-		if m := math.Exp(t.hi) * c.topQ; m > 0 { // mass beyond goes to the last node of a grid
+		if m := math.Exp(t.hi) * c.topQ; m > 0 { // mass above the last node goes to that node
 			t.loss, t.mass, t.end = append(t.loss, t.hi), append(t.mass, m), append(t.end, t.hi)
 		}
 		if len(t.loss) == 0 {
@@ -78,8 +78,8 @@ func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	return k, k1, k2
 }
 
-// saddle approximates log δ(ε) at the ε with K′(θ) = ε, where the tilted sum is nearly normal
-// with standard deviation sd.
+// saddle approximates log δ(ε) at ε = K′(θ). The tilted sum is nearly normal there, with standard
+// deviation sd.
 func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	k, k1, k2 := s.cumulants(theta)
 	sd = math.Sqrt(k2)
@@ -93,8 +93,8 @@ func (s *sketch) logDeltaAt(theta, eps float64) float64 {
 	return min(d, k-theta*eps)
 }
 
-// renyi returns approximately the least ε that Rényi divergences prove at δ. The best order is
-// near that of the tilt.
+// renyi returns approximately the least ε that Rényi divergences prove at δ. It tries orders near
+// θ+1, where the best order usually lies.
 func (s *sketch) renyi(theta, delta float64) float64 {
 	best := math.Inf(1)
 	for _, t := range []float64{0.6, 0.8, 1, 1.25, 1.6, 3, 10} {
@@ -109,7 +109,7 @@ func (s *sketch) renyi(theta, delta float64) float64 {
 // normalHockey returns E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
 func normalHockey(theta, sd float64) float64 {
 	a, b := theta*sd/math.Sqrt2, (theta+1)*sd/math.Sqrt2
-	if sd < 1e-3*(1+a) { // the difference of the two cancels: use the derivative
+	if sd < 1e-3*(1+a) { // the difference would cancel: use the derivative
 		const d = 1e-4
 		return 0.5 * (erfcx(a) - erfcx(a+d*(1+a))) / (d * (1 + a)) * (b - a)
 	}
@@ -149,8 +149,8 @@ func (s *sketch) top() sumTop {
 	return sumTop{sum, sum - mean}
 }
 
-// near reports whether the tilted mean is so near the top, and the tilt so large, that a larger
-// tilt changes nothing.
+// near reports whether the tilted mean is near the largest sum and the tilt is large. A larger tilt
+// then changes almost nothing.
 func (t sumTop) near(theta, mean float64) bool {
 	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
 }
@@ -174,7 +174,7 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 		fhi, enough = f(hi)
 	}
 	for i := 0; i < 40 && hi-lo > 1e-3*hi; i++ {
-		// Illinois steps, guarded by bisection.
+		// Steps of false position, guarded by bisection.
 		x := (lo*fhi - hi*flo) / (fhi - flo)
 		if !(x > lo+0.02*(hi-lo) && x < hi-0.02*(hi-lo)) || i%3 == 2 {
 			x = lo + (hi-lo)/2
@@ -188,8 +188,9 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	return lo
 }
 
-// reach returns the point above (sign +1) or below (−1) zero beyond which at most exp(logTail) of
-// the tilted sum lies, by Chernoff's bound on the sketch, and the change of tilt that proves it.
+// reach returns a point at such that at most exp(logTail) of the mass of the tilted sum lies above
+// it (sign +1) or below it (sign −1). Chernoff's bound on the sketch gives the point; lambda is the
+// change of tilt in that bound.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

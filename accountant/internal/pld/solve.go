@@ -6,20 +6,19 @@ const (
 	maxGrid    = 1 << 18 // points of a transform: 20 MiB in all
 	maxCells   = 1 << 17 // cells of one step
 	maxUses    = 1e12    // with more, rounding errors add up to more than the answer
-	guessDelta = 1e-15   // stands for a δ that is not known yet
-	leastGrid  = 1e-14   // nothing is distinguished below
-	tolerance  = 2e-4    // aimed-at relative width of upper − truth
+	guessDelta = 1e-15   // used for a δ that is not known yet
+	leastGrid  = 1e-14   // the smallest spacing of a grid
+	tolerance  = 2e-4    // intended relative distance of the upper end from the true value
 	manyTerms  = 8
 	tries      = 5
 	moreTries  = 4 // further tries if a δ is still not known within a factor of two
-	margin     = 8 // points of a window beyond its width
-	// guard is a relative margin for unforeseen errors, on top of all errors that are bounded and
-	// charged.
+	margin     = 8 // points of a window in addition to its width
+	// guard is a relative margin for unforeseen errors. All known errors are bounded and added before.
 	guard = 5e-5
 )
 
-// question is one side of a composition: the pairs of one direction, with counts, and either δ
-// (find ε) or ε (find δ).
+// question is the pricing of one direction of a composition: the pairs with their counts, and
+// either δ (to find ε) or ε (to find δ).
 type question struct {
 	pairs []Pair
 	n     []int
@@ -53,7 +52,8 @@ func (q *question) quickly(w *workspace) Answer {
 }
 
 // solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is
-// narrow. coarse > 1 widens the first grid by that factor and is content with any sound answer.
+// narrow. With coarse > 1, the spacing of the first grid is larger by that factor, and the first
+// sound answer is returned.
 func (q *question) solve(w *workspace, coarse float64) Answer {
 	tail := q.tailMass()
 	if q.total > maxUses || !planFits(q.pairs, tail) {
@@ -102,9 +102,10 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	return r.best
 }
 
-// beyond answers for an ε that no sum of losses within the ends exceeds. Each use is (hi,
-// δ(hi))-differentially private, so all are (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et
-// al. 2006; Kairouz, Oh and Viswanath 2015, Theorem 3.3, for the product).
+// beyond brackets δ(ε) for an ε that is at least every sum of losses within the ends. Each use is
+// (hi, δ(hi))-differentially private, so all uses together are
+// (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; Kairouz, Oh and Viswanath 2015,
+// Theorem 3.3, for the product).
 func (q *question) beyond(ends []span) Answer {
 	sum, keep, never := 0.0, 0.0, 0.0
 	for i, e := range ends {
@@ -125,7 +126,7 @@ type refining struct {
 	best     Answer
 	aim      aim
 	expected float64 // approximate answer
-	grid     float64 // factor of the grid spacing that should suffice
+	grid     float64 // factor of the grid spacing; 1 should suffice
 	width    float64 // relative width of a bracket that is narrow enough
 }
 
@@ -135,21 +136,22 @@ func (q *question) refining(s *sketch, coarse float64) refining {
 	if q.byEps {
 		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
 	}
-	// Every term costs a transform, so accept a wider bracket, still of less than a hundredth.
+	// Every term costs a transform, so accept a wider bracket. Its relative width stays below 1 %.
 	if len(q.pairs) > manyTerms {
 		r.grid, r.width = 1.8*coarse, 1.8*r.width
 	}
 	return r
 }
 
-// lookFurther widens the window and lowers the tilt after a window that did not hold the answer.
+// lookFurther widens the window and lowers the tilt. It is called if a window did not contain the
+// answer.
 func (r *refining) lookFurther() {
 	r.aim.wider += 12
 	r.aim.theta *= 0.6
 }
 
-// take keeps the better of the answers and reports whether the bracket is narrow enough or, for
-// answers without a lower end, whether the answer agrees with the expected one.
+// take keeps the better ends of both answers and reports whether the bracket is narrow enough. For
+// answers without a lower end, it reports whether the answer agrees with the expected answer.
 func (q *question) take(r *refining, a Answer, limited bool) bool {
 	if !r.best.OK || a.Upper < r.best.Upper {
 		r.best.Upper, r.best.Limited = a.Upper, limited
@@ -167,9 +169,9 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
-// tailMass returns the mass that one use may lose to infinite loss, so that all uses lose less
-// than a hundred-thousandth of δ. A longer tail would be tilted up and need a wider window
-// without changing the answer.
+// tailMass returns the mass that one use may move to infinite loss, such that all uses move at most
+// 1e-5 of δ. A longer tail would gain weight by tilting and need a wider window, but hardly change
+// the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -178,14 +180,15 @@ func (q *question) tailMass() float64 {
 	return max(1e-5*d/q.total, 1e-290)
 }
 
-// span is the interval of losses that a grid has to hold, and the mass of P beyond any loss.
+// span is the interval of losses that a grid has to contain. never is a lower bound of the mass of
+// P at infinite loss.
 type span struct {
 	lo, hi, never float64
 	top           float64 // δ(hi) of one use, rounded up
 }
 
-// ends returns for each term the interval of losses outside which less than tail is left, or nil
-// if losses exceed floating point.
+// ends returns for each term an interval of losses with at most about tail of the mass outside, or
+// nil if losses are too large for floating point.
 func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {
@@ -197,7 +200,7 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{600}
 		p.cut(node, &c)
-		all := c.topE // at any end at least this much is above
+		all := c.topE // at least this mass lies above any end
 		never := max(0, all-c.topErr-2*tail)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
@@ -224,13 +227,13 @@ type view struct {
 	anchored   []bool    // whether a node is at a term's heaviest atom
 	lattice    bool      // all losses are on the grid
 	points     float64   // number of points of the wanted grid
-	limited    bool      // the grid cannot be made that fine
+	limited    bool      // the wanted grid is too fine for the memory
 }
 
-// aim is where the sketch expects the answer: the tilt that centres the sum there, and (ε, log δ).
+// aim is the answer (ε, log δ) that the sketch expects, and the tilt that centres the sum there.
 type aim struct {
 	theta, eps, logDelta float64
-	wider                float64 // logarithm of the factor by which less of the tails is cut off
+	wider                float64 // logarithm of the factor by which the mass cut off shrinks
 }
 
 func (q *question) aim(s *sketch) aim {
@@ -249,8 +252,8 @@ func (q *question) aim(s *sketch) aim {
 
 func (q *question) view(s *sketch, a aim, refine float64) view {
 	best := q.viewAt(s, a, a.theta, refine)
-	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may
-	// need far fewer points.
+	// With rare large losses the tilted sum is wider than the range of losses that decides δ. A
+	// smaller tilt may then need far fewer points.
 	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
 		t *= 0.7
 		if v := q.viewAt(s, a, t, refine); v.points < 0.9*best.points {
@@ -265,15 +268,16 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	sd := math.Sqrt(k2)
 	v := view{theta: theta}
 	near := max(a.eps, 0.3*sd)
-	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
+	// Connecting the dots adds a variance of at most about h²/6 per use. This moves ε by θ/2 times the
+	// added variance.
 	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
-	// If losses hardly vary, or not at all, use a coarser grid than the formula gives, which only
-	// makes the answer larger.
+	// If losses hardly vary, use a coarser grid than the formula gives. This only makes the answer
+	// larger.
 	if !(v.h > leastGrid) {
 		v.h = leastGrid
 	}
-	// What wraps around must stay small against δ in units of the tilt.
+	// The tilted mass that wraps around must stay small compared with the tilted δ.
 	logTail := math.Log(1e-5) + min(0, a.logDelta+theta*a.eps-k) + math.Log1p(theta) - a.wider
 	logTail = min(logTail, math.Log(1e-3)-a.wider)
 	up, lu := s.reach(theta, sd, logTail, 1)
@@ -299,7 +303,7 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 		fill := width / float64(transformSize(int(width/v.h)+margin)-margin) * (1 + 0x1p-10)
 		v.h = roundGrid(min(v.h, max(fill, least)))
 	}
-	// Any change of tilt proves a bound; these keep its powers finite.
+	// Any change of tilt gives a valid bound. These limits keep the powers in it finite.
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
 	if v.offsets == nil {
 		v.offsets, v.anchored = make([]float64, len(q.pairs)), make([]bool, len(q.pairs))
@@ -325,10 +329,10 @@ type workspace struct {
 	c      composer
 }
 
-// unusedLimit is the excess that a merge may leave unused, in steps.
+// unusedLimit is the largest excess, in steps, that a merge may leave unused without a second try.
 const unusedLimit = 1e-3
 
-// cut makes the gridded losses of term i with a node at the loss offset.
+// cut returns the gridded losses of term i, with a node at the loss offset.
 func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, e span) gridded {
 	lo := int64(math.Floor((e.lo - offset) / v.h))
 	hi := max(lo+1, int64(math.Ceil((e.hi-offset)/v.h)))
@@ -339,7 +343,7 @@ func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, 
 	return w.g.discretise(q.pairs[i], v.h, offset, at, e.never, q.lower)
 }
 
-// slip bounds by how much the rounding of nodes may move the sum of all uses of term i.
+// slip bounds how far the rounding of nodes may move the sum of all uses of term i.
 func (q *question) slip(i int, l gridded, h float64) float64 {
 	far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * h
 	return float64(q.n[i]) * 8 * ulp * (math.Abs(l.offset) + far)
@@ -385,7 +389,7 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 			a.Lower = max(0, e-slip)
 		}
 	}
-	a.OK = a.OK && !math.IsNaN(a.Upper) // a tilt beyond floating point proves nothing
+	a.OK = a.OK && !math.IsNaN(a.Upper) // an overflow of the tilt proves nothing
 	if math.IsNaN(a.Lower) {
 		a.Lower = 0
 	}

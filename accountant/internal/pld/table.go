@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// NewTable returns the pair whose curve joins the lower convex hull of the points (e^ε, δ), from
-// (0, 1) on: the true curve is convex and below every point, so it is below the hull.
+// NewTable returns the pair whose curve is the lower convex hull of the point (0, 1) and the points
+// (e^ε, δ). The true curve is convex and not above any point, so it is not above the hull.
 func NewTable(eps, delta []float64) *Discrete {
 	type point struct{ t, l, d float64 }
 	hull := []point{{0, math.Inf(-1), 1}}
@@ -32,8 +32,8 @@ func NewTable(eps, delta []float64) *Discrete {
 		p.loss, p.mass = []float64{0}, []float64{1 - p.inf}
 	}
 	p.never = max(0, 1+slope(hull[0], hull[1]))
-	// This is a rounding error of the curve, not a loss of minus infinity: assign it to Q at the
-	// lowest loss.
+	// A tiny value is a rounding error of the curve, not a loss of minus infinity: assign this mass to
+	// the lowest loss.
 	if p.never < 64*ulp {
 		p.mass[0] += p.never * math.Exp(p.loss[0]) * (1 + 4*ulp)
 		p.never = 0

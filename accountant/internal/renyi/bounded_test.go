@@ -7,8 +7,7 @@ import (
 )
 
 // TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a
-// larger divergence, and two losses at its ends come as close to the bound as the step of t
-// allows.
+// divergence above the bound, and two losses at the ends of the interval nearly reach it.
 func TestBoundedRangeBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0xbbb))
 	for range 3000 {
@@ -23,17 +22,19 @@ func TestBoundedRangeBruteForce(t *testing.T) {
 			most = max(most, twoLosses(eps*float64(i)/steps, eps, order))
 		}
 		if most > bound*(1+1e-9) {
-			t.Fatalf("ε=%g α=%g: two losses have %g, the bound is %g", eps, order, most, bound)
+			t.Fatalf("ε=%g α=%g: two losses have divergence %g, above the bound %g", eps, order, most,
+				bound)
 		}
 		if most < bound*0.999 {
-			t.Fatalf("ε=%g α=%g: two losses reach only %g of %g", eps, order, most, bound)
+			t.Fatalf("ε=%g α=%g: two losses have divergence %g, far below the bound %g", eps, order, most,
+				bound)
 		}
 		if v := fewLosses(rng, eps, order); v > bound*(1+1e-9) {
-			t.Fatalf("ε=%g α=%g: losses within the range have %g, the bound is %g", eps, order, v, bound)
+			t.Fatalf("ε=%g α=%g: five losses have divergence %g, above the bound %g", eps, order, v, bound)
 		}
 	}
 	if v := BoundedRange(1e-12, 2); v > 1e-24/4*(1+1e-9) || v <= 0 {
-		t.Errorf("tiny range: %g", v)
+		t.Errorf("BoundedRange(1e-12, 2) = %g, want a positive number of at most 2.5e-25", v)
 	}
 }
 

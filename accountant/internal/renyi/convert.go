@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Orders returns the orders at which conversions are tried: dense below 11, all integers to 256,
-// geometric beyond. The caller must not change them.
+// Orders returns the orders at which conversions are tried: dense below 11, all integers up to 256,
+// and geometric above. The caller must not change the slice.
 func Orders() []float64 { return orders() }
 
 var orders = sync.OnceValue(func() []float64 {
@@ -37,11 +37,11 @@ func Epsilon(order, rdp, delta float64) float64 {
 		return math.Inf(1)
 	}
 	eps := rdp + math.Log1p(-1/order) - (math.Log(delta)+math.Log(order))/(order-1)
-	// The logarithms are good to an ulp or two; the margin keeps the published end outside.
+	// The logarithms have errors of an ulp or two; the margin keeps the bound sound.
 	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
 }
 
-// Delta converts the divergence of one order to δ at eps, by the bound of Epsilon solved for δ.
+// Delta converts the divergence of one order to δ at eps. It solves the bound of Epsilon for δ.
 func Delta(order, rdp, eps float64) float64 {
 	if !(rdp >= 0) {
 		return 1

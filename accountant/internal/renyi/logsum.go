@@ -58,7 +58,7 @@ func LogMomentGap(q, l, order float64) float64 {
 	}
 	u := q * math.Expm1(l)
 	if math.Abs(u)*(order+1) < 1e-3 {
-		// Binomial series from the quadratic term on: the difference would cancel.
+		// Use the binomial series from the quadratic term on, because the difference would cancel.
 		c := (order - 2) / 3 * u
 		s := 1 + c*(1+(order-3)/4*u*(1+(order-4)/5*u*(1+(order-5)/6*u)))
 		return 2*math.Log(math.Abs(u)) + math.Log(order*(order-1)/2*s)

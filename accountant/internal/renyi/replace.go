@@ -2,15 +2,15 @@ package renyi
 
 import "math"
 
-// Glued returns the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q:
-// with u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is ∫
-// φ(x)·((1+u)^α + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
+// Glued returns the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q.
+// Let u = r − 1 ≥ 0 for losses above zero; the losses below zero mirror them. The moment minus one
+// is ∫ φ(x)·((1+u)^α + (1+u)^{1−α} − 2 − u) dx over x > μ/2. The integrand is never negative.
 func Glued(q, mu, order float64) float64 {
 	const points = 8
 	width := min(0.5, 1.5/mu)
 	end := order*mu + 13
 	if !((end-mu/2)/width < 1<<11) {
-		return order * mu * mu / 2 * (1 + 4*ulp) // as if always sampled
+		return order * mu * mu / 2 * (1 + 4*ulp) // the value for q = 1
 	}
 	panels := int((end-mu/2)/width) + 1
 	width = (end - mu/2) / float64(panels)
@@ -33,7 +33,8 @@ func Glued(q, mu, order float64) float64 {
 	return min(v, order*mu*mu/2*(1+4*ulp))
 }
 
-// Nodes and weights of the 16-point Gauss–Legendre rule on (−1, 1), one side.
+// gaussNodes and gaussWeights are the positive nodes of the 16-point Gauss–Legendre rule on (−1, 1)
+// and their weights.
 var gaussNodes = [8]float64{0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863,
 	0.6178762444026437484,
 	0.7554044083550030339, 0.8656312023878317439, 0.9445750230732325761, 0.9894009349916499326}

@@ -17,8 +17,8 @@ func SampledGaussian(q, mu, order float64) float64 {
 }
 
 // sampledInteger sums the binomial expansion with 1 subtracted from every term, Σ_{k≥2}
-// C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1), because for small q the moments are near 1 + 1e−13,
-// and all their information is in the digits after the 1.
+// C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1). For small q the moments are near 1 + 1e−13, and all
+// their information is in the digits after the 1.
 func sampledInteger(q, mu, order float64) float64 {
 	var sum LogSum
 	logRest, logQ := math.Log1p(-q), math.Log(q)
@@ -37,10 +37,10 @@ func sampledInteger(q, mu, order float64) float64 {
 	return FromMomentMinusOne(sum.Value(), order, 4e-16*(size+order+8))
 }
 
-// sampledFractional integrates E_Q[r^α − 1 − α(r−1)] for r = 1 + q(e^{μx−μ²/2} − 1): the same
-// moment minus one, because E_Q[r] = 1, with an integrand that is never negative. The trapezoid
-// rule converges exponentially on such integrands; its step resolves both the normal density and
-// the nearest singularity, at distance π/μ from the real line.
+// sampledFractional integrates E_Q[r^α − 1 − α(r−1)] for r = 1 + q(e^{μx−μ²/2} − 1). This is the
+// moment minus one, because E_Q[r] = 1, and the integrand is never negative. The trapezoid rule
+// converges exponentially on such integrands. Its step resolves both the normal density and the
+// nearest singularity, at distance π/μ from the real line.
 func sampledFractional(q, mu, order float64) float64 {
 	step := math.Min(0.2, math.Pi/mu/6)
 	lo, hi := -13.0, order*mu+13

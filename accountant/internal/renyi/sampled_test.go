@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Integer orders use the sum and fractional orders the quadrature; at integer orders the two must
-// agree.
+// TestSumAndQuadratureMeet: at integer orders the sum, which serves integer orders, agrees with the
+// quadrature, which serves fractional orders.
 func TestSumAndQuadratureMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0xacc))
 	between := func(lo, hi float64) float64 { return lo * math.Exp(rng.Float64()*math.Log(hi/lo)) }

@@ -3,15 +3,14 @@ package renyi
 import "math"
 
 // WithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for
-// a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order
-// (others are rounded up). It is looser than the value that accountant.RDP returns, and serves
-// for comparison with other accountants.
+// a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order;
+// other orders are rounded up. The bound is looser than the value that accountant.RDP returns.
 func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier
 	plain := order * mu * mu / 2
 	if !(mu < 1e3) {
-		return plain // the sums below would be too long, and no smaller
+		return plain // the sums below would take too long and give no smaller bound
 	}
 	if q == 0 || q == 1 {
 		return q * plain

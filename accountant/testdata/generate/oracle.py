@@ -1,7 +1,8 @@
 """Prices random compositions with dp_accounting 0.6.0, as an oracle for this package.
 
 Usage: python oracle.py > oracle.json    (pip install dp-accounting==0.6.0)
-Each line: q, sigma, steps, sigma of one plain Gaussian beside them, delta, and the pessimistic and optimistic epsilon (both directions).
+Each line holds q, sigma and steps of a Poisson-sampled Gaussian, sigma of one plain Gaussian,
+delta, and the pessimistic and the optimistic epsilon over both directions.
 """
 import json
 import random

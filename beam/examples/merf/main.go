@@ -1,6 +1,6 @@
-// Command merf makes a table up on the fly, shard by shard, and releases a generator of it by a
-// pipeline on Prism, Beam's runner in this process. It prints time, memory and throughput, and with
-// -memory those of the same release without a pipeline.
+// Command merf generates a table on the fly, shard by shard, and releases a generator of the table
+// by a pipeline on Prism, Beam's runner in this process. It prints time, memory and throughput.
+// With -memory it makes the same release without a pipeline.
 package main
 
 import (
@@ -30,17 +30,17 @@ import (
 
 var (
 	rows     = flag.Int("rows", 200_000, "number of rows")
-	perShard = flag.Int("shard", 250_000, "rows of a shard")
-	order    = flag.Int("order", 1, "1 for columns alone, 2 for their pairs too")
-	steps    = flag.Int("steps", 50, "steps of training")
-	memory   = flag.Bool("memory", false, "no pipeline: the same records as a stream")
-	out      = flag.Int("sample", 1000, "synthetic rows to write as Parquet")
+	perShard = flag.Int("shard", 250_000, "number of rows of a shard")
+	order    = flag.Int("order", 1, "1 for single columns, 2 for pairs of columns too")
+	steps    = flag.Int("steps", 50, "number of training steps")
+	memory   = flag.Bool("memory", false, "read the same records as a stream, without a pipeline")
+	out      = flag.Int("sample", 1000, "number of synthetic rows to write as Parquet")
 )
 
 func main() {
 	flag.Parse()
 	beam.RegisterSource("made up", madeUp)
-	sdk.Init() // a worker process goes no further than this
+	sdk.Init() // does not return in a worker process
 	slog.SetLogLoggerLevel(slog.LevelWarn)
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -91,8 +91,8 @@ func run(ctx context.Context) error {
 	return release(ctx, plan, e, folder)
 }
 
-// release trains a generator against the embedding, which costs no privacy, and draws from it. It
-// is what beam.MERF does in one call.
+// release trains a generator against the embedding, which costs no privacy, and draws from it.
+// beam.MERF does the same in one call.
 func release(ctx context.Context, plan *merf.Plan, e *merf.Embedding, folder string) error {
 	start := time.Now()
 	g, err := plan.Refit(ctx, e)
@@ -109,7 +109,7 @@ func release(ctx context.Context, plan *merf.Plan, e *merf.Embedding, folder str
 	return nil
 }
 
-// shards divide the rows.
+// shards divides the rows into shards.
 func shards() (list []beam.Shard) {
 	for lo := 0; lo < *rows; lo += *perShard {
 		list = append(list, beam.Shard{Name: fmt.Sprintf("rows from %d", lo),
@@ -130,7 +130,7 @@ func everything(ctx context.Context) iter.Seq2[records.Data, error] {
 	}
 }
 
-// table is a schema of 50 columns and a label.
+// table returns a schema of 50 columns and a label.
 func table() (records.Schema, error) {
 	var columns []records.Column
 	for i := range 20 {
@@ -154,7 +154,7 @@ func table() (records.Schema, error) {
 
 const piece = 8192
 
-// madeUp makes the rows "lo hi" from a public seed: they describe no real person.
+// madeUp generates the rows of a location "lo hi" from a public seed. They describe no real person.
 func madeUp(_ context.Context, location string) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		var lo, hi int
@@ -173,7 +173,7 @@ func madeUp(_ context.Context, location string) iter.Seq2[records.Data, error] {
 			flat[i] = rng.Float32()
 		}
 		for ; lo < hi; lo += piece {
-			for range len(flat) / 50 { // every piece is another, at little cost
+			for range len(flat) / 50 { // changes every piece a little, at little cost
 				flat[rng.IntN(len(flat))] = rng.Float32()
 			}
 			n := min(hi-lo, piece)
@@ -188,7 +188,7 @@ func madeUp(_ context.Context, location string) iter.Seq2[records.Data, error] {
 	}
 }
 
-// cpu is the processor time of this process so far, in seconds.
+// cpu returns the processor time of this process so far, in seconds.
 func cpu() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -197,7 +197,7 @@ func cpu() float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// peak is the largest resident set so far, on Linux.
+// peak returns the largest resident set so far, on Linux.
 func peak() string {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

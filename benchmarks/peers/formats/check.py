@@ -1,4 +1,4 @@
-"""Asks pyarrow, pandas and duckdb whether the library's files hold what it says, and the other way.
+"""Checks that other programs read the library's files to the same values, and the other way round.
 
     pip install -r requirements.txt && python check.py
 """
@@ -36,7 +36,7 @@ def go(*arguments):
 
 
 def plain(value):
-    """None for a missing value, whatever a program calls it."""
+    """The value, or None for a missing value in the notation of any program."""
     if value is None or isinstance(value, float) and math.isnan(value) or value is pandas.NA:
         return None
     return value
@@ -55,7 +55,7 @@ NANOS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 def nanos(text):
-    """Nanoseconds since 1970 of a moment, or of the beginning of a day."""
+    """Nanoseconds since 1970 of a time, or of the beginning of a day."""
     if text is None:
         return None
     date, _, clock = text.partition("T")
@@ -67,7 +67,7 @@ def nanos(text):
 
 
 def exactly(column):
-    """The values of a column of pyarrow, as whole numbers where they are moments."""
+    """The values of a column of pyarrow; times become whole numbers."""
     kind = column.type
     if pyarrow.types.is_date32(kind):
         days = column.cast(pyarrow.int32()).to_pylist()
@@ -85,7 +85,7 @@ MOMENTS = ["day", "milli", "micro", "nano"]
 
 
 def check_kinds(folder):
-    """Numbers of 63 bits, moments, lengths of time, and names that are easily confused."""
+    """Compares numbers of 63 bits, times, durations, and names that are easily confused."""
     with open(f"{folder}/kinds.jsonl", encoding="utf-8") as file:
         lines = file.read().splitlines()
     want = [json.loads(line, parse_float=decimal.Decimal) for line in lines]
@@ -113,7 +113,7 @@ def check_kinds(folder):
     for name, source in [("duckdb", f"'{path}'"), ("duckdb, a stream", "made")]:
         asked = [f"epoch_ns({c})" if c == "nano" else f"1000::hugeint * epoch_us({c}::timestamp)"
                  if c in MOMENTS else c for c in columns]
-        if source == "made":  # lengths of time are intervals of microseconds in duckdb
+        if source == "made":  # durations are intervals of microseconds in duckdb
             asked = [c for c in asked if c not in ("stay", "tick")]
         rows = duckdb.sql(f"select {', '.join(asked)} from {source}").fetchall()
         names = [c for c in columns if source != "made" or c not in ("stay", "tick")]
@@ -130,7 +130,7 @@ def check_kinds(folder):
     plainly = made.set_column(made.column_names.index("grade"), "grade",
                               made["grade"].cast("string")) \
         .set_column(made.column_names.index("name"), "name", made["name"].cast("string"))
-    # Parquet has no lengths of time: whole nanoseconds and milliseconds are written as decimals
+    # Parquet has no durations: whole nanoseconds and milliseconds are written as decimals
     stays = {"stay": pyarrow.decimal128(18, 3), "tick": pyarrow.decimal128(18, 9)}
     decimals = plainly
     for key, kind in stays.items():
@@ -219,7 +219,7 @@ with tempfile.TemporaryDirectory() as folder:
     compare("back.arrow written by pandas",
             [json.loads(l) for l in go("-read", f"{folder}/back.arrow").splitlines()], want)
 
-    # a folder as the Hugging Face hub has it
+    # a folder in the layout of the Hugging Face hub
     shards = sorted(os.listdir(f"{folder}/dataset/data"))
     assert shards == [f"train-0000{i}-of-00003.parquet" for i in range(3)], shards
     compare("pyarrow, a folder",

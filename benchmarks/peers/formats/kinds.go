@@ -11,8 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// kindsSchema has the columns that float64 does not hold: whole numbers of 63 bits, moments of
-// every unit from the first year to the last, lengths of time, and names that are easily confused.
+// kindsSchema returns a schema of columns that float64 cannot represent: whole numbers of 63 bits,
+// times of every unit from the first year to the last, durations, and names that are easily
+// confused.
 func kindsSchema() (records.Schema, error) {
 	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 	return records.NewSchema(
@@ -45,7 +46,7 @@ func writeKinds(folder string) error {
 			"null", "日本"},
 		[]any{int64(1<<61 - 1), math.Nextafter(1, 2), "1970-01-01", "1970-01-01", "1970-01-01",
 			"1970-01-01", "0.001", "3599.999999999", "0", "𝄞"},
-		// the hours that clocks of summer time pass twice or leave out, and leap days
+		// hours that occur twice or not at all because of summer time, and leap days
 		[]any{int64(0), 0.1, "2024-02-29", "2024-03-31T02:30:00+01:00", "2024-10-27T02:30:00+02:00",
 			"2024-10-27T02:30:00+01:00", "86399.999", "1800", "0", "\""},
 		[]any{int64(-1), -0.1, "1900-02-28", "2000-02-29T23:59:59.999Z", "2016-12-31T23:59:59.999999Z",

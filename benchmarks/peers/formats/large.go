@@ -75,7 +75,7 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 			for i := range n {
 				values[0].Numbers[i], values[1].Numbers[i] = rng.Float64(), float64(rng.IntN(1<<20))
 				values[2].Numbers[i] = float64(rng.IntN(201))/100 - 1
-				values[3].Codes[i] = int32(rng.IntN(5)) // the last one is a missing value
+				values[3].Codes[i] = int32(rng.IntN(5)) // the last code is a missing value
 				values[4].Codes[i], values[5].Codes[i] = int32(rng.IntN(2)), int32(rng.IntN(2))
 				values[6].Whole[i] = 1<<53 + rng.Int64N(1<<40)
 				values[7].Numbers[i] = float64(rng.IntN(1e7)) / 100
@@ -90,8 +90,8 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	}
 }
 
-// fitLarge reads a table in pieces, at most so many rows of it, fits MERF on them and draws some
-// rows.
+// fitLarge reads at most the given number of rows of a table in pieces, fits MERF on them and draws
+// some rows.
 func fitLarge(path string, most int) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -139,7 +139,7 @@ func fitLarge(path string, most int) error {
 	return nil
 }
 
-// scanLarge reads a table in pieces, in the ways that there are.
+// scanLarge reads a table in pieces, in one of several ways.
 func scanLarge(path, way string) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -171,7 +171,7 @@ func scanLarge(path, way string) error {
 		}
 		read = parquet.Groups(file, info.Size(), s, 2, trusted)
 	default:
-		return fmt.Errorf("no way to read is called %q", way)
+		return fmt.Errorf("unknown way to read: %q", way)
 	}
 	rows, sum, begin := 0, 0.0, time.Now()
 	for f, err := range read {
@@ -184,7 +184,7 @@ func scanLarge(path, way string) error {
 	return nil
 }
 
-// report prints the speed and the largest memory use.
+// report prints the speed and the peak memory use.
 func report(what string, rows int, begin time.Time) {
 	seconds := time.Since(begin).Seconds()
 	peak := "unknown"
@@ -197,6 +197,6 @@ func report(what string, rows int, begin time.Time) {
 	var use syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
 	worked := time.Duration(use.Utime.Nano() + use.Stime.Nano()).Seconds()
-	fmt.Printf("%s: %d rows in %.1f s, %.1f s of processor time, %.2f million a second, "+
+	fmt.Printf("%s: %d rows in %.1f s, %.1f s of processor time, %.2f million rows a second, "+
 		"at most %s of memory\n", what, rows, seconds, worked, float64(rows)/seconds/1e6, peak)
 }

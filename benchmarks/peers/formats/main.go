@@ -3,10 +3,10 @@
 //
 //	go run . -write FOLDER     writes a table, images and a network in every format
 //	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON;
-//	                           with -kinds those of the table that has all kinds of columns
+//	                           with -kinds of the table with all kinds of columns
 //	go run . -pictures PATH    prints the images of a folder or of a CIFAR file
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
-//	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
+//	go run . -networks FOLDER  writes networks as ONNX files, with their inputs and outputs
 //	go run . -large FILE -rows N        writes a large Parquet file
 //	go run . -large FILE -scan WAY      reads it: "stream", "one group", "groups", "two columns"
 //	go run . -large FILE -fit -rows N   reads N rows of it and fits MERF on them, in pieces
@@ -35,8 +35,8 @@ func main() {
 	net := flag.String("weights", "", "safetensors or .npz file")
 	nets := flag.String("networks", "", "folder")
 	large := flag.String("large", "", "Parquet file")
-	rows := flag.Int("rows", 10_000_000, "to write, or to fit")
-	scan := flag.String("scan", "", "how to read it")
+	rows := flag.Int("rows", 10_000_000, "number of rows to write or to fit")
+	scan := flag.String("scan", "", "how to read the large file")
 	fit := flag.Bool("fit", false, "fit MERF on the large file")
 	flag.Parse()
 	schema, err := records.NewSchema(

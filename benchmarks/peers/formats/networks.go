@@ -31,7 +31,7 @@ type networks struct {
 	err    error
 }
 
-// asked is what a program in Python reads together with a network.
+// asked has the description and the numbers that a program in Python reads together with a network.
 type asked struct {
 	Name   string
 	Input  [][]float32
@@ -83,7 +83,7 @@ func first(a, b error) error {
 	return b
 }
 
-// moved changes parameters, so that none is 0 or 1 by chance.
+// moved changes parameters at random, so that none is exactly 0 or 1.
 func (n *networks) moved(p device.Params) {
 	for i := range p.Flat.Data {
 		p.Flat.Data[i] += float32(0.05 * n.rng.NormFloat64())
@@ -122,7 +122,7 @@ func (n *networks) generators() {
 			return
 		}
 		n.moved(net.Params())
-		net.Forward(n.rows(20, 6)) // batch norm takes its moments from it
+		net.Forward(n.rows(20, 6)) // sets the means and variances of batch norm
 		x, y := n.rows(5, 6), be.New(5, net.Dim())
 		net.Generate(x, y)
 		layers, err := models.LayersOf(net)
@@ -155,7 +155,7 @@ func (n *networks) critics() {
 	}
 }
 
-// vae compares the decoder with samples, whose codes come from a seed.
+// vae writes a decoder, and samples whose codes come from a seed.
 func (n *networks) vae() {
 	be := device.CPU()
 	v := models.Visible{Dim: 7, Blocks: []models.Block{{Width: 3, OneHot: true},
@@ -175,7 +175,7 @@ func (n *networks) vae() {
 	n.write("decoder of a VAE", layers, err, x, y)
 }
 
-// labelled returns records of classes that differ.
+// labelled returns records whose classes have different distributions.
 func (n *networks) labelled(s records.Schema) (*records.Table, error) {
 	const count = 90
 	lo, hi := s.Bounds()
@@ -213,7 +213,7 @@ func (n *networks) classifiers() {
 			return
 		}
 		stated, err := by.Probabilities(data)
-		if err != nil { // it has margins only
+		if err != nil { // the classifier has margins but no probabilities
 			stated, err = by.Scores(data)
 		}
 		if err != nil {
@@ -231,8 +231,7 @@ func (n *networks) classifiers() {
 	}
 }
 
-// released writes generators that were trained privately, with the records that they draw from
-// seeded codes.
+// released writes privately trained generators and the records that they draw from seeded codes.
 func (n *networks) released() {
 	budget := accountant.Budget{Epsilon: 5, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 20, Optimizer: sgd.Adam(1e-3)}
@@ -297,7 +296,7 @@ func (n *networks) released() {
 	}
 }
 
-// drawn returns the codes of a seeded draw of a system, with room for classes.
+// drawn returns the codes of a seeded draw of a system, with empty columns for classes.
 func (n *networks) drawn(system uint64, rows, latent, classes int) device.Matrix {
 	rng, x := rand.New(rand.NewPCG(3, system)), device.CPU().New(rows, latent+classes)
 	for i := range rows {
@@ -308,7 +307,7 @@ func (n *networks) drawn(system uint64, rows, latent, classes int) device.Matrix
 	return x
 }
 
-// read is records as rows of numbers.
+// read returns records as rows of numbers.
 func (n *networks) read(d records.Data, err error) device.Matrix {
 	if err != nil {
 		n.err = first(n.err, err)

@@ -12,7 +12,7 @@ import (
 // pictureSchema returns a schema of small images in colour; CIFAR's images have sides of 32 pixels.
 func pictureSchema() records.Schema { return records.RGBImage(5, 7).WithLabels("cat", "a dog") }
 
-// writePictures writes images as files of every form.
+// writePictures writes images in every file format.
 func writePictures(folder string) error {
 	small, err := madeUpImages(pictureSchema(), 4)
 	if err != nil {

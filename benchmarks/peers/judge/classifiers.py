@@ -11,7 +11,7 @@ from xgboost import XGBClassifier
 
 
 def for_tables(seed):
-    """Library defaults but for logistic regression's iterations and Bernoulli naive Bayes' smoothing."""
+    """Library defaults, except the iterations of logistic regression and the smoothing of Bernoulli naive Bayes."""
     return {
         "logistic regression": LogisticRegression(solver="lbfgs", max_iter=2000, random_state=seed),
         "Gaussian naive Bayes": GaussianNB(),
@@ -29,8 +29,8 @@ def for_tables(seed):
 
 
 def for_images(seed, quick):
-    """Settings of the paper's image code. scikit-learn has dropped AdaBoost's SAMME.R, so this is SAMME; quick bounds the
-    iterations of the two linear models, whose last digits cost hours."""
+    """Settings of the paper's image code. scikit-learn has dropped AdaBoost's SAMME.R, so this is SAMME; quick limits the
+    iterations of the two linear models, whose full convergence takes hours."""
     svm = {"tol": 1e-3, "max_iter": 300} if quick else {"tol": 1e-8, "max_iter": 10000}
     return {
         "logistic regression": LogisticRegression(solver="lbfgs", max_iter=200 if quick else 5000, random_state=seed),
@@ -49,7 +49,7 @@ def for_images(seed, quick):
 
 
 class Constant:
-    """Names one class: what a classifier makes of training records of a single class."""
+    """Predicts one class always, for training records of a single class."""
 
     def __init__(self, label):
         self.label = label
@@ -59,7 +59,7 @@ class Constant:
 
 
 class Relabelled:
-    """Lets a classifier that wants labels 0 … k-1 train on records where some classes do not occur."""
+    """Lets a classifier that requires labels 0 … k-1 train on records in which some classes do not occur."""
 
     def __init__(self, model):
         self.model = model
@@ -76,7 +76,7 @@ class Relabelled:
         return self.present[np.asarray(self.model.predict(x)).astype(int)]
 
     def scores(self, x, classes):
-        """One column a class; absent classes have the lowest score."""
+        """Scores with one column for each class; absent classes have the lowest score."""
         m = self.model
         if isinstance(m, Constant):
             s = np.zeros((len(x), 1))

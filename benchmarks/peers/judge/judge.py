@@ -1,9 +1,9 @@
-"""Judges synthetic records: classifiers trained on them, tested on real ones, beside the same trained on real ones.
+"""Judges synthetic records by classifiers trained on them and tested on real records, next to classifiers trained on real records.
 
     python judge.py table  --schema schema.json --synthetic run0.csv run1.csv --real adult.data.gz --test adult.test.gz
     python judge.py images --synthetic run0.npz --real train-images.gz:train-labels.gz --test t10k-images.gz:t10k-labels.gz
 
-README.md says what the columns are.
+README.md explains the columns.
 """
 import argparse
 import gzip
@@ -33,7 +33,7 @@ def measure(model, x, y, classes):
 
 
 def thin(x, y, most, keep, rng):
-    """A random part of the records: of the commonest class the part keep, and at most so many altogether."""
+    """A random part of the records: the fraction keep of the most frequent class, and at most `most` records in all."""
     rows = np.arange(len(y))
     if keep < 1:
         rows = rows[(y != np.bincount(y).argmax()) | (rng.random(len(y)) < keep)]
@@ -43,7 +43,7 @@ def thin(x, y, most, keep, rng):
 
 
 def judge(train, test, classes, make, only):
-    """One line of measures for each classifier."""
+    """The measures of each classifier, which are also printed, one line for each."""
     out = {}
     for name, model in make.items():
         if only and name not in only:
@@ -63,7 +63,7 @@ def mean_of(lines):
 
 
 def run(sources, test, classes, make, a):
-    """Judges every source under its own seed and prints means and spread."""
+    """Judges every source with its own seed and prints means and standard deviations."""
     print(f"{'':27s}" + " ".join(f"{m:>9s}" for m in MEASURES))
     found = []
     for kind, seed, name, load in sources:
@@ -95,7 +95,7 @@ def summary(found):
 
 
 def sources_of(a, read):
-    """What is judged: each synthetic file with its own seed, and the real records once a seed."""
+    """The sources to judge: each synthetic file with its own seed, and the real records once for each seed."""
     sources = [("synthetic", seed, path, lambda p=path: read(p)) for seed, path in enumerate(a.synthetic, a.seed)]
     if a.real:
         sources += [("real", a.seed + i, a.real, lambda: read(a.real)) for i in range(a.real_seeds)]
@@ -106,7 +106,7 @@ def table(a):
     files = [f for f in (a.real, a.test, *a.synthetic) if f]
     columns = tables.read_schema(a.schema) if a.schema else tables.infer_schema(files, a.label)
     t = tables.Table(columns, a.encode, a.scale, a.label)
-    print(f"classes {t.classes}; levels {a.encode}, numbers scaled: {a.scale}; at most {a.most or 'all'} training records, part {a.keep_majority:g} of the commonest class kept")
+    print(f"classes {t.classes}; levels {a.encode}, numbers scaled: {a.scale}; at most {a.most or 'all'} training records, fraction {a.keep_majority:g} of the most frequent class kept")
     run(sources_of(a, t.read), t.read(a.test), len(t.classes), classifiers.for_tables, a)
 
 
@@ -131,7 +131,7 @@ def read_images(source):
 def images(a):
     test = read_images(a.test)
     classes, side = int(test[1].max()) + 1, int(round(test[0].shape[1] ** .5))
-    print(f"{classes} classes, at most {a.most or 'all'} training records; linear models {'bounded (--quick)' if a.quick else 'as in the paper'}; CNN {a.epochs} epochs")
+    print(f"{classes} classes, at most {a.most or 'all'} training records; linear models {'with few iterations (--quick)' if a.quick else 'as in the paper'}; CNN {a.epochs} epochs")
 
     def make(seed):
         found = {} if a.cnn_only else classifiers.for_images(seed, a.quick)
@@ -145,24 +145,24 @@ def arguments():
     for name, do in (("table", table), ("images", images)):
         k = kinds.add_parser(name)
         k.set_defaults(do=do)
-        k.add_argument("--synthetic", nargs="*", default=[], help="files of synthetic records, one a run")
+        k.add_argument("--synthetic", nargs="*", default=[], help="files of synthetic records, one for each run")
         k.add_argument("--real", help="the real training records, for the baseline")
-        k.add_argument("--test", required=True, help="real records that neither has seen")
-        k.add_argument("--seed", type=int, default=0, help="of the first run; the next have the next ones")
-        k.add_argument("--real-seeds", type=int, default=1, help="how often the baseline is repeated")
-        k.add_argument("--most", type=int, default=0, help="training records at most, drawn at random; 0 for all")
+        k.add_argument("--test", required=True, help="real records that were used neither for synthesis nor for training")
+        k.add_argument("--seed", type=int, default=0, help="seed of the first run; further runs have the following seeds")
+        k.add_argument("--real-seeds", type=int, default=1, help="number of seeds with which the baseline is repeated")
+        k.add_argument("--most", type=int, default=0, help="largest number of training records, drawn at random; 0 for all")
         k.add_argument("--most-test", type=int, default=0)
-        k.add_argument("--keep-majority", type=float, default=1, help="part of the commonest class that is trained on")
-        k.add_argument("--keep-test-majority", type=float, default=1, help="and tested on, as in the paper")
-        k.add_argument("--only", nargs="*", help="names of classifiers")
-        k.add_argument("--json", help="writes everything there")
+        k.add_argument("--keep-majority", type=float, default=1, help="fraction of the most frequent class that is used for training")
+        k.add_argument("--keep-test-majority", type=float, default=1, help="fraction of the most frequent class that is used for testing, as in the paper")
+        k.add_argument("--only", nargs="*", help="names of the classifiers to run; all by default")
+        k.add_argument("--json", help="file to write all results to")
     t, i = (kinds.choices[n] for n in ("table", "images"))
     t.add_argument("--schema", help="a schema file of privgen; without it, columns are inferred from all files")
     t.add_argument("--label", help="name of the class column; the last one by default")
-    t.add_argument("--encode", choices=("onehot", "codes"), default="onehot", help="of levels; codes are what the paper's own tables have")
-    t.add_argument("--scale", choices=("none", "bounds"), default="none", help="numbers as they are, as in the paper, or from the schema's bounds to [0, 1]")
-    i.add_argument("--quick", action="store_true", help="bound the iterations of the linear models")
-    i.add_argument("--epochs", type=int, default=5, help="of the CNN")
+    t.add_argument("--encode", choices=("onehot", "codes"), default="onehot", help="encoding of levels; the paper's own tables have codes")
+    t.add_argument("--scale", choices=("none", "bounds"), default="none", help="scaling of numbers: none, as in the paper, or from the schema's bounds to [0, 1]")
+    i.add_argument("--quick", action="store_true", help="limit the iterations of the linear models")
+    i.add_argument("--epochs", type=int, default=5, help="epochs of the CNN")
     i.add_argument("--no-cnn", action="store_true")
     i.add_argument("--cnn-only", action="store_true")
     return p.parse_args()

@@ -1,8 +1,8 @@
-"""Draws synthetic rows from the reference implementations of AIM and MST, as package dpmm has them.
+"""Draws synthetic rows from the reference implementations of AIM and MST in package dpmm.
 
     python reference.py --schema adult.json --train train.csv --system aim --out synthetic.csv
 
-README.md says how columns are cut. Needs Python 3.10 or 3.11: pip install dpmm==0.1.9
+README.md explains how columns are divided into cells. Needs Python 3.10 or 3.11: pip install dpmm==0.1.9
 """
 import argparse
 import csv
@@ -64,9 +64,9 @@ def main():
     p.add_argument("--epsilon", type=float, default=1)
     p.add_argument("--delta", type=float, default=1e-5)
     p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--bins", type=int, default=32, help="of a number")
-    p.add_argument("--degree", type=int, default=2, help="columns of a table of AIM")
-    p.add_argument("--size", type=float, default=80, help="MB of AIM's model")
+    p.add_argument("--bins", type=int, default=32, help="number of cells of a column of numbers")
+    p.add_argument("--degree", type=int, default=2, help="number of columns of a table of AIM")
+    p.add_argument("--size", type=float, default=80, help="largest size of AIM's model in MB")
     a = p.parse_args()
 
     columns = tables.read_schema(a.schema)

@@ -1,4 +1,4 @@
-"""Tables as matrices: CSV files of real or synthetic records, read by a schema file of privgen or by what is in them."""
+"""Tables as matrices: CSV files of real or synthetic records, read by a schema file of privgen or by an inferred schema."""
 import csv
 import gzip
 import io
@@ -17,7 +17,7 @@ def text_of(path):
 
 
 def rows_of(path):
-    """The cells of every line that has some; comment lines are those of a single cell, as in adult.test."""
+    """The cells of every line that is not empty. Comment lines have a different number of cells, as in adult.test, and are skipped."""
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text_of(path)), skipinitialspace=True) if row]
     width = max(len(r) for r in rows)
     return [r for r in rows if len(r) == width]
@@ -34,7 +34,7 @@ def read_schema(path):
 
 
 def infer_schema(paths, label):
-    """Columns from the files themselves: numbers where every cell is one, levels in sorted order otherwise."""
+    """Columns inferred from the files: numbers if every cell is a number, otherwise levels in sorted order."""
     cells, names = [], None
     for path in paths:
         rows = rows_of(path)
@@ -72,7 +72,7 @@ def is_name(v):
 
 
 class Table:
-    """Encodes files of one schema: x and y, the same columns whatever a file holds."""
+    """Encodes files of one schema as x and y, with the same columns for every file."""
 
     def __init__(self, columns, encode="onehot", scale="none", label=None):
         self.columns, self.encode, self.scale = columns, encode, scale
@@ -90,14 +90,14 @@ class Table:
         elif len(rows[0]) == len(names):
             place = {n: i for i, n in enumerate(names)}
         else:
-            raise SystemExit(f"{path}: {len(rows[0])} columns, the schema has {len(names)}, and the first line does not name them")
+            raise SystemExit(f"{path}: {len(rows[0])} columns, but the schema has {len(names)}, and the first line does not name the schema's columns")
         cells = list(zip(*rows))
         blocks = [self.block(c, cells[place[c["name"]]]) for c in self.columns if c is not self.label]
         y = self.codes(self.label, cells[place[self.label["name"]]])
         return np.hstack(blocks).astype(np.float64), y
 
     def block(self, c, cells):
-        """One column: a number, or its level one-hot (or as an integer code); a missing value is a level, or a column of its own."""
+        """One column: a number, or a level one-hot (or as an integer code). A missing value is a level, or has a column of its own."""
         if not c["levels"]:
             return self.numbers(c, cells)
         codes = self.codes(c, cells)
@@ -115,7 +115,7 @@ class Table:
         return np.column_stack([v, absent]) if c["missing"] else v[:, None]
 
     def codes(self, c, cells):
-        """Levels as numbers. What is none of them is the declared other level, else missing where that is a level, else the first."""
+        """Levels as numbers. An unknown value becomes the declared other level, or else missing if that is a level, or else the first level."""
         index = {l: i for i, l in enumerate(c["levels"])}
         for text, level in c["aliases"].items():
             index.setdefault(text, index[level])

@@ -1,11 +1,11 @@
 // Command classifier trains a linear classifier under differential privacy on fixed scattering
-// features of images (Tramèr and Boneh 2021), and tests it on held-out ones.
+// features of images (Tramèr and Boneh 2021), and tests it on held-out images.
 //
 //	go run ./benchmarks/studies/classifier          on digits drawn by the program
 //	go run ./benchmarks/studies/classifier -images train-images-idx3-ubyte.gz \
 //	    -labels train-labels-idx1-ubyte.gz
 //
-// With files the last tenth of the training images is held out; test images are read only where
+// With files the last tenth of the training images is held out. Test images are read only if
 // -test-images names them.
 package main
 
@@ -32,18 +32,18 @@ func run(ctx context.Context, args []string) error {
 	var rates, clips numbers
 	f := program.NewFlags("classifier")
 	files.Flags(f, "0 to 9")
-	n := f.Int("n", 20000, "how many digits the program draws; of files the public number, about")
+	n := f.Int("n", 20000, "number of digits that the program draws, or approximate public number of images in files")
 	steps := f.Int("steps", 60, "training steps")
 	q := f.Float64("rate", 0.25, "sampling probability")
-	f.Var(&rates, "learning-rates", "list; every one is a run of its own")
-	f.Var(&clips, "clips", "clip norms, a list")
-	orientations := f.Int("orientations", 8, "of wavelets")
-	group := f.Int("group", 3, "channels normalised together")
+	f.Var(&rates, "learning-rates", "learning rates, a list; each is a separate run")
+	f.Var(&clips, "clips", "clip norms, a list; each is a separate run")
+	orientations := f.Int("orientations", 8, "orientations of wavelets")
+	group := f.Int("group", 3, "number of channels that are normalised together")
 	share := f.Float64("share", 1,
-		"part of ε for the classifier; below 1, MERF spends the rest, and its samples are chosen by it")
-	features := f.Int("features", 2000, "of MERF")
-	generator := f.Int("generator-steps", 800, "of MERF")
-	seed := f.Uint64("seed", 1, "of drawn digits")
+		"fraction of ε for the classifier; below 1, MERF spends the rest and the classifier selects samples")
+	features := f.Int("features", 2000, "features of MERF")
+	generator := f.Int("generator-steps", 800, "training steps of MERF's generator")
+	seed := f.Uint64("seed", 1, "seed of drawn digits")
 	program.BudgetFlags(f, &budget, 1, 1e-5)
 	if err := f.Parse(args); err != nil {
 		return err
@@ -106,7 +106,7 @@ func scattered(kernel rff.Scattering, t *records.Table) (*records.Table, error) 
 		t.Labels()...)
 }
 
-// learn trains and tests one classifier, on a ledger of its own.
+// learn trains and tests one classifier on a separate ledger.
 func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
 	train, test *records.Table) (*models.Classifier, error) {
 	s := train.Schema()

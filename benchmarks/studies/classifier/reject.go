@@ -15,19 +15,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// rejection compares two ways to spend one budget: MERF with all of it, and MERF with what the
-// classifier leaves, keeping only samples whose label the classifier confirms.
+// rejection compares two ways to spend one budget. In the first, MERF spends all of it. In the
+// second, MERF spends what remains after the classifier, and only samples whose label the
+// classifier confirms are kept.
 type rejection struct {
 	kernel      rff.Scattering
 	budget      accountant.Budget
-	cfg         sgd.Config // of the classifier, with its noise
+	cfg         sgd.Config // the classifier's training, with its noise
 	net         *models.Classifier
 	n, features int
 	steps       int
 	train, test *records.Table // images
 }
 
-// samples is the number of synthetic images that the judge learns from.
+// samples is the number of synthetic images on which the CNN is trained.
 const samples = 6000
 
 func (r rejection) run(ctx context.Context) error {
@@ -73,13 +74,13 @@ func (r rejection) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("rejecting %v: ε = %.4g, labels agree on %.3f, a CNN on %d samples %.4f\n", reject,
+		fmt.Printf("rejecting %v: ε = %.4g, labels agree on %.3f, accuracy of a CNN trained on %d samples %.4f\n", reject,
 			cost.Upper, agree, min(samples, named.Len()), got.Accuracy())
 	}
 	return nil
 }
 
-// named returns the images whose label the classifier gives, and their part of all.
+// named returns the images whose label the classifier confirms, and their fraction of all images.
 func (r rejection) named(t *records.Table) (*records.Table, float64, error) {
 	features, err := scattered(r.kernel, t)
 	if err != nil {

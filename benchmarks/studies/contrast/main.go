@@ -1,6 +1,6 @@
 // Command contrast measures whether stretching the grey levels of synthetic images helps
-// classifiers that learn from them. It compares the same samples of one release as drawn and
-// stretched.
+// classifiers that learn from them. It compares the same samples of one release, once as drawn and
+// once stretched.
 //
 //	go run ./benchmarks/studies/contrast -set digits
 //	go run ./benchmarks/studies/contrast -set shapes
@@ -28,11 +28,11 @@ func main() { program.Main("contrast", run) }
 func run(ctx context.Context, args []string) error {
 	f := program.NewFlags("contrast")
 	set := f.String("set", "digits", "digits or shapes, drawn by the program")
-	n := f.Int("n", 20000, "how many images")
-	synthetic := f.Int("synthetic", 10000, "how many synthetic images classifiers learn from")
-	features := f.Int("features", 3000, "random features")
+	n := f.Int("n", 20000, "number of private images")
+	synthetic := f.Int("synthetic", 10000, "number of synthetic images on which classifiers are trained")
+	features := f.Int("features", 3000, "number of random features")
 	steps := f.Int("steps", 1500, "training steps")
-	seeds := f.Int("seeds", 2, "how many releases")
+	seeds := f.Int("seeds", 2, "number of releases")
 	var budget accountant.Budget
 	program.BudgetFlags(f, &budget, 1, 1e-5)
 	if err := f.Parse(args); err != nil {
@@ -83,7 +83,7 @@ func stretch(t *records.Table, black, white float32) *records.Table {
 	}
 	s, err := records.FromFlat(t.Schema(), out, t.Labels()...)
 	if err != nil {
-		panic(err) // not reached: the values are in the schema's range
+		panic(err) // cannot happen: the values are in the schema's range
 	}
 	return s
 }

@@ -1,7 +1,7 @@
-// Command defaults runs one-liners: systems with nothing but a schema, a budget and a nominal size,
-// on made-up data of many shapes, or on files by flag. It prints what privgen.Recommend says of
-// them, how good each system's synthetic records are and how long it took beside what its plan
-// predicted. docs/defaults.md holds its tables.
+// Command defaults runs systems with default settings, given only a schema, a budget and a nominal
+// size, on generated data of many shapes or on files. It prints the result of privgen.Recommend,
+// the quality of each system's synthetic records, and the time that each system took and that its
+// plan predicted. docs/defaults.md has its tables.
 //
 //	go run ./benchmarks/studies/defaults  # made-up tables, sets and digits
 //	go run ./benchmarks/studies/defaults -shapes wide -systems gan -seeds 5
@@ -48,22 +48,22 @@ type config struct {
 func parse(args []string) (c config, err error) {
 	f := program.NewFlags("defaults")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
-	f.StringVar(&c.shapes, "shapes", "", "shapes of made-up data, by commas (default: all)")
-	f.StringVar(&c.systems, "systems", "", "systems, by commas (default: all that fit)")
-	f.IntVar(&c.seeds, "seeds", 1, "runs of each, every one on a budget of its own")
+	f.StringVar(&c.shapes, "shapes", "", "shapes of generated data, separated by commas (default: all)")
+	f.StringVar(&c.systems, "systems", "", "systems, separated by commas (default: all suitable systems)")
+	f.IntVar(&c.seeds, "seeds", 1, "number of runs of each system, each on a separate budget")
 	f.IntVar(&c.first, "seed", 0, "seed of public randomness of the first run")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records of files")
 	f.BoolVar(&c.verbose, "v", false, "print every plan")
 	c.study.flags(f)
 	f.StringVar(&c.schema, "schema", "", "schema of a table in a file")
-	f.StringVar(&c.train, "train", "", "rows of the table, CSV, plain or gz")
-	f.StringVar(&c.test, "test", "", "rows held out, to judge by")
-	f.Float64Var(&c.holdout, "holdout", 0.2, "without -test: the part of the rows that is held out")
+	f.StringVar(&c.train, "train", "", "CSV file of the table's rows, plain or gz")
+	f.StringVar(&c.test, "test", "", "CSV file of held-out rows, for the scores")
+	f.Float64Var(&c.holdout, "holdout", 0.2, "without -test: the fraction of the rows that is held out")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
-	f.StringVar(&c.comment, "comment", "|", "lines that begin with it are skipped")
-	f.StringVar(&c.sets, "sets", "", "file of sets, items apart by blanks")
-	f.IntVar(&c.universe, "universe", 0, "items there are, public")
-	f.IntVar(&c.maxItems, "max-items", 0, "items of a set at most, public")
+	f.StringVar(&c.comment, "comment", "|", "lines that begin with this text are skipped")
+	f.StringVar(&c.sets, "sets", "", "file of sets, with items separated by blanks")
+	f.IntVar(&c.universe, "universe", 0, "public number of possible items")
+	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a set")
 	c.files.Flags(f, "needed with -images")
 	return c, f.Parse(args)
 }
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) error {
 func (c config) judge(ctx context.Context, t task) error {
 	list, err := privgen.Recommend(t.private.Schema(), c.budget, t.nominal)
 	if err != nil {
-		fmt.Println(err) // what noise leaves nothing to learn about is tried all the same
+		fmt.Println(err) // systems are tried even if noise leaves nothing to learn
 	}
 	list = append(list, c.others(t, list)...)
 	fmt.Printf("\n%s: %v, nominal size %d, ε = %g [scores are not private]\n", t.name,
@@ -123,10 +123,10 @@ func (c config) judge(ctx context.Context, t task) error {
 	return nil
 }
 
-// others returns plans of systems that the flags name and that are not recommended.
+// others returns plans of the systems that are named by flags but not recommended.
 func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
 	if t.private.Schema().IsImage() {
-		return nil // DPGM has a task of its own
+		return nil // DPGM has a separate task
 	}
 	for _, name := range strings.Split(c.systems, ",") {
 		known := slices.ContainsFunc(list, func(r privgen.Recommendation) bool {
@@ -148,5 +148,5 @@ func predicted(p privgen.Plan) string {
 			return line
 		}
 	}
-	return "nothing predicted"
+	return "no prediction"
 }

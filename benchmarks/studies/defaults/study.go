@@ -10,18 +10,19 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// study overrides single choices of the GAN's rules, for the grids that they were fitted on.
+// study overrides single choices of the GAN's rules. It served to fit the rules on grids of
+// settings.
 type study struct {
 	share, rate, generatorRate, average, penalty float64
 	steps, criticSteps, width                    int
 }
 
 func (s *study) flags(f *flag.FlagSet) {
-	f.Float64Var(&s.share, "gan-share", 0, "share of ε of the GAN's marginals, in place of the rule's")
-	f.Float64Var(&s.rate, "gan-lr", 0, "rate of its critic")
-	f.Float64Var(&s.generatorRate, "gan-generator-lr", 0, "rate of its generator")
-	f.Float64Var(&s.average, "gan-average", 0, "decay of its average")
-	f.Float64Var(&s.penalty, "gan-penalty", 0, "penalty of the Wasserstein loss, which it asks for")
+	f.Float64Var(&s.share, "gan-share", 0, "share of ε for the GAN's marginals, instead of the rule's share")
+	f.Float64Var(&s.rate, "gan-lr", 0, "learning rate of the GAN's critic")
+	f.Float64Var(&s.generatorRate, "gan-generator-lr", 0, "learning rate of the GAN's generator")
+	f.Float64Var(&s.average, "gan-average", 0, "decay of the GAN's moving average")
+	f.Float64Var(&s.penalty, "gan-penalty", 0, "gradient penalty; selects the Wasserstein loss")
 	f.IntVar(&s.steps, "gan-steps", 0, "critic steps")
 	f.IntVar(&s.criticSteps, "gan-critic-steps", 0, "critic steps for each generator step")
 	f.IntVar(&s.width, "gan-width", 0, "width of the critic")
@@ -37,7 +38,7 @@ func (s study) plan(t task, b accountant.Budget, p privgen.Plan,
 	return q, err
 }
 
-// start returns the plan of a system by its name; nil without an error for baselines.
+// start returns the plan of a system by its name. For baselines it returns nil without an error.
 func (s study) start(t task, b accountant.Budget, system string,
 	seed uint64) (privgen.Plan, error) {
 	schema, n := t.private.Schema(), t.nominal

@@ -22,7 +22,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// task is private records, records to judge by, and a nominal size.
+// task holds private records, records for the scores, and a nominal size.
 type task struct {
 	name          string
 	private, held records.Data
@@ -131,7 +131,7 @@ func (c config) pictures(d images.Drawing, nominal int) ([]task, error) {
 	return list, nil
 }
 
-// unlabelled hides the classes of records; the records to judge by keep them.
+// unlabelled hides the classes of records. The records for the scores keep their classes.
 type unlabelled struct{ *records.Table }
 
 func (u unlabelled) Schema() records.Schema { return u.Table.Schema().WithoutLabels() }
@@ -169,7 +169,7 @@ func (c config) table() ([]task, error) {
 	return []task{{c.train, private, held, c.nominal}}, err
 }
 
-// score measures the quality of synthetic records. None of it is private.
+// score measures the quality of synthetic records. The scores are not private.
 func (t task) score(ctx context.Context, gen *privgen.Generator) (string, error) {
 	s := t.private.Schema()
 	switch {
@@ -188,7 +188,8 @@ func (t task) score(ctx context.Context, gen *privgen.Generator) (string, error)
 	return t.columns(ctx, gen)
 }
 
-// columns trains gradient boosting on synthetic rows, and compares columns.
+// columns trains gradient boosting on synthetic rows, and compares the columns of synthetic and
+// real rows.
 func (t task) columns(ctx context.Context, gen *privgen.Generator) (string, error) {
 	rows, err := gen.Sample(ctx, min(t.nominal, 32_561))
 	if err != nil {
@@ -217,7 +218,8 @@ func (t task) columns(ctx context.Context, gen *privgen.Generator) (string, erro
 		result.WeightedF1()), nil
 }
 
-// pictures trains a convolutional network on synthetic images, or on what mixtures say of them.
+// pictures trains a convolutional network on synthetic images, or on moments estimated from
+// mixtures.
 func (t task) pictures(ctx context.Context, gen *privgen.Generator) (string, error) {
 	if m, ok := gen.Model().(*mix.Model); ok {
 		return t.mixtures(ctx, m)
@@ -257,7 +259,8 @@ func (t task) mixtures(ctx context.Context, m *mix.Model) (string, error) {
 	return fmt.Sprintf("accuracy of a CNN %.4f", images.Accuracy(shown, net.PredictClass)), nil
 }
 
-// clustering compares clusters with classes that the system has not seen, where it has clusters.
+// clustering compares the system's clusters, if there are any, with classes that the system has not
+// seen.
 func (t task) clustering(gen *privgen.Generator) (string, error) {
 	if gen.Clusters() < 2 {
 		return "no clusters", nil

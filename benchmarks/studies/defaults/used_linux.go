@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/examples/program"
 )
 
-// meter measures what a part of the program takes: processor time, which other programs on the
-// machine do not lengthen much, and the most memory beyond what it starts with.
+// meter measures a part of the program: its processor time, which other programs on the machine
+// affect little, and its peak memory beyond the memory at the start.
 type meter struct {
 	processor time.Duration
 	memory    int64
@@ -19,7 +19,7 @@ type meter struct {
 
 func newMeter() meter {
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // forget the peak
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the peak
 	return meter{program.ProcessorTime(), resident("VmRSS:")}
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// compare makes the papers' Fig. 4 at two budgets: real images, one network for all records, and a
-// mixture of each kind of network, with the scores of a classifier for each.
+// compare draws the papers' Fig. 4 at two budgets: real images, samples of one network for all
+// records, and samples of a mixture of each kind of network. It prints the scores of a classifier
+// for each.
 func compare(ctx context.Context, c config) error {
 	train, test, err := c.load()
 	if err != nil {

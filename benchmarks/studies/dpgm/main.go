@@ -1,5 +1,5 @@
-// Command dpgm learns a private mixture of generative networks from images and
-// samples it: the main job of this module, from records to a report.
+// Command dpgm learns a private mixture of generative networks from images, draws samples from it,
+// and reports on their quality.
 //
 //	go run ./benchmarks/studies/dpgm  on digits drawn by the program: 40 s of processor time
 //	go run ./benchmarks/studies/dpgm -n 60000 \
@@ -8,9 +8,8 @@
 //	# one network and mixtures at two budgets: six runs, minutes
 //	go run ./benchmarks/studies/dpgm -compare
 //
-// It prints the bill before it reads a record, the guarantee and the quality
-// afterwards, and writes a picture (a row of real images, then one row a
-// cluster) and the generator.
+// It prints the bill before it reads a record, and the guarantee and the quality afterwards. It
+// writes a picture (a row of real images, then one row for each cluster) and the generator.
 package main
 
 import (
@@ -84,14 +83,14 @@ func parse(args []string) (config, error) {
 	var c config
 	f := program.NewFlags("dpgm")
 	c.files.Flags(f, "used by the quality report only")
-	f.IntVar(&c.n, "n", 40000, "how many digits the program draws")
+	f.IntVar(&c.n, "n", 40000, "number of digits that the program draws")
 	program.BudgetFlags(f, &c.budget, 4, 1e-5)
 	f.StringVar(&c.model, "model", "vae", "network of each cluster: vae or rbm")
 	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
 	f.Float64Var(&c.klWeight, "kl-weight", 1, "weight of a vae's divergence from its prior")
 	f.Float64Var(&c.outputBias, "output-bias", -2,
-		"initial bias of every pixel: the logit of a public guess at how many are black")
+		"initial bias of every pixel: the logit of a public guess of the fraction of black pixels")
 	f.IntVar(&c.k, "k", 10, "clusters")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
 	f.Float64Var(&c.share, "share", 0.15, "fraction of ε for clustering")
@@ -109,13 +108,13 @@ func parse(args []string) (config, error) {
 		"clip norm of a record's gradient (default 1 for a vae, 20 for an rbm)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.BoolVar(&c.compare, "compare", false,
-		"draw real images, one vae, a mixture of vaes and one of rbms side by side, at ε = 1.74 and ε = 4")
+		"compare one vae, a mixture of vaes and a mixture of rbms with real images, at ε = 1.74 and ε = 4")
 	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")
 	err := f.Parse(args)
 	return c.withDefaults(), err
 }
 
-// withDefaults fills in what depends on the network: an RBM's gradients are longer.
+// withDefaults sets the defaults that depend on the network, since an RBM's gradients are larger.
 func (c config) withDefaults() config {
 	lr, clip := 0.3, 1.0
 	if c.model == "rbm" {
@@ -130,7 +129,7 @@ func (c config) withDefaults() config {
 	return c
 }
 
-// newMeter shows the progress of a run and what it has cost.
+// newMeter returns a meter that shows the progress of a run and its cost so far.
 func newMeter() *program.Meter {
 	return program.NewMeter()
 }

@@ -31,7 +31,8 @@ func (c config) chain() privgen.DPGMChain {
 		Train(train)
 }
 
-// nominalSize returns a public guess at the number of records, never the number itself.
+// nominalSize returns a public guess of the number of records, which is never computed from the
+// records.
 func (c config) nominalSize() int {
 	if c.nominal > 0 {
 		return c.nominal

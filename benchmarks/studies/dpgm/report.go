@@ -14,8 +14,8 @@ import (
 // judged is the number of synthetic records of each cluster that are classified.
 const judged = 500
 
-// report measures the generator against real records. None of it is private, and
-// every line says so.
+// report compares the generator with real records. The report is not private, and every line says
+// so.
 func report(ctx context.Context, c config, gen *privgen.Generator, train,
 	test *records.Table) error {
 	fmt.Println()
@@ -29,7 +29,7 @@ func report(ctx context.Context, c config, gen *privgen.Generator, train,
 		return err
 	}
 	if gen.Clusters() == 1 {
-		return nil // all records would have the same label
+		return nil // with one cluster all records would have the same label
 	}
 	return utility(ctx, c, gen, clusters, train, test)
 }
@@ -58,7 +58,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nthe judge, on held-out real images: %v\n", skill)
+	fmt.Printf("\nthe classifier, on held-out real images: %v\n", skill)
 	fmt.Println("cluster  weight  of its real records      of its samples")
 	for i, w := range gen.Weights() {
 		samples, err := gen.Sample(ctx, judged, privgen.FromCluster(i), privgen.Seed(c.seed))
@@ -76,7 +76,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 	return nil
 }
 
-// majority returns the commonest class of a cluster and its share.
+// majority returns the most frequent class of a cluster and its share.
 func majority(counts []int) (class int, share float64) {
 	total := 0
 	for k, n := range counts {
@@ -88,8 +88,8 @@ func majority(counts []int) (class int, share float64) {
 	return class, float64(counts[class]) / float64(max(total, 1))
 }
 
-// utility trains a classifier on synthetic images, each labelled by the commonest
-// class of its cluster's real records, and tests it on real ones.
+// utility trains a classifier on synthetic images, each labelled by the most frequent class of its
+// cluster's real records, and tests it on real images.
 func utility(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering,
 	train, test *records.Table) error {
 	synthetic, err := labelled(ctx, c, gen, clusters, train.Schema())

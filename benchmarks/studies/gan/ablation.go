@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// ablation adds the paper's optimisations one by one, all at the same ε, steps and networks, and
-// prints what a classifier trained on the samples knows of real images, over several seeds.
+// ablation adds the paper's optimisations one by one, with the same ε, steps and networks. It
+// prints the accuracy on real images of a classifier trained on the samples, over several seeds.
 func ablation(ctx context.Context, c config, d data) error {
 	classifier := classify.NeuralNetwork{Hidden: []int{64}, Epochs: 5}
 	judge, err := classify.Convolutional{}.Fit(d.private)
@@ -71,13 +71,13 @@ func spread(x []float64) string {
 	return fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square))
 }
 
-// iterations is the table that the paper leaves out: how many critic steps k groups of noise σ·c
-// allow at ε, by three readings of what they cost, and what the first two really cost.
+// iterations prints a table that is not in the paper: the number of critic steps that k groups of
+// noise σ·c allow at ε, under three ways of charging groups, and the true ε of the first two.
 func iterations(c config) error {
 	const sigma, q = 1.086, 64. / 49000 // the paper's setting for MNIST
 	fmt.Printf("critic steps at ε = %g, δ = %g, %v, σ = %g, q = 64/49000\n", c.budget.Epsilon,
 		c.budget.Delta, c.budget.Relation, sigma)
-	fmt.Printf("%2s  %-24s %-24s %s\n", "k", "groups cost nothing", "k releases apart",
+	fmt.Printf("%2s  %-24s %-24s %s\n", "k", "groups cost nothing", "k separate releases",
 		"one joint release")
 	free, err := allowed(c.budget, q, sigma, 1)
 	if err != nil {
@@ -114,8 +114,8 @@ func step(q, z float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: z}}
 }
 
-// allowed returns the largest number of steps, each of some releases of their own, whose ε is
-// within the budget.
+// allowed returns the largest number of steps whose ε is within the budget, if each step consists
+// of the given number of releases.
 func allowed(b accountant.Budget, q, z float64, releases int) (int, error) {
 	lo, hi := 0, 1<<21
 	for hi-lo > 1 {

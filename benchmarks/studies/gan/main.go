@@ -7,14 +7,13 @@
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz \
 //		-n 60000 -width 256 -steps 20000 -warm 300 -adaptive -groups 3 \
 //		-samples 60000 -out out/mnist -resume
-//	# what each of the paper's optimisations adds, at one ε
+//	# the effect of each of the paper's optimisations, at one ε
 //	go run ./benchmarks/studies/gan -ablation
-//	go run ./benchmarks/studies/gan -iterations  how many iterations grouping allows at one ε
+//	go run ./benchmarks/studies/gan -iterations  the number of steps that grouping allows at one ε
 //
-// It prints the bill before it trains, and the guarantee and the quality afterwards; it writes a
-// picture of samples over time, the generator, and while it trains a checkpoint. A run that was
-// killed goes on from that with
-// -resume: nothing is spent twice.
+// It prints the bill before it trains, and the guarantee and the quality afterwards. It writes a
+// picture of samples over time and the generator, and saves checkpoints during training. With
+// -resume a killed run continues from its checkpoint, and no budget is spent twice.
 package main
 
 import (
@@ -59,12 +58,12 @@ func run(ctx context.Context, args []string) error {
 	return train(ctx, c, plan, d)
 }
 
-// train fits the plan, or goes on with it, and reports.
+// train fits the plan, or continues an interrupted fit, and reports.
 func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")
 	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
 		return fmt.Errorf(
-			"%s is there: -resume goes on with that run; remove it to begin another, which spends again",
+			"%s exists: give -resume to continue that run, or remove the file to begin a new run, which spends again",
 			checkpoint)
 	}
 	film := &film{real: d.private}
@@ -85,7 +84,7 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	if err := report(ctx, c, gen, d); err != nil {
 		return err
 	}
-	return os.Remove(checkpoint) // the generator holds the guarantee now, and nothing is left to spend
+	return os.Remove(checkpoint) // the generator holds the guarantee, and the run is complete
 }
 
 // config is the command line.
@@ -116,21 +115,21 @@ func parse(args []string) (config, error) {
 	f := program.NewFlags("gan")
 	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 40000,
-		"how many digits the program draws, and a public nominal number of images")
+		"number of digits that the program draws, and public nominal number of images")
 	f.Float64Var(&c.publicShare, "public", 0.02,
-		"share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
+		"share of the images that counts as public, for -adaptive, -groups and -warm")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
-	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
+	f.IntVar(&c.samples, "samples", 10000, "number of synthetic images for the scores")
 	f.StringVar(&c.critic, "critic", "mlp",
 		"networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
 	f.IntVar(&c.width, "width", 64,
-		"hidden units of the critic mlp; its generator's layers have twice and four times as many")
+		"hidden units of the critic mlp; the generator's layers have two and four times this number")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
-	f.Float64Var(&c.batch, "batch", 512, "expected images of a critic step")
+	f.Float64Var(&c.batch, "batch", 512, "expected number of images in a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")
 	f.Float64Var(&c.threshold, "threshold", 0,
-		"accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
+		"increase critic-steps until the critic has this accuracy on fakes, such as 0.6")
 	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
 	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
 		"learning rate of Adam (0.5, 0.999) for the generator")
@@ -138,18 +137,18 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.average, "average", 0.99,
 		"decay of the moving average of the generator that is released")
 	f.IntVar(&c.groups, "groups", 0,
-		"clusters of critic parameters, clipped apart to norms of public images; 0 for one")
+		"number of groups of critic parameters, each clipped to norms of public images; 0 for one group")
 	f.BoolVar(&c.adaptive, "adaptive", false,
 		"clip to norms of public images, recomputed in every step")
 	f.Float64Var(&c.scale, "scale", 1,
-		"multiple of the public images' mean gradient norms that is clipped to")
+		"clip norm as a multiple of the public images' mean gradient norms")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")
-	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint in the folder, if there is one")
+	f.BoolVar(&c.resume, "resume", false, "continue from the checkpoint in the folder, if there is one")
 	f.BoolVar(&c.ablation, "ablation", false,
-		"compare plain, with grouping, with adaptive clipping, with warm start")
-	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
+		"compare plain training with grouping, adaptive clipping and warm start")
+	f.BoolVar(&c.iterations, "iterations", false, "print the number of critic steps that grouping allows at one ε")
 	return c, f.Parse(args)
 }

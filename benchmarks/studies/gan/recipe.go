@@ -12,14 +12,14 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// side is that of the images.
+// side is the height and the width of the images.
 const side = digits.Side
 
 // chain returns the run as a chain of the library. Its settings were chosen on drawn digits, never
 // on other images.
 func (c config) chain(public *records.Table) privgen.GANChain {
 	var loss models.CriticLoss
-	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
+	_ = loss.UnmarshalText([]byte(c.loss)) // load has refused unknown losses
 	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps,
 		NominalBatch: c.batch,
 		Optimizer:    sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
@@ -59,7 +59,7 @@ func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitect
 // data holds the images of a run.
 type data struct{ private, public, test *records.Table }
 
-// load reads or draws images, and sets the first of them aside as public.
+// load reads or draws images, and declares the first of them public.
 func (c config) load() (d data, err error) {
 	var loss models.CriticLoss
 	if err := loss.UnmarshalText([]byte(c.loss)); err != nil {

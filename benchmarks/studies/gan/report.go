@@ -12,13 +12,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// report says how good samples are. None of it is private, and every line says so.
+// report measures the quality of samples. The report is not private, and every line says so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
 	synthetic, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
 	if err != nil {
 		return err
 	}
-	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
+	fmt.Println("\nclassifiers trained on synthetic and on real images, tested on held-out real images")
 	method := classify.Convolutional{}
 	var u evaluate.Utility
 	judge, err := method.Fit(d.private)
@@ -55,10 +55,10 @@ func testOn(m classify.Method, train records.Data,
 	return judge.Test(test)
 }
 
-// across is how many images a row of the picture holds: two of each class.
+// across is the number of images in a row of the picture: two of each class.
 const across = 20
 
-// film collects a row of samples every so many steps, always of the same codes.
+// film collects a row of samples of the same codes at regular intervals.
 type film struct {
 	real *records.Table
 	rows []grid.Row

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// judge says how synthetic rows are measured.
+// judge describes how synthetic rows are measured.
 type judge struct {
 	classifiers string
 	most        int
@@ -27,7 +27,7 @@ func (j judge) validate() error {
 	return nil
 }
 
-// methods returns the classifiers by which rows are judged.
+// methods returns the classifiers that measure synthetic rows.
 func (j judge) methods(s records.Schema) []classify.Method {
 	switch j.classifiers {
 	case "one":
@@ -44,10 +44,10 @@ const (
 	mostPairs   = 400
 	mostTriples = 1000
 	mostQueries = 500
-	bins        = 20 // of a number, in variations
+	bins        = 20 // bins of a column of numbers, for variations
 )
 
-// measure fills in the scores of the rows.
+// measure computes the scores of synthetic rows.
 func (j judge) measure(r *result, t table, synthetic records.Data) error {
 	real, err := tabular.Read(t.rows, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (j judge) measure(r *result, t table, synthetic records.Data) error {
 	return j.classes(r, t, synthetic)
 }
 
-// classes trains classifiers on the rows and tests them on the rows held out.
+// classes trains classifiers on the synthetic rows and tests them on held-out real rows.
 func (j judge) classes(r *result, t table, synthetic records.Data) error {
 	s := t.rows.Schema()
 	if s.Classes() == 0 {
@@ -94,7 +94,7 @@ func (j judge) classes(r *result, t table, synthetic records.Data) error {
 	}
 	train := synthetic
 	if frame, ok := synthetic.(*records.Frame); ok && frame.Len() > j.most {
-		rows := make([]int32, j.most) // at equal distances: real rows may be in some order
+		rows := make([]int32, j.most) // evenly spaced, since real rows may be sorted
 		for i := range rows {
 			rows[i] = int32(i * (frame.Len() / j.most))
 		}

@@ -1,5 +1,5 @@
-// Marginals measures AIM, MST and MERF from their defaults on a table, beside the reference
-// implementation of AIM and MST: docs/studies/marginals.md.
+// Marginals measures AIM, MST and MERF with default settings on a table, and the reference
+// implementation of AIM and MST for comparison. docs/studies/marginals.md has the results.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// shapes are made-up tables.
+// shapes lists the shapes of generated tables.
 var shapes = map[string]demo.TableSource{
 	"adult-like": {Records: 20_000, Numbers: 6, Choices: 8, Levels: 16, Flags: 1, Classes: 2,
 		Minority: 0.25, Seed: 1},
@@ -45,22 +45,22 @@ func main() { program.Main("marginals", run) }
 func parse(args []string) (config, error) {
 	var c config
 	f := program.NewFlags("marginals")
-	f.StringVar(&c.shape, "shape", "adult-like", "a made-up table, in place of files")
-	f.StringVar(&c.schema, "schema", "", "schema of files")
-	f.StringVar(&c.train, "train", "", "comma-separated values")
-	f.StringVar(&c.test, "test", "", "others to test on; a fifth of the training rows if empty")
+	f.StringVar(&c.shape, "shape", "adult-like", "shape of a generated table, used without files")
+	f.StringVar(&c.schema, "schema", "", "schema of the files")
+	f.StringVar(&c.train, "train", "", "CSV file of real rows")
+	f.StringVar(&c.test, "test", "", "CSV file of real rows to test on; by default a fifth of the training rows")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
-	systems := f.String("systems", "aim", "of aim, mst, merf, reference-aim, reference-mst, "+
-		"and real for the rows themselves, with commas between them")
-	epsilons := f.String("epsilon", "1", "numbers with commas between them")
-	f.IntVar(&c.runs, "runs", 1, "runs of each, of seeds 0, 1 and so on")
+	systems := f.String("systems", "aim", "aim, mst, merf, reference-aim, reference-mst, "+
+		"or real for the real rows, separated by commas")
+	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
+	f.IntVar(&c.runs, "runs", 1, "number of runs of each system, with seeds 0, 1 and so on")
 	f.StringVar(&c.judge.classifiers, "classifiers", "six", "one (gradient boosting), six or all")
-	f.IntVar(&c.judge.most, "most", 20_000, "rows that a classifier learns from at most")
+	f.IntVar(&c.judge.most, "most", 20_000, "largest number of rows on which a classifier is trained")
 	f.StringVar(&c.results, "results", "",
-		"CSV file to which every run adds a line; runs whose line is there are not repeated")
+		"CSV file to which every run adds a line; runs that already have a line are not repeated")
 	f.StringVar(&c.python, "python", "python3",
-		"for the reference: a Python with the package dpmm; run in the folder of the repository")
-	f.BoolVar(&c.summary, "summary", false, "print means of the file of results, and run nothing")
+		"for the reference: path of a Python with the package dpmm; run in the root of the repository")
+	f.BoolVar(&c.summary, "summary", false, "print the means of the file of results, and run no system")
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
@@ -113,7 +113,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// table is real rows, and others to judge by.
+// table holds real rows, and held-out real rows for the scores.
 type table struct {
 	name       string
 	rows, held *records.Frame
@@ -154,7 +154,7 @@ func (c config) load() (table, error) {
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// holdOut divides rows at random, with a public seed.
+// holdOut splits rows at random, with a public seed.
 func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	var kept, out []int32
 	rng := rand.New(rand.NewPCG(1, 0x73706c6974))

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// resultKey names a run.
+// resultKey identifies a run.
 type resultKey struct {
 	table, system string
 	epsilon       float64
@@ -25,8 +25,9 @@ type result struct {
 	roc, hard, weighted, macro, boosting, seconds float64
 }
 
-// resultNames lists the columns of a file of results. Smaller variations, queries and told are
-// better; told is the area under the curve of a forest that distinguishes synthetic from real rows.
+// resultNames lists the columns of a file of results. Smaller values of variation, queries and told
+// are better. The column told is the area under the ROC curve of a forest that distinguishes
+// synthetic from real rows.
 var resultNames = [...]string{"table", "system", "epsilon", "seed", "variation_1", "variation_2",
 	"variation_3", "queries", "told", "shapes", "trends", "roc", "roc_hard", "weighted_f1",
 	"macro_f1", "roc_boosting", "processor_s"}
@@ -59,7 +60,7 @@ func (l results) has(key resultKey) bool {
 	return false
 }
 
-// readResults reads a file of results; one that does not exist has none.
+// readResults reads a file of results. If the file does not exist, it returns no results.
 func readResults(path string) (results, error) {
 	if path == "" {
 		return nil, nil
@@ -89,7 +90,7 @@ func readResults(path string) (results, error) {
 
 func parseResult(line []string) (r result, err error) {
 	if len(line) != len(resultNames) {
-		return r, fmt.Errorf("%d columns; want %d", len(line), len(resultNames))
+		return r, fmt.Errorf("got %d columns, want %d", len(line), len(resultNames))
 	}
 	r.table, r.system = line[0], line[1]
 	if r.epsilon, err = strconv.ParseFloat(line[2], 64); err != nil {
@@ -106,7 +107,7 @@ func parseResult(line []string) (r result, err error) {
 	return r, nil
 }
 
-// appendResult adds a line to a file of results, which it makes if there is none.
+// appendResult adds a line to a file of results, and creates the file if necessary.
 func appendResult(path string, r result) (err error) {
 	if path == "" {
 		return nil

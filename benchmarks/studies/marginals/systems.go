@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// synthetic draws as many rows from a system as there are real ones; for the reference it also
-// returns the processor time that its program states.
+// synthetic draws the same number of rows from a system as there are real rows. For the reference
+// it also returns the processor time that its program reports.
 func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.Data, float64,
 	error) {
 	s, b, n := t.rows.Schema(), accountant.Budget{Epsilon: key.epsilon, Delta: 1e-5}, t.rows.Len()
@@ -35,7 +35,7 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	case "reference-aim", "reference-mst":
 		return c.reference(ctx, t, key)
 	default:
-		err = fmt.Errorf("no system of that name")
+		err = fmt.Errorf("unknown system")
 	}
 	if err != nil {
 		return nil, 0, err

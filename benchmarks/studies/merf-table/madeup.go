@@ -33,12 +33,12 @@ func madeUpSchema() (records.Schema, error) {
 		records.Label("income", "low", "high"))
 }
 
-// madeUp draws records of the made-up table.
+// madeUp draws records of the generated table.
 func madeUp(s records.Schema, n int, seed uint64) *records.Frame {
 	rng := rand.New(rand.NewPCG(seed, 0x7461626c65))
 	b, err := records.NewFrameBuilder(s)
 	if err != nil {
-		panic(err) // not reached: the schema is part of the program
+		panic(err) // cannot happen: the schema is part of the program
 	}
 	for range n {
 		if err := b.Append(person(rng)...); err != nil {
@@ -77,13 +77,13 @@ func person(rng *rand.Rand) []any {
 	return row
 }
 
-// jobOf draws a job that suits a given education.
+// jobOf draws a job that depends on the education.
 func jobOf(rng *rand.Rand, school int) int {
 	s := float64(school)
 	return pick(rng, 4, 6-0.8*s, 1+s, 2, 4, 0.2+0.1*s*s, 4-0.6*s, 1.5-0.2*s, 1.2)
 }
 
-// pick draws an index by weights.
+// pick draws an index with probability proportional to its weight.
 func pick(rng *rand.Rand, weights ...float64) int {
 	total := 0.0
 	for _, w := range weights {

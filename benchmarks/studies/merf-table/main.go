@@ -1,16 +1,17 @@
-// Command merf-table makes a private synthetic copy of a table: mixed columns and a class, from
-// records to a CSV file and a report.
+// Command merf-table makes a private synthetic copy of a table with mixed columns and a class, and
+// reports on its quality.
 //
 //	go run ./benchmarks/studies/merf-table  on a table made by the program: 20 s of processor time
 //	go run ./benchmarks/studies/merf-table -train adult.data.gz -test adult.test.gz  on Adult
 //	go run ./benchmarks/studies/merf-table -schema mine.json -train mine.csv -header  on any table
 //
-// The schema says which columns there are, their bounds and their levels. It is public: adult.json
-// and its neighbours are written from the data sets' documentation, never from their records.
+// The schema lists the columns, their bounds and their levels. It is public: adult.json and the
+// other schemas of this folder were written from the data sets' documentation, never from their
+// records.
 //
-// It prints the bill before it reads a record, the guarantee and the quality afterwards, and writes
-// synthetic.csv, the generator and the released embedding, against which other generators can be
-// trained at no cost.
+// It prints the bill before it reads a record, and the guarantee and the quality afterwards. It
+// writes synthetic.csv, the generator and the released embedding. Other generators can be trained
+// against the embedding at no cost.
 package main
 
 import (
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string) error {
 	return c.report(synthetic, train, test)
 }
 
-// fit releases the embedding, keeps it, and trains the generator against it.
+// fit releases the embedding, saves it, and trains the generator against it.
 func (c config) fit(ctx context.Context, plan *merf.Plan,
 	train *records.Frame) (*privgen.Generator, error) {
 	if c.embedding != "" {
@@ -94,7 +95,7 @@ func (c config) refit(ctx context.Context, plan *merf.Plan) (*privgen.Generator,
 	return plan.Refit(ctx, e, privgen.OnProgress(show))
 }
 
-// show prints a line now and then.
+// show prints a line of progress at intervals.
 func show(p privgen.Progress) {
 	if p.Step%500 == 0 || p.Step == p.Of {
 		fmt.Fprintf(os.Stderr, "%s %d/%d, ε so far %.3g, %.0f s\n", p.Stage, p.Step, p.Of, p.Epsilon,
@@ -102,7 +103,7 @@ func show(p privgen.Progress) {
 	}
 }
 
-// write draws the synthetic records and saves them beside the generator.
+// write draws the synthetic records and saves them and the generator.
 func (c config) write(ctx context.Context, gen *privgen.Generator) (records.Data, error) {
 	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
 		return nil, err

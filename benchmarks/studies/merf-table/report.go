@@ -13,7 +13,7 @@ import (
 
 func (c config) path(name string) string { return filepath.Join(c.out, name) }
 
-// report compares synthetic with real records. None of it is private, and it says so.
+// report compares synthetic with real records. The report is not private and says so.
 func (c config) report(synthetic records.Data, train, test *records.Frame) error {
 	if c.quick || test == nil {
 		return nil

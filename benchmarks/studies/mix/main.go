@@ -1,15 +1,15 @@
-// Command mix publishes noisy mixtures of images and learns from what was published, as a stranger
-// would who has the published file and nothing else.
+// Command mix publishes noisy mixtures of images and learns from the published file alone, as
+// anyone can who has the file.
 //
 //	go run ./benchmarks/studies/mix  on digits drawn by the program: 10 s of processor time
 //	go run ./benchmarks/studies/mix -n 60000 -mixtures 60000 -samples 60000 -epochs 5 \
 //	    -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //	    -test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// It prints the bill before it reads a record and the guarantee afterwards, writes the release
-// (mixtures.npz), a picture of mixtures (as the paper's Fig. 1) and, where class moments were
-// learnt, of digits drawn from them, and scores a convolutional network and a linear model on
-// held-out images.
+// It prints the bill before it reads a record, and the guarantee afterwards. It writes the release
+// (mixtures.npz) and a picture of mixtures (as in the paper's Fig. 1). If class moments were
+// learnt, it also writes a picture of digits drawn from them. Finally it tests a convolutional
+// network and a linear model on held-out images.
 package main
 
 import (
@@ -54,34 +54,34 @@ func parse(args []string) (config, error) {
 		"idx file of held-out images, needed with -images (without both, more digits are drawn)")
 	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
 	f.IntVar(&c.n, "n", 20000,
-		"digits the program draws; of files the public number of records, under add/remove a guess")
-	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
-	f.IntVar(&c.degree, "degree", 0, "records in a mixture (default: the plan chooses)")
+		"number of drawn digits, or public number of records in files (a guess under add/remove)")
+	f.IntVar(&c.mixtures, "mixtures", 10000, "number of released mixtures")
+	f.IntVar(&c.degree, "degree", 0, "number of records in a mixture (default: the plan chooses)")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.StringVar(&c.sampling, "sampling", "poisson",
 		"poisson, or subset (without replacement, under replace_one only)")
 	f.BoolVar(&c.byClass, "by-class", true,
-		"mix records of one class; false for the paper's mixtures of all")
+		"mix records of one class; false for the paper's mixtures of all records")
 	f.Float64Var(&c.centers, "centers", 0.15,
-		"fraction of ε for mean records, released first; 0 for none")
-	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
+		"fraction of ε for mean records, which are released first; 0 for none")
+	f.Float64Var(&c.clip, "clip", 9, "clip norm of records")
 	f.Float64Var(&c.short, "clip-deviation", 6.5,
-		"norm that deviations from mean records are shortened to")
+		"clip norm of deviations from mean records")
 	f.Float64Var(&c.share, "label-share", 0,
-		"part of a record's squared norm that is its label (default: the best for a linear learner)")
+		"the label's part of a record's squared norm (default: the best for a linear learner)")
 	f.StringVar(&c.learner, "learner", "moments",
 		"what the network learns from: moments (images drawn from class moments) or soft (mixtures and "+
 			"soft labels)")
 	f.Float64Var(&c.denoise, "denoise", 0,
-		"width in pixels of a normal filter over mixtures, for the soft learner")
+		"width in pixels of a Gaussian filter over mixtures, for the soft learner")
 	f.IntVar(&c.project, "random-projection", 0,
 		"baseline: release single records projected to this many coordinates")
-	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments in each pass of training")
-	f.IntVar(&c.epochs, "epochs", 5, "passes of the network's training")
+	f.IntVar(&c.samples, "samples", 10000, "number of images drawn from class moments in each pass of training")
+	f.IntVar(&c.epochs, "epochs", 5, "number of passes of the network's training")
 	f.IntVar(&c.runs, "runs", 1,
-		"releases, each trained on with a seed of its own; every one is a run on its own budget")
+		"number of releases, each with a separate budget and its own training seed")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of weights and draws; noise cannot be seeded")
-	f.StringVar(&c.out, "out", "out", "folder for release and pictures")
+	f.StringVar(&c.out, "out", "out", "folder for the release and the pictures")
 	return c, f.Parse(args)
 }
 
@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// export writes the release, for other programs to learn from.
+// export writes the release, so that other programs can learn from it.
 func (c config) export(m *mix.Model) error {
 	path := filepath.Join(c.out, "mixtures.npz")
 	if err := program.Save(path, m.Rows().WriteNPZ); err != nil {

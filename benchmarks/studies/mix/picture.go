@@ -19,7 +19,7 @@ const (
 // pictureOf shows mixtures as they are released and after smoothing.
 func (c config) pictureOf(m *mix.Model) error {
 	if c.project > 0 {
-		return nil // no images
+		return nil // the rows are not images
 	}
 	smooth, err := mix.Denoise(m.Rows(), digits.Schema(), 1)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixing returns the release in the library's own words.
+// mixing returns the release as a configuration of the library.
 func (c config) mixing() mix.Config {
 	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures,
 		ClipNorm: c.clip,
@@ -37,7 +37,7 @@ func (c config) mixing() mix.Config {
 	return out
 }
 
-// testDigits is how many held-out digits the program draws.
+// testDigits is the number of held-out digits that the program draws.
 const testDigits = 5000
 
 func (c config) load() (train, test *records.Table, err error) {
@@ -63,8 +63,8 @@ func (s score) String() string {
 		s.network, s.linear)
 }
 
-// learn trains on one release and scores on held-out images, which are shortened as the mixed ones
-// were.
+// learn trains on one release and tests on held-out images, which are clipped like the mixed
+// images.
 func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, seed uint64,
 	show bool) (score, error) {
 	shown, err := c.seen(m, test)
@@ -94,7 +94,7 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	return s, nil
 }
 
-// network returns a small convolutional one; projected records are no images and get two dense
+// network returns a small convolutional network. Projected records are not images and get two dense
 // layers, as in the paper.
 func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 	if c.project > 0 {
@@ -106,8 +106,8 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 				Pad: 2}}}.Classifier(device.CPU(), dim, 10, seed)
 }
 
-// fromMoments trains on images drawn from the class moments that the mixtures show, fresh ones all
-// the time. The network is then shown held-out images as moments describe images.
+// fromMoments trains on new images in every step, drawn from the class moments of the mixtures.
+// Held-out images are reduced to what the moments describe before the network classifies them.
 func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier,
 	t mix.Trainer, show bool,
 	test *records.Table) (*records.Table, error) {
@@ -126,8 +126,8 @@ func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Class
 	return moments.Described(test)
 }
 
-// fromMixtures trains on the mixtures themselves, as the paper does, stretched to vary as single
-// images do.
+// fromMixtures trains on the mixtures themselves, as the paper does. The mixtures are scaled to the
+// variance of single images.
 func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Classifier,
 	t mix.Trainer) error {
 	rows := m.Whiten()
@@ -137,18 +137,18 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 			return err
 		}
 	}
-	// labels become shares; features stay
+	// labels become shares; features are unchanged
 	wide := records.Interval(rows.Dim(), -math.MaxFloat32, math.MaxFloat32)
 	return t.Fit(ctx, net, mix.Project(rows, wide))
 }
 
-// seen returns how a record looks to a model learnt from the release: shortened, projected where
-// the release is.
+// seen returns records in the form that a model of the release expects: clipped, and projected if
+// the release is projected.
 func (c config) seen(m *mix.Model, test *records.Table) (*records.Table, error) {
 	return m.Prepared(test)
 }
 
-// report gives mean and spread over runs.
+// report prints the mean and the standard deviation over runs.
 func report(scores []score) {
 	if len(scores) < 2 {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// clusterFigure is Fig. 3.
+// clusterFigure draws Fig. 3 of Acs et al.
 type clusterFigure struct {
 	images, labels      string
 	n, runs, iterations int
@@ -40,8 +40,8 @@ func (f *clusterFigure) spaces(list string) error {
 	return nil
 }
 
-// config returns the private k-means both methods run, from the same data-free start. The papers'
-// Lloyd iterations move centres to noisy means without further processing.
+// config returns the private k-means that both methods run, from the same data-free start. The
+// papers' Lloyd iterations move centres to noisy means without further processing.
 func (f clusterFigure) config() kmeans.Config {
 	c := kmeans.Config{K: 10, Iterations: f.iterations, Small: kmeans.SplitLargest}
 	if !f.shrink {

@@ -1,11 +1,11 @@
-// Command paper-figures draws the figures of Acs et al. (TKDE 2019) as this
-// library has them: Fig. 2, what ε a DPGM run costs by the number of epochs, and
-// Fig. 3, how well private k-means finds the digits by ε. Of Lee et al. (ISIT 2019) it draws
-// Fig. 3, what ε mixtures cost by their noise, and prints Table I when asked to.
+// Command paper-figures draws figures of two papers with this library. From Acs et al. (TKDE 2019)
+// it draws Fig. 2, the ε of a DPGM run by the number of epochs, and Fig. 3, the accuracy of private
+// k-means on digits by ε. From Lee et al. (ISIT 2019) it draws Fig. 3, the ε of mixtures by their
+// noise, and with -table prints Table I.
 //
 //	# drawn digits, few runs, into ./out: 45 s of processor time
 //	go run ./benchmarks/studies/paper-figures
-//	# the mixtures' figure; with -table also their table
+//	# the figure of mixtures; with -table also the table of mixtures
 //	go run ./benchmarks/studies/paper-figures -mix
 //	go run ./benchmarks/studies/paper-figures -runs 100 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
@@ -32,21 +32,21 @@ func run(ctx context.Context, args []string) error {
 	out := f.String("out", "out", "folder for the figures")
 	f.StringVar(&c.images, "images", "", "idx file of images (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of labels")
-	f.IntVar(&c.n, "n", 10000, "how many digits the program draws")
-	f.IntVar(&c.runs, "runs", 5, "runs behind each point of Fig. 3 (the papers: 100)")
+	f.IntVar(&c.n, "n", 10000, "number of digits that the program draws")
+	f.IntVar(&c.runs, "runs", 5, "number of runs for each point of Fig. 3 (the papers: 100)")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
 	f.Func("d", "comma-separated numbers of features (default 50,100,200,500)",
 		func(list string) error {
 			return c.spaces(list)
 		})
 	f.BoolVar(&c.shrink, "shrink", false,
-		"use the library's own post-processing of centres in both methods, beyond the papers")
+		"use the library's own post-processing of centres in both methods, unlike the papers")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of k-means")
 	var t mixTable
 	mixtures := f.Bool("mix", false, "draw only the figure of mixtures")
 	table := f.Bool("table", false, "with -mix, also train networks on mixtures of every degree")
 	f.IntVar(&t.mixtures, "mixtures", 10000,
-		"mixtures behind each number of the table (60000 for MNIST)")
+		"number of mixtures for each entry of the table (60000 for MNIST)")
 	f.StringVar(&t.testImages, "test-images", "", "idx file of held-out images, for the table")
 	f.StringVar(&t.testLabels, "test-labels", "", "idx file of their labels")
 	if err := f.Parse(args); err != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): what ε a million mixtures of a million records
-// cost, by the noise on their means, for several degrees; 50 features and 50 label coordinates,
-// equal noise on both. Records and labels have norm 1 at most and no negative coordinates, as the
-// paper assumes (its theorem does not use the norms): replacing a record then moves features and
-// label by √2 each, together by 2, and removing it moves them by √2.
+// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): the ε of a million mixtures of a million
+// records by the noise on their means, for several degrees, with 50 features and 50 label
+// coordinates and equal noise on both. Records and labels have norm at most 1 and no negative
+// coordinates, as the paper assumes, although its theorem does not use the norms. Replacing a
+// record then moves features and label by √2 each, together by 2, and removing a record moves them
+// together by √2.
 func mixFigure3(out string) error {
 	const n, dim = 1_000_000, 100
 	var curves []curve
@@ -63,7 +64,7 @@ func mixFigure3(out string) error {
 	return save(filepath.Join(out, "mix-fig3.png"), title, "log10 σ", "ε", curves)
 }
 
-// descend follows a curve from much noise to little, as far as a plot can show it.
+// descend computes a curve from large to small noise, up to the largest ε that the plot shows.
 func (c *curve) descend(from float64, epsilon func(sigma float64) (float64, error)) error {
 	for sigma := from; sigma > 0.005; sigma /= 1.5 {
 		e, err := epsilon(sigma)
@@ -99,7 +100,7 @@ func (c mixTable) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.n = train.Len() // public under replace-one; a stand-in for a public guess under add/remove
+	c.n = train.Len() // public under replace-one; used as a public guess under add/remove
 	fmt.Printf("DPMix, Table I: %d mixtures of %d images, δ = 1e-5, network on mixtures and soft "+
 		"labels, one run\n", c.mixtures, c.n)
 	fmt.Println(
@@ -138,7 +139,7 @@ func (c mixTable) load() (train, test *records.Table, err error) {
 	return train, test, err
 }
 
-// score releases mixtures, trains on them and counts.
+// score releases mixtures, trains on them and returns the accuracy.
 func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, train,
 	test *records.Table) (float64, error) {
 	plan, err := mix.Config{Schema: digits.Schema(),

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// save draws curves into a PNG and says where it is.
+// save draws curves into a PNG file and prints its path.
 func save(path, title, x, y string, curves []curve) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
@@ -51,7 +51,7 @@ func draw(p *plot.Plot, c curve) error {
 	return nil
 }
 
-// Len, XY and YError make a curve's spread drawable.
+// Len, XY and YError implement the plotter's interfaces for points with error bars.
 func (c curve) Len() int                      { return len(c.points) }
 func (c curve) XY(i int) (x, y float64)       { return c.points[i].X, c.points[i].Y }
 func (c curve) YError(i int) (lo, hi float64) { return c.spread[i], c.spread[i] }

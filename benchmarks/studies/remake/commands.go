@@ -10,7 +10,7 @@ import (
 
 // command is one command line of a page.
 type command struct {
-	page string // without folder and extension
+	page string // name of the page, without folder and extension
 	dir  string // working directory, relative to the repository
 	args []string
 }
@@ -68,7 +68,7 @@ func expand(line string, values map[string]string) (out string, err error) {
 	out = variable.ReplaceAllStringFunc(line, func(name string) string {
 		value, ok := values[name[1:]]
 		if !ok {
-			err = fmt.Errorf("%s: no value for %s", line, name)
+			err = fmt.Errorf("%s: the variable %s has no value", line, name)
 		}
 		return value
 	})

@@ -1,13 +1,13 @@
-// Command remake runs the commands that a page of docs/studies, or docs/defaults.md, states, and
-// keeps their output.
+// Command remake runs the commands on a page of docs/studies, or on docs/defaults.md, and keeps
+// their output.
 //
 //	go run ./benchmarks/studies/remake -list                     the commands of all pages
-//	go run ./benchmarks/studies/remake -data FOLDER gan mixtures run those of two pages
+//	go run ./benchmarks/studies/remake -data FOLDER gan mixtures run the commands of two pages
 //
-// Run it in the root of the repository. A word of a command that is the name of a file anywhere
-// under -data stands for that file. The output of the n-th command of a page is written to
-// PAGE-n.txt, after the command itself. Private noise has no seed, so figures differ from those of
-// the page within their deviations.
+// Run it in the root of the repository. If a word of a command is the name of a file anywhere under
+// -data, it is replaced by the path of that file. The n-th command of a page and its output are
+// written to PAGE-n.txt. Private noise has no seed, so figures differ from those of the page within
+// their deviations.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 		return nil
 	}
 	if f.NArg() == 0 {
-		return errors.New("want the names of pages, such as gan, or -list")
+		return errors.New("got no arguments: want the names of pages, such as gan, or -list")
 	}
 	files, err := filesOf(*data)
 	if err != nil {

@@ -15,11 +15,12 @@ import (
 
 var root = filepath.Join("..", "..", "..")
 
-// TestEveryStudyStatesItsCommand: a page without a command could not be remade.
+// TestEveryStudyStatesItsCommand checks that every page states commands, since its numbers could
+// not be made again otherwise.
 func TestEveryStudyStatesItsCommand(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "studies", "*.md"))
 	if err != nil || len(pages) < 8 {
-		t.Fatalf("%d pages: %v", len(pages), err)
+		t.Fatalf("got %d pages, want at least 8; error %v", len(pages), err)
 	}
 	for _, page := range pages {
 		commands, err := commandsOf(page)
@@ -46,11 +47,11 @@ func TestCommandsParse(t *testing.T) {
 		}
 		checked++
 		if mistake := check(t, c); mistake != "" {
-			t.Errorf("%s: %v: %s", c.page, c, mistake)
+			t.Errorf("%s: the command %v is wrong: %s", c.page, c, mistake)
 		}
 	}
 	if checked < 35 {
-		t.Errorf("only %d commands: the search is broken", checked)
+		t.Errorf("only %d commands were found, so the search is broken", checked)
 	}
 	for _, wrong := range []string{"-epsilon x", "-runs 1.5", "-nonsense 1", "extra"} {
 		c := command{page: "test", args: words("go run ./benchmarks/studies/mix " + wrong)}
@@ -60,18 +61,18 @@ func TestCommandsParse(t *testing.T) {
 	}
 }
 
-// check returns what is wrong with a go run command.
+// check returns a description of the mistake in a go run command, or "".
 func check(t *testing.T, c command) string {
 	flags := flagsOf(t, filepath.Join(root, c.dir, c.args[2]))
 	if len(flags) == 0 {
-		return "no program"
+		return "the command names no program"
 	}
 	for i := 3; i < len(c.args); i++ {
 		name, ok := strings.CutPrefix(c.args[i], "-")
 		kind, known := flags[name]
 		switch {
 		case !ok:
-			return c.args[i] + " is no flag"
+			return c.args[i] + " is not a flag"
 		case !known:
 			return "the program has no flag -" + name
 		case kind == "Bool":
@@ -97,7 +98,7 @@ func check(t *testing.T, c command) string {
 
 var kinds = []string{"Int", "Uint64", "Float64", "String", "Bool", "Text", "Func"}
 
-var known = map[string]map[string]string{} // the flags of folders that were read
+var known = map[string]map[string]string{} // the flags of programs, by folder
 
 const module = "github.com/seed7ba64551/privgen/"
 

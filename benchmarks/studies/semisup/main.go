@@ -1,5 +1,5 @@
 // Command semisup trains a classifier on few labelled images, with the help of a private generator
-// of unlabelled ones.
+// of unlabelled images.
 //
 //	# on digits drawn by the program, about half a minute of a core
 //	go run ./benchmarks/studies/semisup
@@ -7,12 +7,12 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // A generator learns, under differential privacy, from many images without labels. Two classifiers
-// then teach each other on its samples: C1 sees an image, C2 an image and the code it was made
-// from. In each round C2 learns the classes that C1 gives to fresh samples, and C1 learns from
-// labelled images and, from a third of the way on, from more and more samples with the classes that
-// C2 gives them. Nothing of that costs privacy: the generator is released. The program prints the
-// plan and the guarantee, draws public images and samples, and compares the accuracy of C1 with and
-// without samples.
+// then train each other on its samples: C1 sees an image, and C2 sees an image and the code from
+// which it was generated. In each round C2 learns the classes that C1 gives to new samples. C1
+// learns from labelled images and, after the first third of the rounds, from a growing share of
+// samples with the classes that C2 gives them. This costs no privacy, since the generator is
+// released. The program prints the plan and the guarantee, draws public images and samples, and
+// compares the accuracy of C1 with and without samples.
 //
 // Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
 // Algorithm 4.
@@ -54,17 +54,17 @@ func parse(args []string) (config, error) {
 		"idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
 	f.IntVar(&c.n, "n", 40000,
-		"how many digits the program draws, and a public nominal number of images")
+		"number of digits that the program draws, and public nominal number of images")
 	f.IntVar(&c.labelled, "labelled", 200,
-		"how many of them are public, with labels; the others are private, without")
+		"number of public images with labels; the other images are private and have no labels")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.steps, "steps", 1000, "critic steps of the generator's training")
-	f.IntVar(&c.rounds, "rounds", 1500, "rounds of the classifiers")
-	f.IntVar(&c.batch, "batch", 64, "images of a round")
-	f.Float64Var(&c.share, "share", 0.2, "share of samples in a batch of C1, at last")
+	f.IntVar(&c.rounds, "rounds", 1500, "number of rounds of the classifiers' training")
+	f.IntVar(&c.batch, "batch", 64, "number of images in a round")
+	f.Float64Var(&c.share, "share", 0.2, "final share of samples in a batch of C1")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.repeat, "repeat", 3,
-		"how often the classifiers are trained, each time from another seed")
+		"number of times that the classifiers are trained, each time with another seed")
 	f.StringVar(&c.out, "out", "out", "folder for the picture")
 	return c, f.Parse(args)
 }
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.labelled < 1 || c.labelled+2000 > all.Len() {
-		return fmt.Errorf("-labelled %d: want some, and 2000 images to test on besides", c.labelled)
+		return fmt.Errorf("-labelled %d: want at least one, and 2000 further images to test on", c.labelled)
 	}
 	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000),
 		all.Slice(c.labelled+2000, all.Len())
@@ -115,7 +115,7 @@ func (c config) load() (*records.Table, error) {
 	return records.OpenIDX(c.images, c.labels, digits.Schema())
 }
 
-// generator learns from images without looking at their labels.
+// generator trains a generator on images without using their labels.
 func (c config) generator(ctx context.Context, private *records.Table) (*privgen.Generator, error) {
 	const batch = 512.
 	plan, err := gan.Config{

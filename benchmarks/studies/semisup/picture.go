@@ -18,8 +18,8 @@ const (
 	down   = 4  // rows of samples
 )
 
-// picture shows public images and, below them, samples of the generator: what the classifiers learn
-// from.
+// picture draws the classifiers' training data: public images and, below them, samples of the
+// generator.
 func (c config) picture(m *gan.Model, public *records.Table) error {
 	x, _, err := sample(m, down*across, public.Schema().Dim(), rand.New(rand.NewPCG(c.seed, 5)))
 	if err != nil {

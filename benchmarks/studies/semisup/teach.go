@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// pupil is a classifier in training, without privacy: what it sees is public or released.
+// pupil is a classifier that is trained without privacy, since its training data are public or
+// released.
 type pupil struct {
 	net     *models.Classifier
 	descent *sgd.Descent
@@ -40,14 +41,15 @@ func (p *pupil) learn(x, targets device.Matrix) {
 }
 
 // judge returns the probabilities of classes. The source uses only the most likely class. On
-// samples that resemble no class, this makes both classifiers certain of their first answer.
+// samples that resemble no class, using only that class makes both classifiers certain of their
+// first answer.
 func (p *pupil) judge(x device.Matrix) device.Matrix {
 	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
 	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)
 	return out
 }
 
-// teach is Algorithm 4: it trains C1 and, if there is a generator, C2 with it, and returns the
+// teach is Algorithm 4. It trains C1 and, if there is a generator, also C2, and returns the
 // accuracy of C1 on test images.
 func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (float64, error) {
 	dim, classes := public.Schema().Dim(), public.Schema().Classes()
@@ -83,13 +85,13 @@ func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (f
 	return images.Accuracy(test, first.net.PredictClass), nil
 }
 
-// shareAt returns the share of samples in a batch: none in the first third, all of -share in the
-// last.
+// shareAt returns the share of samples in a batch: 0 in the first third of the rounds, -share in
+// the last third.
 func (c config) shareAt(round int) float64 {
 	return c.share * min(max(3*float64(round)/float64(c.rounds)-1, 0), 1)
 }
 
-// below returns the rows of a and then those of b.
+// below returns the rows of a followed by the rows of b.
 func below(a, b device.Matrix) device.Matrix {
 	flat := make([]float32, 0, (a.Rows+b.Rows)*a.Cols)
 	for _, m := range []device.Matrix{a, b} {
@@ -116,7 +118,7 @@ func draw(t *records.Table, n int, rng *rand.Rand) (x, targets device.Matrix) {
 	return b.Dense, targets
 }
 
-// sample returns a batch of the generator's images, and the same with their codes.
+// sample returns a batch of the generator's images, and the same images joined with their codes.
 func sample(m *gan.Model, n, dim int, rng *rand.Rand) (x, both device.Matrix, err error) {
 	codes := device.HostMatrix(n, latent, make([]float32, n*latent))
 	for i := range codes.Data {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// result is one synthesiser at one ε, over all seeds.
+// result holds the results of one synthesiser at one ε, over all seeds.
 type result struct {
 	method  string
 	epsilon float64
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	return figures(c, results)
 }
 
-// judge fits, samples and evaluates, once for each seed.
+// judge fits, samples and evaluates a synthesiser, once for each seed.
 func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable,
 	truth *itemsets.Index) (result, error) {
 	out := result{method: m.name, epsilon: eps}

@@ -46,7 +46,7 @@ func draw(path, x string, names []string, lines map[string]plotter.XYs) error {
 	for i, name := range names {
 		points := lines[name]
 		for k := range points {
-			points[k].Y = max(points[k].Y, 1e-6) // which has a logarithm
+			points[k].Y = max(points[k].Y, 1e-6) // positive, for the logarithmic scale
 		}
 		line, dots, err := plotter.NewLinePoints(points)
 		if err != nil {

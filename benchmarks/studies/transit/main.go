@@ -5,13 +5,13 @@
 //	go run ./benchmarks/studies/transit  on generated sets, about a minute
 //	go run ./benchmarks/studies/transit -preset transit  at the size of the papers' transit data
 //	go run ./benchmarks/studies/transit \
-//	    -preset cdr at the size of their call records: up to an hour
+//	    -preset cdr at the size of the papers' call records: up to an hour
 //	go run ./benchmarks/studies/transit -file retail.dat.gz -universe 16470 \
 //	    -max-items 76 -nominal 88000
 //
-// It prints what each run guarantees (with -v all of it, and each plan's bill), a table of errors
-// against ε, and what the papers' own accounting would print for the same noise; and it draws the
-// errors. Errors compare with the real records and are not private.
+// It prints each run's guarantee (with -v in full, and each plan's bill), a table of errors by ε,
+// and the ε that the papers' own accounting would print for the same noise. It also draws the
+// errors. Errors are computed from the real records and are not private.
 package main
 
 import (
@@ -37,7 +37,7 @@ type config struct {
 	universe, maxItems int
 	mean               float64
 	source             demo.SetSource
-	nominal            int // a public guess at the number of records, which scales batches
+	nominal            int // a public guess of the number of records, which scales batches
 
 	epsilons  []float64
 	delta     float64
@@ -49,13 +49,13 @@ type config struct {
 	queries   int
 	popular   bool
 
-	batch                       float64 // expected, of training
+	batch                       float64 // expected batch size of training
 	epochs                      int
-	steps                       int // instead of epochs
+	steps                       int // number of steps, instead of epochs
 	hidden, latent              int
 	lr, clip                    float64
 	average                     float64
-	iterations                  int // of k-means
+	iterations                  int // iterations of k-means
 	features                    int
 	bandwidth, share, marginals float64
 	cut                         int
@@ -69,48 +69,48 @@ func parse(args []string) (config, error) {
 	preset := f.String("preset", "demo",
 		"demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "",
-		"transactions file (plain or gzip), one record a line, instead of generated sets")
+		"transactions file (plain or gzip), one record on each line, instead of generated sets")
 	f.BoolVar(&c.grouped, "grouped", false,
-		"-file has rows \"person,item\", many a person: the guarantee is then for persons")
+		"-file has rows \"person,item\", with many rows for each person; the guarantee is then for persons")
 	f.BoolVar(&c.catalogue, "catalogue", false,
-		"number the items that occur in -file from 0: asserts that the list of them is public")
+		"number the items that occur in -file from 0; asserts that the list of these items is public")
 	f.IntVar(&c.universe, "universe", 0,
-		"items there are, for -file; or of generated sets, 0 for the preset's")
+		"number of possible items in -file, or in generated sets (0 for the preset's)")
 	f.IntVar(&c.maxItems, "max-items", 0,
-		"public largest number of items of a record, for -file; or of generated sets")
-	f.Float64Var(&c.mean, "mean", 0, "items of a generated record on average, 0 for the preset's")
+		"public largest number of items of a record in -file, or in generated sets")
+	f.Float64Var(&c.mean, "mean", 0, "mean number of items of a generated record, 0 for the preset's")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, for -file")
-	n := f.Int("records", 0, "generated records, 0 for the preset's")
+	n := f.Int("records", 0, "number of generated records, 0 for the preset's")
 	epsilons := f.String("epsilon", "0.5,1,2", "budgets")
 	f.Float64Var(&c.delta, "delta", 0, "δ, 0 for the preset's")
 	f.TextVar(&c.relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
 	clusters := f.String("k", "1,4", "numbers of clusters of DPGM")
-	methods := f.String("methods", "dpgm,mwem,items,tree", "which synthesisers")
-	f.IntVar(&c.seeds, "seeds", 1, "runs of each")
-	f.IntVar(&c.synthetic, "synthetic", 0, "synthetic records, 0 for the preset's")
-	f.IntVar(&c.queries, "queries", 1000, "counting queries")
+	methods := f.String("methods", "dpgm,mwem,items,tree", "synthesisers to compare")
+	f.IntVar(&c.seeds, "seeds", 1, "number of runs of each synthesiser")
+	f.IntVar(&c.synthetic, "synthetic", 0, "number of synthetic records, 0 for the preset's")
+	f.IntVar(&c.queries, "queries", 1000, "number of counting queries")
 	f.BoolVar(&c.popular, "popular", false,
 		"draw the queries' items by popularity instead of uniformly")
-	f.Float64Var(&c.batch, "batch", 0, "expected batch, 0 for the preset's")
+	f.Float64Var(&c.batch, "batch", 0, "expected batch size, 0 for the preset's")
 	f.IntVar(&c.epochs, "epochs", 0, "epochs of 1/q steps, 0 for the preset's")
-	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
+	f.IntVar(&c.steps, "steps", 0, "number of steps, instead of epochs")
 	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates")
 	f.Float64Var(&c.lr, "lr", 3e-3,
-		"learning rate of Adam for up to 1,000 steps; of more it is divided by the root of as many "+
-			"times more")
+		"learning rate of Adam for up to 1,000 steps; for more steps it is divided by the square "+
+			"root of steps/1,000")
 	f.Float64Var(&c.clip, "clip", 5, "clip norm of a record's gradient")
 	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
 	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")
 	f.IntVar(&c.features, "features", 200,
-		"random Fourier features; 0 clusters the records as they are")
+		"number of random Fourier features; 0 clusters the records themselves")
 	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
-	f.Float64Var(&c.share, "share", 0.15, "fraction of ε that k-means would cost alone")
+	f.Float64Var(&c.share, "share", 0.15, "fraction of ε that k-means alone would cost")
 	f.Float64Var(&c.marginals, "marginals", 0.8,
-		"fraction of ε that the marginals would cost alone; 0 trains as the papers do")
+		"fraction of ε that the marginals alone would cost; 0 trains as the papers do")
 	f.IntVar(&c.cut, "cut", 0,
-		"norm² to which a record is scaled for marginals, and items of it that item counts use: 0 for "+
-			"three times the mean of generated sets, and all of -file")
+		"squared norm of a record for marginals, and number of its items for item counts: 0 for "+
+			"three times the mean of generated sets, or all items of -file")
 	f.StringVar(&c.out, "out", "out", "folder for the pictures")
 	f.BoolVar(&c.verbose, "v", false, "print every bill, guarantee and comparison")
 	if err := f.Parse(args); err != nil {
@@ -136,7 +136,7 @@ func numbers[T any](list string, parse func(string) (T, error)) (out []T, err er
 	return out, nil
 }
 
-// preset is the shape of some data and how long to train on it.
+// preset is a shape of data with the length of training on it.
 type preset struct {
 	source                demo.SetSource
 	records               int
@@ -145,7 +145,7 @@ type preset struct {
 	delta                 float64
 }
 
-// apply fills in what the flags left open.
+// apply sets the values that no flag sets.
 func (c *config) apply(name string, n int) error {
 	presets := map[string]preset{
 		"demo":    {demo.TransitRecords(), 100_000, 1000, 10, 64, 100_000, 1e-6},
@@ -154,7 +154,7 @@ func (c *config) apply(name string, n int) error {
 	}
 	p, ok := presets[name]
 	if !ok {
-		return fmt.Errorf("no preset %q: demo, transit or cdr", name)
+		return fmt.Errorf("-preset %q: want demo, transit or cdr", name)
 	}
 	c.source = p.source
 	c.source.Records = or(n, p.records)
@@ -162,7 +162,7 @@ func (c *config) apply(name string, n int) error {
 		or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
 	if c.file != "" && (c.universe == 0 && !c.catalogue || c.maxItems == 0 || c.nominal == 0) {
 		return errors.New(
-			"-file needs -universe, -max-items and -nominal: they are public and not read from the records")
+			"-file needs -universe, -max-items and -nominal, which are public and not read from the records")
 	}
 	if c.file == "" && c.cut == 0 {
 		c.cut = min(int(math.Ceil(3*c.source.MeanItems)), c.source.MaxItems)
@@ -196,7 +196,7 @@ func (c config) load() (*records.SetTable, error) {
 	return records.OpenTransactions(c.file, records.Sets(c.universe, c.maxItems))
 }
 
-// readCatalogued numbers the items that occur, in the order of their own numbers.
+// readCatalogued reads sets and renumbers the items that occur, in ascending order.
 func readCatalogued(path string, maxItems int) (*records.SetTable, error) {
 	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20))
 	if err != nil {

@@ -120,6 +120,7 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 		Small: kmeans.SplitLargest})
 }
 
-// rate returns the learning rate of a run of so many steps. Adam makes noise a random walk of steps
-// of one size: their number must not decide how far it strays.
+// rate returns the learning rate of a run of the given number of steps. With Adam the noise is a
+// random walk with steps of constant size. Beyond 1,000 steps the rate therefore falls with the
+// square root of the number of steps, which keeps the length of the walk constant.
 func (c config) rate(steps int) float64 { return c.lr * math.Sqrt(min(1000/float64(steps), 1)) }

@@ -8,12 +8,12 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 )
 
-// printed returns what the same noise costs under both relations, and what the papers' accounting
-// would print for it. Their standard deviations are √2·σ times the clip norm; Lemma 1 halves the
-// moments of the clustering, and Theorem 3 does not hold as they use it, so their number is not a
-// bound.
+// printed returns the ε of the same noise under both relations, and the ε that the papers'
+// accounting would print. Their standard deviations are √2·σ times the clip norm; Lemma 1 halves
+// the moments of the clustering, and Theorem 3 does not hold as they use it, so their number is not
+// a bound.
 func (c config) printed(p *dpgm.Plan, b accountant.Budget) (string, error) {
-	halve := 2.0 // a record that is replaced moves a clipped sum twice as far
+	halve := 2.0 // replacing a record changes a clipped sum by twice the clip norm
 	if b.Relation == accountant.ReplaceOne {
 		halve = 0.5
 	}

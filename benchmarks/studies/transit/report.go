@@ -16,8 +16,8 @@ func (r result) classError(class int) float64 {
 	return sum / float64(len(r.runs))
 }
 
-// meanAny returns the mean over classes and its standard deviation over runs; meanAll is the mean
-// of the other reading.
+// meanAny returns the mean over classes for "any of" queries, and its standard deviation over runs.
+// meanAll is the mean for "all of" queries.
 func (r result) meanAny() (mean, spread float64) {
 	return meanOf(r.runs, itemsets.QueryErrors.MeanAny)
 }

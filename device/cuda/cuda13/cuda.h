@@ -1,9 +1,9 @@
-// For toolkits of CUDA 13: gorgonia.org/cu v0.9.6 calls five functions by the signatures they had until 12. This folder
-// goes before the toolkit's own headers:
+// This header is for toolkits of CUDA 13. gorgonia.org/cu v0.9.6 calls five functions with the
+// signatures that they had up to CUDA 12. Put this folder before the toolkit's own headers:
 //
 //	CGO_CFLAGS="-I$PWD/device/cuda/cuda13 -I/usr/local/cuda/include" go build -tags cuda …
 //
-// Package cuda itself calls none of the five.
+// Package cuda itself calls none of these functions.
 #ifndef PRIVGEN_CUDA13_H
 #define PRIVGEN_CUDA13_H
 

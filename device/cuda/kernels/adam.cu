@@ -1,4 +1,4 @@
-// One step of Adam with the bias corrections folded into step and root.
+// One step of Adam, with the bias corrections included in step and root.
 #include "math.h"
 
 KERNEL(256) adam(float *p, long p_stride, const float *g, long g_stride, float *m, long m_stride, float *v,

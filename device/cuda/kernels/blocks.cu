@@ -1,13 +1,16 @@
-// Squared norms of products of blocks, with float32 products in tiles of 32×32 and sums of squares in double precision.
-// A block of 64 threads has one tile of one record and leaves its share in part; a finish adds the shares up and the
-// bound on what rounding may have taken away.
+// Squared norms of products of blocks, with float32 products in tiles of 32×32 and sums of squares
+// in double precision. A block of 64 threads computes one tile of one record and stores its sum in
+// part. A finish kernel adds up these sums and adds the bound on the rounding error.
 #include "math.h"
 
-enum { tile = 32, depth = 8, own = 4 }; // numbers a side, of a chain at a time, and a side of one thread's part
+// tile is the side of a tile, depth the number of terms of a chain that are loaded at a time, and
+// own the side of one thread's part of the tile.
+enum { tile = 32, depth = 8, own = 4 };
 
 struct tiles { float a[depth][tile + 1], b[depth][tile + 1]; };
 
-// load_across takes numbers (k, first + c) of m, c over a tile: rows are the chain.
+// load_across loads numbers (k + d, first + c) of m for c in a tile: the chain runs along rows of
+// m.
 DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first,
 	long cols) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
@@ -16,7 +19,7 @@ DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, 
 	}
 }
 
-// load_along takes numbers (first + c, k): columns are the chain.
+// load_along loads numbers (first + c, k + d) of m: the chain runs along columns of m.
 DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first,
 	long rows) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
@@ -25,7 +28,8 @@ DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, l
 	}
 }
 
-// add is one piece of the chains of a thread's part. Every thread of the block must come here.
+// add adds the loaded terms to the chains of a thread's part. Every thread of the block must call
+// it.
 DEVICE void add(float sum[own][own], tiles *room) {
 	long y = thread() / (tile / own) * own, x = thread() % (tile / own) * own;
 	BARRIER();
@@ -35,7 +39,7 @@ DEVICE void add(float sum[own][own], tiles *room) {
 	BARRIER();
 }
 
-// leave adds up the block's share.
+// leave adds up x over the threads of the block and stores the sum in part.
 DEVICE void leave(double *room, double *part, double x) {
 	room[thread()] = x;
 	for (long half = threads() / 2; half > 0; half /= 2) {
@@ -45,7 +49,7 @@ DEVICE void leave(double *room, double *part, double x) {
 	if (thread() == 0) *part = room[0];
 }
 
-// block_products: the tile of AᵀD, squared and summed.
+// block_products sums the squares of one tile of AᵀD.
 KERNEL(64) block_products(double *part, const float *a, long a_stride, const float *d, long d_stride, long size,
 	long in, long out, long across, long count) {
 	SHARED tiles room;
@@ -67,7 +71,7 @@ KERNEL(64) block_products(double *part, const float *a, long a_stride, const flo
 	leave(sums, part + block(), sum);
 }
 
-// block_grams: the tiles of AAᵀ and DDᵀ, multiplied element by element and summed.
+// block_grams multiplies one tile of AAᵀ and DDᵀ element by element and sums the products.
 KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in,
 	long out, long across, long count) {
 	SHARED tiles room;
@@ -94,7 +98,7 @@ KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float 
 	leave(sums, part + block(), sum);
 }
 
-// row_sizes are Σ‖a‖, Σ‖d‖ and Σ‖a‖‖d‖ over a record's rows, from their squared norms.
+// row_sizes holds Σ‖a‖, Σ‖d‖ and Σ‖a‖‖d‖ over a record's rows, computed from squared norms.
 struct row_sizes { double a, d, both; };
 
 DEVICE row_sizes sizes_of(const double *a, const double *d, long size) {
@@ -114,7 +118,7 @@ DEVICE double sum_of(const double *part, long count) {
 	return sum;
 }
 
-// finish_products: the norm is off by at most relative·Σ‖a‖‖d‖ and absolute.
+// finish_products adds relative·Σ‖a‖‖d‖ + absolute, the bound on the error, to each norm.
 KERNEL(256) finish_products(double *dst, const double *part, long count, const double *a, const double *d, long size,
 	long records, double relative, double absolute) {
 	EACH(i, records) {
@@ -124,8 +128,8 @@ KERNEL(256) finish_products(double *dst, const double *part, long count, const d
 	}
 }
 
-// finish_grams: the square is off by at most slack·(Σ‖a‖‖d‖)² + under_a·(Σ‖d‖)² + under_d·(Σ‖a‖)² + under_both. NaN
-// passes the comparison with zero.
+// finish_grams adds slack·(Σ‖a‖‖d‖)² + under_a·(Σ‖d‖)² + under_d·(Σ‖a‖)² + under_both, the bound on
+// the error, to each squared norm. Negative sums become 0, and NaN stays NaN.
 KERNEL(256) finish_grams(double *dst, const double *part, long count, const double *a, const double *d, long size,
 	long records, double slack, double under_a, double under_d, double under_both) {
 	EACH(i, records) {

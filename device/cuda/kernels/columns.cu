@@ -1,10 +1,11 @@
-// Reductions along columns, in two launches: blocks take 32 columns and a segment of the rows each and leave double
-// sums in part (segments×cols); a finish adds the segments up in order.
+// Reductions along columns, in two launches. In the first, each block sums 32 columns over a
+// segment of the rows, in double precision, and stores the sums in part (segments×cols). In the
+// second, a finish kernel adds up the segments in order.
 #include "math.h"
 
-enum { steps = 8 }; // rows that a block looks at side by side
+enum { steps = 8 }; // number of rows that a block processes at the same time
 
-// place says which numbers a thread sums up.
+// place describes the numbers that a thread sums up.
 struct place { long col, row, end; };
 
 DEVICE place find(long rows, long cols, long segments) {
@@ -14,7 +15,7 @@ DEVICE place find(long rows, long cols, long segments) {
 	return p;
 }
 
-// leave adds up what the block's threads have for the same column.
+// leave adds up x over the block's threads for the same column and stores the sums in part.
 DEVICE void leave(double *room, double *part, double x, long cols) {
 	long lane = thread() % lanes, step = thread() / lanes;
 	room[thread()] = x;
@@ -27,7 +28,7 @@ DEVICE void leave(double *room, double *part, double x, long cols) {
 	BARRIER();
 }
 
-// column_sums takes weights, or none for ones.
+// column_sums sums up weighted rows; null weights mean that all weights are 1.
 KERNEL(256) column_sums(double *part, const float *weights, const float *m, long stride, long rows, long cols,
 	long segments) {
 	SHARED double room[steps * lanes];
@@ -91,7 +92,8 @@ KERNEL(256) finish_scales(float *stats, const double *part, long segments, long 
 	EACH(j, cols) stats[j] = (float)(1 / __builtin_sqrt(total(part, segments, cols, j) / n + (double)eps));
 }
 
-// finish_slopes leaves the two sums, and their means over the rows in room (2×cols).
+// finish_slopes stores the two sums in shift and gain, and their means over the rows in room
+// (2×cols).
 KERNEL(256) finish_slopes(float *gain, float *shift, float *room, const double *totals, const double *along,
 	long segments, long cols, double n) {
 	EACH(j, cols) {
@@ -112,7 +114,7 @@ KERNEL(256) normalize(float *dst, long dst_stride, const float *src, long src_st
 	}
 }
 
-// normalize_gradient: gain·scale·(δ − mean(δ) − x̂·mean(δx̂)).
+// normalize_gradient sets delta to gain·scale·(δ − mean(δ) − x̂·mean(δx̂)).
 KERNEL(256) normalize_gradient(float *delta, long delta_stride, const float *src, long src_stride, const float *stats,
 	long stats_stride, const float *gain, const float *room, long rows, long cols) {
 	EACH(n, rows * cols) {

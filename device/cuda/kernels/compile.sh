@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles every kernel to PTX beside it, or into the folder given. It needs Debian's clang-16 and nothing of NVIDIA's; another
-# compiler's PTX would be as good, but not the same text. Contraction is off so that the only fused operations are those written.
+# Compiles every kernel to PTX, in this folder or in the folder given as the argument. It needs
+# Debian's clang-16 and no tools of NVIDIA. Another compiler would write equivalent PTX with a
+# different text. Contraction is off, so that only the operations written as fused are fused.
 set -eu
 cd "$(dirname "$0")"
 to=${1:-.}

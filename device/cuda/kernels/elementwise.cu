@@ -1,7 +1,8 @@
-// Element-wise functions, their gradients and arithmetic. Matrices without gaps come as one row.
+// Element-wise functions, their gradients and arithmetic. A matrix without gaps is passed as one
+// row.
 #include "math.h"
 
-// The numbers of device.Func.
+// The values of device.Func.
 enum { identity, relu, leaky_relu, tanh_, sigmoid, softplus, exp_, log_ };
 #define LEAKY_SLOPE 0.2f
 
@@ -18,7 +19,7 @@ DEVICE float value(int f, float x) {
 	return x;
 }
 
-// times_slope is d·f′ in terms of f's value y.
+// times_slope returns d·f′, computed from the value y of f.
 DEVICE float times_slope(int f, float d, float y) {
 	switch (f) {
 	case relu: return y <= 0 ? 0 : d;
@@ -83,7 +84,7 @@ KERNEL(256) fill(float *m, long stride, float v, long rows, long cols) {
 	}
 }
 
-// scale_all multiplies by one factor; nothing that was there survives a factor of zero.
+// scale_all multiplies by one factor. A factor of zero sets every number to zero, NaN included.
 KERNEL(256) scale_all(float *m, long stride, float by, long rows, long cols) {
 	EACH(n, rows * cols) {
 		long i = n / cols, j = n - i * cols, at = i * stride + j;

@@ -1,7 +1,8 @@
-// Windows over images and doubled images. Every kernel gathers: a thread owns what it writes.
+// Windows over images, and doubled images. Every number of a result is computed by one thread.
 #include "math.h"
 
-// im2col: row place of patches is what the window sees there. Patches are size²·channels numbers.
+// im2col copies the patch that the window sees at each place to one row of patches. A patch has
+// size²·channels numbers.
 KERNEL(256) im2col(float *patches, long patch_stride, const float *images, long image_stride, long count, long height,
 	long width, long channels, long size, long step, long pad, long down, long across) {
 	long patch = size * size * channels;
@@ -16,7 +17,7 @@ KERNEL(256) im2col(float *patches, long patch_stride, const float *images, long 
 	}
 }
 
-// col2im: a pixel is the sum over the windows that see it, in order.
+// col2im sets a pixel to the sum of its values in the windows that see it, in order.
 KERNEL(256) col2im(float *images, long image_stride, const float *patches, long patch_stride, long count, long height,
 	long width, long channels, long size, long step, long pad, long down, long across) {
 	long length = height * width * channels;
@@ -37,13 +38,14 @@ KERNEL(256) col2im(float *images, long image_stride, const float *patches, long 
 	}
 }
 
-// farther is the neighbour of pixel p/2 on the side of p; edges are repeated.
+// farther returns the neighbour of small pixel p/2 on the side of large pixel p; edges are
+// repeated.
 DEVICE long farther(long p, long n) {
 	long q = p & 1 ? p / 2 + 1 : p / 2 - 1;
 	return q < 0 ? 0 : q >= n ? n - 1 : q;
 }
 
-// share is the weight of small pixel p in large pixel q.
+// share returns the weight of small pixel p in large pixel q.
 DEVICE float share(int bilinear, long q, long p, long n) {
 	if (!bilinear) return q / 2 == p ? 1 : 0;
 	return (q / 2 == p ? 0.75f : 0) + (farther(q, n) == p ? 0.25f : 0);
@@ -68,7 +70,7 @@ KERNEL(256) up_sample(float *large, long large_stride, const float *small, long 
 	}
 }
 
-// up_sample_gradient: a small pixel reaches at most four large ones in each direction.
+// up_sample_gradient sums up, for each small pixel, at most four large pixels in each direction.
 KERNEL(256) up_sample_gradient(float *small, long small_stride, const float *large, long large_stride, long count,
 	long height, long width, long channels, int bilinear) {
 	long length = height * width * channels;

@@ -1,12 +1,15 @@
-// What every kernel needs, in CUDA C for a device and, with FAKE_DEVICE, in plain C++ for a host that plays one.
+// Definitions for all kernels: in CUDA C for a device and, with FAKE_DEVICE, in plain C++ for a
+// host that simulates a device.
 //
-// Blocks are one-dimensional. Arguments are eight bytes or less each. Matrices are a pointer and a stride; sizes and
-// strides are in elements. No kernel uses atomics, so that every sum has one order and results repeat.
+// Blocks are one-dimensional. Each argument has at most eight bytes. A matrix is a pointer and a
+// stride; sizes and strides are in elements. No kernel uses atomics, so every sum has a fixed order
+// and results repeat.
 #pragma once
 
 #ifdef FAKE_DEVICE
 
-// The driver in testdata/fake runs one thread of a block after the other; barrier switches to the next one.
+// The driver in testdata/fake runs the threads of a block one after another; a barrier switches to
+// the next thread.
 struct fake_position { unsigned thread, threads, block, blocks, row; };
 extern fake_position fake_at;
 void fake_barrier();
@@ -39,8 +42,8 @@ DEVICE long block_row() { return __nvvm_read_ptx_sreg_ctaid_y(); }
 
 #endif
 
-// EACH runs n over [0, total), spread over all threads of all blocks.
+// EACH runs n over [0, total), divided among all threads of all blocks.
 #define EACH(n, total) for (long n = block() * threads() + thread(); n < (total); n += blocks() * threads())
 
-// lanes is how many threads work on a row together.
+// lanes is the number of threads that process a row together.
 enum { lanes = 32 };

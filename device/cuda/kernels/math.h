@@ -1,6 +1,6 @@
-// Elementary functions in float32: Taylor polynomials after the usual reductions, to about two units in the last place,
-// with gradual underflow, infinities and NaN as IEEE arithmetic has them. There is no device library behind them, so a
-// host that plays the device gets the same bits.
+// Elementary functions in float32: Taylor polynomials after the usual reductions, accurate to about
+// two units in the last place, with gradual underflow, infinities and NaN as in IEEE arithmetic.
+// They use no device library, so a host that simulates the device computes the same bits.
 #pragma once
 #include "kernel.h"
 
@@ -11,19 +11,20 @@ DEVICE float magnitude(float x) { return as_float(as_bits(x) & 0x7fffffffu); }
 DEVICE float infinity() { return as_float(0x7f800000u); }
 DEVICE float not_a_number() { return as_float(0x7fc00000u); }
 
-// power2 is 2ᵏ for −126 ≤ k ≤ 127.
+// power2 returns 2ᵏ for −126 ≤ k ≤ 127.
 DEVICE float power2(int k) { return as_float((unsigned)(k + 127) << 23); }
 
-// scaled is x·2ᵏ, rounded once: the first factor never leaves the normal numbers.
+// scaled returns x·2ᵏ, rounded once: the first product is always a normal number.
 DEVICE float scaled(float x, int k) { return x * power2(k / 2) * power2(k - k / 2); }
 
-// reduced is x − k ln 2 for the nearest k, whose product with the upper part of ln 2 is exact.
+// reduced returns x − k ln 2 for the nearest k. The product of k and the upper part of ln 2 is
+// exact.
 DEVICE float reduced(float x, float *k) {
 	*k = __builtin_rintf(x * 1.44269504f);
 	return fma32(-*k, -2.12194440e-4f, fma32(-*k, 0.693359375f, x));
 }
 
-// tail is (eʳ − 1 − r)/r² for |r| ≤ ½ ln 2.
+// tail returns (eʳ − 1 − r)/r² for |r| ≤ ½ ln 2.
 DEVICE float tail(float r) {
 	float p = fma32(r, 1.f / 40320, 1.f / 5040);
 	p = fma32(p, r, 1.f / 720);
@@ -41,7 +42,7 @@ DEVICE float exponential(float x) {
 	return scaled(1 + fma32(r * r, tail(r), r), (int)k);
 }
 
-// exponential_less_one is eˣ − 1, accurate near zero too.
+// exponential_less_one returns eˣ − 1, which is also accurate near zero.
 DEVICE float exponential_less_one(float x) {
 	if (x != x) return x;
 	if (x > 89) return infinity();
@@ -53,7 +54,7 @@ DEVICE float exponential_less_one(float x) {
 	return 2 * fma32(half, e, half - 0.5f);
 }
 
-// logarithm goes by log(1+f) = f − (f²/2 − s (f²/2 + R)) where s = f/(2+f), √½ ≤ 1+f < √2.
+// logarithm uses log(1+f) = f − (f²/2 − s (f²/2 + R)) with s = f/(2+f) and √½ ≤ 1+f < √2.
 DEVICE float logarithm(float x) {
 	if (x != x || x == infinity()) return x;
 	if (x <= 0) return x == 0 ? -infinity() : not_a_number();
@@ -74,7 +75,8 @@ DEVICE float logarithm(float x) {
 	return fma32(n, 0.693359375f, f - (h - fma32(n, -2.12194440e-4f, s * (h + r))));
 }
 
-// logarithm_of_more is log(1+u) for 0 ≤ u ≤ 1; the quotient makes up for what 1+u rounds away.
+// logarithm_of_more returns log(1+u) for 0 ≤ u ≤ 1; the quotient corrects the rounding error of
+// 1+u.
 DEVICE float logarithm_of_more(float u) {
 	float w = 1 + u, d = w - 1;
 	return d == 0 ? u : logarithm(w) * (u / d);
@@ -100,8 +102,8 @@ DEVICE float softened(float x) {
 // two_over_pi holds the first bits of 2/π.
 CONSTANT unsigned two_over_pi[6] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u};
 
-// far_angle is the rest r, and k mod 4 in *quarter, of x = k π/2 + r for 2¹⁶ ≤ x < ∞. It multiplies x by those bits of
-// 2/π that matter modulo four quarter turns.
+// far_angle returns the remainder r of x = k π/2 + r, and sets *quarter to k mod 4, for 2¹⁶ ≤ x <
+// ∞. It multiplies x by the bits of 2/π that matter modulo four quarter turns.
 //
 // Source: Payne and Hanek, "Radian reduction for trigonometric functions", 1983.
 DEVICE float far_angle(float x, int *quarter) {
@@ -119,7 +121,7 @@ DEVICE float far_angle(float x, int *quarter) {
 	return (float)((double)(long)(turns - (nearest << 62)) * (1.5707963267948966 * 0x1p-62));
 }
 
-// sine_cosine leaves NaN for what is not finite.
+// sine_cosine computes the sine and the cosine of x. Both are NaN if x is not finite.
 DEVICE void sine_cosine(float x, float *sine, float *cosine) {
 	float a = magnitude(x), r;
 	int quarter = 0;

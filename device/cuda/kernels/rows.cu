@@ -1,9 +1,10 @@
-// Reductions along rows: a row is the work of one group of lanes, four groups a block.
+// Reductions along rows. One group of lanes processes a row, and a block has four groups.
 #include "math.h"
 
 enum { groups = 4 };
 
-// sum_lanes is the sum over a group's lanes, known to all of them. Every thread of the block must come here.
+// sum_lanes returns the sum of x over a group's lanes to all of these lanes. Every thread of the
+// block must call it.
 DEVICE double sum_lanes(double *room, double x) {
 	long lane = thread() % lanes;
 	room[thread()] = x;
@@ -19,7 +20,7 @@ DEVICE double sum_lanes(double *room, double x) {
 
 DEVICE float larger(float a, float b) { return b > a || b != b ? b : a; }
 
-// largest is the same for the largest number, NaN if there is one.
+// largest returns the largest x of a group's lanes to all of these lanes, or NaN if one x is NaN.
 DEVICE float largest(float *room, float x) {
 	long lane = thread() % lanes;
 	room[thread()] = x;
@@ -33,7 +34,8 @@ DEVICE float largest(float *room, float x) {
 	return most;
 }
 
-// row_dots sets dst[i] = aᵢ·bᵢ with products and sums in double precision: squares neither overflow nor vanish.
+// row_dots sets dst[i] = aᵢ·bᵢ with products and sums in double precision, so squares do not
+// overflow or become zero.
 KERNEL(128) row_dots(double *dst, const float *a, long a_stride, const float *b, long b_stride, long rows, long cols) {
 	SHARED double room[groups * lanes];
 	long lane = thread() % lanes, group = thread() / lanes;

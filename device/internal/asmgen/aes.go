@@ -10,8 +10,9 @@ import (
 // cipherRounds is the number of round keys of AES-256 after the first one.
 const cipherRounds = 14
 
-// aes writes the kernels of package entropy: the key schedule of AES-256 and its keystream in
-// counter mode, four blocks to a register. The results are those of package crypto/aes.
+// aes writes the kernels of package entropy: the key schedule of AES-256, and its keystream in
+// counter mode with four blocks in a register. The results are the same as those of package
+// crypto/aes.
 func aes() {
 	schedule()
 	keystream()
@@ -22,7 +23,7 @@ func aes() {
 // AESKEYGENASSIST does not depend on the key.
 func schedule() {
 	TEXT("expandKeyAES", NOSPLIT, "func(key, schedule *byte)")
-	Doc("expandKeyAES writes the fifteen round keys of a key of 32 bytes.")
+	Doc("expandKeyAES writes the fifteen round keys for a key of 32 bytes.")
 	Pragma("noescape")
 	key, to := pointer("key"), pointer("schedule")
 	even, odd, help := XMM(), XMM(), XMM()
@@ -51,13 +52,13 @@ func schedule() {
 	RET()
 }
 
-// keystream encrypts counter blocks. A block consists of eight fixed bytes, the argument first, and
-// the block's number in eight bytes, most significant byte first. Numbers increase by one with each
-// block and must not wrap around.
+// keystream encrypts counter blocks. A block consists of eight fixed bytes, which are the argument
+// first, followed by the block's number in eight bytes, most significant byte first. Numbers
+// increase by one with each block and must not wrap around.
 func keystream() {
 	TEXT("keystreamVAES", NOSPLIT, "func(n int, dst, schedule *byte, first, number uint64)")
-	Doc("keystreamVAES writes n times 64 bytes of keystream, from block number on; first holds the",
-		"eight bytes that every counter block begins with, least significant byte first.")
+	Doc("keystreamVAES writes n times 64 bytes of keystream, beginning with the block of the given number.",
+		"Every counter block begins with the eight bytes of first, least significant byte first.")
 	Pragma("noescape")
 	n, dst, schedule := pointer("n"), pointer("dst"), pointer("schedule")
 	keys, counter := roundKeys(schedule), counterBlocks()
@@ -132,8 +133,8 @@ func counterTable(i int) Mem { return NewDataAddr(NewStaticSymbol(counterTables)
 
 const counterTables = "counterTables"
 
-// writeCounterTables writes three tables: what is added to the numbers of the first four blocks,
-// what is added for every further four, and the order of the bytes of a block.
+// writeCounterTables writes three tables: the numbers added to number for the first four blocks,
+// the numbers added for every further four blocks, and the order of the bytes of a block.
 func writeCounterTables() {
 	GLOBL(counterTables, attr.RODATA|attr.NOPTR)
 	const swapped = 0x08090a0b0c0d0e0f // the last eight bytes in reverse order

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// constants collects 32-bit patterns. Each is repeated over a vector of sixteen, so that any
-// instruction can read it from memory.
+// constants collects 32-bit patterns. Each pattern is repeated over a vector of sixteen lanes, so
+// that every instruction can read it from memory.
 type constants struct {
 	at    map[uint32]int
 	order []uint32

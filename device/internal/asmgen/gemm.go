@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it goes along
+// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it loops over
 // k. It computes several tiles, one below the other, with the same panel of B.
 //
 //	tiles  number of tiles
@@ -58,7 +58,7 @@ func (t tile) vector() VecVirtual {
 // rowsOf addresses consecutive rows of a matrix with few registers. An x86 address scales its index
 // by 1, 2 or 4; a register that holds three strides addresses the third row.
 type rowsOf struct {
-	base           []GPVirtual // one for every five rows (three without triple)
+	base           []GPVirtual // one register for every five rows (every three rows without triple)
 	stride, triple GPVirtual
 	group          int
 }
@@ -78,7 +78,7 @@ func newRows(base, stride GPVirtual, rows int) rowsOf {
 	return r
 }
 
-// reset lets r address the rows that begin at start.
+// reset makes r address the rows that begin at start.
 func (r rowsOf) reset(start GPVirtual) {
 	MOVQ(start, r.base[0])
 	for i := 1; i < len(r.base); i++ {
@@ -146,9 +146,9 @@ func (t tile) kernel() {
 	RET()
 }
 
-// panelAhead is the distance in bytes at which the AVX-512 kernels prefetch a panel. The first tile
-// of a column finds the panel in an outer cache, and reads it faster than the processor prefetches
-// on its own.
+// panelAhead is the distance in bytes at which the AVX-512 kernels prefetch a panel. For the first
+// tile of a column, the panel is in an outer cache, and the kernel reads it faster than the
+// processor prefetches automatically.
 const panelAhead = 1024
 
 // along writes the loop over k.
@@ -225,7 +225,8 @@ func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
 	t.move("store", acc, c, cr, true)
 }
 
-// harvest sets the tile to the integers of C plus the bits of the tile minus those of the origin.
+// harvest sets the tile to the integers of C plus the bits of the tile minus the bits of the
+// origin.
 func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)

@@ -13,8 +13,8 @@ import (
 //
 //	dst[i·stepDst] = Σₐ Σ_b src[a·stepA + b·stepB + i·stepX],  vectors of eight, a before b
 //
-// Each sum is one chain that starts at zero. Steps are in bytes. If a mask is given, only the
-// numbers that it allows are read and written.
+// Each sum is one chain that starts at zero. Steps are in bytes. If a mask is given, only the lanes
+// that it keeps are read and written.
 func raise(pixels int) {
 	TEXT(fmt.Sprintf("raise%dAVX2", pixels), NOSPLIT, "func(na, nb int, src *float32, stepA, stepB, "+
 		"stepX int, dst *float32, stepDst int, mask *int32)")
@@ -141,7 +141,7 @@ func image() {
 }
 
 // columns writes the kernels of batch normalization, for n ≥ 1 rows of eight columns, stride bytes
-// apart. Sums are in float64, with one chain for each column, and start at the values in memory.
+// apart. Sums are in float64, with one chain for each column. They start at the values in memory.
 func columns() {
 	wideOf := func(m Mem) [2]VecVirtual { // eight float32 numbers as float64
 		lo, hi := YMM(), YMM()
@@ -229,7 +229,7 @@ func columns() {
 
 	TEXT("normalizeAVX2", NOSPLIT, "func(n int, dst, src *float32, stride int, mean, scale, gain, "+
 		"shift *float32)")
-	Doc("Both operands are stride bytes apart.")
+	Doc("The rows of dst and of src are stride bytes apart.")
 	Pragma("noescape")
 	mean, scale = load(Mem{Base: pointer("mean")}), load(Mem{Base: pointer("scale")})
 	gain, shift := load(Mem{Base: pointer("gain")}), load(Mem{Base: pointer("shift")})

@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The loops process n ≥ 0 numbers, eight at a time. The last ones are read and written with a mask,
-// so that memory outside the operands is not accessed.
+// The loops process n ≥ 0 numbers, eight (or sixteen) at a time. The remaining numbers are read and
+// written with a mask, so that memory outside the operands is not accessed.
 
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
@@ -40,8 +40,8 @@ func single(name string) VecVirtual {
 	return x
 }
 
-// lanes gives the body of a loop access to the next numbers of each operand: a full bundle, or the
-// rest at the end.
+// lanes gives the body of a loop access to the next numbers of each operand: a full bundle or, at
+// the end, the remaining numbers.
 type lanes struct {
 	at   GPVirtual
 	mask VecVirtual    // nil for all lanes
@@ -80,8 +80,8 @@ func (l lanes) element(base GPVirtual, i int) Mem {
 	return Mem{Base: base, Index: l.at, Scale: 1, Disp: size() * i}
 }
 
-// tailMask returns a mask that keeps the first n lanes. It is read from a table of ones followed by
-// zeros.
+// tailMask returns a mask that keeps the first n lanes. The mask is read from a table of ones
+// followed by zeros.
 func tailMask(n GPVirtual) VecVirtual {
 	table, mask := GP64(), YMM()
 	LEAQ(NewDataAddr(NewStaticSymbol(tailMaskName), 32), table)
@@ -99,7 +99,7 @@ func writeTailMask() {
 	}
 }
 
-// tailBits does what tailMask does, for vectors of sixteen.
+// tailBits is like tailMask, for vectors of sixteen.
 func tailBits(n GPVirtual) OpmaskVirtual {
 	bits, k := GP32(), K()
 	MOVL(n.As32(), ECX)
@@ -110,8 +110,8 @@ func tailBits(n GPVirtual) OpmaskVirtual {
 	return k
 }
 
-// over writes a loop that runs body over n numbers: two vectors at a time, then one, then the rest.
-// Execution continues after it.
+// over writes a loop that runs body over n numbers: two vectors at a time, then one vector, then
+// the remaining numbers. Execution continues after the loop.
 func over(body func(l lanes)) {
 	n, at := pointer("n"), GP64()
 	XORQ(at, at)
@@ -184,8 +184,8 @@ func axpy() {
 }
 
 // units writes the kernel that adds to total the integers nearest to w·x, in units of the last
-// place of the origin: the bits of origin + w·x, which one multiply-add rounds, minus the bits of
-// the origin.
+// place of the origin. Such an integer is the bits of origin + w·x, which one multiply-add rounds,
+// minus the bits of the origin.
 func units() {
 	begin("units", "func(n int, w, origin float32, x *float32, total *int32)")
 	w, origin, x, total := single("w"), single("origin"), pointer("x"), pointer("total")
@@ -216,8 +216,8 @@ func scale() {
 	loop(func(l lanes) { l.store(mul(l.load(x), alpha), x) })
 }
 
-// clamp writes the kernel that clamps numbers to [lo, hi]. NaN fails its comparisons and becomes
-// lo. Adding zero turns −0 into 0.
+// clamp writes the kernel that clamps numbers to [lo, hi]. NaN is not greater than lo, and so
+// becomes lo. Adding zero turns −0 into 0.
 func clamp() {
 	begin("clamp", "func(n int, lo, hi float32, dst, src *float32)")
 	lo, hi, dst, src := single("lo"), single("hi"), pointer("dst"), pointer("src")
@@ -229,7 +229,8 @@ func clamp() {
 	})
 }
 
-// threshold writes the kernel that sets numbers of at least t to 1, and others to 0, NaN included.
+// threshold writes the kernel that sets numbers of at least t to 1 and other numbers, NaN included,
+// to 0.
 func threshold() {
 	begin("threshold", "func(n int, t float32, dst, src *float32)")
 	t, dst, src := single("t"), pointer("dst"), pointer("src")
@@ -239,9 +240,9 @@ func threshold() {
 // widest is the largest argument for which the reduction in cosSin is exact.
 const widest = 65536
 
-// cosSin subtracts a multiple n of π/2, in three parts, from x. The products are exact inside the
-// fused operations. The first difference is exact too, because n·first and x are multiples of the
-// same power of two. The polynomials are those of Cephes (Moshier).
+// cosSin subtracts n·π/2 from x, with π/2 divided into three parts. The products are exact inside
+// the fused operations. The first difference is exact too, because the first product and x are
+// multiples of the same power of two. The polynomials are those of Cephes (Moshier).
 func cosSin() {
 	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
 	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
@@ -280,7 +281,7 @@ func cosSin() {
 	})
 }
 
-// tooWide writes the kernel that reports whether there is an argument that cosSin cannot reduce.
+// tooWide writes the kernel that reports whether cosSin cannot reduce one of the arguments.
 func tooWide() {
 	begin("tooWide", "func(n int, src *float32) bool",
 		"tooWideAVX2 reports whether a number is NaN or too large for cosSin.")
@@ -327,7 +328,8 @@ func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
-// total adds up the numbers of four registers in a fixed order and returns the sum from the kernel.
+// total writes instructions that add up the numbers of four registers in a fixed order and return
+// the sum from the kernel.
 func total(sums []VecVirtual) {
 	VADDPD(sums[2], sums[0], sums[0])
 	VADDPD(sums[3], sums[1], sums[1])
@@ -385,9 +387,9 @@ func squares() {
 	total(sums)
 }
 
-// squaresOfTwo writes the kernel that does what squares does for two vectors at a time, because
-// with one vector each addition waits for the previous one. A register of eight float64 numbers
-// holds what squares holds in a pair of registers, so the bits are the same.
+// squaresOfTwo writes a version of squares for two vectors at a time: with one vector, each
+// addition waits for the previous one. One register holds the eight float64 sums that squares holds
+// in a pair of registers, so the bits are the same.
 func squaresOfTwo() {
 	begin("squaresOfTwo", "func(n int, a, b *float32) (x, y float64)")
 	rows := [2]GPVirtual{pointer("a"), pointer("b")}
@@ -451,15 +453,15 @@ func squaresOfTwo() {
 	RET()
 }
 
-// adam writes the kernel of a step of Adam. It reads its rates as seven numbers: beta1, rest1,
-// beta2, rest2, step, root, eps. Gradients are multiplied by scale first.
+// adam writes the kernel of a step of Adam. The kernel reads its rates as seven numbers: beta1,
+// rest1, beta2, rest2, step, root, eps. It first multiplies gradients by scale.
 func adam() {
 	begin("adam", "func(n int, theta, grad, m, v, rates *float32, scale float32)")
 	g, rates, scale := pointer("grad"), pointer("rates"), single("scale")
 	adamLoop(rates, func(l lanes) bundle { return mul(l.load(g), scale) })
 }
 
-// adamOfSum does what adam does, for a gradient and a scale in float64.
+// adamOfSum is like adam, for a gradient and a scale in float64.
 func adamOfSum() {
 	begin("adamOfSum",
 		"func(n int, theta *float32, grad *float64, m, v, rates *float32, scale float64)")
@@ -516,8 +518,8 @@ func adamLoop(rates GPVirtual, gradient func(l lanes) bundle) {
 	})
 }
 
-// gather writes the kernel that adds count ≥ 1 rows of w, stride bytes apart, to n numbers. Up to
-// sixty-four numbers stay in registers at a time.
+// gather writes the kernel that adds count ≥ 1 rows of w, stride bytes apart, to n numbers. It
+// keeps up to sixty-four sums in registers at a time.
 func gather() {
 	begin("gather", "func(n int, dst, w *float32, stride int, items *uint32, count int)")
 	n, dst, w, stride := pointer("n"), pointer("dst"), pointer("w"), pointer("stride")
@@ -538,8 +540,8 @@ func gather() {
 		MOVL(Mem{Base: items}, row.As32())
 		IMULQ(stride, row)
 		for line := 0; line < vectors/2 && vectors == 8; line++ {
-			// Prefetch the next strip of this row: there are too many rows for the hardware to prefetch all
-			// of them.
+			// Prefetch the next strip of this row, because there are too many rows for the hardware to
+			// prefetch all of them.
 			PREFETCHT0(Mem{Base: w, Index: row, Scale: 1, Disp: 32*vectors + 64*line})
 		}
 		for i, sum := range sums {

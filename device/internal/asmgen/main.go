@@ -1,8 +1,8 @@
 // Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
-// It is a separate module, so that users of the library do not download the packages that generate
-// assembly.
+// It is a separate module, so that users of the library do not download the dependencies of the
+// generator.
 //
-// Run it with go generate in the folder of the package.
+// Run it with go generate in the folder of the package whose assembly it writes.
 package main
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, image, noise, aes or neon")
-	from := flag.String("from", "", "for the part neon: the assembly file for amd64 to translate")
+	part := flag.String("part", "", "file to write: gemm, pack, thin, vector, image, noise, aes or neon")
+	from := flag.String("from", "", "assembly file for amd64 that -part neon translates")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
 		"aes": aes, "image": image,
 	}
-	if flag.Parse(); *part == "neon" { // avo supports amd64 only, but defines the flags
+	if flag.Parse(); *part == "neon" { // avo supports amd64 only; its flags are used all the same
 		named := func(name string) string { return flag.Lookup(name).Value.String() }
 		if err := neon(*from, named("out"), named("stubs"), named("pkg")); err != nil {
 			fmt.Fprintln(os.Stderr, "asmgen:", err)
@@ -30,7 +30,7 @@ func main() {
 	}
 	write, ok := parts[*part]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "asmgen: unknown -part %q, see -help\n", *part)
+		fmt.Fprintf(os.Stderr, "asmgen: unknown -part %q: see -help\n", *part)
 		os.Exit(2)
 	}
 	ConstraintExpr("!purego")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckedIn checks that the assembly for amd64 in the repository is what this generator writes.
+// TestCheckedIn checks that this generator writes the assembly for amd64 that is in the repository.
 func TestCheckedIn(t *testing.T) {
 	for _, c := range []struct{ part, pkg, home string }{
 		{"gemm", "device", "../.."},
@@ -30,7 +30,8 @@ func TestCheckedIn(t *testing.T) {
 	}
 }
 
-// TestCheckedInNEON does the same for arm64, whose kernels are translated from those for amd64.
+// TestCheckedInNEON checks the same for arm64, whose kernels are translated from the kernels for
+// amd64.
 func TestCheckedInNEON(t *testing.T) {
 	dir := t.TempDir()
 	asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
@@ -41,7 +42,7 @@ func TestCheckedInNEON(t *testing.T) {
 	same(t, stubs, "../../neon_arm64.go")
 }
 
-// same compares two files except for their first lines, which hold the command that wrote them.
+// same compares two files except for their first lines, which contain the command that wrote them.
 func same(t *testing.T, fresh, kept string) {
 	t.Helper()
 	a, err := os.ReadFile(fresh)
@@ -55,6 +56,6 @@ func same(t *testing.T, fresh, kept string) {
 	_, a, _ = bytes.Cut(a, []byte("\n"))
 	_, b, _ = bytes.Cut(b, []byte("\n"))
 	if !bytes.Equal(a, b) {
-		t.Errorf("%s is not what the generator writes: run go generate in its package", kept)
+		t.Errorf("%s differs from the generator's output: run go generate in its package", kept)
 	}
 }

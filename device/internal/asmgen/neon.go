@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// The kernels for arm64 do the same operations in the same order as those for AVX2, and so give the
-// same bits. Two NEON registers hold a vector of eight float32 numbers: Y0 becomes V0 and V1, Y1
-// becomes V2 and V3, and so on. Functions of vectors are translated from vector_amd64.s, from the
-// loop that processes eight numbers at a time. Products have their own generator in
+// The kernels for arm64 do the same operations in the same order as the kernels for AVX2, and so
+// give the same bits. Two NEON registers hold a vector of eight float32 numbers: Y0 becomes V0 and
+// V1, Y1 becomes V2 and V3, and so on. Functions of vectors are translated from vector_amd64.s,
+// from the loop that processes eight numbers at a time. Products have a separate generator in
 // neon_products.go.
 //
-// Go's assembler supports few floating-point vector instructions for arm64, so they are written as
-// words.
+// Go's assembler supports few floating-point vector instructions for arm64, so these instructions
+// are written as words.
 
 // neonFile collects one assembly file and its declarations.
 type neonFile struct {
@@ -28,7 +28,7 @@ func (f *neonFile) line(format string, args ...any) {
 	fmt.Fprintf(&f.asm, format+"\n", args...)
 }
 
-// word writes an instruction with three registers, each of four (or two) lanes.
+// word writes an instruction with three registers, each of which has four (or two) lanes.
 func (f *neonFile) word(name string, d, n, m int) {
 	code, ok := neonCodes[name]
 	if !ok {
@@ -51,7 +51,7 @@ func (f *neonFile) word2shift(name string, d, n, field int) {
 }
 
 // neonCodes holds the codes of instructions, with all register numbers zero. Instructions with S
-// have four lanes, those with D two.
+// have four lanes, and instructions with D have two.
 var neonCodes = map[string]uint32{
 	"FADD.S": 0x4e20d400, "FSUB.S": 0x4ea0d400, "FMUL.S": 0x6e20dc00, "FDIV.S": 0x6e20fc00,
 	"FMLA.S": 0x4e20cc00, "FMLS.S": 0x4ea0cc00, "FMLA.S0": 0x4f801000,
@@ -98,7 +98,7 @@ func (f *neonFile) beginFramed(name, signature string, frame, bytes int) {
 	fmt.Fprintf(&f.stubs, "\n//go:noescape\nfunc %s%s\n", name, signature)
 }
 
-// constant returns the offset of a constant, which is repeated in four lanes.
+// constant returns the offset of a constant. Constants are repeated in four lanes.
 func (f *neonFile) constant(bits string) int {
 	for i, c := range f.constants {
 		if c == bits {
@@ -119,14 +119,14 @@ func (f *neonFile) writeConstants() {
 	f.line("GLOBL neonConstants<>(SB), RODATA|NOPTR, $%d", 16*len(f.constants))
 }
 
-// neonGP maps the general registers of amd64 to those of arm64. R14 holds the address of the
-// constants, and R15 other addresses. V28 to V31 are temporary registers where one instruction of
-// amd64 becomes several of arm64.
+// neonGP maps the general registers of amd64 to registers of arm64. R14 holds the address of the
+// constants, and R15 other addresses. If one instruction of amd64 becomes several instructions of
+// arm64, V28 to V31 are temporary registers.
 var neonGP = map[string]string{"AX": "R0", "CX": "R1", "DX": "R2", "BX": "R3", "SI": "R4",
 	"DI": "R5", "R8": "R6", "R9": "R7"}
 
 const (
-	spareA = 28 // this register and the next one hold what is read from memory
+	spareA = 28 // this register and the next one hold operands from memory
 	spareB = 30
 	spareC = 31
 )
@@ -311,8 +311,8 @@ func (t *translation) copy(to, from int) {
 	}
 }
 
-// read returns the two registers that hold an operand. They are the spare ones if it comes from
-// memory.
+// read returns the two registers that hold an operand. If the operand is in memory, read loads it
+// into spare registers.
 func (t *translation) read(operand string, spare int) [2]int {
 	if m := inConstants.FindStringSubmatch(operand); m != nil {
 		bits, ok := t.bits[m[1]]
@@ -394,7 +394,7 @@ func (t *translation) vector(op string, args []string) {
 			t.copy(d, spareC)
 		case op == "VANDNPS":
 			t.word("BIC", d, b, a)
-		case op == "VMINPS": // the second source if the numbers are equal or unordered
+		case op == "VMINPS": // the result is the second source if the numbers are equal or unordered
 			t.word("FCMGT.S", spareC, b, a)
 			t.word("BSL", spareC, a, b)
 			t.copy(d, spareC)
@@ -408,7 +408,8 @@ func (t *translation) vector(op string, args []string) {
 	}
 }
 
-// compare translates the predicates that the kernels use. Those with U hold if a number is NaN.
+// compare translates the predicates that the kernels use. Predicates marked U are true if a number
+// is NaN.
 func (t *translation) compare(args []string) {
 	b, a := t.read(args[1], spareA), t.read(args[2], spareB)
 	for h := range 2 {

@@ -2,9 +2,9 @@ package main
 
 import "fmt"
 
-// Micro-kernels of products for arm64 have the arguments that gemm.go describes, without the mask,
-// which the caller handles. V0 to V23 hold a tile of rows × (vecs·8) numbers of C, V24 to V27 a row
-// of the panel, and V28 to V31 the numbers of A in turn.
+// Micro-kernels of products for arm64 have the arguments that gemm.go describes, except the mask,
+// which the caller handles. V0 to V23 hold a tile of rows × (vecs·8) numbers of C, and V24 to V27
+// hold a row of the panel. V28 to V31 hold numbers of A, one after another.
 const (
 	neonRows  = 6
 	panelFrom = 24
@@ -69,7 +69,7 @@ func (f *neonFile) gemmStart(rows, halves int, acc func(row, half int) int) {
 	f.line("\nstarted:")
 }
 
-// gemmFinish stores the tile in C, or adds the bits of the tile minus those of the origin to the
+// gemmFinish stores the tile in C, or adds the bits of the tile minus the bits of the origin to the
 // integers of C.
 func (f *neonFile) gemmFinish(rows, halves int, acc func(row, half int) int) {
 	f.line("\tCMP $1, R20\n\tBLS store")
@@ -107,7 +107,7 @@ func (f *neonFile) eachRow(rows, halves int, format string, acc func(row, half i
 }
 
 // thin writes kernels that multiply rows of A by few columns, eight numbers at a time; see thin.go.
-// The eight chains of each element start at the values in sums and are stored there. The caller
+// The eight chains of each element start at the values in sums and are stored in sums. The caller
 // adds them up.
 func (f *neonFile) thin() {
 	for cols := 1; cols <= 4; cols++ {
@@ -118,7 +118,7 @@ func (f *neonFile) thin() {
 
 func (f *neonFile) thinTile(rows, cols int) {
 	acc := func(r, n, half int) int { return 2*(r*cols+n) + half }
-	right := 2 * rows * cols // registers for the columns of B; those for a row of A follow
+	right := 2 * rows * cols // first register for the columns of B; registers for a row of A follow
 	left := right + 2*cols
 	f.begin(fmt.Sprintf("thin%dx%dNEON", rows, cols),
 		"(k int, a *float32, ar int, b *float32, bk int, sums *float32)", 48)
@@ -155,7 +155,7 @@ func (f *neonFile) thinTile(rows, cols int) {
 }
 
 // dots writes the kernel of the inner product of float32 numbers in float64, sixteen numbers at a
-// time. Its 16 chains start at the values in sums and are stored there.
+// time. Its 16 chains start at the values in sums and are stored in sums.
 func (f *neonFile) dots() {
 	f.begin("dotNEON", "(n int, a *float32, b *float32, sums *float64)", 32)
 	for i, name := range []string{"n", "a", "b", "sums"} {

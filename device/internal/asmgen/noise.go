@@ -68,7 +68,7 @@ func addSum(lanes int, name, param string, steps func(inverse VecVirtual) func(s
 	x VecVirtual)) {
 	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
 	TEXT(name+level, NOSPLIT, "func(n int, noisy *float64, "+param+", inverse, grid float64)")
-	Doc(name + level + fmt.Sprintf(" is "+name+" for n numbers, a multiple of %d.", lanes))
+	Doc(name + level + fmt.Sprintf(" is "+name+" for n numbers, where n is a multiple of %d.", lanes))
 	Pragma("noescape")
 	n, noisy, sum := pointer("n"), pointer("noisy"), pointer("sum")
 	inverse, grid := repeated(lanes, argument("inverse")), repeated(lanes, argument("grid"))
@@ -112,8 +112,8 @@ func rounded(lanes int, convert func(...Op)) func(VecVirtual) func(sum, noise Me
 	}
 }
 
-// whole handles sums that are a whole number of steps within the limits. One multiply-add is exact
-// for them.
+// whole handles sums that are a whole number of steps within the limits. For such sums, one
+// multiply-add is exact.
 func whole(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
 	return func(sum, noise Mem, x VecVirtual) {
 		VCVTDQ2PD(sum, x)
@@ -137,28 +137,28 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 	VMAXPD(low, x, x)
 }
 
-// steps writes the kernel that computes eight draws at a time from eight words. It stops at the
-// first word from which it cannot decide the draw.
+// steps writes the kernel that computes eight draws at a time from eight words. The kernel stops at
+// the first word that does not determine its draw.
 //
 //	layers  512 pairs: the width of a layer and the bound on words that are inside it
 //	half, mask, edge, shift  as in type coarse
 func steps() {
 	TEXT("stepsAVX512", NOSPLIT,
 		"func(n int, dst *float64, words, layers *uint64, half, mask, edge, shift uint64) int")
-	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.",
-		"It may write to all of dst.")
+	Doc("stepsAVX512 computes draws from n words, where n is a multiple of 8. It stops at the first word",
+		"that does not determine its draw, and returns the number of draws. It may write to all of dst.")
 	Pragma("noescape")
 	stepsLoop(func() {})
 }
 
-// stepsAhead writes a kernel that does what that of steps does, and encrypts four counter blocks
-// with every eight draws: the rounds of the cipher use one port of the processor, and the draws the
-// others.
+// stepsAhead writes a kernel that does the same as the kernel of steps, and also encrypts four
+// counter blocks for every eight draws. The rounds of the cipher use one port of the processor, and
+// the draws use the other ports.
 func stepsAhead() {
 	TEXT("stepsAheadVAES", NOSPLIT, "func(n int, dst *float64, words, layers *uint64, half, mask, "+
 		"edge, shift uint64, to *uint64, schedule *byte, first, number uint64) int")
-	Doc("stepsAheadVAES is stepsAVX512 that writes eight words of keystream to to for every eight words",
-		"that it looks at, the last of which it may not have decided.")
+	Doc("stepsAheadVAES is like stepsAVX512, and also writes eight words of keystream to to for every",
+		"eight words that it reads, including the eight words at which it stops.")
 	Pragma("noescape")
 	to, keys := pointer("to"), roundKeys(pointer("schedule"))
 	counter := counterBlocks()
@@ -173,8 +173,8 @@ func stepsAhead() {
 	writeCounterTables()
 }
 
-// stepsLoop writes the loop of both kernels. It runs beside once for every eight words, before
-// these words are used.
+// stepsLoop writes the loop of both kernels. beside writes instructions that run once for every
+// eight words, before the kernel uses these words.
 func stepsLoop(beside func()) {
 	n, dst, words, layers := pointer("n"), pointer("dst"), pointer("words"), pointer("layers")
 	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))

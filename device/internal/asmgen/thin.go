@@ -9,8 +9,8 @@ import (
 )
 
 // A thin kernel multiplies rows of a row-major A by a matrix of one to four columns. Lanes run
-// along k: a result is the sum of eight interleaved chains, which are added up across lanes at the
-// end.
+// along k: a result is the sum of eight interleaved chains, one in each lane, which are added up at
+// the end.
 //
 //	tiles  number of tiles
 //	k      length of the products, at least 1
@@ -27,7 +27,7 @@ func thin() {
 	writeTailMask()
 }
 
-// thinRows holds, by the number of columns, how many rows fit into the registers.
+// thinRows holds, by the number of columns, the number of rows that fit into the registers.
 var thinRows = [5]int{0, 4, 4, 3, 2}
 
 func thinKernel(cols, rows int) {
@@ -79,7 +79,7 @@ func thinKernel(cols, rows int) {
 	RET()
 }
 
-// thinStep processes eight columns of A, or those that the mask keeps.
+// thinStep processes eight columns of A, or the columns that the mask keeps.
 func thinStep(acc [][]VecVirtual, a, b rowsOf, mask VecVirtual) {
 	cols := len(acc[0])
 	column := make([]VecVirtual, cols)

@@ -61,9 +61,9 @@ func vector() {
 	writeTailMask()
 }
 
-// bundle is one vector, or two for which the same operations are interleaved. The chains of
-// operations below are long, and the processor cannot look far enough ahead to start on the next
-// vector by itself.
+// bundle is one vector, or two vectors whose operations are interleaved. The chains of operations
+// in this file are so long that the processor could not start on the next vector early enough
+// without interleaving.
 type bundle []VecVirtual
 
 // width is the number of vectors that the current function processes at a time.
@@ -281,8 +281,8 @@ func exp(x bundle) bundle {
 	return y
 }
 
-// expMinus returns e⁻ᵃ for a = |x|. It computes 2⁶⁴ times the result, where no number is subnormal,
-// and scales it down.
+// expMinus returns e⁻ᵃ for a = |x|. It computes 2⁶⁴ times the result, which is never subnormal, and
+// scales it down.
 func expMinus(x bundle) bundle {
 	limited := or(x, c.bits(0x80000000))
 	emit(VMAXPS, limited, constant(c.f(-105)), limited)
@@ -298,7 +298,7 @@ func expMinus(x bundle) bundle {
 }
 
 // expPlus returns eᵇ for b ≥ 0. Beyond b = 40 it returns e⁴⁰, because larger values make no
-// difference to the functions that use it. These functions handle NaN themselves.
+// difference to its callers. The callers handle NaN.
 func expPlus(b bundle) bundle {
 	n, y := reduced(result(VMINPS, constant(c.f(40)), b))
 	emit(VCVTPS2DQ, n, n)
@@ -332,8 +332,8 @@ func logarithm(x bundle) bundle {
 	emit(VFNMADD231PS, c.f(0.5), z, y)
 	emit(VADDPS, m, y, y)
 	emit(VFMADD231PS, c.f(0.693359375), e, y)
-	// The logarithm of 0 is −∞, that of a negative number is NaN, and those of ∞ and NaN are ∞ and
-	// NaN.
+	// The logarithm of 0 is −∞, the logarithm of a negative number is NaN, and the logarithms of ∞ and
+	// NaN are ∞ and NaN.
 	y = blend(y, x, compare(equal, x, c.f(math.Inf(1))))
 	y = blend(y, c.f(math.Inf(-1)), compare(equal, x, c.f(0)))
 	y = blend(y, c.bits(0x7fc00000), compare(less, x, c.f(0)))
@@ -358,8 +358,8 @@ func tanh(x bundle) bundle {
 	return blend(near, far, compare(atLeast, a, c.f(0.625)))
 }
 
-// sigmoid returns e⁻ᵃ/(1+e⁻ᵃ) for negative x and 1/(1+e⁻ᵃ) for others, where a = |x|, so that there
-// is no overflow and no cancellation.
+// sigmoid returns e⁻ᵃ/(1+e⁻ᵃ) for negative x and 1/(1+e⁻ᵃ) for other x, where a = |x|. These forms
+// avoid overflow and cancellation.
 func sigmoid(x bundle) bundle {
 	e := expMinus(x)
 	top := blend(one(), e, negative(x))
@@ -414,7 +414,7 @@ func sigmoidGradient(d, y bundle) {
 	emit(VMULPS, rest, d, d)
 }
 
-// softplusGradient multiplies d by 1 − e⁻ʸ = 2t/(1+t), where t = tanh(y/2). There is no
+// softplusGradient multiplies d by 1 − e⁻ʸ = 2t/(1+t), where t = tanh(y/2). This form avoids
 // cancellation for small y.
 func softplusGradient(d, y bundle) {
 	t := tanh(mul(y, c.f(0.5)))

@@ -1,5 +1,5 @@
 "use strict";
-// Searches the sections of searchIndex (index.js) for all words of a query, by their beginnings.
+// Lists the sections of searchIndex (index.js) in which every word of a query begins a word.
 (function () {
   const up = document.body.dataset.up;
   const input = document.getElementById("query");

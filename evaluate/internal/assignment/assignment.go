@@ -8,9 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Match assigns rows to columns one to one at the smallest total cost: row i to
-// column match[i]. Where there are more rows than columns, the rows left over
-// have match -1.
+// Match assigns rows to columns one to one at the smallest total cost: row i to column match[i]. If
+// there are more rows than columns, the remaining rows have match -1.
 //
 // Shapes: cost is rows × columns, every row of the same length.
 // Errors: *[param.Error] for a ragged matrix or a cost that is not finite.
@@ -58,10 +57,10 @@ func inverse(match []int, n int) []int {
 	return out
 }
 
-// augment matches each of n rows to one of m ≥ n columns, row by row: a row
-// enters, and the cheapest alternating path to a free column is flipped. The
-// potentials keep all reduced costs non-negative and those of matched pairs 0,
-// so the path is found as by Dijkstra.
+// augment matches each of n rows to one of m ≥ n columns, row by row: a row is added, and the
+// cheapest alternating path from it to a free column is flipped. The potentials keep all reduced
+// costs non-negative and those of matched pairs 0, so the path can be found as in Dijkstra's
+// algorithm.
 func augment(n, m int, cost func(i, j int) float64) []int {
 	s := matching{
 		cost: cost, m: m,
@@ -132,7 +131,7 @@ func (s *matching) nearest(row, column int) (next int, step float64) {
 	return next, step
 }
 
-// shift moves the potentials so that the next column's edge becomes free.
+// shift changes the potentials so that the reduced cost of the next column's edge becomes 0.
 func (s *matching) shift(root int, step float64) {
 	s.u[root] += step
 	for j := range s.m {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// cheapest tries every matching of rows to columns.
+// cheapest returns the smallest cost of all matchings of rows to columns.
 func cheapest(cost [][]float64, row int, used uint, skips int) float64 {
 	if row == len(cost) {
 		return 0
@@ -58,7 +58,7 @@ func TestMatchIsTheCheapest(t *testing.T) {
 			sum += cost[i][j]
 		}
 		if matched != min(n, m) || math.Abs(sum-total) > 1e-9 {
-			t.Fatalf("match %v of %d×%d costs %v, said %v", match, n, m, sum, total)
+			t.Fatalf("match %v of %d×%d costs %v, but Match returned %v", match, n, m, sum, total)
 		}
 		if want := cheapest(cost, 0, 0, max(n-m, 0)); math.Abs(total-want) > 1e-9 {
 			t.Fatalf("%v: match %v costs %v, the cheapest %v", cost, match, total, want)
@@ -97,7 +97,7 @@ func TestMatchRefuses(t *testing.T) {
 		}
 	}
 	if match, total, err := assignment.Match(nil); len(match) != 0 || total != 0 || err != nil {
-		t.Error("nothing to match is an error")
+		t.Error("an empty matrix is refused")
 	}
 	if match, _, err := assignment.Match([][]float64{{}, {}}); err != nil || match[0] != -1 ||
 		match[1] != -1 {

@@ -1,4 +1,4 @@
-// Package made makes records up for the tests of package evaluate and those below it.
+// Package made generates records for the tests of package evaluate and its subpackages.
 package made
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Blobs draws three classes around three corners of a box far from [0, 1].
+// Blobs draws records of three classes around three corners of a box far from [0, 1].
 func Blobs(seed uint64, n int, noise float64) (*records.Table, error) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	corners := [][]float64{{20, 20, 80}, {80, 20, 20}, {20, 80, 20}}
@@ -21,7 +21,7 @@ func Blobs(seed uint64, n int, noise float64) (*records.Table, error) {
 	return records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat, labels...)
 }
 
-// Baskets draws records whose items are popular to different degrees, so that an index holds some
+// Baskets draws records whose items have different frequencies, so that an index holds some items
 // as bitmaps and some as lists.
 func Baskets(seed uint64, n, universe int) [][]uint32 {
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Every result carries these words.
+// Mark and Caveat are part of every result.
 const (
 	Mark   = "[not private] "
 	Caveat = "computed from real records; covered by no ε"
@@ -26,7 +26,8 @@ func JSON(kind string, result any) ([]byte, error) {
 	return json.Marshal(marked{Caveat: Caveat, Kind: kind, Result: result})
 }
 
-// Table prints a matrix of numbers of records under a title; head begins each row.
+// Table returns a matrix of numbers of records as text, with a title; head returns the start of
+// each row.
 func Table(title string, counts [][]int, head func(row int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s (%s)\n", Mark, title, Caveat)

@@ -24,7 +24,8 @@ func Each(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// Workers does n pieces of work on all cores. Each worker first allocates its own memory.
+// Workers does n pieces of work on all cores. It calls worker once for each core, to obtain a
+// function with its own memory that does the pieces.
 func Workers(n int, worker func() func(piece int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -1,4 +1,4 @@
-// Package recordset reads and draws records for package evaluate and those below it.
+// Package recordset reads and draws records for package evaluate and its subpackages.
 package recordset
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Selection is some rows of other data.
+// Selection holds some rows of other data.
 type Selection struct {
 	Of   records.Data
 	Rows []int32
 }
 
-// Schema is that of the data.
+// Schema returns the schema of the data.
 func (r Selection) Schema() records.Schema { return r.Of.Schema() }
 
 // Len returns the number of selected rows.
@@ -75,7 +75,7 @@ func Labels(d records.Data) []int32 {
 	return out
 }
 
-// Given returns an error for data that are nil.
+// Given returns an error if any of the data are nil.
 func Given(path string, all ...records.Data) error {
 	for _, d := range all {
 		if d == nil {
@@ -112,8 +112,8 @@ func Alike(path string, want records.Data, others ...records.Data) error {
 	return nil
 }
 
-// Subset draws n distinct items, ascending: Floyd's algorithm, which touches
-// n numbers however large the universe.
+// Subset draws n distinct items, in ascending order, by Floyd's algorithm. Its time does not depend
+// on the size of the universe.
 func Subset(rng *rand.Rand, universe, n int) []uint32 {
 	chosen := make(map[uint32]bool, n)
 	for last := universe - n; last < universe; last++ {

@@ -1,4 +1,4 @@
-// Package settings checks numbers whose zero value stands for a default.
+// Package settings checks numbers whose zero value means a default.
 package settings
 
 import (
@@ -25,7 +25,8 @@ func Part(field string, v float64) Setting {
 	return Setting{field, v}
 }
 
-// NotNegative reports settings below zero or not finite: 0 always stands for the default.
+// NotNegative returns an error for each setting that is negative, not finite or outside its range;
+// 0 always means the default.
 func NotNegative(path string, settings ...Setting) error {
 	var errs []error
 	for _, s := range settings {
@@ -44,7 +45,7 @@ func NotNegative(path string, settings ...Setting) error {
 	return errors.Join(errs...)
 }
 
-// OrDefault is v, or its default where it is 0.
+// OrDefault returns v, or its default if v is 0.
 func OrDefault[T int | float64](v, standard T) T {
 	if v == 0 {
 		return standard

@@ -1,4 +1,4 @@
-"""Writes ../metrics.json: areas under curves, column distances and MMD² of small arrays, by scikit-learn, SciPy and NumPy.
+"""Writes ../metrics.json: areas under curves, column distances and MMD² of small arrays, computed by scikit-learn, SciPy and NumPy.
 
     python metrics.py
 """

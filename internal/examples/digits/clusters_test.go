@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestStrokesClusterDigits holds the features and the spare centres that dpgm takes for images to
-// what they were chosen for: private clusters of drawn digits are the digits. The accuracy was .947
-// to .970 in 20 runs.
+// TestStrokesClusterDigits checks that private clusters of drawn digits agree with the digits, with
+// the features and the number of centres that dpgm uses for images. The accuracy was 0.947 to 0.970
+// in 20 runs.
 func TestStrokesClusterDigits(t *testing.T) {
 	data, err := digits.Draw(6000, 21)
 	if err != nil {
@@ -41,6 +41,6 @@ func TestStrokesClusterDigits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Accuracy() < 0.8 {
-		t.Errorf("clustering accuracy %.3f", got.Accuracy())
+		t.Errorf("clustering accuracy %.3f, want at least 0.8", got.Accuracy())
 	}
 }

@@ -19,9 +19,8 @@ func Schema() records.Schema {
 	return records.Image(Side, Side).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 }
 
-// Draw draws n images, each of a class chosen uniformly. Image i depends on seed
-// and i alone: a longer table begins with the shorter one, on any number of
-// cores.
+// Draw draws n images, each of a class chosen uniformly. Image i depends on seed and i alone, for
+// any number of cores. So a longer table begins with the images of a shorter one.
 func Draw(n int, seed uint64) (*records.Table, error) {
 	faces, err := loadFaces()
 	if err != nil {

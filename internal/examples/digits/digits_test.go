@@ -32,17 +32,17 @@ func file(t *testing.T, table *records.Table) []byte {
 func TestDrawingsDependOnTheSeedAlone(t *testing.T) {
 	many := draw(t, 300, 7)
 	if !bytes.Equal(file(t, many), file(t, draw(t, 300, 7))) {
-		t.Error("the same seed draws something else")
+		t.Error("the same seed draws different images")
 	}
 	if bytes.Equal(file(t, many), file(t, draw(t, 300, 8))) {
-		t.Error("another seed draws the same")
+		t.Error("another seed draws the same images")
 	}
 	if !bytes.Equal(file(t, many.Slice(0, 100)), file(t, draw(t, 100, 7))) {
 		t.Error("a shorter table is not the beginning of a longer one")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if !bytes.Equal(file(t, many), file(t, draw(t, 300, 7))) {
-		t.Error("one core draws something else")
+		t.Error("one core draws different images")
 	}
 }
 
@@ -58,13 +58,13 @@ func TestImagesAreInTheSchema(t *testing.T) {
 		t.Error(err)
 	}
 	if !table.Schema().Equal(digits.Schema()) {
-		t.Errorf("schema %v", table.Schema())
+		t.Errorf("the table has the schema %v, want that of digits.Schema", table.Schema())
 	}
 }
 
-// TestImagesLookLikeDigits holds the drawings to the shape of the handwritten
-// ones they stand in for: about 100 of 784 pixels inked, none cut off at the
-// edge, and classes that look alike among themselves without being equal.
+// TestImagesLookLikeDigits checks that drawings resemble handwritten digits: about 100 of 784
+// pixels have ink, no digit is cut off at the edge, and images of a class are similar but not
+// equal.
 func TestImagesLookLikeDigits(t *testing.T) {
 	table := draw(t, 4000, 3)
 	ink, edge := 0.0, 0.0
@@ -83,16 +83,16 @@ func TestImagesLookLikeDigits(t *testing.T) {
 		t.Errorf("mean ink %.1f, want about 100", mean)
 	}
 	if edge/ink > 0.002 {
-		t.Errorf("%.4f of the ink is on the edge", edge/ink)
+		t.Errorf("a fraction of %.4f of the ink is on the edge, want at most 0.002", edge/ink)
 	}
 	accuracy := nearestMean(table.Slice(0, 3000), table.Slice(3000, 4000))
 	if accuracy < 0.75 || accuracy > 0.99 {
-		t.Errorf("nearest class mean is right for %.3f: want classes neither confused nor trivial",
+		t.Errorf("the accuracy of nearest class means is %.3f, want 0.75 to 0.99",
 			accuracy)
 	}
 }
 
-// nearestMean returns the accuracy of the simplest classifier there is.
+// nearestMean returns the accuracy of the classifier that chooses the class with the nearest mean.
 func nearestMean(train, test *records.Table) float64 {
 	var means [10][]float64
 	var row []float32

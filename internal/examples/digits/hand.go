@@ -5,31 +5,30 @@ import (
 	"math/rand/v2"
 )
 
-// hand is how one image is written.
+// hand describes the handwriting of one image.
 type hand struct {
-	xx, xy, yx, yy float64 // the page's linear map, to pixels: size, slant, rotation
+	xx, xy, yx, yy float64 // linear map to pixels: size, slant and rotation
 	shift          point
-	weight         float64 // pixels that the pen adds to either side of a stroke
+	weight         float64 // width in pixels that the pen adds to either side of a stroke
 	waves          [4]wave // the tremor, a smooth warp of the page
 	blur           float64
 	contrast       float64
 	grain          float64
 }
 
-// wave displaces a point along d by a sine of its place along k.
+// wave displaces a point along d by a sine of the point's position along k.
 type wave struct {
 	k, d  point
 	phase float64
 }
 
-// digitHeight is the height of an average digit in pixels, and penWidth that of
-// its strokes.
+// digitHeight is the height of an average digit, and penWidth the width of its strokes, in pixels.
 const (
 	digitHeight = 19.5
 	penWidth    = 2.45
 )
 
-// newHand draws how to write a shape whose strokes have the given width.
+// newHand draws a random hand for a shape whose strokes have the given width.
 func newHand(rng *rand.Rand, stroke float64) hand {
 	h := hand{
 		blur:     0.10 + 0.15*rng.Float64(),
@@ -46,14 +45,14 @@ func newHand(rng *rand.Rand, stroke float64) hand {
 	return h
 }
 
-// linear draws size, slant and rotation.
+// linear draws a random size, slant and rotation.
 func (h *hand) linear(rng *rand.Rand) {
 	height := digitHeight * (1 + 0.06*within(rng, 2))
 	width := height * (1 + 0.15*within(rng, 2))
 	slant := 0.08 + 0.22*within(rng, 2)
 	sin, cos := math.Sincos(0.10 * within(rng, 2.2))
-	// Rotation after slant after size; y points down, so a slant to the right
-	// moves what is above the middle by -slant·y.
+	// The map applies size first, then slant, then rotation. y points down, so a slant to the right
+	// moves points above the middle by −slant·y.
 	h.xx, h.xy = cos*width, -cos*slant*height-sin*height
 	h.yx, h.yy = sin*width, -sin*slant*height+cos*height
 }
@@ -79,7 +78,7 @@ func within(rng *rand.Rand, limit float64) float64 {
 	}
 }
 
-// write appends the polygon as this hand writes it, in pixels.
+// write appends the polygon to dst as this hand writes it, in pixels.
 func (h *hand) write(dst []point, polygon []point) []point {
 	first := len(dst)
 	for _, p := range polygon {
@@ -100,8 +99,8 @@ func (h *hand) place(p point) point {
 	return point{h.xx*q.x + h.xy*q.y + h.shift.x, h.yx*q.x + h.yy*q.y + h.shift.y}
 }
 
-// press moves every point of a closed polygon outward by the pen's weight. Since
-// holes turn the other way round, a heavier pen makes them smaller.
+// press moves every point of a closed polygon outward by the pen's weight. Holes have the opposite
+// orientation, so a heavier pen makes them smaller.
 func (h *hand) press(path []point) {
 	n := len(path)
 	if n < 3 {

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// point is a place on the page, in units of the digit's height, y downward.
+// point is a position on the page, in units of the digit's height; y points down.
 type point struct{ x, y float64 }
 
-// outline is a digit as closed polygons: outer edges turn one way, holes the
+// outline is a digit as closed polygons. Outer edges have one orientation, and holes have the
 // other.
 type outline [][]point
 
@@ -29,19 +29,19 @@ type shape struct {
 	stroke float64
 }
 
-// face holds the shapes of one font that people write for each digit.
+// face holds, for each digit, the shapes of one font that are used for it.
 type face [10][]shape
 
-// letter is a character of a font made into a digit: stretched to the height of
-// one, and to the given width where that is not 0.
+// letter is a character of a font that is used as a digit. It is stretched to height 1, and to the
+// given width if width is not 0.
 type letter struct {
 	char  rune
 	width float64
 }
 
-// letters lists what is drawn for a digit. A font's own nought has a bar across
-// it and its one has a foot, which few hands write: an O serves for the first,
-// and a bar for most of the second.
+// letters lists the characters that are drawn for a digit. The fonts' 0 has a bar across it and
+// their 1 has a foot, which are rare in handwriting. So an O is drawn for 0, and mostly a bar for
+// 1.
 func letters(digit int) []letter {
 	switch digit {
 	case 0:
@@ -52,7 +52,7 @@ func letters(digit int) []letter {
 	return []letter{{rune('0' + digit), 0}}
 }
 
-// fontFiles returns the fonts; the lighter ones look most like a pen.
+// fontFiles returns the fonts. Light fonts look most like handwriting.
 func fontFiles() [][]byte {
 	return [][]byte{
 		goregular.TTF, goitalic.TTF, gomedium.TTF, gomediumitalic.TTF,
@@ -95,8 +95,8 @@ func loadFace(file []byte) (f face, err error) {
 	return f, nil
 }
 
-// pieces is how many straight lines stand for one segment; they must be short
-// enough to bend when the page is warped.
+// pieces is the number of straight lines that replace one segment. The lines must be short, so that
+// the result looks curved after the warp.
 const pieces = 6
 
 // flatten turns font segments into polygons.
@@ -131,8 +131,8 @@ func (o outline) bend(a, b, c point) point {
 	return c
 }
 
-// newShape scales an outline to height 1, and to a width if one is given, and
-// moves its middle to the origin.
+// newShape scales an outline to height 1, scales it to the given width if width is not 0, and moves
+// its middle to the origin.
 func newShape(o outline, width float64) shape {
 	lo, hi := o.box()
 	middle, high, wide := mid(lo, hi), hi.y-lo.y, hi.y-lo.y
@@ -158,8 +158,8 @@ func (o outline) box() (lo, hi point) {
 	return lo, hi
 }
 
-// stroke returns the width of the strokes: a long stroke's area is its width times
-// half its outline.
+// stroke returns the width of the strokes: the area of a long stroke is its width times half the
+// length of its outline.
 func (o outline) stroke() float64 {
 	area, length := 0.0, 0.0
 	for _, polygon := range o {

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// fine is how many raster pixels stand for one image pixel in either direction.
+// fine is the number of raster pixels for one image pixel in each direction.
 const fine = 2
 
 // canvas is the side of the raster.
 const canvas = Side * fine
 
-// pen draws digits with buffers of its own; it is used by one goroutine.
+// pen draws digits. It has buffers, so only one goroutine may use it.
 type pen struct {
 	faces  []face
 	raster *vector.Rasterizer
@@ -67,7 +67,7 @@ func (p *pen) ink(h hand, o outline) {
 	}
 }
 
-// blur smooths the raster with three taps in either direction, each of a
+// blur smooths the raster with four passes of three taps, two in each direction. Each pass has a
 // variance of variance/2 image pixels squared.
 func (p *pen) blur(variance float64) {
 	side := variance * fine * fine / 2
@@ -78,8 +78,8 @@ func (p *pen) blur(variance float64) {
 	}
 }
 
-// convolve filters lines whose elements are step apart and whose starts are
-// stride apart; beyond a line's ends there is blank paper.
+// convolve filters lines whose elements are step apart and whose starts are stride apart. Elements
+// beyond the ends of a line count as blank paper.
 func convolve(dst, src []float64, side, centre float64, step, stride int) {
 	for line := range canvas {
 		before := 0.0

@@ -1,5 +1,4 @@
-// Package grid writes images side by side into one PNG, a captioned row for
-// each group.
+// Package grid writes images side by side into one PNG, with a captioned row for each group.
 package grid
 
 import (
@@ -21,19 +20,19 @@ import (
 
 // Sheet is a grid of grey images of one size.
 type Sheet struct {
-	Height, Width int // of one image, in its own pixels
-	Zoom          int // screen pixels for one of them; 0 for 2
+	Height, Width int // size of one image in pixels
+	Zoom          int // screen pixels for each pixel of an image; 0 means 2
 	Rows          []Row
 }
 
-// Row is a caption and the images to the right of it, each Height·Width values
-// in [0, 1], 0 for black.
+// Row is a caption and the images to the right of it. Each image has Height·Width values in [0, 1],
+// where 0 is black.
 type Row struct {
 	Caption string
 	Images  [][]float32
 }
 
-// gap is the paper between images.
+// gap is the number of white pixels between images.
 const gap = 2
 
 // Save writes the sheet to a PNG file.
@@ -62,7 +61,8 @@ func (s Sheet) Encode(w io.Writer) error {
 // Render draws the sheet.
 func (s Sheet) Render() (*image.Gray, error) {
 	if s.Height < 1 || s.Width < 1 || s.Zoom < 0 {
-		return nil, fmt.Errorf("grid: images of %d×%d pixels at zoom %d", s.Height, s.Width, s.Zoom)
+		return nil, fmt.Errorf("grid: images of %d×%d pixels at zoom %d: must be positive",
+			s.Height, s.Width, s.Zoom)
 	}
 	if s.Zoom == 0 {
 		s.Zoom = 2

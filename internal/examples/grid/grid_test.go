@@ -29,7 +29,7 @@ func TestEncodeWritesAPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b := picture.Bounds(); b.Dy() != 2*(2*4+2)+2 || b.Dx() < 2*(3*4+2) {
-		t.Errorf("picture of %d×%d", b.Dy(), b.Dx())
+		t.Errorf("a picture of %d×%d pixels, want 22 pixels high and at least 28 wide", b.Dy(), b.Dx())
 	}
 }
 
@@ -39,10 +39,10 @@ func TestSaveWritesAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		t.Errorf("nothing written: %v", err)
+		t.Errorf("no file was written, or an empty one: %v", err)
 	}
 	if err := sheet().Save(filepath.Join(t.TempDir(), "none", "a.png")); err == nil {
-		t.Error("a folder that does not exist is no error")
+		t.Error("Save into a folder that does not exist returns no error")
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package images provides images for the examples: from idx files named on the command line, such
-// as those of MNIST, or otherwise digits drawn by the program.
+// Package images provides images for the examples. They come from idx files named on the command
+// line, such as the files of MNIST. If no files are named, the program draws digits.
 package images
 
 import (
@@ -11,31 +11,31 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Files name idx files of images of 28×28 pixels and of their labels, plain or gz. Without Images,
-// digits are drawn.
+// Files names idx files, plain or gz, of images of 28×28 pixels and of their labels. If Images is
+// empty, digits are drawn.
 type Files struct {
 	Images, Labels         string
 	TestImages, TestLabels string
 }
 
-// Flags lets the command line name the files; about says more about the labels.
+// Flags defines flags that name the files. about describes the labels in the help text.
 func (s *Files) Flags(f *flag.FlagSet, about string) {
 	f.StringVar(&s.Images, "images", "",
 		"idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&s.Labels, "labels", "", "idx file of their labels, "+about)
 	f.StringVar(&s.TestImages, "test-images", "",
-		"idx file of held-out images (default: a tenth of the training images, kept back)")
+		"idx file of held-out images (default: a tenth of the training images is held out)")
 	f.StringVar(&s.TestLabels, "test-labels", "", "idx file of their labels")
 }
 
-// Drawing says how many digits to draw, where no files are named, and from which seeds.
+// Drawing sets the numbers of digits to draw if no files are named, and the seeds.
 type Drawing struct {
 	Train, Test         int
 	TrainSeed, TestSeed uint64
 }
 
-// Load reads the files, or draws digits where none are named. Where there are no files of held-out
-// images, the last tenth of the others is held out.
+// Load reads the files, or draws digits if none are named. If no file of held-out images is named,
+// the last tenth of the training images is held out.
 func (s Files) Load(d Drawing) (train, test *records.Table, err error) {
 	if s.Images == "" {
 		return d.draw()
@@ -66,7 +66,7 @@ func open(images, labels string) (*records.Table, error) {
 	return records.OpenIDX(images, labels, digits.Schema())
 }
 
-// First returns the pixels of the first n records, or of all if there are fewer.
+// First returns the pixels of the first n records, or of all records if there are fewer.
 func First(data records.Data, n int) [][]float32 {
 	var b device.Batch
 	data.Range(0, min(n, data.Len()), &b)
@@ -77,7 +77,7 @@ func First(data records.Data, n int) [][]float32 {
 	return out
 }
 
-// Accuracy returns the fraction of labelled records whose class predict finds.
+// Accuracy returns the fraction of records for which predict returns the label.
 func Accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
 	const chunk = 500
 	right, named := 0, make([]int32, chunk)

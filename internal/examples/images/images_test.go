@@ -24,7 +24,7 @@ func TestLoadDraws(t *testing.T) {
 		t.Errorf("%d digits for training, %d held out; want 30 and at least one", train.Len(), test.Len())
 	}
 	if got := images.First(train, 40); len(got) != 30 || len(got[0]) != 28*28 {
-		t.Errorf("%d images of %d pixels", len(got), len(got[0]))
+		t.Errorf("%d images of %d pixels, want 30 of 784", len(got), len(got[0]))
 	}
 }
 
@@ -36,7 +36,7 @@ func TestLoadWantsLabels(t *testing.T) {
 }
 
 func TestAccuracy(t *testing.T) {
-	// three batches
+	// 1203 records are three batches
 	_, data, err := images.Files{}.Load(images.Drawing{Train: 1, Test: 1203, TestSeed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +49,6 @@ func TestAccuracy(t *testing.T) {
 	}
 	got := images.Accuracy(data, func(b device.Batch, named []int32) { clear(named) })
 	if want := float64(zeros) / 1203; got != want {
-		t.Errorf("always answering 0 is right in %v, want %v", got, want)
+		t.Errorf("the accuracy of always answering 0 is %v, want %v", got, want)
 	}
 }

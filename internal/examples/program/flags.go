@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/wrap"
 )
 
-// NewFlags returns the flags of a program, whose help fits the screen. Parse prints the help for -h
-// and returns flag.ErrHelp, which [Main] treats as success.
+// NewFlags returns a flag set for a program. Lines of its help fit the screen. For -h, Parse prints
+// the help and returns flag.ErrHelp, which [Main] treats as success.
 func NewFlags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.Usage = func() { help(f.Output(), f) }

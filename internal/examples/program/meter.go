@@ -9,20 +9,20 @@ import (
 	"github.com/seed7ba64551/privgen"
 )
 
-// Meter shows progress: on a terminal on one line, which it overwrites, and otherwise on separate
-// lines. Pass its Show method to privgen.OnProgress.
+// Meter shows progress. On a terminal it overwrites one line; otherwise it writes separate lines.
+// Pass its Show method to privgen.OnProgress.
 type Meter struct {
 	To     io.Writer
-	Redraw bool          // overwrite one line, as on a terminal
-	Every  time.Duration // shortest time between two lines of a stage
+	Redraw bool          // overwrite one line, for terminals
+	Every  time.Duration // minimal time between two lines of a stage
 
 	stage string
-	first int       // step that the stage was first seen at
-	began time.Time // and when
-	last  time.Time // of a line
+	first int       // first step of the stage that was shown
+	began time.Time // time of that step
+	last  time.Time // time of the last line
 }
 
-// NewMeter shows progress on standard error.
+// NewMeter returns a Meter that shows progress on standard error.
 func NewMeter() *Meter {
 	info, err := os.Stderr.Stat()
 	if err == nil && info.Mode()&os.ModeCharDevice != 0 {
@@ -31,7 +31,7 @@ func NewMeter() *Meter {
 	return &Meter{To: os.Stderr, Every: 5 * time.Second}
 }
 
-// Show writes the line, unless the last one was written too recently.
+// Show writes a line of progress unless the last line is too recent.
 func (m *Meter) Show(p privgen.Progress) {
 	now := time.Now()
 	if p.Stage != m.stage {

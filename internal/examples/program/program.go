@@ -1,5 +1,5 @@
-// Package program has what all examples need apart from the library: handling of interrupts, flags
-// for a budget, a display of progress, and saving of files.
+// Package program contains code that all examples need in addition to the library: handling of
+// interrupts, flags for a budget, a display of progress, and saving of files.
 package program
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Main runs a program until it returns or is interrupted. If it returns an error, Main prints it
 // after the program's name and exits with status 1. An interrupt cancels ctx, so that a run ends
-// between two steps; what was spent stays spent.
+// between two steps. The privacy budget spent so far stays spent.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -26,7 +26,7 @@ func TestMeter(t *testing.T) {
 		for step := 1; step <= 3; step++ {
 			m.Show(privgen.Progress{Stage: "training", Step: step, Of: 3, Epsilon: 0.5})
 		}
-		// the second came too soon; how fast the third was depends on the machine
+		// the second line is too recent; the rate of the third depends on the machine
 		got := regexp.MustCompile(`, [^ ]*/s, 0s left`).ReplaceAllString(out.String(), ", RATE")
 		want := "training: 1 of 3, ε ≤ 0.5 so far\ntraining: 3 of 3, RATE, ε ≤ 0.5 so far\n"
 		if redraw {
@@ -45,22 +45,22 @@ func TestHelpFitsTheScreen(t *testing.T) {
 	f.Int("n", 7, strings.Repeat("word ", 40))
 	f.Bool("quick", false, "leave something out")
 	if err := f.Parse([]string{"-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Fatalf("err = %v", err)
+		t.Fatalf("err = %v, want flag.ErrHelp", err)
 	}
 	for line := range strings.Lines(out.String()) {
 		if len(line) > 101 {
-			t.Errorf("%d columns: %s", len(line)-1, line)
+			t.Errorf("a line of %d columns, want at most 100: %s", len(line)-1, line)
 		}
 	}
 	for _, words := range []string{"  -n int\n", "(default 7)\n",
 		"  -quick\n        leave something out\n"} {
 		if !strings.Contains(out.String(), words) {
-			t.Errorf("no %q in\n%s", words, &out)
+			t.Errorf("the help does not contain %q:\n%s", words, &out)
 		}
 	}
 }
 
-// TestHelpIsNoError runs Main in a process of its own.
+// TestHelpIsNoError checks exit codes of Main, which it runs in a separate process.
 func TestHelpIsNoError(t *testing.T) {
 	const env = "PRIVGEN_TEST_PROGRAM"
 	if args := os.Getenv(env); args != "" {
@@ -79,13 +79,14 @@ func TestHelpIsNoError(t *testing.T) {
 	}
 }
 
-// TestExamplesShareTheirFrame: no example writes carriage returns or makes flags by itself, so that
-// what is tested here holds for all of them.
+// TestExamplesShareTheirFrame: no example writes carriage returns or creates flag sets itself. So
+// the tests of this package apply to all examples.
 func TestExamplesShareTheirFrame(t *testing.T) {
 	examples, err1 := filepath.Glob("../../../examples/*/*.go")
 	studies, err2 := filepath.Glob("../../../benchmarks/studies/*/*.go")
 	if len(examples) < 10 || len(studies) < 30 {
-		t.Fatalf("%d and %d files: %v", len(examples), len(studies), errors.Join(err1, err2))
+		t.Fatalf("found %d and %d files, want at least 10 and 30: %v", len(examples), len(studies),
+			errors.Join(err1, err2))
 	}
 	for _, file := range append(examples, studies...) {
 		text, err := os.ReadFile(file)
@@ -94,7 +95,7 @@ func TestExamplesShareTheirFrame(t *testing.T) {
 		}
 		for _, own := range []string{`\r`, "flag.NewFlagSet", "flag.Parse()"} {
 			if strings.Contains(string(text), own) {
-				t.Errorf("%s has %s", file, own)
+				t.Errorf("%s contains %s: want package program to do this", file, own)
 			}
 		}
 	}
@@ -124,10 +125,10 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "text" {
-		t.Errorf("file holds %q", got)
+		t.Errorf("the file contains %q, want \"text\"", got)
 	}
 	broken := errors.New("broken")
 	if err := program.Save(path, func(io.Writer) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("err = %v, want that of write", err)
+		t.Errorf("err = %v, want the error of write", err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what the program has used so far: other programs on the machine hardly
-// lengthen it.
+// ProcessorTime returns the processor time that the program has used so far. Other programs on the
+// machine hardly affect it.
 func ProcessorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

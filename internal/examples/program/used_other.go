@@ -6,5 +6,6 @@ import "time"
 
 var began = time.Now()
 
-// ProcessorTime returns the time since the program began: processor time is not measured here.
+// ProcessorTime returns the time since the program began, because processor time is not measured on
+// this system.
 func ProcessorTime() time.Duration { return time.Since(began) }

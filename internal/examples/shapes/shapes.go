@@ -1,5 +1,6 @@
-// Package shapes draws labelled images of ten filled shapes with grey levels inside: harder than
-// digits, since classes differ by outline and by texture, and pixels are rarely black or white.
+// Package shapes draws labelled images of ten filled shapes with grey levels inside. They are
+// harder than digits, since classes differ by outline and by texture, and pixels inside a shape are
+// rarely black or white.
 package shapes
 
 import (
@@ -52,11 +53,11 @@ func draw(rng *rand.Rand, shape int, dst []uint8) {
 // edge is the width of the fading edge of an outline, in units of the shape's size.
 const edge = 0.15
 
-// step is 1 well within a distance below zero, 0 well outside, and a ramp between.
+// step returns 1 for distances far below zero, 0 for distances far above zero, and a ramp in
+// between.
 func step(distance float64) float64 { return min(max(0.5-distance/edge, 0), 1) }
 
-// inside returns the fraction, from 0 to 1, by which a point is inside a shape of about unit
-// radius.
+// inside returns the degree, from 0 to 1, to which a point is inside a shape of about unit radius.
 func inside(shape int, u, v float64) float64 {
 	r := math.Hypot(u, v)
 	box := func(u, v, a, b float64) float64 { return step(max(math.Abs(u)-a, math.Abs(v)-b)) }

@@ -2,16 +2,16 @@ package sampler
 
 import "math"
 
-// MaxSteps bounds a coordinate, in grid steps, and its noise too, so that their
-// sum stays exact in float64. At the gradient's grid it is 2^26 sensitivities.
+// MaxSteps bounds a coordinate and also its noise, in grid steps, so that their sum stays exact in
+// float64. At the gradient's grid it is 2^26 sensitivities.
 const MaxSteps = 1 << 51
 
 // addSum turns noise in grid steps into noisy sums, by exact additions of whole numbers below
 // 2^52 and an exact product.
 func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 	sum = sum[:len(noisy)]
-	// The bits of a float without the sign increase with its size; those of NaN are above all
-	// others.
+	// Without the sign, the bits of a float32 increase with its absolute value. The bits of a NaN are
+	// above those of all numbers.
 	limit := math.Float32bits(float32(MaxSteps * grid))
 	for i, v := range sum {
 		x := float64(v) * inverse
@@ -22,7 +22,7 @@ func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 	}
 }
 
-// addUnits is like addSum, for sums in whole units, of which inverse is the size in grid steps.
+// addUnits is like addSum, for sums in whole units. inverse is the size of a unit in grid steps.
 func addUnits(noisy []float64, sum []int32, inverse, grid float64) {
 	sum = sum[:len(noisy)]
 	for i, v := range sum {

@@ -23,8 +23,9 @@ func binaryWord(p float64, i int) uint64 {
 	return n.Uint64() // the lowest word
 }
 
-// bernoulliWord compares the bits of a uniform number, whose first 64 bits are word, with those
-// of p < 1 until they differ. threshold is FirstWord(p).
+// bernoulliWord returns true with probability p < 1, given the first 64 bits, word, of a uniform
+// number. It compares the bits of that number with the bits of p until they differ. threshold is
+// FirstWord(p).
 func bernoulliWord(threshold uint64, p float64, word uint64, src entropy.Bits) bool {
 	if word != threshold {
 		return word < threshold
@@ -38,5 +39,5 @@ func bernoulliWord(threshold uint64, p float64, word uint64, src entropy.Bits) b
 	return false // p has no bits beyond 2^-1074
 }
 
-// FirstWord returns binaryWord(p, 0) for p below one.
+// FirstWord returns the first 64 bits of the binary expansion of p < 1.
 func FirstWord(p float64) uint64 { return uint64(math.Ldexp(p, 64)) }

@@ -6,9 +6,9 @@ import "github.com/seed7ba64551/privgen/internal/entropy"
 // negative binomial distribution with γ = 1 − again, given that k is at most limit. The
 // distribution is exact for every -1 < η ≤ 1 for which 1+η is exact in floating point.
 //
-// Geometric numbers have these probabilities but for the factors (i+η)/(i+1), i < k, which are at
-// most 1. Each factor is the probability of a further coin; if one fails, the number is drawn
-// again.
+// These probabilities are those of a geometric number times the factors (i+η)/(i+1) for
+// 1 ≤ i < k. Each factor is at most 1 and is the probability of a coin. If a coin fails, the number
+// is drawn again.
 func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
 	for k := 1; ; k++ {
 		if !Bernoulli(again, bits) {
@@ -35,8 +35,8 @@ func weightedBelow(i int, eta float64, bits entropy.Bits) bool {
 	return false
 }
 
-// Poisson draws exactly from the Poisson distribution of a whole mean, as a sum of draws of mean
-// 1.
+// Poisson draws exactly from the Poisson distribution of a whole mean, as a sum of draws with
+// mean 1.
 func Poisson(mean int, bits entropy.Bits) int {
 	sum := 0
 	for range mean {
@@ -45,8 +45,8 @@ func Poisson(mean int, bits entropy.Bits) int {
 	return sum
 }
 
-// poissonOne draws k with probability proportional to 1/k!: geometric numbers of ratio 1/2 are
-// kept with probability 2^k/(2·k!), which is at most 1.
+// poissonOne draws k with probability proportional to 1/k!. It draws geometric numbers of ratio 1/2
+// and keeps k with probability 2^k/(2·k!), which is at most 1.
 func poissonOne(bits entropy.Bits) int {
 	for {
 		k := 0

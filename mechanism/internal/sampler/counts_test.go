@@ -28,8 +28,8 @@ func poisson(mean float64, most int) []float64 {
 	return p
 }
 
-// farthest returns the largest deviation of a number's frequency, in standard deviations, over
-// all numbers that are expected 20 times or more.
+// farthest returns the largest deviation of a number's frequency, in standard deviations. It
+// considers all numbers that are expected 20 times or more.
 func farthest(draw func() int, p []float64, n int) float64 {
 	counts := map[int]float64{}
 	for range n {
@@ -44,9 +44,10 @@ func farthest(draw func() int, p []float64, n int) float64 {
 	return most
 }
 
-// TestNumbersOfRuns compares frequencies with the probabilities. The probability of a false
-// alarm, that of one of 400 binomial counts beyond six standard deviations, is below 1e-5 if 20
-// or more are expected. Distributions of another shape, or with γ ten per cent off, must fail.
+// TestNumbersOfRuns compares frequencies with the probabilities. A false alarm means that one of
+// 400 binomial counts, each expected to be 20 or more, is beyond six standard deviations. Its
+// probability is below 1e-5. The test must also detect another shape, and a γ that is more than ten
+// per cent too large.
 func TestNumbersOfRuns(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000
@@ -57,7 +58,7 @@ func TestNumbersOfRuns(t *testing.T) {
 		{1, 0.5, 1}} {
 		draw := func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }
 		if s := farthest(draw, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
-			t.Errorf("%+v: a frequency is %.1fσ off", c, s)
+			t.Errorf("%+v: a frequency deviates by %.1fσ, want at most 6σ", c, s)
 		}
 		if c.limit == 1 {
 			continue
@@ -67,17 +68,17 @@ func TestNumbersOfRuns(t *testing.T) {
 			"another γ":     negativeBinomial(c.eta, c.gamma*1.1+0.02, c.limit),
 		} {
 			if s := farthest(draw, p, n); s < 6 {
-				t.Errorf("%+v: %s passes: %.1fσ", c, what, s)
+				t.Errorf("%+v: %s is not detected: %.1fσ, want 6σ or more", c, what, s)
 			}
 		}
 	}
 	for _, mean := range []int{1, 7} {
 		draw := func() int { return Poisson(mean, src) }
 		if s := farthest(draw, poisson(float64(mean), 40), n); s > 6 {
-			t.Errorf("mean %d: a frequency is %.1fσ off", mean, s)
+			t.Errorf("mean %d: a frequency deviates by %.1fσ, want at most 6σ", mean, s)
 		}
 		if s := farthest(draw, poisson(float64(mean)*1.05, 40), n); s < 6 {
-			t.Errorf("mean %d: another mean passes: %.1fσ", mean, s)
+			t.Errorf("mean %d: another mean is not detected: %.1fσ, want 6σ or more", mean, s)
 		}
 	}
 }

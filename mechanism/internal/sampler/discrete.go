@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// DiscreteLaplace draws an integer with mass proportional to exp(−a·|x|): the whole part of an
-// exponential number ÷ a is geometric, and the negative zero is rejected.
+// DiscreteLaplace draws an integer with mass proportional to exp(−a·|x|). The whole part of an
+// exponential number ÷ a is geometric; it gets a random sign, and a negative zero is rejected.
 func DiscreteLaplace(a float64, bits entropy.Bits) int64 {
 	for {
 		e := newExponential(bits)
@@ -48,7 +48,7 @@ func DiscreteGaussian(sigma float64, bits entropy.Bits) int64 {
 	}
 }
 
-// discreteLaplaceOver draws mass proportional to exp(−|x|/t).
+// discreteLaplaceOver draws an integer with mass proportional to exp(−|x|/t).
 func discreteLaplaceOver(t float64, bits entropy.Bits) int64 {
 	for {
 		e := newExponential(bits)

@@ -44,7 +44,7 @@ func Available() []*Kernels {
 	return levels
 }
 
-// lanes is the number of elements that a vector kernel takes at a time, or a multiple of it.
+// lanes is a multiple of the number of elements that each vector kernel takes at a time.
 const lanes = 8
 
 // inVectors returns a function that uses kernel for whole vectors and the portable loop for the
@@ -61,8 +61,9 @@ func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float6
 	}
 }
 
-// unitsInVectors returns a function that uses the shorter kernel, whole, if units are whole steps
-// that need no limit: a power of two up to 2^19 steps, times 31 bits, stays below 2^50.
+// unitsInVectors returns a function that uses the shorter kernel, whole, if a unit is a whole
+// number of at most 2^19 steps. No limit is needed then, because 2^19 steps times 31 bits is at
+// most 2^50.
 func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) func([]float64,
 	[]int32, float64, float64) {
 	slow, fast := inVectors(any, addUnits), inVectors(whole, addUnits)
@@ -75,13 +76,13 @@ func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) fu
 	}
 }
 
-// wideRun is like fastRun, but takes eight words at a time. Vectors decide by the sampler's
-// coarse form; fastRun handles the words that they do not decide, and those around them.
+// wideRun is like fastRun, but takes eight words at a time. Vector code uses the coarse form of the
+// sampler. fastRun handles each word that the coarse form does not decide, and the words around it.
 func (l *Normal) wideRun(dst []float64, words []uint64) int {
 	return l.wideRunAhead(dst, words, &entropy.Ahead{})
 }
 
-// wideRunAhead is like wideRun, and also makes words ahead as long as there are any to make.
+// wideRunAhead is like wideRun, and also makes words ahead until ahead is complete.
 func (l *Normal) wideRunAhead(dst []float64, words []uint64, ahead *entropy.Ahead) int {
 	words = words[:len(dst)]
 	if l.coarse.edge == 0 {
@@ -102,8 +103,8 @@ func (l *Normal) wideRunAhead(dst []float64, words []uint64, ahead *entropy.Ahea
 	return done
 }
 
-// vectors draws the steps that leading words decide: all of these, or as many as there are words
-// to make ahead.
+// vectors draws the steps that leading words decide, and makes words ahead. It may stop before a
+// word that does not decide its step, after the last word ahead has been made.
 func (l *Normal) vectors(dst []float64, words []uint64, ahead *entropy.Ahead) int {
 	c, done := &l.coarse, 0
 	if left := len(ahead.Words) - ahead.Made; left > 0 {

@@ -7,16 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// exponential is an ideal standard exponential number, whole + part, where further bits of part
-// are drawn when needed.
+// exponential is an ideal standard exponential number, whole + part. Further bits of part are drawn
+// when they are needed.
 type exponential struct {
 	whole int64
 	part  lazy
 }
 
-// newExponential draws by von Neumann's comparison method (1951): the length of
-// the descending run that starts at x is odd with probability exp(−x). Only
-// comparisons of uniform numbers are made, so the law is exact.
+// newExponential draws by von Neumann's comparison method (1951): the length of the descending run
+// that starts at x is odd with probability exp(−x). The method only compares uniform numbers, so
+// the distribution is exact.
 func newExponential(bits entropy.Bits) exponential {
 	for whole := int64(0); ; whole++ {
 		first := lazy{head: bits.Uint64()}
@@ -40,14 +40,14 @@ func oddRun(first *lazy, bits entropy.Bits) bool {
 	}
 }
 
-// float returns the number with an error of at most 2^-52 of itself or 2^-63, whichever is
-// larger.
+// float returns the number with a relative error of at most 2^-52 or an absolute error of at most
+// 2^-63, whichever is larger.
 func (e *exponential) float() float64 {
 	return float64(e.whole) + float64(e.part.head)*0x1p-64
 }
 
-// floorAffine returns exactly ⌊slope·e + offset⌋ for positive slope and offset. The floats are
-// within 2^-51 of the real numbers, which exact returns.
+// floorAffine returns exactly ⌊slope·e + offset⌋ for non-negative slope and offset. exact returns
+// the two real numbers; the floats slope and offset have relative errors of at most 2^-51.
 func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat),
 	bits entropy.Bits) int64 {
 	z := slope*e.float() + offset
@@ -65,8 +65,8 @@ func (e *exponential) floorAffineExact(slope, offset *big.Rat, bits entropy.Bits
 	return floorAffine(slope, shift, digitsOf(&e.part, bits))
 }
 
-// bernoulliExp returns true with probability exp(−x), 0 ≤ x, where near is x to within a relative
-// error of 2^-46 and exact returns x itself.
+// bernoulliExp returns true with probability exp(−x) for x ≥ 0. exact returns x; near is x with a
+// relative error of at most 2^-46.
 func bernoulliExp(near float64, exact func() *big.Rat, bits entropy.Bits) bool {
 	head := bits.Uint64()
 	if near > 40 {
@@ -76,7 +76,8 @@ func bernoulliExp(near float64, exact func() *big.Rat, bits entropy.Bits) bool {
 		}
 	} else {
 		v, p := float64(head)*0x1p-64, math.Exp(-near)
-		// 2^-46 of at most 40 and the errors of exp and of the conversion.
+		// slack covers an error of near of 2^-46 of at most 40, and the errors of exp and of the
+		// conversion.
 		slack := p*0x1p-40 + 0x1p-62
 		if v < p-slack {
 			return true

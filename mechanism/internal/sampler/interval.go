@@ -4,7 +4,7 @@ import (
 	"math/big"
 )
 
-// This file is the interval arithmetic that settles what machine arithmetic does not decide.
+// The functions in this file decide in interval arithmetic if machine arithmetic cannot decide.
 
 // floorAffine returns ⌊slope·x + offset⌋ for a non-negative slope.
 func floorAffine(slope, offset *big.Rat, x *digits) int64 {
@@ -13,8 +13,7 @@ func floorAffine(slope, offset *big.Rat, x *digits) int64 {
 		lo.Mul(lo, slope).Add(lo, offset)
 		hi.Mul(hi, slope).Add(hi, offset)
 		below := floorRat(lo)
-		// The upper end itself is never reached, so a whole number there
-		// belongs to the cell beneath it.
+		// The number is below the upper end. If that end is a whole number, the cell below it counts.
 		above := floorRat(hi)
 		if hi.IsInt() && hi.Cmp(lo) > 0 {
 			above.Sub(above, big.NewInt(1))
@@ -34,8 +33,8 @@ func floorRat(x *big.Rat) *big.Int {
 // ratio returns a finite float as a rational number.
 func ratio(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
-// isBelow decides a < b for two different real numbers, given bounds that narrow
-// with every call.
+// isBelow reports whether a < b for two different real numbers. narrow returns bounds of both that
+// become narrower with every call.
 func isBelow(narrow func(precision uint) (aLo, aHi, bLo, bHi *big.Float)) bool {
 	for precision := uint(192); ; precision += 64 {
 		aLo, aHi, bLo, bHi := narrow(precision)
@@ -55,7 +54,7 @@ func floats(lo, hi *big.Rat, precision uint) (a, b *big.Float) {
 	return a, b
 }
 
-// expBounds bounds exp(−x) for all x of [lo, hi], 0 ≤ lo.
+// expBounds bounds exp(−x) for all x in [lo, hi], where lo ≥ 0.
 func expBounds(lo, hi *big.Rat, precision uint) (a, b *big.Float) {
 	_, b = expNeg(lo, precision)
 	a, _ = expNeg(hi, precision)
@@ -64,12 +63,11 @@ func expBounds(lo, hi *big.Rat, precision uint) (a, b *big.Float) {
 
 // expNeg bounds exp(−x) for x ≥ 0 from both sides, to about precision−64 bits.
 //
-// The argument is halved until it is at most 2^-10, the Taylor series summed
-// until a term drops below the precision, and the result squared back. Each
-// operation errs by at most 2^-precision of its result (its argument's rounding
-// by x·2^-precision); k squarings multiply the relative error by 2^k; fewer
-// than 2^16 operations and k ≤ 40 leave the total under 2^(64−precision) for
-// every x below 2^30.
+// The argument is halved k times, until it is at most 2^-10. The Taylor series is summed until a
+// term is below the precision, and the result is squared k times. Each operation has a relative
+// error of at most 2^-precision, and the rounding of the argument adds x·2^-precision. The k
+// squarings multiply the relative error by 2^k. For every x below 2^30 there are fewer than 2^16
+// operations and k ≤ 40, so the total error is below 2^(64−precision).
 func expNeg(x *big.Rat, precision uint) (lo, hi *big.Float) {
 	if x.Sign() == 0 {
 		one := big.NewFloat(1).SetPrec(precision)

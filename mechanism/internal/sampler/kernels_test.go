@@ -28,7 +28,7 @@ func hardSums(grid float64) []float32 {
 	return hard
 }
 
-// checkAddSum compares every implementation with the portable one, bit by bit.
+// checkAddSum compares every implementation of AddSum with the portable one, bit by bit.
 func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 	t.Helper()
 	want := slices.Clone(noise)
@@ -41,12 +41,12 @@ func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 		k.AddSum(got, sum, 1/grid, grid)
 		for i := range want {
 			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-				t.Fatalf("%s: number %d of %d, sum %x, noise %v, grid %v: %x, want %x",
+				t.Fatalf("%s: number %d of %d, sum %x, noise %v, grid %v: got %x, want %x",
 					k.Name, i, len(sum), math.Float32bits(sum[i]), noise[i], grid, got[i], want[i])
 			}
 		}
 		if room[0] != 0 || room[len(room)-1] != 0 {
-			t.Fatalf("%s: length %d: neighbours were written to", k.Name, len(noise))
+			t.Fatalf("%s: length %d: memory next to the operands was written to", k.Name, len(noise))
 		}
 	}
 }
@@ -106,8 +106,8 @@ var stepSizes = []float64{
 	0x1p39 * 0.99, 0x1p39, 0x1p39 * 1.5, 0x1p40, 0x1p45 * 0.99,
 }
 
-// checkSteps runs every implementation on the same words and skips each word at which it stops.
-// Steps and stops must be those of the portable one.
+// checkSteps runs every implementation on the same words, and continues after each word at which
+// the implementation stops. Its steps and stops must equal those of the portable implementation.
 func checkSteps(t *testing.T, l *Normal, words []uint64) {
 	t.Helper()
 	want, got := make([]float64, len(words)), make([]float64, len(words))
@@ -115,7 +115,7 @@ func checkSteps(t *testing.T, l *Normal, words []uint64) {
 		for lo := 0; lo < len(words); {
 			n := l.fastRun(want[lo:], words[lo:])
 			if m := k.Steps(l, got[lo:], words[lo:]); m != n {
-				t.Fatalf("%s, std %v: %d words decided, want %d: word %x", k.Name, l.std, m, n,
+				t.Fatalf("%s, std %v: got %d decided words, want %d: word %x", k.Name, l.std, m, n,
 					words[lo+min(m, n)])
 			}
 			for i := lo; i < lo+n; i++ {
@@ -128,7 +128,7 @@ func checkSteps(t *testing.T, l *Normal, words []uint64) {
 	}
 }
 
-// TestStepsSameBits draws from 13 million random words.
+// TestStepsSameBits: all implementations of Steps agree on 13 million random words.
 func TestStepsSameBits(t *testing.T) {
 	rng := fixedBits(23)
 	words := make([]uint64, 1000)
@@ -147,7 +147,7 @@ func TestStepsSameBits(t *testing.T) {
 }
 
 // closeWords returns words whose decision is close: next to a layer's inner bound, to the edge of
-// a cell and to the limit of the coarse form, and the extremes.
+// a cell or to the limit of the coarse form, and the smallest and largest positions.
 func closeWords(l *Normal, rng *rand.Rand, n int) []uint64 {
 	words := make([]uint64, n)
 	for i := range words {
@@ -180,7 +180,7 @@ func TestStepsSameBitsNearEdges(t *testing.T) {
 		for range 100 {
 			checkSteps(t, l, closeWords(l, rng, 1000))
 		}
-		// Single words, at every place of a vector, between words that are decided.
+		// Try single words at every place of a vector, between words that are decided.
 		sure := make([]uint64, 24)
 		for _, word := range closeWords(l, rng, 200) {
 			for at := range sure {
@@ -211,13 +211,14 @@ func TestWedgesByChord(t *testing.T) {
 				under, want)
 		}
 	}
-	// A shortcut that decides few cases would cost time, but would not change the distribution.
+	// If the chord decided few cases, the sampler would be slower, but its distribution would be the
+	// same.
 	if decided < n*97/100 {
-		t.Errorf("decides %d of %d", decided, n)
+		t.Errorf("the chord decides %d of %d cases, want at least 97 %%", decided, n)
 	}
 }
 
-// TestAddUnitsSameBits: every implementation of AddUnits gives the bits of the portable one.
+// TestAddUnitsSameBits: every implementation of AddUnits gives the same bits as the portable one.
 func TestAddUnitsSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 1000} {
@@ -241,7 +242,7 @@ func TestAddUnitsSameBits(t *testing.T) {
 				got := slices.Clone(noise)
 				k.AddUnits(got, sum, inverse, 0x1p-24)
 				if !slices.Equal(got, want) || !slices.Equal(carried, want) {
-					t.Fatalf("%s: %d numbers by %v differ", k.Name, n, inverse)
+					t.Fatalf("%s: the sums of %d numbers with inverse %v differ", k.Name, n, inverse)
 				}
 			}
 		}

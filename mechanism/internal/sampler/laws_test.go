@@ -17,8 +17,9 @@ func secureBits(t testing.TB) entropy.Bits {
 	return source.Stream(entropy.Noise, 1, 0)
 }
 
-// massTest compares draws with a distribution on the integers −reach..reach, and all others in
-// one cell, and returns by how many standard deviations chi-square is too large.
+// massTest compares draws with a distribution on the integers. Each integer in −reach..reach has a
+// cell, and all others share one cell. It returns by how many standard deviations chi-square is too
+// large.
 func massTest(draw func() int64, mass func(int64) float64, reach int64, n int) float64 {
 	counts := map[int64]float64{}
 	for range n {
@@ -48,8 +49,9 @@ func normalised(weight func(int64) float64) func(int64) float64 {
 	return func(k int64) float64 { return weight(k) / total }
 }
 
-// TestIntegerSamplers: each comparison fails by chance with the probability of a normal number
-// beyond 6, 1e-9. A scale multiplied by 0.7 or 1.3 must be found with the same threshold.
+// TestIntegerSamplers compares draws with the distributions. Each comparison fails by chance with
+// probability 1e-9, that of a normal number above 6. With the same threshold it must detect a scale
+// multiplied by 0.7 or 1.3.
 func TestIntegerSamplers(t *testing.T) {
 	src := secureBits(t)
 	gauss := func(sigma float64) func(int64) float64 {
@@ -91,18 +93,18 @@ func TestIntegerSamplers(t *testing.T) {
 	} {
 		reach := int64(3 * c.scale)
 		if z := massTest(c.draw, c.law(c.scale), reach, 200000); z > 6 {
-			t.Errorf("%s: %.1f sigma off its distribution", c.name, z)
+			t.Errorf("%s: the draws deviate by %.1f sigma, want at most 6", c.name, z)
 		}
 		for _, wrong := range []float64{0.7, 1.3} {
 			if z := massTest(c.draw, c.law(c.scale*wrong), reach, 20000); z < 6 {
-				t.Errorf("%s: a scale multiplied by %v passes", c.name, wrong)
+				t.Errorf("%s: a scale multiplied by %v is not detected", c.name, wrong)
 			}
 		}
 	}
 }
 
-// TestExponential makes one comparison, which fails by chance with the probability of a normal
-// number beyond 6, 1e-9.
+// TestExponential compares draws with the exponential distribution. The comparison fails by chance
+// with probability 1e-9, that of a normal number above 6.
 func TestExponential(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000
@@ -116,11 +118,11 @@ func TestExponential(t *testing.T) {
 		sum += (c - n/32.0) * (c - n/32.0) / (n / 32.0)
 	}
 	if z := (math.Cbrt(sum/31) - (1 - 2/279.0)) / math.Sqrt(2/279.0); z > 6 {
-		t.Errorf("%.1f sigma", z)
+		t.Errorf("the draws deviate by %.1f sigma, want at most 6", z)
 	}
 }
 
-// scripted returns given words first.
+// scripted returns the given words first, and then those of another source.
 type scripted struct {
 	words []uint64
 	then  entropy.Bits
@@ -135,7 +137,7 @@ func (s *scripted) Uint64() uint64 {
 	return w
 }
 
-// TestTiesDrawFurtherBits: if 64-bit heads are equal, further words decide.
+// TestTiesDrawFurtherBits: if the first 64 bits of two numbers are equal, further words decide.
 func TestTiesDrawFurtherBits(t *testing.T) {
 	a, b := lazy{head: 5}, lazy{head: 5}
 	if !less(&a, &b, &scripted{words: []uint64{1, 1, 2, 3}}) {
@@ -152,13 +154,13 @@ func TestExpNegBrackets(t *testing.T) {
 	for _, x := range []float64{1e-30, 1e-3, 0.5, 1, 7.3, 40, 700} {
 		lo, hi := expNeg(ratio(x), 256)
 		if lo.Cmp(hi) >= 0 {
-			t.Fatalf("exp(−%v): empty bracket", x)
+			t.Fatalf("exp(−%v): the bracket is empty", x)
 		}
 		f, _ := lo.Float64()
 		if g := math.Exp(-x); math.Abs(f-g) > 4e-16*g {
 			t.Errorf("exp(−%v) = %v, want %v", x, f, g)
 		}
-		// exp(−x) = exp(−x/2)² across the brackets.
+		// The brackets must agree with exp(−x) = exp(−x/2)².
 		half := new(big.Rat).Quo(ratio(x), big.NewRat(2, 1))
 		l2, h2 := expNeg(half, 256)
 		if l2.Mul(l2, l2).Cmp(hi) > 0 || h2.Mul(h2, h2).Cmp(lo) < 0 {
@@ -167,8 +169,8 @@ func TestExpNegBrackets(t *testing.T) {
 	}
 }
 
-// TestUniformBelowIsExact: to spread 2^64 words evenly over 3·2^62 numbers, one word in four is
-// rejected; otherwise some numbers would occur twice as often as others.
+// TestUniformBelowIsExact: one word in four is rejected, so that 2^64 words are spread evenly over
+// 3·2^62 numbers. Otherwise some numbers would be twice as likely as others.
 func TestUniformBelowIsExact(t *testing.T) {
 	const n = 3 << 62
 	thrown := 0

@@ -4,44 +4,44 @@
 
 package sampler
 
-// addSumAVX2 is addSum for n numbers, a multiple of 4.
+// addSumAVX2 is addSum for n numbers, where n is a multiple of 4.
 //
 //go:noescape
 func addSumAVX2(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 
-// addUnitsAVX2 is addUnits for n numbers, a multiple of 4.
+// addUnitsAVX2 is addUnits for n numbers, where n is a multiple of 4.
 //
 //go:noescape
 func addUnitsAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
-// addWholeAVX2 is addWhole for n numbers, a multiple of 4.
+// addWholeAVX2 is addWhole for n numbers, where n is a multiple of 4.
 //
 //go:noescape
 func addWholeAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
-// addSumAVX512 is addSum for n numbers, a multiple of 8.
+// addSumAVX512 is addSum for n numbers, where n is a multiple of 8.
 //
 //go:noescape
 func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 
-// addUnitsAVX512 is addUnits for n numbers, a multiple of 8.
+// addUnitsAVX512 is addUnits for n numbers, where n is a multiple of 8.
 //
 //go:noescape
 func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
-// addWholeAVX512 is addWhole for n numbers, a multiple of 8.
+// addWholeAVX512 is addWhole for n numbers, where n is a multiple of 8.
 //
 //go:noescape
 func addWholeAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
-// stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.
-// It may write to all of dst.
+// stepsAVX512 computes draws from n words, where n is a multiple of 8. It stops at the first word
+// that does not determine its draw, and returns the number of draws. It may write to all of dst.
 //
 //go:noescape
 func stepsAVX512(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64) int
 
-// stepsAheadVAES is stepsAVX512 that writes eight words of keystream to to for every eight words
-// that it looks at, the last of which it may not have decided.
+// stepsAheadVAES is like stepsAVX512, and also writes eight words of keystream to to for every
+// eight words that it reads, including the eight words at which it stops.
 //
 //go:noescape
 func stepsAheadVAES(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64, to *uint64, schedule *byte, first uint64, number uint64) int

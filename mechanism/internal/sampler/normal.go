@@ -9,21 +9,25 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// Normal draws ideal Gaussian noise rounded to the nearest grid point, as whole
-// grid steps.
+// Normal draws ideal Gaussian noise rounded to the nearest grid point, as whole grid steps.
 //
-// The sampler is Marsaglia and Tsang's ziggurat (2000) with three changes that make its law exact
-// instead of close: the layers have exactly equal areas, because their edges are fixed-point
-// numbers and the curve only has to lie inside them; the tail is covered by an exponential whose
-// area is a rational number; and a position is not a float but an interval of real numbers, so
-// that any decision that the interval does not settle (under the curve or not, this grid cell or
-// the next) is made in exact arithmetic with further bits. For 99.4 % of the draws no normal
-// density is evaluated, and for all but about one in 10^7 no exact arithmetic is needed.
+// The sampler is Marsaglia and Tsang's ziggurat (2000) with three changes that make its
+// distribution exact:
+//
+//   - The layers have exactly equal areas, because their edges are fixed-point numbers and the
+//     curve only has to lie inside them.
+//   - The tail is covered by an exponential whose area is a rational number.
+//   - A position is not a float but an interval of real numbers. If the interval does not settle a
+//     decision (under the curve or not, this grid cell or the next), further bits are drawn and the
+//     decision is made in exact arithmetic.
+//
+// For 99.4 % of the draws no normal density is evaluated. Exact arithmetic is needed for about one
+// draw in 10^7.
 type Normal struct {
 	layers [layers]scaledLayer
 	half   uint64 // half a grid step
-	mask   uint64 // the fraction of a step
-	edge   uint64 // the fraction from which on the cell is uncertain
+	mask   uint64 // mask of the fraction of a step
+	edge   uint64 // from this fraction on the cell is uncertain
 	shift  uint
 	coarse coarse
 	std    float64 // in grid steps; exact
@@ -34,36 +38,36 @@ type scaledLayer struct {
 	inner uint64 // layerInner as a bound on whole words
 }
 
-// uncertain bounds, in 2^-shift steps, the errors of the fast path's truncations: one step for
-// the layer's tabulated width, one for its product with std, one for the product with the
-// position, and 2^-54 of the width for the position's unknown bits. The width is far enough below
-// 2^63 to leave room for the first three (see TestLayersCoverTheNormal).
+// uncertain bounds the errors of the truncations in the fast path, in units of 2^-shift steps: one
+// unit for the layer's tabulated width, one for its product with std, one for the product with the
+// position, and 2^-54 of the width for the unknown bits of the position. The width is far enough
+// below 2^63 to leave room for the first three (see TestLayersCoverTheNormal).
 const uncertain = 1 << 9
 
-// coarse holds the numbers by which vectors of words are decided: the sampler's fixed-point
-// numbers without their last 11 bits, so that positions and widths have 52 bits, and processors
-// can multiply eight of them at a time.
+// coarse holds the numbers with which vector code decides words: the sampler's fixed-point numbers
+// without their last 11 bits. So positions and widths have 52 bits, and processors can multiply
+// eight of them at a time.
 //
-// For a position p (a word without its last 10 bits) and a width w, the fast
-// path has low = ⌊p·w·2^-64⌋ + half, the coarse one
+// For a position p (a word without its last 10 bits) and a width w, the fast path computes
+// low = ⌊p·w·2^-64⌋ + half. The coarse path computes
 //
 //	rough = ⌊⌊p·2^-12⌋·⌊w·2^-11⌋·2^-52⌋ + half·2^-11.
 //
-// With p = 2^12·p' + a, a < 2^12, and w = 2^11·w' + b, b < 2^11, the products'
-// difference is (2^12·p'·b + a·w)·2^-64 < 2^11 + 2^11, because p < 2^64 and
-// w < 2^63; the outer rounding of rough is worth less than another 2^11. So
+// With p = 2^12·p' + a, a < 2^12, and w = 2^11·w' + b, b < 2^11, the two products differ by
+// (2^12·p'·b + a·w)·2^-64 < 2^11 + 2^11, because p < 2^64 and w < 2^63. The outer rounding of rough
+// adds less than 2^11. So
 //
 //	0 ≤ low − 2^11·rough < 2^13.
 //
 // If rough's fraction of a step is below (edge − 2^13)·2^-11, low's fraction is therefore below
-// edge and no whole step lies between the two: the fast path decides too, and for the same step.
-// In all other cases the coarse path decides nothing.
+// edge, and no whole step lies between the two. Then the fast path also decides, and for the same
+// step. In all other cases the coarse path decides nothing.
 type coarse struct{ half, mask, edge, shift uint64 }
 
 const (
 	coarseBits  = 11
 	coarseError = 1 << 13
-	coarseLeast = 20 // least shift: with a smaller one the coarse path would rarely decide
+	coarseLeast = 20 // with a smaller shift the coarse path would rarely decide
 )
 
 func (l *Normal) coarsen() coarse {
@@ -101,13 +105,13 @@ func NewNormal(std float64) (*Normal, error) {
 	return l, nil
 }
 
-// split divides a word into 9 bits of layer, one of sign, which it leaves out, and 54 of
-// position.
+// split returns the layer (9 bits) and the position (54 bits) of a word. The remaining bit is the
+// sign.
 func split(word uint64) (layer, position uint64) {
 	return word & (layers - 1), word >> (layerBits + 1)
 }
 
-// belowPosition is the mask of a word's layer and sign.
+// belowPosition is the mask of the bits of a word that hold the layer and the sign.
 const belowPosition = 1<<(layerBits+1) - 1
 
 func signed(magnitude int64, word uint64) int64 {
@@ -123,7 +127,7 @@ func (l *Normal) fast(word uint64) (steps int64, decided bool) {
 	return signed(int64(low>>l.shift), word), word < s.inner && low&l.mask < l.edge
 }
 
-// Draw takes one draw from a stream.
+// Draw returns one draw from a stream.
 func (l *Normal) Draw(src entropy.Bits) int64 {
 	word := src.Uint64()
 	if k, ok := l.fast(word); ok {
@@ -195,8 +199,8 @@ func (l *Normal) cell(at *abscissa) int64 {
 	return floorAffine(slope, big.NewRat(1, 2), at.x)
 }
 
-// tail tries one draw beyond tailStart: r + e/r for an exponential e, kept with
-// probability f(r + e/r) ÷ (h·exp(−e)).
+// tail tries one draw beyond r = tailStart: r + e/r for an exponential e, kept with probability
+// f(r + e/r) ÷ (h·exp(−e)).
 func (l *Normal) tail(src entropy.Bits) (steps int64, ok bool) {
 	e := newExponential(src)
 	if !underTail(&e, src) {
@@ -210,10 +214,10 @@ func (l *Normal) tail(src entropy.Bits) (steps int64, ok bool) {
 	return min(k, MaxSteps), true
 }
 
-// fastRun draws steps from leading words as long as a single word decides each step, and returns
-// their number. It is Normal.fast written inline, in a function of its own: at 200 million draws
-// a second there is no time for calls or spilled registers. Vector kernels are faster and decide
-// the same.
+// fastRun turns leading words into steps until a single word does not decide a step, and returns
+// the number of steps. It repeats the code of Normal.fast, because at 200 million draws a second
+// there is no time for calls or spilled registers. Vector kernels are faster and decide in the same
+// way.
 func (l *Normal) fastRun(dst []float64, words []uint64) int {
 	shift, half, mask, edge := l.shift&63, l.half, l.mask, l.edge
 	words = words[:len(dst)]

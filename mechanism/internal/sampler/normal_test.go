@@ -52,8 +52,8 @@ func exactDraw(l *Normal, src entropy.Bits) int64 {
 	}
 }
 
-// TestFastPathDecidesNothingItself draws from the same bits in machine arithmetic and in interval
-// arithmetic; all draws must agree.
+// TestFastPathDecidesNothingItself: draws in machine arithmetic agree with draws from the same bits
+// in interval arithmetic.
 func TestFastPathDecidesNothingItself(t *testing.T) {
 	for _, std := range []float64{1, 1.7, 300, 0x1p24 * 1.37, 0x1p30, 0x1p45 * 0.99} {
 		l, err := NewNormal(std)
@@ -64,14 +64,15 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 		a, b := &reader{f: f}, &reader{f: f}
 		for i := range 5000 {
 			if x, y := l.Draw(a), exactDraw(l, b); x != y || a.next != b.next {
-				t.Fatalf("std %v, draw %d: fast %d, exact %d", std, i, x, y)
+				t.Fatalf("std %v, draw %d: got %d, want %d", std, i, x, y)
 			}
 		}
 	}
 }
 
-// TestRareDrawsAgree does the same for the cases that machine arithmetic decides least often:
-// wedges, tails and positions next to the edges of cells.
+// TestRareDrawsAgree: draws in machine arithmetic agree with draws in interval arithmetic for
+// wedges, tails and positions next to the edges of cells, which machine arithmetic decides least
+// often.
 func TestRareDrawsAgree(t *testing.T) {
 	l, err := NewNormal(0x1p20 * 1.1)
 	if err != nil {
@@ -91,12 +92,13 @@ func TestRareDrawsAgree(t *testing.T) {
 		f := &fork{from: fixedBits(uint64(i)), words: []uint64{word}}
 		a, b := &reader{f: f}, &reader{f: f}
 		if x, y := l.Draw(a), exactDraw(l, b); x != y || a.next != b.next {
-			t.Fatalf("layer %d position %d: fast %d, exact %d", layer, position, x, y)
+			t.Fatalf("layer %d position %d: got %d, want %d", layer, position, x, y)
 		}
 	}
 }
 
-// chiSquare tests draws of a sampler against the normal distribution of standard deviation std.
+// chiSquare compares draws of a sampler with the normal distribution of standard deviation std. It
+// returns by how many standard deviations chi-square is too large.
 func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 	const cells = 64
 	var counts [cells]float64
@@ -108,13 +110,13 @@ func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 	for _, c := range counts {
 		sum += (c - expect) * (c - expect) / expect
 	}
-	// Wilson and Hilferty 1931: the cube root is nearly normal.
+	// The cube root is nearly normal (Wilson and Hilferty 1931).
 	const df = cells - 1
 	return (math.Cbrt(sum/df) - (1 - 2.0/(9*df))) / math.Sqrt(2.0/(9*df))
 }
 
-// TestNormalIsNormal: each comparison fails by chance with the probability of a normal number
-// above 6, 1e-9.
+// TestNormalIsNormal compares draws with the normal distribution. Each comparison fails by chance
+// with probability 1e-9, that of a normal number above 6.
 func TestNormalIsNormal(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {
@@ -127,11 +129,11 @@ func TestNormalIsNormal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if z := chiSquare(l, src, 1<<20, std); z > 6 {
-		t.Errorf("not normal: %.1f sigma", z)
+		t.Errorf("the draws deviate by %.1f sigma from the normal distribution, want at most 6", z)
 	}
 	for _, wrong := range []float64{0.7, 1.3} {
 		if z := chiSquare(l, src, 1<<14, std*wrong); z < 6 {
-			t.Errorf("a scale of %v passes: %.1f sigma", wrong, z)
+			t.Errorf("a scale multiplied by %v is not detected: %.1f sigma, want 6 or more", wrong, z)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package sampler
 
 import "github.com/seed7ba64551/privgen/internal/entropy"
 
-// manyRows is the probability above which a word for every row is cheaper than a
-// logarithm for every sampled one.
+// manyRows is the probability above which one word for every row is cheaper than one logarithm for
+// every sampled row.
 const manyRows = 1.0 / 8
 
 // PoissonRows appends to index, in increasing order, a Poisson sample of the rows [0,n): each row

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// fewRows is the number of rows up to which keeping them in order by insertion costs little.
+// fewRows is the largest number of rows for which insertion into a sorted list costs little.
 const fewRows = 1 << 11
 
 // Subset appends to index, in increasing order, a subset of the given size of the rows [0,
@@ -30,15 +30,15 @@ func scan(population, sample int, src entropy.Bits, index []int32) []int32 {
 	return index
 }
 
-// floyd draws one of the first j+1 rows for j = population−sample, …, population−1, and
-// takes row j in its place if it has been taken already.
+// floyd draws one of the first j+1 rows for j = population−sample, …, population−1. If the drawn
+// row is already in the subset, floyd takes row j instead.
 func floyd(population, sample int, src entropy.Bits, index []int32) []int32 {
 	before := len(index)
 	for j := population - sample; j < population; j++ {
 		row := int32(UniformBelow(uint64(j+1), src))
 		at, taken := slices.BinarySearch(index[before:], row)
 		if taken {
-			index = append(index, int32(j)) // above all others
+			index = append(index, int32(j)) // larger than all rows in the subset
 			continue
 		}
 		index = slices.Insert(index, before+at, row)

@@ -18,8 +18,8 @@ func UniformBelow(n uint64, src entropy.Bits) uint64 {
 	return hi
 }
 
-// lazy is a uniform number in [0,1) whose first 64 bits are known. Further bits are drawn when
-// needed.
+// lazy is a uniform number in [0,1) whose first 64 bits are known. Further bits are drawn when they
+// are needed.
 type lazy struct {
 	head uint64
 	tail []uint64
@@ -45,7 +45,7 @@ func (l *lazy) word(i int, bits entropy.Bits) uint64 {
 	return l.tail[i]
 }
 
-// digits is a number known to lie in [n, n+1] ÷ 2^count.
+// digits is a number that is known to lie in [n, n+1] ÷ 2^count.
 type digits struct {
 	n     *big.Int
 	count uint
@@ -56,7 +56,7 @@ func newDigits(head uint64, count uint, bits entropy.Bits) *digits {
 	return &digits{n: new(big.Int).SetUint64(head), count: count, bits: bits}
 }
 
-// digitsOf continues a lazy number.
+// digitsOf returns the known digits of a lazy number; extend draws more.
 func digitsOf(l *lazy, bits entropy.Bits) *digits {
 	d := newDigits(l.head, 64, bits)
 	for _, w := range l.tail {
@@ -65,7 +65,7 @@ func digitsOf(l *lazy, bits entropy.Bits) *digits {
 	return d
 }
 
-// lazy returns the digits of a number as a lazy one.
+// lazy returns the digits as a lazy number.
 func (d *digits) lazy() lazy {
 	words := int(d.count / 64)
 	l := lazy{tail: make([]uint64, words-1)}

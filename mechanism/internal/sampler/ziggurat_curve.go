@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// abscissa is a uniform position across one layer, whose further bits are drawn when needed.
+// abscissa is a uniform position across one layer. Further bits are drawn when they are needed.
 type abscissa struct {
 	layer uint64
 	x     *digits
@@ -22,7 +22,7 @@ func (p *abscissa) width() *big.Rat {
 	return new(big.Rat).Quo(layerArea(), fixed62(layerHeight[p.layer]))
 }
 
-// layerArea returns the area of the bottom layer: of its rectangle, h·r, and its tail, h/r.
+// layerArea returns the area of the bottom layer: h·r of the rectangle plus h/r of the tail.
 func layerArea() *big.Rat {
 	r := tailRat()
 	reach := new(big.Rat).Inv(r)
@@ -55,8 +55,8 @@ func (p *abscissa) inTail() bool {
 	}
 }
 
-// curveSlack bounds the float64 error of both sides of the comparisons with the
-// curve, where every number is at most 14.
+// curveSlack bounds the float64 errors of both sides of the comparisons with the curve. Every
+// number in them is at most 14.
 const curveSlack = 0x1p-40
 
 // underCurve reports whether a height within the layer lies under exp(−x²/2), and whether float64
@@ -79,24 +79,27 @@ func underByExponential(layer, position, height uint64) (under, decided bool) {
 	return y < curve, math.Abs(y-curve) > curveSlack
 }
 
-// From layer chordFrom up, a layer's curve, as a function of t = x²/2, deviates from the straight
-// line between its corners (at the top, where layerInner ends, and at the bottom right) by at
-// most chordBelow of the layer's height downward and chordAbove upward: exp(−t) is convex, so it
-// lies below its own chord, by at most (Δt)²/8 times its largest second derivative.
-// TestChordsHoldTheCurve computes both, with a margin of 2^-40 for the errors of underByChord:
-// its float64 errors, below 2^-50 because every number is at most 2, and the unknown bits of
-// position and height, at most 2^-53, all as fractions of a span of 2^-8 or more.
+// Consider the curve of a layer as a function of t = x²/2, and the straight line between the
+// layer's corners: the top corner, where layerInner ends, and the bottom right corner. From layer
+// chordFrom up, the curve deviates from this line by at most chordBelow of the layer's height
+// downward and chordAbove upward. exp(−t) is convex, so it lies below its own chord, by at most
+// (Δt)²/8 times its largest second derivative.
+//
+// TestChordsHoldTheCurve computes both deviations, with a margin of 2^-40 for the errors of
+// underByChord. These are the float64 errors, below 2^-50 because every number is at most 2, and
+// the unknown bits of position and height, at most 2^-53. All are fractions of a span of 2^-8 or
+// more.
 const (
 	chordFrom  = 9
 	chordBelow = 1.0 / 64
 	chordAbove = 0x1p-20
 )
 
-// underByChord compares a height within the layer with the chord, which decides 98 % of its cases
-// and is cheaper than an exponential.
+// underByChord compares a height within the layer with the chord. The chord decides 98 % of the
+// cases and is cheaper than an exponential.
 func underByChord(layer, position, height uint64) (under, decided bool) {
 	p, inner := float64(position)*0x1p-54, float64(layerInner[layer])*0x1p-54
-	// In units in which t is 1 at the layer's right edge.
+	// t is scaled to 1 at the layer's right edge.
 	span, left := (1-inner)*(1+inner), (1-p)*(1+p)
 	tall := float64(height) * 0x1p-64 * span
 	if tall < left-chordBelow*span {
@@ -133,8 +136,8 @@ func halfSquare(x *digits, width *big.Rat, precision uint) (lo, hi *big.Rat, p u
 	return lo, hi, precision
 }
 
-// underTail draws the height of a position in the tail, as a fraction of the
-// exponential envelope, and reports whether it lies under the curve.
+// underTail draws the height of a position in the tail, as a fraction of the exponential envelope,
+// and reports whether the height lies under the curve.
 func underTail(e *exponential, src entropy.Bits) bool {
 	height := src.Uint64()
 	x := e.float() / tailFloat
@@ -148,7 +151,7 @@ func underTail(e *exponential, src entropy.Bits) bool {
 	return underTailExact(e, newDigits(height, 64, src))
 }
 
-// underTailExact decides v·h < exp(−(e/r)²/2 − r²/2).
+// underTailExact reports whether v·h < exp(−(e/r)²/2 − r²/2).
 func underTailExact(e *exponential, v *digits) bool {
 	tall, r := fixed62(layerHeight[0]), tailRat()
 	start := new(big.Rat).Mul(r, r)

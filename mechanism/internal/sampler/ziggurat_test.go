@@ -27,16 +27,19 @@ func atMost(t *testing.T, what string, i int, smaller *big.Float, bigger *big.Ra
 	}
 }
 
-// TestLayersCoverTheNormal proves that the sampler's distribution is exact: layers have equal
-// areas by construction (a width is the area ÷ a height), they are stacked without gaps, each is
-// wide enough for the curve at its lower edge, the part that is accepted without evaluating the
-// curve lies under the curve at the layer's upper edge, and the bottom layer is as high as the
-// curve at the point where the envelope of the tail begins.
+// TestLayersCoverTheNormal proves that the sampler's distribution is exact. The layers have equal
+// areas by construction, because a width is the area ÷ a height. The test proves that
+//
+//   - the layers are stacked without gaps,
+//   - each layer is wide enough for the curve at its lower edge,
+//   - the part that is accepted without evaluating the curve lies under the curve at the layer's
+//     upper edge, and
+//   - the bottom layer is not lower than the curve at the point where the tail begins.
 func TestLayersCoverTheNormal(t *testing.T) {
 	top := new(big.Int)
 	for i := range layers {
 		if new(big.Int).SetUint64(layerFloor[i]).Cmp(top) != 0 {
-			t.Fatalf("layer %d does not begin where the one below ends", i)
+			t.Fatalf("layer %d does not begin where the layer below it ends", i)
 		}
 		top.Add(top, new(big.Int).SetUint64(layerHeight[i]))
 		checkWidth(t, i)
@@ -65,11 +68,11 @@ func checkWidth(t *testing.T, i int) {
 	w := (&abscissa{layer: uint64(i)}).width()
 	w.Mul(w, new(big.Rat).SetInt64(1<<60))
 	if got := new(big.Int).SetUint64(layerWidth[i]); floorRat(w).Cmp(got) != 0 {
-		t.Errorf("layer %d: tabulated width %v, want %v", i, got, floorRat(w))
+		t.Errorf("layer %d: the table has width %v, want %v", i, got, floorRat(w))
 	}
-	// Besides the position's unknown bits there are three truncations and a remainder below 2^-53.
+	// The unknown bits of the position leave room for three truncations and a remainder below 2^-53.
 	if layerWidth[i] > (uncertain-4)<<positionBits {
-		t.Errorf("layer %d: so wide that the fast path may lose more than uncertain, or overflow", i)
+		t.Errorf("layer %d is too wide: the fast path may lose more than uncertain, or overflow", i)
 	}
 }
 
@@ -95,21 +98,23 @@ func TestChordsHoldTheCurve(t *testing.T) {
 		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(layerInner[i]), big.NewInt(1<<positionBits))
 		span := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Mul(inner, inner))
 		if span.Cmp(big.NewRat(1, 1<<8)) < 0 {
-			t.Errorf("layer %d: a span of %v", i, span)
+			t.Errorf("layer %d: got a span of %v, want at least 2^-8", i, span)
 		}
 		down, up := leavesChord(i, inner)
 		if down.Add(down, spare).Cmp(below) > 0 {
-			t.Errorf("layer %d: the curve is %v below its chord", i, down.FloatString(6))
+			t.Errorf("layer %d: the curve is %v below its chord, want at most chordBelow", i,
+				down.FloatString(6))
 		}
 		if up.Add(up, spare).Cmp(above) > 0 {
-			t.Errorf("layer %d: the curve is %v above its chord", i, up.FloatString(12))
+			t.Errorf("layer %d: the curve is %v above its chord, want at most chordAbove", i,
+				up.FloatString(12))
 		}
 	}
 }
 
-// leavesChord bounds the distance of the curve from the line between the corners of layer i, as
-// fractions of the layer's height: the distance at the corners and, downward, in addition
-// (Δt)²/8·exp(−t), with t of the left end.
+// leavesChord bounds the distance of the curve from the line between the corners of layer i,
+// downward and upward, as fractions of the layer's height. The distance is at most that at the
+// corners; downward it may be larger by (Δt)²/8·exp(−t) with t at the left end.
 func leavesChord(i int, inner *big.Rat) (down, up *big.Rat) {
 	height, right := fixed62(layerHeight[i]), (&abscissa{layer: uint64(i)}).width()
 	left := new(big.Rat).Mul(inner, right)
@@ -122,7 +127,7 @@ func leavesChord(i int, inner *big.Rat) (down, up *big.Rat) {
 		down = larger(down, low.Sub(corner.y, low))
 		up = larger(up, high.Sub(high, corner.y))
 	}
-	// Δt = (right² − left²)/2, and the curve's largest value is below 1 and that at the left end.
+	// dt is 2Δt = right² − left². The curve's largest value, at the left end, is at most top + up.
 	dt := new(big.Rat).Sub(new(big.Rat).Mul(right, right), new(big.Rat).Mul(left, left))
 	bow := dt.Mul(dt, dt)
 	bow.Quo(bow, big.NewRat(32, 1)).Mul(bow, new(big.Rat).Add(top, up))

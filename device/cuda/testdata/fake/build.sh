@@ -1,11 +1,12 @@
 #!/bin/sh
-# Builds libcuda.so.1 and libcublas.so that play a device on the host, and prints what a tagged build against them wants in its
-# environment:
+# Builds libcuda.so.1 and libcublas.so, which simulate a device on the host, and prints the
+# environment variables for a tagged build against them:
 #
 #	eval "$(device/cuda/testdata/fake/build.sh FOLDER INCLUDE...)"
 #
-# INCLUDE are folders of a toolkit's headers, cuda.h and cublas_v2.h among them (CUDA 13: see the README). Everything that the
-# headers declare and the fake does not play is linked to a function that says CUDA_ERROR_NOT_SUPPORTED.
+# INCLUDE are folders with a toolkit's headers, including cuda.h and cublas_v2.h (for CUDA 13, see
+# the README). A function that the headers declare and the fake device does not implement returns
+# CUDA_ERROR_NOT_SUPPORTED.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 to=$1
@@ -15,7 +16,7 @@ to=$(cd "$to" && pwd)
 flags=
 for folder in "$@"; do flags="$flags -I$folder"; done
 
-names() { # every identifier of a header that looks like a function of the library
+names() { # every identifier in a header that has the form of a function name of the library
 	for folder in "$@"; do cat "$folder/$header" 2>/dev/null || true; done | grep -oE "\b$prefix[A-Z][A-Za-z0-9_]*" | sort -u
 }
 stubs() {
@@ -32,7 +33,7 @@ ${CC:-cc} -w -fPIC -fvisibility=hidden -c -o "$to/stubs.o" "$to/stubs.c"
 ${CXX:-c++} -std=c++17 -O2 -march=native -ffp-contract=off -Wall -fPIC -fvisibility=hidden -DFAKE_DEVICE -c -o "$to/fake.o" "$here/fake.cpp"
 ${CXX:-c++} -shared -Wl,-soname,libcuda.so.1 -o "$to/libcuda.so.1" "$to/fake.o" "$to/stubs.o"
 ln -sf libcuda.so.1 "$to/libcuda.so"
-# One library plays both; the linker is content with a second name for it.
+# One library implements both. The linker accepts a second name for it.
 ln -sf libcuda.so.1 "$to/libcublas.so"
 
 echo "export CGO_ENABLED=1 CGO_CFLAGS='-O2 -g$flags' CGO_LDFLAGS='-L$to' LD_LIBRARY_PATH='$to'"

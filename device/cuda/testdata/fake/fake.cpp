@@ -1,10 +1,12 @@
-// A device played by the host: the part of CUDA's driver and of cuBLAS that package cuda uses. Kernels are the
-// package's own sources, compiled as C++. It is strict where a real driver is lenient: memory comes filled with NaN,
-// copies must stay inside one allocation, and every call must have a context.
+// A device simulated by the host: the part of CUDA's driver and of cuBLAS that package cuda uses.
+// Kernels are the package's own sources, compiled as C++. The simulation is stricter than a real
+// driver: new memory is filled with NaN, copies must stay inside one allocation, and every call
+// must have a context.
 //
-// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no
-// limit), and with FAKE_CUDA_BACKWARDS=1 blocks, and the threads of a block, run from the last to the first: what is
-// right in both orders does not lack a barrier for either.
+// FAKE_CUDA_DEVICES is the number of devices (default 1). FAKE_CUDA_BYTES is the size of their
+// memory (default: no limit). With FAKE_CUDA_BACKWARDS=1, blocks and the threads of a block run
+// from the last to the first. A kernel that lacks a barrier gives wrong results in one of the two
+// orders.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -93,7 +95,7 @@ const kernel kernels[] = {
 	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
 };
 
-// The threads of a block whose kernel has barriers are coroutines that take turns in order.
+// If a kernel has barriers, the threads of a block are coroutines that take turns in order.
 struct coroutine { ucontext_t at; std::vector<char> stack; bool done; };
 
 std::vector<coroutine> team;
@@ -104,7 +106,7 @@ void **playing_arguments;
 
 const bool backwards = setting("FAKE_CUDA_BACKWARDS", 0);
 
-// turn is whose turn it is after n others.
+// turn returns the thread or block that runs after n others.
 unsigned turn(unsigned n, unsigned all) { return backwards ? all - 1 - n : n; }
 
 void play() {
@@ -169,7 +171,7 @@ struct module { std::string ptx; };
 
 thread_local void *context;
 int the_context, the_handle;
-int retained; // how often the context was asked for
+int retained; // number of times that the context was retained
 
 } // namespace
 
@@ -275,7 +277,8 @@ API cuModuleLoadData(void **loaded, const void *image) {
 	return success;
 }
 
-// cuModuleGetFunction wants the kernel in both forms, with as many arguments.
+// cuModuleGetFunction finds a kernel that exists in the PTX and here, with equal numbers of
+// arguments.
 API cuModuleGetFunction(void **function, void *in, const char *name) {
 	LOCKED();
 	const std::string &ptx = ((module *)in)->ptx;
@@ -322,7 +325,7 @@ API cublasDestroy_v2(void *handle) { return handle == &the_handle ? success : 1;
 
 API cublasSetMathMode(void *handle, int) { return handle == &the_handle ? success : 1; }
 
-// cublasSgemm_v2 works by columns.
+// cublasSgemm_v2 multiplies matrices stored by columns.
 API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a,
 	int lda,
 	const float *b, int ldb, const float *beta, float *c, int ldc) {
@@ -331,7 +334,7 @@ API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, co
 	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 ||
 		ldc < 1) return 7;
 	std::vector<float> turned;
-	if (transA) { // by columns again, so that the inner loop has unit stride
+	if (transA) { // transpose A, so that the inner loop has unit stride
 		turned.resize((size_t)m * k);
 		for (int l = 0; l < k; l++)
 			for (int i = 0; i < m; i++) turned[(size_t)l * m + i] = a[(size_t)i * lda + l];

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Everything that can be said of package cuda without a device, given the folders of a toolkit's headers:
+# Runs all tests of package cuda that are possible without a device. The arguments are the folders
+# of a toolkit's headers:
 #
 #	device/cuda/testdata/fake/test.sh /usr/local/cuda/include
 #
-# Headers of CUDA 13 want device/cuda/cuda13 before them. Further: a C and a C++ compiler; clang-16 to compare the PTX with its
-# sources, which is skipped without.
+# For headers of CUDA 13, put device/cuda/cuda13 before them. The script needs a C and a C++
+# compiler. If clang-16 is installed, it also compares the PTX with its sources.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 room=$(mktemp -d)

@@ -1,4 +1,4 @@
-"""Writes ../classifiers.json: small generated data sets and what scikit-learn makes of them.
+"""Writes ../classifiers.json: small generated data sets and scikit-learn's results on them.
 
     python classifiers.py
 
@@ -23,7 +23,7 @@ warnings.filterwarnings("ignore")
 
 
 def draw(rng, n, classes):
-    """Four smooth coordinates, an interaction, two skewed ones, five bits; labels are noisy."""
+    """Draws four smooth coordinates, two that interact, two skewed ones and four bits; labels are noisy."""
     y = rng.choice(classes, size=n, p=[.72, .28] if classes == 2 else None)
     x = np.zeros((n, 12))
     x[:, :4] = .5 + .13 * rng.normal(size=(n, 4)) + .07 * np.cos(np.outer(y, np.arange(1, 5)) * 2)
@@ -55,7 +55,7 @@ def methods(seed):
 
 
 def ranking(y, s, classes):
-    """The second of two classes, or the mean over classes against the rest."""
+    """Ranks the second of two classes, or returns the mean over classes of each against the rest."""
     if classes == 2:
         return roc_auc_score(y, s), average_precision_score(y, s)
     hot = np.eye(classes)[y]
@@ -63,7 +63,7 @@ def ranking(y, s, classes):
 
 
 def scores(model, x, classes):
-    """Logarithms of densities compare classes, not records, so more than two classes are ranked by probabilities where there are any."""
+    """Returns the scores to rank by. More than two classes are ranked by probabilities if there are any, since logarithms of densities compare classes, not records."""
     if classes > 2 and hasattr(model, "predict_proba"):
         return model.predict_proba(x)
     s = model.decision_function(x) if hasattr(model, "decision_function") else model.predict_proba(x)

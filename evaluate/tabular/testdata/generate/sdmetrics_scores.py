@@ -1,4 +1,4 @@
-"""Writes ../scores.json: what SDMetrics says of the tables beside this folder.
+"""Writes ../scores.json: the scores that SDMetrics computes for the tables in the parent folder.
 
     pip install -r requirements.txt
     go test -run TestExportTables -export ./evaluate/tabular    # writes the tables

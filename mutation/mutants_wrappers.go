@@ -1,0 +1,41 @@
+package main
+
+// wrapperMutants are faults in what contains something else: events in events, data in structures,
+// copies of records, and allowances beside ledgers.
+func wrapperMutants() []mutant {
+	slack := at("accountant", "WrappersKeep|SmallDeltas")
+	other := at("records", "Overlap")
+	return []mutant{
+		{Name: "accountant/a direction forgets the δ of its event", In: "accountant", Tests: slack,
+			Old: "return slackOf([]term{{a.within, 1}})", New: "return 0",
+			Why: "a record that moves between parts loses everything free of charge"},
+		{Name: "accountant/the best of runs forgets their δ", In: "accountant", Tests: slack,
+			Old: "|| math.IsInf(e, 1) || lost > 0 {", New: "|| math.IsInf(e, 1) || lost > 1 {",
+			Why: "a curve that ends above zero becomes a pure event"},
+		{Name: "accountant/printed bounds are rounded to nearest", In: "accountant",
+			Tests: at("accountant", "PrintedBounds"),
+			Old:   "x+unit/2)", New: "x+0*unit)", Why: "the page promises less than was spent"},
+		{Name: "sgd/an allowance of any ledger", In: "sgd", Tests: at("sgd", "AllowancesOfTheirLedger"),
+			Old: "k.OK(a.On(t.ledger),", New: "k.OK(true,",
+			Why: "noise for one relation is charged under the other"},
+		{Name: "kmeans/an allowance of any ledger", In: "kmeans", Tests: at("kmeans", ""),
+			Old: "k.OK(a == nil || a.On(ledger),", New: "k.OK(true,",
+			Why: "noise for one relation is charged under the other"},
+		{Name: "records/copies of user-defined data have no origin", In: "records", Tests: other,
+			Old: "if !hasOrigin(p) {", New: "if false {",
+			Why: "a copy of the private records is accepted as public"},
+		{Name: "records/numbers behind a pointer are nobody's", In: "records", Tests: other,
+			Old: "const numbersAway = 1", New: "const numbersAway = 0",
+			Why: "the private records themselves are accepted as public"},
+		{Name: "records/equal values are others", In: "records", Tests: other,
+			Old: "if equal(a, b) {", New: "if false {",
+			Why: "the private records themselves are accepted as public"},
+		{Name: "records/a wrapper has no unit", In: "records", Tests: at("records", "WrappersKeep"),
+			Old: "inner, ok := embedded(d)", New: "inner, ok := d, false",
+			Why: "users are charged as records"},
+		{Name: "records/persons in a wrapper are rows", In: "records",
+			Tests: at("records", "WrappersKeep"),
+			Old:   "around = !persons && d.Schema().RowsPerPerson() > 0", New: "around = false",
+			Why: "one more row of a person replaces another"},
+	}
+}
