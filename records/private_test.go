@@ -184,6 +184,16 @@ func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	}
 }
 
+// TestZeroEnforcerKeepsNothing: it prints, counts nothing and refuses records.
+func TestZeroEnforcerKeepsNothing(t *testing.T) {
+	var e records.Enforcer
+	_, err := e.Keep(holders(t)["frame"].(*records.Frame), 1)
+	if text := fmt.Sprint(e, inside{e}); err == nil || strings.Contains(text, "PANIC") ||
+		e.Kept() != 0 || e.Tried() != 0 || len(e.Acceptance()) != 0 {
+		t.Errorf("%s, %v, %d, %d, %v", text, err, e.Kept(), e.Tried(), e.Acceptance())
+	}
+}
+
 // TestRecordsAreShownOnRequest checks that accessors and writers return the records themselves.
 func TestRecordsAreShownOnRequest(t *testing.T) {
 	frame := holders(t)["frame"].(*records.Frame)
