@@ -98,7 +98,8 @@ func TestSmallDeltasOfMovesAreCharged(t *testing.T) {
 		t.Errorf("δ = %v, %v; want %v", d.Upper, err, want)
 	}
 	// The δ of the parts leaves 2e-11 for the other event.
-	both := accountant.Composed{Events: []accountant.Event{parts(4.99999e-6), accountant.ZCDP{Rho: .5}}}
+	both := accountant.Composed{Events: []accountant.Event{parts(4.99999e-6),
+		accountant.ZCDP{Rho: .5}}}
 	alone, err := accountant.Epsilon(accountant.Gaussian{NoiseMultiplier: 1}, 2e-11,
 		accountant.ReplaceOne)
 	if err != nil {

@@ -197,6 +197,8 @@ func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 
 // On reports whether the allowance was reserved on this ledger. Code that takes both an allowance
 // and a ledger has to ask: the same event on a ledger with another relation needs other noise.
+//
+// Guarantee: nothing is drawn or reserved.
 func (a *Allowance) On(l *accountant.Ledger) bool { return l != nil && a.run.ledger == l }
 
 // Event returns the event of each grant.

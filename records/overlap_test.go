@@ -192,7 +192,7 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// A pointing value only points to its records. The records of an opaque value are nowhere in memory.
+// A pointing value only points to its records. The records of an opaque value are not in memory.
 type (
 	pointing struct {
 		schema records.Schema

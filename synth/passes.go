@@ -39,6 +39,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue("[private]") }
 func (Secret) MarshalText() ([]byte, error) { return []byte("[private]"), nil }
 
 // GobEncode returns "[private]".
+//
+// Errors: none.
 func (Secret) GobEncode() ([]byte, error) { return []byte("[private]"), nil }
 
 // A PassWork is a Work that reads records in passes over all of them and in no other way. Other
