@@ -25,5 +25,5 @@ func (b Batch) LogValue() slog.Value { return slog.StringValue(redacted) }
 // Errors: none.
 func (b Batch) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// GobEncode implements gob.GobEncoder: no record is written.
+// GobEncode implements gob.GobEncoder: no record is written. Errors: none.
 func (b Batch) GobEncode() ([]byte, error) { return []byte(redacted), nil }

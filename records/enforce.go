@@ -19,7 +19,7 @@ import (
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
 type Enforcer struct{ *hiddenEnforcer }
 
-// hiddenEnforcer keeps the values of records behind two pointers, which package fmt does not follow.
+// hiddenEnforcer keeps values of records behind two pointers, which package fmt does not follow.
 type hiddenEnforcer struct{ *enforcer }
 
 type enforcer struct {

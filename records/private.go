@@ -49,7 +49,7 @@ func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// GobEncode implements gob.GobEncoder: no record is written.
+// GobEncode implements gob.GobEncoder: no record is written. Errors: none.
 func (z Nonzeros) GobEncode() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.

@@ -95,9 +95,10 @@ func TestMarkOfWhatIsNotPrivate(t *testing.T) {
 		refused bool
 		marks   int
 	}{
-		"good":              {report.Input{Guarantee: &good, Fidelity: figures(good)}, false, 0},
-		"marked":            {report.Input{Guarantee: &marked}, true, 2},
-		"marked generator":  {report.Input{Generator: synth.NewGenerator("x", redraw{fake}, marked)}, true, 2},
+		"good":   {report.Input{Guarantee: &good, Fidelity: figures(good)}, false, 0},
+		"marked": {report.Input{Guarantee: &marked}, true, 2},
+		"marked generator": {report.Input{Generator: synth.NewGenerator("x", redraw{fake}, marked)},
+			true, 2},
 		"marked figures":    {report.Input{Guarantee: &good, Fidelity: figures(marked)}, true, 1},
 		"infinite figures":  {report.Input{Guarantee: &good, Fidelity: figures(infinite)}, true, 0},
 		"only good figures": {report.Input{Fidelity: figures(good)}, true, 0},

@@ -19,7 +19,8 @@ func TestResultsAreMarked(t *testing.T) {
 		if text := fmt.Sprint(v); !strings.Contains(text, "[not private]") {
 			t.Errorf("%T prints as %s", v, text)
 		}
-		if text, err := json.Marshal(v); err != nil || !strings.Contains(string(text), `"private":false`) {
+		text, err := json.Marshal(v)
+		if err != nil || !strings.Contains(string(text), `"private":false`) {
 			t.Errorf("%T as JSON: %s, %v", v, text, err)
 		}
 	}
