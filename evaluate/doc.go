@@ -9,7 +9,8 @@
 // classifiers trained on real ones, as a reference.
 //
 // Guarantee: none. Its functions read real records without noise and without a ledger,
-// so their results are private statistics that no ε covers. Every result says so in its
-// text and JSON forms. Showing a result to people other than the owner of the data is a
-// release, and so is choosing a model by it.
+// so their results are private statistics that no ε covers. Every result that a function
+// returns says so in its text and JSON forms. Plain numbers that are parts of one, such as
+// [Compared] and [ColumnShape], do not when they are written by themselves. Showing a result
+// to people other than the owner of the data is a release, and so is choosing a model by it.
 package evaluate

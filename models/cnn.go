@@ -123,8 +123,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 		return nil, err
 	}
 	layers := newChain(be, a.units(be, classes)...)
-	n := &Classifier{be: be, body: layers, in: in, classes: classes, dense: true,
-		stage: newStaging(be)}
+	n := newClassifier(&classifier{be: be, body: layers, in: in, classes: classes, dense: true})
 	n.newPass = func() pass { return newWalk(layers, true) }
 	n.start(layers.shapes("cnn"), rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
 	return n, nil

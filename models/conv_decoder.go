@@ -218,7 +218,9 @@ func (l *unitList) dense(width int, widths []int) int {
 // Guarantee: none. A decoder is not a Network and has no per-example gradients: with batch
 // normalisation, clipping such gradients would protect no record. A decoder must not be trained on
 // private records.
-type decoder struct {
+type decoder struct{ *decoderState }
+
+type decoderState struct {
 	be     device.Backend
 	chain  *chain
 	params device.Params

@@ -173,7 +173,9 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 }
 
 // critic is a chain of layers that ends in a shared score and a score for each class.
-type critic struct {
+type critic struct{ *criticState }
+
+type criticState struct {
 	be          device.Backend
 	chain       *chain
 	params      device.Params
@@ -187,8 +189,8 @@ type critic struct {
 func newCritic(be device.Backend, units []unit, width, in, classes int, prefix string, seed uint64,
 	gain float64) *critic {
 	units = append(units, &denseUnit{be: be, width: width, wide: 1 + classes, f: device.Identity})
-	n := &critic{be: be, chain: newChain(be, units...), in: in, classes: classes,
-		stage: newStaging(be)}
+	n := &critic{&criticState{be: be, chain: newChain(be, units...), in: in, classes: classes,
+		stage: newStaging(be)}}
 	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
 	n.chain.bind(n.params, 0)
 	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x637274)), gain)

@@ -26,7 +26,9 @@ import (
 // for the weights and u for the bias. It is a fourth part, which exists if some unit is a
 // curvedUnit. Two rows of a record then belong to x̂: one keeps its inputs h and has its deltas
 // replaced by u, and the other keeps its deltas δ and has its inputs replaced by v.
-type pairs struct {
+type pairs struct{ *pairsState }
+
+type pairsState struct {
 	n      *critic
 	be     device.Backend
 	w      *walk
@@ -54,8 +56,8 @@ type pairs struct {
 }
 
 func newPairs(n *critic) *pairs {
-	p := &pairs{n: n, be: n.be, w: newWalk(n.chain, true),
-		tangents: make([]device.Matrix, len(n.chain.units))}
+	p := &pairs{&pairsState{n: n, be: n.be, w: newWalk(n.chain, true),
+		tangents: make([]device.Matrix, len(n.chain.units))}}
 	p.ofPair = partBetween + 1
 	if curves(n.chain) {
 		p.ofPair++

@@ -100,7 +100,7 @@ func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head,
 
 func newDecoder(be device.Backend, units []unit, prefix string, seed uint64,
 	gain float64) *decoder {
-	n := &decoder{be: be, chain: newChain(be, units...)}
+	n := &decoder{&decoderState{be: be, chain: newChain(be, units...)}}
 	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
 	n.chain.bind(n.params, 0)
 	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x646563)), gain)

@@ -56,7 +56,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	}
 	widths := append(append([]int{in}, a.Hidden...), classes)
 	layers := newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
-	n := &Classifier{be: be, body: layers, in: in, classes: classes, stage: newStaging(be)}
+	n := newClassifier(&classifier{be: be, body: layers, in: in, classes: classes})
 	n.newPass = func() pass { return newTrace(layers) }
 	n.start(layers.shapes("mlp"), rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
 	return n, nil
@@ -64,7 +64,12 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 
 // Classifier is a network that computes class probabilities for each record. Its loss is the
 // cross-entropy of labels. Package sgd trains it privately, like any Network.
-type Classifier struct {
+type Classifier struct{ *hiddenClassifier }
+
+// hiddenClassifier keeps a batch behind two pointers, which package fmt does not follow.
+type hiddenClassifier struct{ *classifier }
+
+type classifier struct {
 	be          device.Backend
 	in, classes int
 	params      device.Params
@@ -96,6 +101,11 @@ type pass interface {
 	addFixedSum(dst device.Fixed, first int, weights []float32)
 	fixedForm() FixedForm
 	blockPass
+}
+
+func newClassifier(c *classifier) *Classifier {
+	c.stage = newStaging(c.be)
+	return &Classifier{hiddenClassifier: &hiddenClassifier{c}}
 }
 
 func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {

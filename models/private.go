@@ -3,19 +3,66 @@ package models
 import (
 	"fmt"
 	"io"
+	"log/slog"
 )
 
 // Under every verb of package fmt, a network prints its size and nothing else, because its scratch
 // memory holds the records of the last batch.
+//
+// Package fmt does not call the Format of a value in an unexported field of another struct. There,
+// under some verbs, it follows one pointer. So a network is a struct that holds a pointer to its
+// memory, and fmt prints an address. Types that a caller can dereference hold two pointers.
+
+// size describes a network.
+func size(dim, params int) string {
+	return fmt.Sprintf("network of %d coordinates and %d parameters", dim, params)
+}
 
 func describe(f fmt.State, n interface{ Dim() int }, params int) {
-	_, _ = fmt.Fprintf(io.Writer(f), "network of %d coordinates and %d parameters", n.Dim(), params)
+	_, _ = io.WriteString(f, size(n.Dim(), params))
 }
 
 // Format prints the size of the network, under every verb.
-func (n *Classifier) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
+func (n Classifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.text()) }
+
+// LogValue returns the size of the network.
+func (n Classifier) LogValue() slog.Value { return slog.StringValue(n.text()) }
+
+// MarshalText returns the size of the network.
+//
+// Errors: none.
+func (n Classifier) MarshalText() ([]byte, error) { return []byte(n.text()), nil }
+
+func (n Classifier) text() string {
+	if n.hiddenClassifier == nil {
+		return size(0, 0)
+	}
+	return size(n.in, n.params.Len())
+}
 
 func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n, n.params.Len()) }
 func (n *decoder) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
+
+// Format prints the size of the critic whose gradients these are.
+func (p *pairs) Format(f fmt.State, verb rune) { p.n.Format(f, verb) }
+
+// Format prints the number of parameters and of views, under every verb.
+func (v Views) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.text()) }
+
+// LogValue returns the number of parameters and of views.
+func (v Views) LogValue() slog.Value { return slog.StringValue(v.text()) }
+
+// MarshalText returns the number of parameters and of views.
+//
+// Errors: none.
+func (v Views) MarshalText() ([]byte, error) { return []byte(v.text()), nil }
+
+func (v Views) text() string {
+	if v.hiddenViews == nil {
+		return "network of 0 parameters"
+	}
+	return fmt.Sprintf("network of %d parameters, trained on %d views of each record",
+		v.Params().Len(), v.number)
+}

@@ -84,7 +84,9 @@ const (
 	rbmHidden         // 1 × hidden
 )
 
-type rbm struct {
+type rbm struct{ *rbmState }
+
+type rbmState struct {
 	arch    RBM
 	visible Visible
 	layout  *layout // layout of the blocks; nil if records have no blocks
@@ -107,7 +109,8 @@ type rbm struct {
 }
 
 func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
-	n := &rbm{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
+	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(be, v), be: be,
+		stage: newStaging(be)}}
 	n.params = device.NewParams(be,
 		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
 		device.Shape{Name: "visible.bias", Rows: 1, Cols: v.Dim},

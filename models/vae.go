@@ -72,7 +72,9 @@ func (a VAE) klWeight() float64 {
 // logStdRange bounds the absolute value of the latent log standard deviation.
 const logStdRange = 8
 
-type vae struct {
+type vae struct{ *vaeState }
+
+type vaeState struct {
 	arch    VAE
 	visible Visible
 	layout  *layout // layout of the blocks; nil if records have no blocks
@@ -94,7 +96,7 @@ type vae struct {
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	n := &vae{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
+	n := &vae{&vaeState{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}}
 	n.enc = newStack(be, encoderWidths(a, v.Dim),
 		hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
 	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))

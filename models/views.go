@@ -17,7 +17,12 @@ import (
 //
 // Source: De, Berrada, Hayes, Smith and Balle 2022, "Unlocking high-accuracy differentially private
 // image classification through scale" (augmentation multiplicity).
-type Views struct {
+type Views struct{ *hiddenViews }
+
+// hiddenViews keeps a batch behind two pointers, which package fmt does not follow.
+type hiddenViews struct{ *views }
+
+type views struct {
 	net     Network
 	number  int
 	augment func(rng *rand.Rand, view []float32)
@@ -50,8 +55,8 @@ func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	v := &Views{net: net, number: number, augment: augment,
-		mean: device.NewParams(device.CPU(), net.Params().Shapes...)}
+	v := &Views{hiddenViews: &hiddenViews{&views{net: net, number: number, augment: augment,
+		mean: device.NewParams(device.CPU(), net.Params().Shapes...)}}}
 	for range number {
 		v.ones = append(v.ones, 1/float32(number))
 	}

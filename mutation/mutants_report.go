@@ -51,5 +51,17 @@ func reportMutants() []mutant {
 			Tests: at("report", "NotPrivate"),
 			Old:   "m.out.Caveat = Caveat", New: "m.out.Public = true",
 			Why: "a report of real records says that it may be published"},
+		{Name: "report/a page to publish without a guarantee", In: "report",
+			Tests: at("report", "TestWords|TestMarkOf"),
+			Old:   "if g := in.guarantee(); !covers(g) {", New: "if g := in.guarantee(); false {",
+			Why: "a page says that a guarantee covers it, and there is none"},
+		{Name: "report/figures to publish without a guarantee", In: "report",
+			Tests: at("report", "TestMarkOf"),
+			Old:   "if in.Fidelity != nil && !covers(&in.Fidelity.Guarantee) {", New: "if false {",
+			Why: "figures of real records without secret noise are published"},
+		{Name: "report/what is not private counts as a guarantee", In: "report",
+			Tests: at("report", "TestWords|TestMarkOf"),
+			Old:   "g != nil && g.NotPrivate == \"\" && g.Epsilon", New: "g != nil && g.Epsilon",
+			Why: "a run with test noise has a best guess and a page to publish"},
 	}
 }

@@ -17,7 +17,12 @@ import (
 // every repair. Nothing is rounded afterwards.
 //
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
-type Enforcer struct {
+type Enforcer struct{ *hiddenEnforcer }
+
+// hiddenEnforcer keeps values of records behind two pointers, which package fmt does not follow.
+type hiddenEnforcer struct{ *enforcer }
+
+type enforcer struct {
 	schema Schema
 	rules  []rule
 	tables []*ruleState
@@ -60,7 +65,7 @@ func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Enforcer{schema: s, met: make([]int, len(constraints))}
+	e := &Enforcer{&hiddenEnforcer{&enforcer{schema: s, met: make([]int, len(constraints))}}}
 	if s.kind == ItemSet {
 		e.sets = slices.Clone(constraints)
 		return e, itemFaults(s, constraints)
@@ -111,6 +116,9 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 	if err := given("records.Enforcer.Keep", d); err != nil {
 		return nil, err
 	}
+	if e.hiddenEnforcer == nil {
+		return nil, param.New("records.Enforcer", "the zero value", "an enforcer made by NewEnforcer")
+	}
 	if !d.Schema().Equal(e.schema) {
 		return nil, param.New("records.Enforcer.Keep", d.Schema().String(), e.schema.String())
 	}
@@ -159,17 +167,25 @@ func (e *Enforcer) keepRows(f *Frame, most int) *Frame {
 	return w.frame.Take(rows)
 }
 
+// counts returns an empty enforcer for the zero value.
+func (e *Enforcer) counts() *enforcer {
+	if e.hiddenEnforcer == nil {
+		return &enforcer{}
+	}
+	return e.enforcer
+}
+
 // Kept returns the number of records kept so far.
-func (e *Enforcer) Kept() int { return e.kept }
+func (e *Enforcer) Kept() int { return e.counts().kept }
 
 // Tried returns the number of records tried so far.
-func (e *Enforcer) Tried() int { return e.tried }
+func (e *Enforcer) Tried() int { return e.counts().tried }
 
 // Acceptance returns how many of the records tried met each constraint, in the order of the
 // constraints.
 func (e *Enforcer) Acceptance() []Acceptance {
-	list := make([]Acceptance, len(e.met))
-	for i, met := range e.met {
+	list := make([]Acceptance, len(e.counts().met))
+	for i, met := range e.counts().met {
 		list[i] = Acceptance{Tried: e.tried, Met: met}
 		if e.sets != nil {
 			list[i].Constraint = e.sets[i].String()

@@ -49,6 +49,9 @@ func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
+// GobEncode implements gob.GobEncoder: no record is written. Errors: none.
+func (z Nonzeros) GobEncode() ([]byte, error) { return []byte(redacted), nil }
+
 // Format writes "[private]" for every verb.
 func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }
 
@@ -102,6 +105,15 @@ func (w SetWriter) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (w SetWriter) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (e Enforcer) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue returns "[private]".
+func (e Enforcer) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (e Enforcer) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.
 func (s stated) Format(f fmt.State, _ rune) { redact(f) }

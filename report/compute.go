@@ -65,12 +65,16 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 // input that has some is an error. So is an input with a second release, since the guarantee on the
 // page does not cover it. The report's JSON form and its page may be published.
 //
-// Errors: *[param.Error], joined; ctx.Err().
+// Errors: *[param.Error], joined, also if there is no guarantee for the synthetic records or for
+// in.Fidelity: none was given, it is marked as not private, or its ε is not finite; ctx.Err().
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
 		return nil, param.New("report.Input.Real", "records",
 			"no real records: a report for publication is computed without them")
+	}
+	if err := in.checkGuarantees(); err != nil {
+		return nil, err
 	}
 	m, err := begin(ctx, in, s)
 	if err != nil {
@@ -112,11 +116,7 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 		coordinates = 0 // the time depends on the number of items in a record instead
 	}
 	m.set = s.withDefaults(coordinates)
-	m.guarantee = in.Guarantee
-	if m.guarantee == nil && in.Generator != nil {
-		g := in.Generator.Guarantee()
-		m.guarantee = &g
-	}
+	m.guarantee = in.guarantee()
 	m.out.Schema = m.schema().String()
 	m.title()
 	m.promise()

@@ -16,9 +16,11 @@ func (m *maker) promise() {
 		m.out.Promise.Words = []string{"No guarantee was given to this report, so it states none."}
 		return
 	}
-	a, err := accountant.AttackBounds(approximate(*g), max(g.Delta, accountant.MinDelta), g.Relation)
-	if err == nil {
-		m.out.Promise.Attack = Number(a.BestAccuracy)
+	if covers(g) {
+		a, err := accountant.AttackBounds(approximate(*g), max(g.Delta, accountant.MinDelta), g.Relation)
+		if err == nil {
+			m.out.Promise.Attack = Number(a.BestAccuracy)
+		}
 	}
 	m.out.Promise.Words = words(*g, float64(m.out.Promise.Attack))
 }

@@ -76,7 +76,7 @@ func quantiles(sorted []float64) Quantiles {
 // since P(D) ≤ e^ε·P(D′) + δ holds for each of the two.
 func (m *maker) bounds(out *Risk) {
 	g := m.guarantee
-	if g == nil || g.NotPrivate != "" || math.IsInf(g.Epsilon, 1) {
+	if !covers(g) {
 		return
 	}
 	out.Epsilon, out.Delta = Number(g.Epsilon), Number(g.Delta)

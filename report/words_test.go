@@ -1,13 +1,18 @@
 package report_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestWords checks that the guarantee in words names the unit, what may change, the factor e^ε and
@@ -36,7 +41,19 @@ func TestWords(t *testing.T) {
 			[]string{"There is no guarantee: seeded noise."}, []string{"times as likely"}},
 		"none": {nil, []string{"No guarantee was given"}, []string{"times as likely"}},
 	} {
-		r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: c.g}, quick())
+		in := report.Input{Synthetic: fake, Guarantee: c.g}
+		r, err := report.Released(t.Context(), in, quick())
+		if without := c.g == nil || c.g.NotPrivate != "" || math.IsInf(c.g.Epsilon, 1); without {
+			var refused *param.Error
+			if !errors.As(err, &refused) {
+				t.Errorf("%s: published without a guarantee: %v", name, err)
+			}
+			in.Real = table(t, 50, 2)
+			r, err = report.Compute(t.Context(), in, quick())
+			if err == nil && !r.Promise.Attack.IsNone() {
+				t.Errorf("%s: a best guess of %v without a guarantee", name, r.Promise.Attack)
+			}
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +72,52 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		checkSchema(t, r)
+	}
+}
+
+// TestMarkOfWhatIsNotPrivate: wherever a page states an ε, of the records, the bill or the released
+// figures, it says prominently if there is no guarantee, and such figures are not published.
+func TestMarkOfWhatIsNotPrivate(t *testing.T) {
+	real, fake := table(t, 50, 1), table(t, 50, 2)
+	good, marked := spent(t, accountant.AddOrRemoveOne), spent(t, accountant.AddOrRemoveOne)
+	marked.NotPrivate = "seeded <noise>"
+	infinite := good
+	infinite.Epsilon = math.Inf(1)
+	settings, base := quick(), released(t)
+	settings.Methods = []classify.Method{}
+	figures := func(g accountant.Guarantee) *fidelity.Released {
+		out := *base
+		out.Guarantee = g
+		return &out
+	}
+	for name, c := range map[string]struct {
+		in      report.Input
+		refused bool
+		marks   int
+	}{
+		"good":   {report.Input{Guarantee: &good, Fidelity: figures(good)}, false, 0},
+		"marked": {report.Input{Guarantee: &marked}, true, 2},
+		"marked generator": {report.Input{Generator: synth.NewGenerator("x", redraw{fake}, marked)},
+			true, 2},
+		"marked figures":    {report.Input{Guarantee: &good, Fidelity: figures(marked)}, true, 1},
+		"infinite figures":  {report.Input{Guarantee: &good, Fidelity: figures(infinite)}, true, 0},
+		"only good figures": {report.Input{Fidelity: figures(good)}, true, 0},
+		"both marked":       {report.Input{Guarantee: &marked, Fidelity: figures(marked)}, true, 3},
+	} {
+		c.in.Synthetic = fake
+		_, err := report.Released(t.Context(), c.in, settings)
+		if refused := new(param.Error); (err != nil) != c.refused ||
+			errors.As(err, &refused) != c.refused {
+			t.Errorf("%s: published: %v", name, err)
+		}
+		c.in.Real = real
+		r, err := report.Compute(t.Context(), c.in, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(pageOf(t, r), "Not private: seeded &lt;noise&gt;"); n != c.marks {
+			t.Errorf("%s: the page says %d times that there is no guarantee, want %d", name, n, c.marks)
+		}
 	}
 }
 

@@ -11,5 +11,6 @@
 //
 // Guarantee: none. Training is ordinary: no clipping, no noise, no ledger. A classifier
 // depends on the records that it was trained on, and a [Classification] is a statistic
-// of the records that it was tested on; its text and JSON forms say so.
+// of the records that it was tested on; its text and JSON forms say so. Those of [Scores],
+// [Ranking] and [ROCPoint], which are plain numbers, do not.
 package classify

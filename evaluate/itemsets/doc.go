@@ -4,6 +4,7 @@
 // synthetic records, and [Statistics] compares frequencies, pairs and sizes.
 //
 // Guarantee: none. It reads real records without noise and writes to no ledger, so its results are
-// statistics of private data, and no ε covers them. Every result says so in its text and JSON
-// forms.
+// statistics of private data, and no ε covers them. The text and JSON forms of [QueryErrors] and
+// [Report] say so. Those of [Set], and of the parts of results ([ClassError], [Summary] and
+// [Difference]), do not.
 package itemsets

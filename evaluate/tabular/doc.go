@@ -7,5 +7,7 @@
 // correlation with a constant column, the score is NaN.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their
-// results are statistics of private data, and no ε covers them.
+// results are statistics of private data, and no ε covers them. The text and JSON forms of
+// [Quality], [Shape], [Pair] and [Histogram] say so. That of a [Share], a part of a Histogram, does
+// not.
 package tabular

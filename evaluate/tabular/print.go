@@ -15,29 +15,54 @@ func (q Quality) String() string {
 		notprivate.Caveat)
 }
 
+// shapeJSON and pairJSON are the JSON forms without the caveat.
+type shapeJSON struct {
+	Column, Metric string
+	Score          *float64
+}
+
+type pairJSON struct {
+	Columns                             [2]string
+	Metric                              string
+	Score, Real, Synthetic, Association *float64
+	Related                             bool
+}
+
+func (s Shape) plain() shapeJSON { return shapeJSON{s.Column, s.Metric, known(s.Score)} }
+
+func (p Pair) plain() pairJSON {
+	return pairJSON{p.Columns, p.Metric, known(p.Score), known(p.Real), known(p.Synthetic),
+		known(p.Association), p.Related}
+}
+
+// MarshalJSON writes the score with its caveat; one that is undefined is null.
+func (s Shape) MarshalJSON() ([]byte, error) {
+	return notprivate.JSON("score of a column", s.plain())
+}
+
+// MarshalJSON writes the score with its caveat; one that is undefined is null.
+func (p Pair) MarshalJSON() ([]byte, error) {
+	return notprivate.JSON("score of two columns", p.plain())
+}
+
+// MarshalJSON writes the histogram with its caveat, as String does.
+func (h Histogram) MarshalJSON() ([]byte, error) {
+	type plain Histogram
+	return notprivate.JSON("histogram of a column", plain(h))
+}
+
 // MarshalJSON writes the result with its caveat; an undefined score is null.
 func (q Quality) MarshalJSON() ([]byte, error) {
-	type shape struct {
-		Column, Metric string
-		Score          *float64
-	}
-	type pair struct {
-		Columns                             [2]string
-		Metric                              string
-		Score, Real, Synthetic, Association *float64
-		Related                             bool
-	}
 	var plain struct {
-		Shapes                                          []shape
-		Pairs                                           []pair
+		Shapes                                          []shapeJSON
+		Pairs                                           []pairJSON
 		ColumnShapes, ColumnPairTrends, AllPairs, Score *float64
 	}
 	for _, s := range q.Shapes {
-		plain.Shapes = append(plain.Shapes, shape{s.Column, s.Metric, known(s.Score)})
+		plain.Shapes = append(plain.Shapes, s.plain())
 	}
 	for _, p := range q.Pairs {
-		plain.Pairs = append(plain.Pairs, pair{p.Columns, p.Metric, known(p.Score), known(p.Real),
-			known(p.Synthetic), known(p.Association), p.Related})
+		plain.Pairs = append(plain.Pairs, p.plain())
 	}
 	plain.ColumnShapes, plain.ColumnPairTrends = known(q.ColumnShapes), known(q.ColumnPairTrends)
 	plain.AllPairs, plain.Score = known(q.AllPairs), known(q.Score)

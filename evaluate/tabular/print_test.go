@@ -19,6 +19,10 @@ func TestResultsAreMarked(t *testing.T) {
 		if text := fmt.Sprint(v); !strings.Contains(text, "[not private]") {
 			t.Errorf("%T prints as %s", v, text)
 		}
+		text, err := json.Marshal(v)
+		if err != nil || !strings.Contains(string(text), `"private":false`) {
+			t.Errorf("%T as JSON: %s, %v", v, text, err)
+		}
 	}
 	for text, want := range map[string]string{q.String(): "0.5000",
 		q.Shapes[0].String(): "age: 0.9000", h.String(): "1 to 2: 0.2500 missing: 0.7500"} {
