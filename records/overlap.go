@@ -7,6 +7,8 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"time"
+	"unsafe"
 )
 
 // Overlap reports whether two data sets are known to share records. This is so if one is the other,
@@ -20,19 +22,43 @@ import (
 // slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
 // table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
-	if equal(a, b) {
-		return true
-	}
 	x, y := placesOf(a), placesOf(b)
-	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, b, y.homes) ||
-		descend(y.homes, a, x.homes)
+	return equal(x.held, y.held) || meet(x.own, y.own) || sameFile(x.files, y.files) ||
+		descend(x.homes, b, y.homes) || descend(y.homes, a, x.homes)
 }
 
-// equal reports whether both are the same value of one type. Lists, maps and functions are the same
-// if they are at the same place.
-func equal(a, b Data) bool {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	return x.IsValid() && y.IsValid() && x.Type() == y.Type() && sameValue(x, y)
+// equal reports whether the same value of one type is in both lists. Lists and maps are the same if
+// they are at the same place, and functions if they have the same code and the same variables.
+func equal(a, b []reflect.Value) bool {
+	return slices.ContainsFunc(a, func(x reflect.Value) bool {
+		return slices.ContainsFunc(b, func(y reflect.Value) bool {
+			return x.Type() == y.Type() && sameValue(addressable(x), addressable(y))
+		})
+	})
+}
+
+// addressable returns a copy of a value, if it may be copied, whose fields have addresses.
+func addressable(v reflect.Value) reflect.Value {
+	if !v.CanInterface() {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	return out
+}
+
+// sameFunc compares the variables of functions where the functions have addresses, and only their
+// code elsewhere.
+func sameFunc(x, y reflect.Value) bool {
+	if x.CanAddr() && y.CanAddr() {
+		return variables(x) == variables(y)
+	}
+	return x.Pointer() == y.Pointer()
+}
+
+// variables returns the place of a function's code and variables, which its value points to.
+func variables(v reflect.Value) unsafe.Pointer {
+	return *(*unsafe.Pointer)(v.Addr().UnsafePointer())
 }
 
 func sameValue(x, y reflect.Value) bool {
@@ -56,8 +82,10 @@ func sameValue(x, y reflect.Value) bool {
 		return x.IsValid() == y.IsValid() && (!x.IsValid() || x.Type() == y.Type() && sameValue(x, y))
 	case reflect.Slice:
 		return x.Pointer() == y.Pointer() && x.Len() == y.Len()
-	case reflect.Map, reflect.Func:
+	case reflect.Map:
 		return x.Pointer() == y.Pointer()
+	case reflect.Func:
+		return sameFunc(x, y)
 	}
 	return x.Equal(y)
 }
@@ -122,8 +150,10 @@ type places struct {
 	own   []extent // storage
 	homes []*origin
 	files []fs.FileInfo
+	held  []reflect.Value // data of other types, in wrappers too
 	seen  map[visit]bool
 	left  int // the number of values that may still be examined
+	deep  int // the number of values around the one that is examined
 	away  int // the number of consecutive pointers followed to values that are not data
 }
 
@@ -133,6 +163,7 @@ type visit struct {
 	at   uintptr
 	is   reflect.Type
 	away int
+	n    int // of a list
 }
 
 // mostAway is the largest number of consecutive pointers that are followed to values that are not
@@ -143,6 +174,9 @@ const mostAway = 3
 // is a structure with a pointer to its records needs one.
 const numbersAway = 1
 
+// mostDeep bounds the stack that structures within structures take.
+const mostDeep = 1000
+
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
 
@@ -152,9 +186,23 @@ const mostPlaces = 1 << 20
 
 func placesOf(d Data) places {
 	p := places{seen: map[visit]bool{}, left: mostPlaces}
-	p.walk(reflect.ValueOf(d))
+	p.walk(reflect.ValueOf(bare(d)))
 	slices.SortFunc(p.own, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
 	return p
+}
+
+// bare returns the data in wrappers of this package, whose fields reflection cannot copy.
+func bare(d Data) Data {
+	for {
+		switch own := d.(type) {
+		case stated:
+			d = own.Data
+		case *clamped:
+			d = own.data
+		default:
+			return d
+		}
+	}
 }
 
 // meet reports whether two lists of extents, both sorted by lo, have a byte in common.
@@ -184,8 +232,14 @@ var dataType = reflect.TypeFor[Data]()
 // numbersAway pointers away. Bytes behind a pointer do not count: data sets that share a connection
 // or a description do not share records.
 func (p *places) walk(v reflect.Value) {
-	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
+	if p.left--; p.left < 0 || p.deep == mostDeep || !v.IsValid() || passed(v.Type()) {
 		return
+	}
+	p.deep++
+	defer func() { p.deep-- }()
+	if k := v.Kind(); k != reflect.Pointer && k != reflect.Interface && v.Type().Name() != "" &&
+		!ownTypes[v.Type()] && v.Type().Implements(dataType) && !v.IsZero() {
+		p.held = append(p.held, v)
 	}
 	switch v.Kind() {
 	case reflect.Interface:
@@ -207,6 +261,13 @@ func (p *places) walk(v reflect.Value) {
 	case reflect.Slice:
 		if p.counts(v.Type()) {
 			p.add(v.Pointer(), uintptr(v.Len())*v.Type().Elem().Size())
+		}
+		if !numeric(v.Type(), 8) { // may lead back here
+			at := visit{v.Pointer(), v.Type(), p.away, v.Len()}
+			if p.seen[at] {
+				return
+			}
+			p.seen[at] = true
 		}
 		p.elements(v)
 	case reflect.Array:
@@ -237,7 +298,7 @@ func (p *places) behind(v reflect.Value) {
 		p.walk(v)
 		return
 	}
-	at := visit{v.Pointer(), v.Type(), p.away}
+	at := visit{v.Pointer(), v.Type(), p.away, 1}
 	if p.seen[at] {
 		return
 	}
@@ -254,24 +315,37 @@ func (p *places) elements(v reflect.Value) {
 		if p.away > numbersAway && numeric(v.Type(), 8) {
 			return
 		}
-		for i := range v.Len() {
+		for i := 0; i < v.Len() && p.left > 0; i++ {
 			p.walk(v.Index(i))
 		}
 	}
 }
 
+// passed reports whether values of a type are not examined: schemas, and time zones, which moments
+// share.
+func passed(t reflect.Type) bool {
+	return t == reflect.TypeFor[Schema]() || t == reflect.TypeFor[time.Location]()
+}
+
 // numeric reports whether a type consists of numbers, in slices or structs up to the given depth.
+// A struct may have texts beside its numbers.
 func numeric(t reflect.Type, depth int) bool {
 	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
 		return depth > 0 && numeric(t.Elem(), depth-1)
 	case reflect.Struct:
+		numbers := 0
 		for i := range t.NumField() {
-			if depth == 0 || !numeric(t.Field(i).Type, depth-1) {
+			f := t.Field(i).Type
+			if f.Kind() == reflect.String {
+				continue
+			}
+			if depth == 0 || !numeric(f, depth-1) {
 				return false
 			}
+			numbers++
 		}
-		return t.NumField() > 0
+		return numbers > 0
 	default:
 		return k >= reflect.Bool && k <= reflect.Complex128
 	}

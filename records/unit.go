@@ -37,18 +37,28 @@ func UnitOf(d Data) string {
 // mostWrappers is how many structures around data are opened.
 const mostWrappers = 64
 
-// embedded returns the Data that a structure of another package embeds.
+// embedded returns the first data that a structure embeds, by interface, by value or by pointer.
 func embedded(d Data) (Data, bool) {
 	v := reflect.Indirect(reflect.ValueOf(d))
 	if v.Kind() != reflect.Struct {
 		return nil, false
 	}
-	f, ok := v.Type().FieldByName("Data")
-	if !ok || !f.Anonymous || f.Type != dataType || len(f.Index) > 1 {
-		return nil, false
+	v = addressable(v)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.Anonymous || !reflect.PointerTo(f.Type).Implements(dataType) &&
+			!f.Type.Implements(dataType) {
+			continue
+		}
+		field := reflect.NewAt(f.Type, v.Field(i).Addr().UnsafePointer())
+		if inner, ok := field.Elem().Interface().(Data); ok {
+			return inner, true
+		}
+		if inner, ok := field.Interface().(Data); ok {
+			return inner, true
+		}
 	}
-	inner, ok := v.FieldByIndex(f.Index).Interface().(Data)
-	return inner, ok
+	return nil, false
 }
 
 // WithUnit returns the same records and states their unit: each record is all that one such unit
