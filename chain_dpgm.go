@@ -37,23 +37,23 @@ func (c DPGMChain) Nominal(records int) DPGMChain {
 }
 
 // Features sets the space in which the records are clustered, for example rff.RBF, or rff.Strokes
-// for images. Without it, and without a nominal size, the records themselves are clustered
+// for images. If neither Features nor Nominal is set, the records themselves are clustered
 // (standard private k-means).
 func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 	c.config.Features = k
 	return c
 }
 
-// Cluster sets the number of clusters and how they are found. With K = 1 there is one network for
-// all records and no other field applies.
+// Cluster sets the number of clusters and how they are found. If K is 1, there is one network for
+// all records: the other fields must be zero, and Features must not be set.
 func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	c.config.Cluster = k
 	return c
 }
 
-// Marginals also releases the frequency of every coordinate and initialises the networks with these
-// frequencies; see dpgm.Marginals. The networks must implement models.MarginalSetter, as
-// models.VAE's do.
+// Marginals adds a release before training: the frequency of every coordinate in each cluster, and
+// the number of ones that records have. The networks start from these frequencies; see
+// dpgm.Marginals. The networks must implement models.MarginalSetter; those of models.VAE do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -65,28 +65,29 @@ func (c DPGMChain) Model(a models.DensityArchitecture) DPGMChain {
 	return c
 }
 
-// Train sets how the networks are trained. A NoiseMultiplier of 0 is calibrated to the budget.
+// Train sets how the networks are trained. Plan calibrates a NoiseMultiplier of 0 to
+// the budget.
 func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 	c.config.Train = s
 	return c
 }
 
-// Average releases a moving average of the parameters during training, with the given decay such as
-// 0.9, instead of the last parameters. Averaging reduces the noise and costs no privacy.
+// Average makes a moving average of the parameters the result of training, instead of the last
+// parameters. A usual decay is 0.9. Averaging reduces the noise and costs no privacy.
 func (c DPGMChain) Average(decay float64) DPGMChain {
 	c.config.Average = decay
 	return c
 }
 
-// Seed sets the seed of public randomness: frequencies, initial centres and weights. It does not
-// affect the noise, which cannot be seeded.
+// Seed sets the seed of the public randomness, which draws the frequencies of random features, the
+// initial centres and the initial weights. It does not affect the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, calibrates every noise multiplier and prices all stages. It reads no
-// records.
+// Plan validates the chain, calibrates the noise multipliers that are zero and computes the privacy
+// cost of all stages. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.

@@ -11,8 +11,8 @@ import (
 )
 
 // TestNumbersInSummaries checks the rows of tables in README.md and docs/results.md that link to a
-// page. Every number in such a row must be on that page, possibly with more digits. The pages name
-// the commands that produced the numbers.
+// page. The measured numbers in such a row (see rowNumbers) must be on that page, possibly with
+// more digits. The pages name the commands that produced the numbers.
 func TestNumbersInSummaries(t *testing.T) {
 	checked := 0
 	for _, path := range []string{"README.md", filepath.Join("docs", "results.md")} {
@@ -31,10 +31,10 @@ func TestNumbersInSummaries(t *testing.T) {
 		}
 	}
 	if checked < 25 {
-		t.Errorf("only %d numbers: the search is broken", checked)
+		t.Errorf("found %d numbers, want at least 25: the search for numbers is broken", checked)
 	}
 	if onPage(t, filepath.Join("docs", "studies", "gan.md"), ".9999") {
-		t.Error("a number that is not on the page is found")
+		t.Error("onPage finds a number that is not on the page")
 	}
 }
 
@@ -42,8 +42,9 @@ var anyNumber = regexp.MustCompile(`\d{1,3}(?:,\d{3})+|\d*\.\d+`)
 
 var measured = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d*\.\d+)`)
 
-// rowNumbers returns the measured numbers that cells of a row begin with: decimal fractions, and
-// whole numbers with at least four digits. A row without a link has none.
+// rowNumbers returns the measured numbers of a row. A measured number stands at the beginning of a
+// cell. It is a decimal fraction, or a whole number of at least four digits with commas between the
+// thousands. For a row without a link, rowNumbers returns nothing.
 func rowNumbers(row string) (out []string) {
 	if !strings.HasPrefix(row, "|") || !link.MatchString(row) {
 		return nil
@@ -60,8 +61,8 @@ func linkedPage(from, row string) string {
 	return filepath.Join(filepath.Dir(from), link.FindStringSubmatch(row)[1])
 }
 
-// onPage reports whether a page has a number that equals n when rounded to the same number of
-// digits.
+// onPage reports whether a page has a number that equals n when rounded to as many decimal places
+// as n has.
 func onPage(t *testing.T, page, n string) bool {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -48,7 +48,8 @@ func (j *listed) ReadLatest(context.Context) iter.Seq2[JournalLine, error] {
 func (j *listed) Place() string { return "a test" }
 func (j *listed) Close() error  { return nil }
 
-// long returns a journal of many lines. It writes the lines without computing prices.
+// long returns a journal of at least the given number of lines. It writes the lines without
+// computing their privacy cost.
 func long(t testing.TB, lines int, transactions bool) *listed {
 	j := &listed{}
 	l, err := CreateLedger(context.Background(), j,
@@ -90,8 +91,8 @@ func long(t testing.TB, lines int, transactions bool) *listed {
 	return j
 }
 
-// TestLongJournal measures a journal of many lines: the time to open it and to price it, and its
-// memory.
+// TestLongJournal opens a journal of many lines. It logs how long opening and computing ε take,
+// and the memory of the ledger. It fails if reading ε a second time takes more than 10 ms.
 func TestLongJournal(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -128,8 +129,9 @@ func TestLongJournal(t *testing.T) {
 					snapshots++
 				}
 			}
-			t.Logf("%d lines, %d KiB, %d snapshots: opened in %v, ε = %.4g in %v, then in %v; "+
-				"%d KiB for %d entries", len(j.lines), bytes/1024, snapshots, opened, e.Upper, first, cached,
+			t.Logf("%d lines, %d KiB, %d snapshots: opened in %v, ε = %.4g in %v, again in %v; "+
+				"memory %d KiB for %d entries", len(j.lines), bytes/1024, snapshots, opened, e.Upper,
+				first, cached,
 				(int64(after.HeapAlloc)-int64(before.HeapAlloc))/1024, len(l.Entries()))
 			if cached > 10*time.Millisecond {
 				t.Errorf("a cached ε took %v, want at most 10 ms", cached)
@@ -138,12 +140,12 @@ func TestLongJournal(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTheLines: a ledger opened from the last snapshot of a journal equals a ledger
-// opened from the first line.
+// TestSnapshotIsTheLines checks that a ledger opened from the last snapshot of a journal equals a
+// ledger opened from the journal's first line.
 func TestSnapshotIsTheLines(t *testing.T) {
 	j := long(t, 4000, true)
 	if !slices.ContainsFunc(j.lines, func(l JournalLine) bool { return l.Snapshot }) {
-		t.Fatal("no snapshot")
+		t.Fatal("the journal has no snapshot")
 	}
 	quick, err := OpenLedger(context.Background(), j)
 	if err != nil {
@@ -156,9 +158,9 @@ func TestSnapshotIsTheLines(t *testing.T) {
 	a, errA := quick.MarshalJSON()
 	b, errB := whole.MarshalJSON()
 	if errA != nil || errB != nil || string(a) != string(b) {
-		t.Errorf("%v, %v:\n%.400s\n%.400s", errA, errB, a, b)
+		t.Errorf("errors %v and %v, or different ledgers:\n%.400s\n%.400s", errA, errB, a, b)
 	}
 	if quick.Epsilon() != whole.Epsilon() {
-		t.Error("prices differ")
+		t.Error("the two ledgers have different ε")
 	}
 }

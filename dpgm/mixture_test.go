@@ -66,8 +66,8 @@ func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.D
 type plainGenerator struct{ models.Density }
 
 // TestARecordTouchesItsOwnClustersBlockOnly checks the fact on which the mixture's sensitivity
-// depends: a record's stacked gradient is zero outside the block of its cluster's network. Its norm
-// is therefore the norm in that block.
+// depends: a record's stacked gradient is zero outside the block of its cluster's network. The norm
+// of the gradient is therefore the norm of that block.
 func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 	for name, arch := range architectures() {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 				own := m.spans[assigned[i]]
 				if got := energy(sum.Sub(own.lo, own.hi).Flat.Data); math.Abs(got-energy(sum.Flat.Data)) >
 					1e-12 {
-					t.Errorf("record %d: its own block has %v of the squared norm %v, want all of it", i, got,
-						energy(sum.Flat.Data))
+					t.Errorf("record %d: the block of its cluster has squared norm %v, want all of %v", i,
+						got, energy(sum.Flat.Data))
 				} else if math.Abs(got-norms[i]) > 1e-4*got+1e-9 {
 					t.Errorf("record %d: squared norm %v, but SquaredNorms returned %v", i, got, norms[i])
 				}
@@ -101,8 +101,8 @@ func energy(v []float32) float64 {
 	return s
 }
 
-// TestSensitivityByBruteForce removes each record in turn from a batch and checks how much the
-// clipped stacked sum changes.
+// TestSensitivityByBruteForce removes each record in turn from a batch. It checks that the largest
+// change of the sum of clipped gradients is at most the clip norm and not far below it.
 func TestSensitivityByBruteForce(t *testing.T) {
 	const clip = 0.5
 	for name, arch := range architectures() {
@@ -120,8 +120,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 				largest = max(largest, math.Sqrt(moved))
 			}
 			if largest > clip*(1+1e-5) || largest < 0.9*clip {
-				t.Errorf("removing a record changes the sum by at most %v, want the clip norm %v", largest,
-					clip)
+				t.Errorf("the largest change by removing a record is %v, want about the clip norm %v",
+					largest, clip)
 			}
 		})
 	}
@@ -154,8 +154,8 @@ func without(be device.Backend, b device.Batch, gone int) device.Batch {
 	return out
 }
 
-// TestSparseBatchesAreRoutedLikeDenseOnes compares the gradient sums of the same records in sparse
-// and in dense form.
+// TestSparseBatchesAreRoutedLikeDenseOnes checks that the same records have the same sum of clipped
+// gradients in sparse and in dense form.
 func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 	m, b, assigned := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 15)
 	sets := &device.Sparse{Cols: b.Dense.Cols, Offsets: []int{0}}
@@ -178,24 +178,24 @@ func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 	}
 }
 
-// TestSegmentsCoverTheParameters checks that the segments cover all parameters and that each
-// segment has its own divisor.
+// TestSegmentsCoverTheParameters checks that the segments together have as many parameters as the
+// mixture, and that the NominalBatch of each segment is that of its cluster.
 func TestSegmentsCoverTheParameters(t *testing.T) {
 	m, _, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 1)
 	total := 0
 	for i, s := range m.Segments() {
 		total += s.Params
 		if s.NominalBatch != float64(i+1) {
-			t.Errorf("segment %d has divisor %v, want its index plus 1", i, s.NominalBatch)
+			t.Errorf("segment %d has NominalBatch %v, want its index plus 1", i, s.NominalBatch)
 		}
 	}
 	if total != m.Params().Len() {
-		t.Errorf("the segments have %d parameters, want %d", total, m.Params().Len())
+		t.Errorf("the segments together have %d parameters, want %d", total, m.Params().Len())
 	}
 }
 
-// TestRoutingAllocatesNothingInSteadyState checks that routing a batch allocates nothing after a
-// batch of the same size.
+// TestRoutingAllocatesNothingInSteadyState checks that routing a batch allocates nothing once a
+// batch of the same size has been routed.
 func TestRoutingAllocatesNothingInSteadyState(t *testing.T) {
 	m, b, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 30)
 	m.route(b)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// NewPartial returns empty counts for a shard, which another process may count; see package
-// partial.
+// NewPartial returns empty counts for one shard of the records. The shard may be counted by another
+// process; see package partial.
 //
 // Errors: *param.Error for a plan not made by Config.Plan.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
@@ -27,17 +27,17 @@ func (p *Plan) NewPartial() (*partial.Partial, error) {
 	return partial.New(pass, c.Candidates, frames{newCounter(p)}, false), nil
 }
 
-// frames counts tables.
+// frames counts the records of tables.
 type frames struct{ *counter }
 
 // Add counts every record.
 //
-// Errors: *param.Error for data that are not a table.
+// Errors: *param.Error for data that are not a table; ctx.Err().
 func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return refused("data", "data of another type than a table", "a table, *records.Frame")
+		return refused("data", "data that are not a table", "a table, *records.Frame")
 	}
 	return c.add(ctx, f, shares)
 }
@@ -45,11 +45,12 @@ func (c frames) Add(ctx context.Context, data records.Data) error {
 // Sums returns the counts.
 func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
 
-// Release is like Fit for records that were already counted in shards. It empties the shards.
+// Release is Fit for records that are already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards, each of which must be in one shard. Errors:
-// those of Fit; *param.Error for shards of another plan, for shards whose Add has failed, and for
-// counts of a unit that the ledger's guarantee does not permit.
+// Guarantee: that of Fit for the records of all shards together. Each record must be in exactly one
+// shard.
+// Errors: those of Fit; *param.Error for no shards, for shards of another plan, for shards whose
+// Add has failed, and for a ledger whose unit the shards do not support.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -65,11 +66,12 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	})
 }
 
-// FitPasses is like Fit for records that other processes hold: read returns the counts of all
-// records, merged from shards as package partial describes. The event is reserved before read is
-// called.
+// FitPasses is Fit for records that other processes hold. The function read returns the counts of
+// all records, merged from shards as package partial describes. The plan's event is reserved on the
+// ledger before read is called.
 //
-// Guarantee and Errors: those of Release, and those of read.
+// Guarantee: that of Release.
+// Errors: those of Release and those of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -92,7 +94,7 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partia
 	})
 }
 
-// merged returns the sum of all shards if they may be released together.
+// merged returns the sum of all shards, or an error if they may not be released together.
 func (p *Plan) merged(ledger *accountant.Ledger, shards []*partial.Partial) (*partial.Partial,
 	error) {
 	all, err := p.NewPartial()

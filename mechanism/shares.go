@@ -1,12 +1,13 @@
 package mechanism
 
-// shareStep is the unit of the fractions of 1 with which the rows of one person count. The
-// fractions are multiples of shareStep and add up to 1, so that sums hold them exactly.
+// shareStep is the unit of shares. Each row of a person counts as a fraction of 1, its share. The
+// shares of one person's rows are multiples of shareStep and add up to 1, so that a sum on the grid
+// of [ShareGrid] holds them exactly.
 const shareStep = 0x1p-20
 
-// CountGrid returns the grid for counts that receive noise of standard deviation std: the grid of
-// [ShareGrid] if parts is set and rows count as fractions of 1, and the grid of [GridFor] if each
-// row counts 1.
+// CountGrid returns the grid for counts that receive noise of standard deviation std. If parts is
+// true, rows count as fractions of 1, and the grid is that of [ShareGrid]. Otherwise each row
+// counts as 1, and the grid is that of [GridFor].
 func CountGrid(std float64, parts bool) float64 {
 	if parts {
 		return ShareGrid(std)
@@ -14,16 +15,16 @@ func CountGrid(std float64, parts bool) float64 {
 	return GridFor(std)
 }
 
-// ShareGrid returns the grid for counts to which [FixedSum.AddShare] adds fractions of 1, and
-// that receive noise of standard deviation std: the grid of [GridFor] or 2^-20, whichever is
-// finer.
+// ShareGrid returns the grid for counts to which [FixedSum.AddShare] adds fractions of 1. The
+// counts receive noise of standard deviation std. The grid is that of [GridFor] or 2^-20, whichever
+// is finer.
 func ShareGrid(std float64) float64 { return min(GridFor(std), shareStep) }
 
-// AddShare adds a fraction of 1, which must be a multiple of 2^-20, to coordinate i. The addition
-// is exact, so that fractions that add up to 1 count exactly 1.
+// AddShare adds a fraction of 1, which must be a multiple of 2^-20, to coordinate i. On the grid of
+// [ShareGrid] the addition is exact, so fractions that add up to 1 count as exactly 1.
 //
-// It panics for a fraction below 1 on a sum whose grid is coarser than 2^-20, on which the
-// addition would not be exact.
+// On a grid coarser than 2^-20 the addition would not be exact: AddShare then panics, except for a
+// share of 1, which it adds as AddInt does.
 func (s *FixedSum) AddShare(i int, share float64) {
 	if share == 1 {
 		s.AddInt(i, 1)

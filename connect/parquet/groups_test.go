@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestGroupsComeInOrder: groups come in order for any number of groups read concurrently.
+// TestGroupsComeInOrder checks that groups come in the order of the file, however many of them are
+// read concurrently. It also stops before the last group, and reads two of the columns.
 func TestGroupsComeInOrder(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 2<<17+10)
@@ -29,16 +30,16 @@ func TestGroupsComeInOrder(t *testing.T) {
 			sizes = append(sizes, part.Len())
 		}
 		if got.String() != want || len(sizes) != 3 || sizes[2] != 10 {
-			t.Errorf("with %d workers: got groups of %v", workers, sizes)
+			t.Errorf("with %d workers: other records, or sizes of groups: %v", workers, sizes)
 		}
 	}
 	for range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, 3) {
-		break // waits for the groups that are being read
+		break // Groups then waits for the groups that are being read
 	}
 	two := must(records.NewSchema(s.Columns()[6], s.Columns()[1]))(t)
 	for part, err := range parquet.Groups(bytes.NewReader(data), int64(len(data)), two, 2) {
 		if part := must(part, err)(t); part.Level(0, 0) != f.Level(0, 6) {
-			t.Error("the columns differ after reading")
+			t.Error("the first of two columns read differs from the one written")
 		}
 		break
 	}
@@ -102,7 +103,7 @@ func TestDataset(t *testing.T) {
 		}
 	}
 	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("writing into a folder that holds a data set: got %v, want an error", err)
+		t.Errorf("writing into a folder that holds a data set: got %v, want fs.ErrExist", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	if err := parquet.WriteDataset(none, parquet.Dataset{Split: "test"}, s, parts()); err != nil {
@@ -110,7 +111,7 @@ func TestDataset(t *testing.T) {
 	}
 	empty := must(parquet.OpenFrame(filepath.Join(none, "data", "test-00000-of-00001.parquet"), s))(t)
 	if empty.Len() != 0 {
-		t.Error("a data set of no records is not read as no records")
+		t.Error("a data set written without records has records")
 	}
 }
 
@@ -124,13 +125,16 @@ func TestDatasetRefuses(t *testing.T) {
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "d")
-	wrong("a split", parquet.WriteDataset(folder, parquet.Dataset{Split: "../x"}, s, parts(f)))
-	wrong("a size", parquet.WriteDataset(folder, parquet.Dataset{ShardRows: -1}, s, parts(f)))
-	wrong("vectors", parquet.WriteDataset(folder, parquet.Dataset{}, records.Binary(2), parts(f)))
+	wrong("a path as split",
+		parquet.WriteDataset(folder, parquet.Dataset{Split: "../x"}, s, parts(f)))
+	wrong("a negative size",
+		parquet.WriteDataset(folder, parquet.Dataset{ShardRows: -1}, s, parts(f)))
+	wrong("a schema of vectors",
+		parquet.WriteDataset(folder, parquet.Dataset{}, records.Binary(2), parts(f)))
 	if _, err := os.Stat(folder); err == nil {
-		t.Error("a folder is created although an argument is wrong")
+		t.Error("WriteDataset created a folder although an argument is wrong")
 	}
-	wrong("no records", parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(nil)))
+	wrong("a nil part", parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(nil)))
 	broken := errors.New("no more")
 	err := parquet.WriteDataset(filepath.Join(t.TempDir(), "e"), parquet.Dataset{ShardRows: 2}, s,
 		func(yield func(records.Data, error) bool) { _ = yield(f, nil) && yield(nil, broken) })
@@ -138,6 +142,6 @@ func TestDatasetRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "README.md")); err == nil {
-		t.Error("an incomplete data set has a card")
+		t.Error("an incomplete data set has a README.md")
 	}
 }

@@ -12,23 +12,24 @@ import (
 
 // Classification measures how well a classifier predicts the classes of records.
 //
-// The areas under curves come in two conventions, which differ a lot: Scores ranks records by the
-// classifier's numbers, while [Classification.Hard] ranks them by the predicted class only, as
-// papers on synthetic tables often do.
+// There are two conventions for the areas under the curves of a [Ranking], and their values differ
+// a lot. Scores ranks records by the classifier's scores. [Classification.Hard] ranks them by the
+// predicted class only, as papers on synthetic tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
-	// Scores is the ranking by the classifier's scores: that of the second of two classes, or the mean
-	// over classes of the ranking of each class against the rest. More than two classes are ranked by
-	// probabilities if the classifier has them.
+	// Scores is the ranking by the classifier's scores. For two classes, it is the ranking of the
+	// second class. For more classes, it is the mean over the classes of the ranking of each class
+	// against the rest, and probabilities are used instead of scores if the classifier has them.
+	// Classes of no record or of every record are left out of the mean.
 	Scores Ranking `json:"on_scores"`
 }
 
 // Test predicts the classes of labelled records and compares them with the labels.
 //
-// Errors: *[param.Error] for records of another dimension or with other classes
-// than the classifier's.
+// Errors: *[param.Error] for records of another dimension or with other classes than the
+// classifier's.
 // Guarantee: none; see the package.
 func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if err := recordset.Given("classify.Classifier.Test", d); err != nil {
@@ -36,7 +37,8 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	}
 	s := d.Schema()
 	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
-		want := fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())
+		want := fmt.Sprintf("records with the classifier's %d classes, in the same order",
+			c.schema.Classes())
 		return Classification{}, param.New("classify.Classifier.Test", s, want)
 	}
 	scores, err := c.Scores(d)
@@ -58,7 +60,7 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		confusion[i] = make([]int, k)
 	}
 	if len(labels) != len(named) {
-		return nil, param.New("classify labels", len(labels), "one for each record")
+		return nil, param.New("classify labels", len(labels), "one label for each record")
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
@@ -90,8 +92,8 @@ func (c Classification) Accuracy() float64 {
 	return recordset.Share(right, c.Records())
 }
 
-// MacroF1 returns the mean over classes of the harmonic mean of precision and recall; a class that
-// neither occurs nor is ever predicted is left out.
+// MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class that
+// no record has, and that is never predicted, is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
 	for i := range c.Confusion {
@@ -131,8 +133,9 @@ func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
 }
 
-// Hard returns the ranking by the predicted class alone: 1 for the class itself, 0 for any other.
-// For two classes, its ROC is the balanced accuracy.
+// Hard returns the ranking by the predicted class alone: the score of a record for a class is 1 if
+// that class is predicted, and 0 otherwise. For two classes, it is the ranking of the second class,
+// and its ROC is the balanced accuracy. For more classes, it is a mean over classes, as in Scores.
 func (c Classification) Hard() Ranking {
 	k := len(c.Confusion)
 	if k == 2 {
@@ -169,7 +172,7 @@ func (c Classification) hard(class int) Ranking {
 		recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
 }
 
-// String prints the accuracy, marked as not private.
+// String prints the accuracy and the macro F1, marked as not private.
 func (c Classification) String() string {
 	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark,
 		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
@@ -193,7 +196,7 @@ func (c Classification) MarshalJSON() ([]byte, error) {
 	}{c.Accuracy(), c.MacroF1(), c.WeightedF1(), c.Hard(), plain(c)})
 }
 
-// Scores holds the measures of one classifier, or their means over several.
+// Scores holds the measures of one classifier, or their means over several classifiers.
 type Scores struct {
 	Accuracy   float64 `json:"accuracy"`
 	WeightedF1 float64 `json:"weighted_f1"`

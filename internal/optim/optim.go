@@ -1,5 +1,6 @@
 // Package optim moves parameters along gradients: plain gradient descent, momentum and Adam. It
-// provides no privacy: its gradients must be released values or never have been private.
+// provides no privacy: every gradient must be a released value, or be computed from released values
+// and public data only.
 //
 // A State works on ranges of one flat parameter vector. Disjoint ranges may be updated from
 // different goroutines, so a caller can combine the computation of the gradient (noise, averaging)
@@ -18,7 +19,7 @@ import (
 // Rule is the rule by which a gradient changes a parameter.
 type Rule int
 
-// These are the rules. Unset is invalid, so that a configuration must choose a rule.
+// These are the rules. Unset is invalid: a configuration must choose one of the others.
 const (
 	Unset Rule = iota
 	SGD
@@ -47,7 +48,7 @@ type Config struct {
 	LR    float64 // learning rate
 	Beta1 float64 // momentum, or Adam's decay of the mean
 	Beta2 float64 // Adam's decay of the squares
-	Eps   float64 // Adam's addition to the denominator
+	Eps   float64 // number added to Adam's denominator
 }
 
 // Problems returns the mistakes in the configuration. The path of each mistake is the name of a
@@ -81,7 +82,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// State is the state of an optimiser of n parameters in host memory.
+// State is the state of an optimiser, for parameters in host memory.
 type State struct {
 	cfg  Config
 	adam device.Adam // the current step of Adam
@@ -91,8 +92,8 @@ type State struct {
 	lr   float32 // learning rate of the current step
 }
 
-// New starts an optimiser for n parameters. The configuration must be valid or the zero value. The
-// optimiser of the zero value only counts steps.
+// New starts an optimiser for n parameters. The configuration must be valid or the zero value. With
+// the zero value, the State can only count steps, and no range may be updated.
 func (c Config) New(n int) *State {
 	s := &State{cfg: c}
 	if c.Rule != Adam && c.Rule != Unset {
@@ -122,8 +123,8 @@ func (s *State) BeginStepAt(factor float64) {
 // Step returns the number of steps that have begun.
 func (s *State) Step() int { return s.t }
 
-// UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. The ranges of one step must be
-// disjoint and may be updated concurrently.
+// UpdateRange applies the rule to params[lo:lo+len(grad)] with the gradient scale·grad. The ranges
+// of one step must be disjoint and may be updated concurrently.
 func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
 	hi := lo + len(grad)
 	if s.cfg.Rule == Adam {
