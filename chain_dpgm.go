@@ -51,9 +51,9 @@ func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	return c
 }
 
-// Marginals also releases the frequency of every coordinate and initialises the networks with these
-// frequencies; see dpgm.Marginals. The networks must implement models.MarginalSetter, as
-// models.VAE's do.
+// Marginals also releases the frequency of every coordinate. The networks are set to these
+// frequencies before training and again after it; see dpgm.Marginals. They must implement
+// models.MarginalSetter, as the networks of models.VAE do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -65,28 +65,30 @@ func (c DPGMChain) Model(a models.DensityArchitecture) DPGMChain {
 	return c
 }
 
-// Train sets how the networks are trained. A NoiseMultiplier of 0 is calibrated to the budget.
+// Train sets how the networks are trained. If its NoiseMultiplier is 0, Plan calibrates it to the
+// budget.
 func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 	c.config.Train = s
 	return c
 }
 
-// Average releases a moving average of the parameters during training, with the given decay such as
-// 0.9, instead of the last parameters. Averaging reduces the noise and costs no privacy.
+// Average makes a moving average of the parameters the result of training, instead of the
+// parameters of the last step. decay is the decay of the average, for example 0.9. Averaging
+// reduces the noise and costs no privacy.
 func (c DPGMChain) Average(decay float64) DPGMChain {
 	c.config.Average = decay
 	return c
 }
 
-// Seed sets the seed of public randomness: frequencies, initial centres and weights. It does not
-// affect the noise, which cannot be seeded.
+// Seed sets the seed of the public randomness, which draws the frequencies of Features, the initial
+// centres and the initial weights. It does not affect the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, calibrates every noise multiplier and prices all stages. It reads no
-// records.
+// Plan validates the chain, calibrates the noise multipliers that are 0 and prices all stages. It
+// reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.

@@ -11,8 +11,8 @@ import (
 )
 
 // TestNumbersInSummaries checks the rows of tables in README.md and docs/results.md that link to a
-// page. Every number in such a row must be on that page, possibly with more digits. The pages name
-// the commands that produced the numbers.
+// page. If a cell of such a row begins with a measured number (see rowNumbers), the number must be
+// on that page, possibly with more digits. The pages name the commands that produced the numbers.
 func TestNumbersInSummaries(t *testing.T) {
 	checked := 0
 	for _, path := range []string{"README.md", filepath.Join("docs", "results.md")} {
@@ -25,16 +25,16 @@ func TestNumbersInSummaries(t *testing.T) {
 				checked++
 				page := linkedPage(path, line)
 				if !onPage(t, page, n) {
-					t.Errorf("%s: %s is not on %s: %s", path, n, page, line)
+					t.Errorf("%s: the number %s is not on the linked page %s: %s", path, n, page, line)
 				}
 			}
 		}
 	}
 	if checked < 25 {
-		t.Errorf("only %d numbers: the search is broken", checked)
+		t.Errorf("only %d numbers were found, so the search is broken", checked)
 	}
 	if onPage(t, filepath.Join("docs", "studies", "gan.md"), ".9999") {
-		t.Error("a number that is not on the page is found")
+		t.Error("onPage finds a number that is not on the page")
 	}
 }
 
@@ -42,8 +42,9 @@ var anyNumber = regexp.MustCompile(`\d{1,3}(?:,\d{3})+|\d*\.\d+`)
 
 var measured = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d*\.\d+)`)
 
-// rowNumbers returns the measured numbers that cells of a row begin with: decimal fractions, and
-// whole numbers with at least four digits. A row without a link has none.
+// rowNumbers returns the measured number at the beginning of each cell of a row, if the cell has
+// one. Measured numbers are decimal fractions and numbers with a comma between thousands. For a row
+// without a link, rowNumbers returns nothing.
 func rowNumbers(row string) (out []string) {
 	if !strings.HasPrefix(row, "|") || !link.MatchString(row) {
 		return nil
@@ -60,8 +61,8 @@ func linkedPage(from, row string) string {
 	return filepath.Join(filepath.Dir(from), link.FindStringSubmatch(row)[1])
 }
 
-// onPage reports whether a page has a number that equals n when rounded to the same number of
-// digits.
+// onPage reports whether a page has a number that equals n when rounded to as many decimal places
+// as n has.
 func onPage(t *testing.T, page, n string) bool {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -66,8 +66,8 @@ func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.D
 type plainGenerator struct{ models.Density }
 
 // TestARecordTouchesItsOwnClustersBlockOnly checks the fact on which the mixture's sensitivity
-// depends: a record's stacked gradient is zero outside the block of its cluster's network. Its norm
-// is therefore the norm in that block.
+// depends: a record's stacked gradient is zero outside the block of its cluster's network. The norm
+// of the gradient is therefore its norm in that block.
 func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 	for name, arch := range architectures() {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 				own := m.spans[assigned[i]]
 				if got := energy(sum.Sub(own.lo, own.hi).Flat.Data); math.Abs(got-energy(sum.Flat.Data)) >
 					1e-12 {
-					t.Errorf("record %d: its own block has %v of the squared norm %v, want all of it", i, got,
-						energy(sum.Flat.Data))
+					t.Errorf("record %d: squared norm %v in its own block and %v in total, want equal norms", i,
+						got, energy(sum.Flat.Data))
 				} else if math.Abs(got-norms[i]) > 1e-4*got+1e-9 {
 					t.Errorf("record %d: squared norm %v, but SquaredNorms returned %v", i, got, norms[i])
 				}
@@ -101,8 +101,8 @@ func energy(v []float32) float64 {
 	return s
 }
 
-// TestSensitivityByBruteForce removes each record in turn from a batch and checks how much the
-// clipped stacked sum changes.
+// TestSensitivityByBruteForce removes each record in turn from a batch and checks how much the sum
+// of the clipped stacked gradients changes.
 func TestSensitivityByBruteForce(t *testing.T) {
 	const clip = 0.5
 	for name, arch := range architectures() {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// NewPartial returns empty counts for a shard, which another process may count; see package
-// partial.
+// NewPartial returns empty counts, to which the records of a shard are added, possibly in another
+// process; see package partial.
 //
 // Errors: *param.Error for a plan not made by Config.Plan.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
@@ -27,7 +27,7 @@ func (p *Plan) NewPartial() (*partial.Partial, error) {
 	return partial.New(pass, c.Candidates, frames{newCounter(p)}, false), nil
 }
 
-// frames counts tables.
+// frames counts the records of tables.
 type frames struct{ *counter }
 
 // Add counts every record.
@@ -47,9 +47,9 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 
 // Release is like Fit for records that were already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards, each of which must be in one shard. Errors:
-// those of Fit; *param.Error for shards of another plan, for shards whose Add has failed, and for
-// counts of a unit that the ledger's guarantee does not permit.
+// Guarantee: that of Fit for the records of all shards. Each record must be in exactly one shard.
+// Errors: those of Fit; *param.Error for shards of another plan, for shards whose Add has failed,
+// and for shards whose counts do not support the unit that the ledger protects.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -69,7 +69,7 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 // records, merged from shards as package partial describes. The event is reserved before read is
 // called.
 //
-// Guarantee and Errors: those of Release, and those of read.
+// Guarantee: that of Release. Errors: those of Release, and those of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestGroupsComeInOrder: groups come in order for any number of groups read concurrently.
+// TestGroupsComeInOrder: Groups yields the groups in the order of the file, for any number of
+// workers.
 func TestGroupsComeInOrder(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 2<<17+10)
@@ -29,7 +30,8 @@ func TestGroupsComeInOrder(t *testing.T) {
 			sizes = append(sizes, part.Len())
 		}
 		if got.String() != want || len(sizes) != 3 || sizes[2] != 10 {
-			t.Errorf("with %d workers: got groups of %v", workers, sizes)
+			t.Errorf("with %d workers: the records differ, or the groups have unexpected sizes: %v", workers,
+				sizes)
 		}
 	}
 	for range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, 3) {
@@ -98,11 +100,11 @@ func TestDataset(t *testing.T) {
 		"path: \"data/train-*\"", "  - name: \"age\"\n    dtype: int64\n",
 		"\n---\n\n# Made \"up\" : people\n\nε is 1.\n"} {
 		if !strings.Contains(text, part) {
-			t.Errorf("the card does not contain %q:\n%s", part, text)
+			t.Errorf("the data set's README.md does not contain %q:\n%s", part, text)
 		}
 	}
 	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("writing into a folder that holds a data set: got %v, want an error", err)
+		t.Errorf("writing into a folder that holds a data set: got %v, want fs.ErrExist", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	if err := parquet.WriteDataset(none, parquet.Dataset{Split: "test"}, s, parts()); err != nil {
@@ -110,7 +112,7 @@ func TestDataset(t *testing.T) {
 	}
 	empty := must(parquet.OpenFrame(filepath.Join(none, "data", "test-00000-of-00001.parquet"), s))(t)
 	if empty.Len() != 0 {
-		t.Error("a data set of no records is not read as no records")
+		t.Error("got records from a data set that was written without records")
 	}
 }
 
@@ -138,6 +140,6 @@ func TestDatasetRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "README.md")); err == nil {
-		t.Error("an incomplete data set has a card")
+		t.Error("an incomplete data set has a README.md")
 	}
 }

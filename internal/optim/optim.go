@@ -1,4 +1,4 @@
-// Package optim moves parameters along gradients: plain gradient descent, momentum and Adam. It
+// Package optim moves parameters against gradients: plain gradient descent, momentum and Adam. It
 // provides no privacy: its gradients must be released values or never have been private.
 //
 // A State works on ranges of one flat parameter vector. Disjoint ranges may be updated from
@@ -91,8 +91,8 @@ type State struct {
 	lr   float32 // learning rate of the current step
 }
 
-// New starts an optimiser for n parameters. The configuration must be valid or the zero value. The
-// optimiser of the zero value only counts steps.
+// New starts an optimiser for n parameters. The configuration must be valid or the zero value. With
+// the zero value, the optimiser can only count steps: it must not update parameters.
 func (c Config) New(n int) *State {
 	s := &State{cfg: c}
 	if c.Rule != Adam && c.Rule != Unset {
