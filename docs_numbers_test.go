@@ -25,7 +25,7 @@ func TestNumbersInSummaries(t *testing.T) {
 				checked++
 				page := linkedPage(path, line)
 				if !onPage(t, page, n) {
-					t.Errorf("%s: %s is not on %s: %s", path, n, page, line)
+					t.Errorf("%s: the number %s is not on the linked page %s: %s", path, n, page, line)
 				}
 			}
 		}

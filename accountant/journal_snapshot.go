@@ -25,11 +25,12 @@ type snapshot struct {
 }
 
 // snapshotEvery is the least number of lines between snapshots. A ledger also waits until the lines
-// take four times the bytes of the last snapshot, so that snapshots are a small part of a journal.
+// since the last snapshot take four times its bytes, so that snapshots are a small part of a
+// journal.
 const snapshotEvery = 1024
 
 // snapshotIfDue writes a snapshot if one is due. Errors are ignored: nothing depends on snapshots,
-// and the next line tries again.
+// and the ledger tries again after the next line.
 func (j *journaled) snapshotIfDue(root *Ledger) {
 	if j.sinceSnapshot >= snapshotEvery && j.bytesSince >= 4*j.snapshotBytes {
 		_ = j.writeSnapshot(root)
@@ -214,7 +215,7 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	return l.restoreTransactions(saved.Transactions[len(l.transactions):])
 }
 
-// follow counts the uses of a transaction that were taken since its last state.
+// follow updates a transaction to a later state and counts the uses made in between.
 func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	if t.id != fresh.id || len(t.lines) != len(fresh.lines) {
 		return fmt.Errorf("a snapshot that does not hold the transaction %q", t.id)
@@ -230,12 +231,12 @@ func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	return nil
 }
 
-// Compact writes a snapshot and removes the lines before it, if the journal supports that.
-// Reservations are unchanged; their history is lost. Removing many lines takes time, and no
-// reservation can be made during that time.
+// Compact writes a snapshot. If the journal is a Trimmer, Compact then removes the lines before the
+// snapshot. Reservations are unchanged, but the history in the removed lines is lost. Removing many
+// lines takes time, and no reservation can be made during that time. Without a journal, Compact
+// does nothing.
 //
-// Errors: ErrReadOnly; the errors of the journal. A ledger without a journal has nothing to
-// compact.
+// Errors: ErrReadOnly; the errors of the journal.
 func (l *Ledger) Compact() error {
 	s := l.shared
 	s.reserve.Lock()

@@ -23,7 +23,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 		one.AddInt(0, 1)
 		one.AddInt(1, 1)
 		if !slices.Equal(sum.sum, one.sum) {
-			t.Errorf("noise %v: fractions of 1 do not add up to 1", std)
+			t.Errorf("noise %v: the fractions do not add up to exactly 1", std)
 		}
 		g, err := Begin(context.Background(), accountant.NewLedger(b)).Spend("counts",
 			accountant.Gaussian{NoiseMultiplier: 1})

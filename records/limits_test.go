@@ -23,13 +23,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The largest cost allowed for an input below 1 MB with the default limits.
+// The largest cost allowed for an input of at most 1 MiB with the default limits.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
 )
 
-// readers returns every reader of untrusted bytes, with schemas that make it expensive.
+// readers returns every reader of untrusted bytes, each with a schema that makes reading expensive.
 func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
 	first := func(limits []records.Limits) (l records.Limits) {
@@ -144,14 +144,15 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	return all
 }
 
-// bomb returns a gzip file that unpacks to about n bytes: start, and then piece again and again. It
-// repeats a gzip member of one MB, as the format allows.
+// bomb returns a gzip file that unpacks to about n bytes: start, followed by many copies of piece.
+// The file repeats one gzip member, which unpacks to 1 MiB; the format allows this.
 func bomb(start, piece string, n int) []byte {
 	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// hostileInputs returns inputs that an attacker might send, all below 1 MB. They are made once.
+// hostileInputs returns inputs that an attacker might send, each of at most 1 MiB. They are made
+// only once.
 func hostileInputs(t testing.TB) map[string][]byte {
 	t.Helper()
 	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
@@ -237,7 +238,8 @@ func base36(n int) []byte {
 	return text
 }
 
-// overlapping returns a file of sets in which every other row claims all items of its block.
+// overlapping returns a file of sets whose rows overlap: the offset of every other row is 0, so
+// that each of these rows claims all items of its block.
 func overlapping(t testing.TB) []byte {
 	rows := make([][]uint32, 4096)
 	rows[0] = make([]uint32, 200_000)
@@ -254,7 +256,7 @@ func overlapping(t testing.TB) []byte {
 	return file
 }
 
-// lyingArchive returns a zip file that declares a false, small unpacked size.
+// lyingArchive returns a zip file that declares a smaller unpacked size than the true one.
 func lyingArchive(t testing.TB, x []byte) []byte {
 	var packed, out bytes.Buffer
 	f, _ := flate.NewWriter(&packed, flate.BestCompression)
@@ -272,7 +274,7 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	return out.Bytes()
 }
 
-// crowdedArchive returns a zip file of at most n bytes with as many members as fit.
+// crowdedArchive returns a zip file of at most about n bytes with very many empty members.
 func crowdedArchive(t testing.TB, n int) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -299,8 +301,8 @@ func cost(f func()) (uint64, time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// costly lists the readers and inputs with the highest cost in each family of readers: up to half
-// of the memory allowed, and a fifth of the time.
+// costly lists, for one or more readers of each family, the inputs that cost most. They take up to
+// half of the allowed memory and up to a fifth of the allowed time.
 var costly = map[string][]string{
 	"visits":                 {"bomb of open quotes", "bomb of letters", "persons"},
 	"lines":                  {"bomb of rows of commas", "bomb of empty lines"},
@@ -315,8 +317,9 @@ var costly = map[string][]string{
 	"npz":                    {"npz bomb", "npz that lies", "zip of many"},
 }
 
-// TestNoSmallInputCostsMuch gives readers hostile inputs: the pairs that cost most and a tenth of
-// the others, or all of them with the flag -every-text.
+// TestNoSmallInputCostsMuch gives hostile inputs to the readers. It tests the pairs of a reader and
+// an input that are listed in costly, and a tenth of the other pairs. With the flag -every-text, it
+// tests all pairs.
 func TestNoSmallInputCostsMuch(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	limit := allowedTime
@@ -348,8 +351,8 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 			}
 			worst, slowest, pairs = max(worst, bytes), max(slowest, took), pairs+1
 			if bytes > allowedBytes || took > limit {
-				t.Errorf("%s of %s, %d bytes, costs too much: %d MB, %v (%.99v)", name, what, len(in[what]),
-					bytes>>20, took, err)
+				t.Errorf("reader %q, input %q of %d bytes: costs %d MB and %v, which is too much (%.99v)", name, what,
+					len(in[what]), bytes>>20, took, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "999999") {
 				t.Errorf("%s of %s: the error holds a value: %v", name, what, err)
@@ -359,8 +362,9 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 	t.Logf("%d pairs, at most %d MB and %v", pairs, worst>>20, slowest)
 }
 
-// TestLimitsAreNamedAndCanBeRaised: an input that exceeds a default limit can be read after the
-// limit that the error names is raised, and limits that are set apply.
+// TestLimitsAreNamedAndCanBeRaised: the error for an input that exceeds a default limit names the
+// limit. With higher limits, the same input is not refused for a limit. Limits that the caller sets
+// apply.
 func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	for _, c := range []struct {
@@ -428,11 +432,12 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestPlainInputIsNotUnpacked: with Plain, a first line that looks like a gzip file has no effect.
+// TestPlainInputIsNotUnpacked: with Plain, input that begins with a gzip file is read as text.
+// Without Plain, only a valid head of a gzip file makes the reader unpack the input.
 func TestPlainInputIsNotUnpacked(t *testing.T) {
 	text := append(gz([]byte("5\n")), "\n1 2\n"...)
 	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
-		t.Error("bytes after a packed file are read")
+		t.Error("without Plain, text after a gzip file is accepted")
 	}
 	table := must(records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9),
 		records.Limits{Plain: true}))(t)
@@ -448,7 +453,8 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 	}
 }
 
-// FuzzCost repeats the fuzzer's input up to 1 MB, compressed or not, and passes it to every reader.
+// FuzzCost passes inputs of at most 1 MiB to one reader, which the fuzzer chooses. An input is
+// start, followed by copies of piece, compressed or not.
 func FuzzCost(f *testing.F) {
 	all := readers(f)
 	for i := range len(all) {
@@ -480,7 +486,7 @@ func FuzzCost(f *testing.F) {
 		name := names[int(reader)%len(names)]
 		got, _ := cost(func() { _ = all[name](data) })
 		if got > allowedBytes {
-			t.Fatalf("%s takes %d MB", name, got>>20)
+			t.Fatalf("%s: reading takes %d MB", name, got>>20)
 		}
 	})
 }

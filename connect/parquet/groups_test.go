@@ -99,7 +99,7 @@ func TestDataset(t *testing.T) {
 		"path: \"data/train-*\"", "  - name: \"age\"\n    dtype: int64\n",
 		"\n---\n\n# Made \"up\" : people\n\nε is 1.\n"} {
 		if !strings.Contains(text, part) {
-			t.Errorf("the card does not contain %q:\n%s", part, text)
+			t.Errorf("the data set's README.md does not contain %q:\n%s", part, text)
 		}
 	}
 	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {

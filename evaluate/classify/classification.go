@@ -178,7 +178,7 @@ func (c Classification) String() string {
 		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
 }
 
-// Table prints the confusion matrix.
+// Table returns the confusion matrix as text.
 func (c Classification) Table() string {
 	return notprivate.Table(c.Model+": records by true class (down) and predicted class (across)",
 		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })
