@@ -37,7 +37,7 @@ func (c DPGMChain) Nominal(records int) DPGMChain {
 }
 
 // Features sets the space in which the records are clustered, for example rff.RBF, or rff.Strokes
-// for images. Without it, and without a nominal size, the records themselves are clustered
+// for images. If neither Features nor Nominal is set, the records themselves are clustered
 // (standard private k-means).
 func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 	c.config.Features = k
@@ -45,15 +45,15 @@ func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 }
 
 // Cluster sets the number of clusters and how they are found. With K = 1 there is one network for
-// all records and no other field applies.
+// all records. Share, NoiseMultiplier and Iterations must then be zero.
 func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	c.config.Cluster = k
 	return c
 }
 
-// Marginals also releases the frequency of every coordinate and initialises the networks with these
-// frequencies; see dpgm.Marginals. The networks must implement models.MarginalSetter, as
-// models.VAE's do.
+// Marginals adds a release before training: the frequency of every coordinate in each cluster. The
+// networks start with these frequencies; see dpgm.Marginals. The networks must implement
+// models.MarginalSetter, as models.VAE's do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -65,21 +65,22 @@ func (c DPGMChain) Model(a models.DensityArchitecture) DPGMChain {
 	return c
 }
 
-// Train sets how the networks are trained. A NoiseMultiplier of 0 is calibrated to the budget.
+// Train sets how the networks are trained. If NoiseMultiplier is 0, Plan calibrates it to the
+// budget.
 func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 	c.config.Train = s
 	return c
 }
 
-// Average releases a moving average of the parameters during training, with the given decay such as
-// 0.9, instead of the last parameters. Averaging reduces the noise and costs no privacy.
+// Average releases a moving average of the parameters instead of the parameters of the last step.
+// decay is the average's decay, for example 0.9. Averaging reduces the noise and costs no privacy.
 func (c DPGMChain) Average(decay float64) DPGMChain {
 	c.config.Average = decay
 	return c
 }
 
-// Seed sets the seed of public randomness: frequencies, initial centres and weights. It does not
-// affect the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: the random frequencies of Features, initial centres and
+// initial weights. It does not affect the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {
 	c.seed = &seed
 	return c

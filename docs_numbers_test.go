@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestNumbersInSummaries checks the rows of tables in README.md and docs/results.md that link to a
-// page. Every number in such a row must be on that page, possibly with more digits. The pages name
-// the commands that produced the numbers.
+// TestNumbersInSummaries checks table rows that link to a page, in README.md and docs/results.md.
+// Every number at the beginning of a cell must be on that page, possibly with more decimals. The
+// pages name the commands that produced the numbers.
 func TestNumbersInSummaries(t *testing.T) {
 	checked := 0
 	for _, path := range []string{"README.md", filepath.Join("docs", "results.md")} {
@@ -42,8 +42,8 @@ var anyNumber = regexp.MustCompile(`\d{1,3}(?:,\d{3})+|\d*\.\d+`)
 
 var measured = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d*\.\d+)`)
 
-// rowNumbers returns the measured numbers that cells of a row begin with: decimal fractions, and
-// whole numbers with at least four digits. A row without a link has none.
+// rowNumbers returns the measured numbers at the beginning of a row's cells: decimal fractions, and
+// whole numbers with commas between thousands. A row without a link has none.
 func rowNumbers(row string) (out []string) {
 	if !strings.HasPrefix(row, "|") || !link.MatchString(row) {
 		return nil
@@ -60,8 +60,8 @@ func linkedPage(from, row string) string {
 	return filepath.Join(filepath.Dir(from), link.FindStringSubmatch(row)[1])
 }
 
-// onPage reports whether a page has a number that equals n when rounded to the same number of
-// digits.
+// onPage reports whether a page has a number that equals n if it is rounded to as many decimals as
+// n has.
 func onPage(t *testing.T, page, n string) bool {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -120,7 +120,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 				largest = max(largest, math.Sqrt(moved))
 			}
 			if largest > clip*(1+1e-5) || largest < 0.9*clip {
-				t.Errorf("removing a record changes the sum by at most %v, want the clip norm %v", largest,
+				t.Errorf("the largest change of the sum is %v, want about the clip norm %v", largest,
 					clip)
 			}
 		})
@@ -194,8 +194,8 @@ func TestSegmentsCoverTheParameters(t *testing.T) {
 	}
 }
 
-// TestRoutingAllocatesNothingInSteadyState checks that routing a batch allocates nothing after a
-// batch of the same size.
+// TestRoutingAllocatesNothingInSteadyState checks that routing a batch allocates nothing if a batch
+// of the same size has been routed before.
 func TestRoutingAllocatesNothingInSteadyState(t *testing.T) {
 	m, b, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 30)
 	m.route(b)

@@ -87,7 +87,7 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, nil, refused("data", "data of another type than a table", "a table, *records.Frame")
+		return nil, nil, refused("data", "data that are not a table", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, nil, ErrSchema

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// NewPartial returns empty counts for a shard, which another process may count; see package
-// partial.
+// NewPartial returns empty counts for one shard of the records. Another process may do the
+// counting; see package partial.
 //
 // Errors: *param.Error for a plan not made by Config.Plan.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
@@ -37,7 +37,7 @@ func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return refused("data", "data of another type than a table", "a table, *records.Frame")
+		return refused("data", "data that are not a table", "a table, *records.Frame")
 	}
 	return c.add(ctx, f, shares)
 }
@@ -47,9 +47,9 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 
 // Release is like Fit for records that were already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards, each of which must be in one shard. Errors:
-// those of Fit; *param.Error for shards of another plan, for shards whose Add has failed, and for
-// counts of a unit that the ledger's guarantee does not permit.
+// Guarantee: that of Fit for the records of all shards, if each record is in exactly one shard.
+// Errors: those of Fit; *param.Error for shards of another plan, for shards whose Add has failed,
+// and for shards whose records do not support the ledger's unit.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -69,7 +69,7 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 // records, merged from shards as package partial describes. The event is reserved before read is
 // called.
 //
-// Guarantee and Errors: those of Release, and those of read.
+// Guarantee: that of Release. Errors: those of Release, and those of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestGroupsComeInOrder: groups come in order for any number of groups read concurrently.
+// TestGroupsComeInOrder: groups come in order, however many are read concurrently.
 func TestGroupsComeInOrder(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 2<<17+10)
@@ -29,7 +29,7 @@ func TestGroupsComeInOrder(t *testing.T) {
 			sizes = append(sizes, part.Len())
 		}
 		if got.String() != want || len(sizes) != 3 || sizes[2] != 10 {
-			t.Errorf("with %d workers: got groups of %v", workers, sizes)
+			t.Errorf("with %d workers: wrong records, or wrong sizes of groups: %v", workers, sizes)
 		}
 	}
 	for range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, 3) {
@@ -102,7 +102,7 @@ func TestDataset(t *testing.T) {
 		}
 	}
 	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("writing into a folder that holds a data set: got %v, want an error", err)
+		t.Errorf("writing into a folder that holds a data set: got %v, want fs.ErrExist", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	if err := parquet.WriteDataset(none, parquet.Dataset{Split: "test"}, s, parts()); err != nil {
@@ -110,7 +110,7 @@ func TestDataset(t *testing.T) {
 	}
 	empty := must(parquet.OpenFrame(filepath.Join(none, "data", "test-00000-of-00001.parquet"), s))(t)
 	if empty.Len() != 0 {
-		t.Error("a data set of no records is not read as no records")
+		t.Error("a data set without records is read back with records")
 	}
 }
 

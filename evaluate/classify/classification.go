@@ -12,23 +12,23 @@ import (
 
 // Classification measures how well a classifier predicts the classes of records.
 //
-// The areas under curves come in two conventions, which differ a lot: Scores ranks records by the
-// classifier's numbers, while [Classification.Hard] ranks them by the predicted class only, as
-// papers on synthetic tables often do.
+// The areas under curves (see [Ranking]) come in two conventions, which differ a lot. The field
+// Scores ranks records by the classifier's scores. [Classification.Hard] ranks them by the
+// predicted class only, as many papers on synthetic tables do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
-	// Scores is the ranking by the classifier's scores: that of the second of two classes, or the mean
-	// over classes of the ranking of each class against the rest. More than two classes are ranked by
-	// probabilities if the classifier has them.
+	// Scores measures the ranking by the classifier's scores. For two classes, it ranks the second
+	// class above the first. For more classes, it is the mean over classes of the ranking of each
+	// class above the rest, by probabilities if the classifier returns them.
 	Scores Ranking `json:"on_scores"`
 }
 
 // Test predicts the classes of labelled records and compares them with the labels.
 //
-// Errors: *[param.Error] for records of another dimension or with other classes
-// than the classifier's.
+// Errors: those of [Classifier.Predict], and *[param.Error] for records with other classes than the
+// training records.
 // Guarantee: none; see the package.
 func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if err := recordset.Given("classify.Classifier.Test", d); err != nil {
@@ -131,8 +131,8 @@ func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
 }
 
-// Hard returns the ranking by the predicted class alone: 1 for the class itself, 0 for any other.
-// For two classes, its ROC is the balanced accuracy.
+// Hard returns the ranking by the predicted class alone: the score is 1 for the predicted class and
+// 0 for every other. For two classes, its ROC is the balanced accuracy.
 func (c Classification) Hard() Ranking {
 	k := len(c.Confusion)
 	if k == 2 {
@@ -169,13 +169,13 @@ func (c Classification) hard(class int) Ranking {
 		recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
 }
 
-// String prints the accuracy, marked as not private.
+// String returns the accuracy and the macro F1, marked as not private.
 func (c Classification) String() string {
 	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark,
 		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
 }
 
-// Table prints the confusion matrix.
+// Table returns the confusion matrix as text.
 func (c Classification) Table() string {
 	return notprivate.Table(c.Model+": records by true class (down) and predicted class (across)",
 		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })

@@ -1,5 +1,6 @@
 // Package optim moves parameters along gradients: plain gradient descent, momentum and Adam. It
-// provides no privacy: its gradients must be released values or never have been private.
+// provides no privacy: the gradients must have been released, or must not depend on private
+// records.
 //
 // A State works on ranges of one flat parameter vector. Disjoint ranges may be updated from
 // different goroutines, so a caller can combine the computation of the gradient (noise, averaging)

@@ -117,7 +117,7 @@ func (p *Plan) frame(field string, data records.Data) (*records.Frame, error) {
 	}
 	f, ok := records.AsFrame(data)
 	if !ok {
-		return nil, refused(field, "data of another type than a table", "a table, *records.Frame")
+		return nil, refused(field, "data that are not a table", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Schema) {
 		return nil, fmt.Errorf("%w: %s", ErrSchema, records.Difference(f.Schema(), p.Config.Schema))
