@@ -69,14 +69,14 @@ func TestJournalChangedLine(t *testing.T) {
 		t.Errorf("a reservation on a damaged journal returns %v, want ErrDamaged", err)
 	}
 	if e := behind.Epsilon().Upper; !math.IsInf(e, 1) {
-		t.Errorf("ε = %v", e)
+		t.Errorf("ε = %v, want +Inf", e)
 	}
 	j.lines = good
 	if err := behind.Spend("count", journalEvent); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a second try returns %v, want ErrDamaged", err)
 	}
 	if g := behind.Guarantee(); !math.IsInf(g.Epsilon, 1) {
-		t.Errorf("the guarantee says ε = %v", g.Epsilon)
+		t.Errorf("the guarantee says ε = %v, want +Inf", g.Epsilon)
 	}
 }
 
@@ -133,8 +133,8 @@ func TestJournalHostileLines(t *testing.T) {
 	refuses(t, twice, ErrDamaged)
 }
 
-// TestJournalSmallerSnapshot: a snapshot that counts less than the lines before it is refused by
-// a ledger that has read all of these lines, and by one that has read some of them.
+// TestJournalSmallerSnapshot: a ledger refuses a snapshot that counts less than the earlier lines,
+// whether the ledger has read all of these lines or only some of them.
 func TestJournalSmallerSnapshot(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -182,8 +182,8 @@ func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error
 	return j.from(0)
 }
 
-// TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as taken
-// are not handed out.
+// TestJournalCheckpointAhead: the journal counts some uses as taken before they are handed out. If
+// a checkpoint says that such a use was taken, it is not handed out again.
 func TestJournalCheckpointAhead(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -244,7 +244,7 @@ func TestJournalUnread(t *testing.T) {
 	}
 	j.read = errNetwork
 	if e := l.Epsilon(); !math.IsInf(e.Upper, 1) {
-		t.Errorf("ε = %v", e)
+		t.Errorf("ε = %v, want +Inf", e)
 	}
 	if g := l.Guarantee(); !math.IsInf(g.Epsilon, 1) || !strings.Contains(g.Accountant, "network") {
 		t.Errorf("ε = %v by %s", g.Epsilon, g.Accountant)
@@ -264,8 +264,8 @@ func TestJournalUnread(t *testing.T) {
 	}
 }
 
-// TestJournalUncertainAppend: a line whose append failed counts if it is in the journal, and its
-// uses are handed out to the next caller that requests its transaction.
+// TestJournalUncertainAppend: if Append returns an error but the line is in the journal, the line
+// counts. Its uses are handed out to the next caller that requests its transaction.
 func TestJournalUncertainAppend(t *testing.T) {
 	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
 	for _, there := range []bool{false, true} {
@@ -305,8 +305,8 @@ func TestJournalUncertainAppend(t *testing.T) {
 	}
 }
 
-// TestJournalEnds: after its context ends, or after Close, nothing more can be taken, not even
-// uses that were counted ahead.
+// TestJournalEnds: after the ledger's context ends, nothing more can be reserved. After Close,
+// nothing more can be taken, not even uses that were counted as taken ahead of time.
 func TestJournalEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &listed{}
@@ -326,22 +326,22 @@ func TestJournalEnds(t *testing.T) {
 	}
 	cancel()
 	if _, err := l.Reserve("count", journalEvent, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("after the context ended: got %v, want context.Canceled", err)
 	}
 	if err := errors.Join(l.Close(), l.Close()); err != nil {
 		t.Error(err)
 	}
 	if err := r.Spend(); !errors.Is(err, errClosed) {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("after Close: got %v, want errClosed", err)
 	}
 	if e := l.Epsilon(); math.IsInf(e.Upper, 1) || e.Upper == 0 {
-		t.Errorf("after Close: ε = %v", e)
+		t.Errorf("after Close: ε = %v, want a positive finite number", e)
 	}
 }
 
-// TestJournalNotesWait: notes and marks whose lines could not be written do not change the state
-// that the lines describe, and are written before any further use. A mark that a run is not
-// private takes effect at once.
+// TestJournalNotesWait: if the line of a note or a mark cannot be written, the state that is
+// compared with snapshots does not change yet. The line is written before any further use is taken.
+// A mark that a run is not private nevertheless takes effect at once.
 func TestJournalNotesWait(t *testing.T) {
 	shared := &listed{}
 	j := &faulty{listed: shared}
@@ -374,14 +374,14 @@ func TestJournalNotesWait(t *testing.T) {
 		t.Error("the mark takes effect only when its line is written")
 	}
 	if err := r.Spend(); !errors.Is(err, errNetwork) {
-		t.Errorf("a use before the note: %v", err)
+		t.Errorf("a use before the note is written: got %v, want errNetwork", err)
 	}
 	mine.Note(RealNoise)
 	if err := other.Compact(); err != nil {
 		t.Fatal(err)
 	}
 	if e := l.Epsilon(); math.IsInf(e.Upper, 1) {
-		t.Fatal("a pending note makes a snapshot differ")
+		t.Fatal("after an unwritten note, the snapshot of another ledger is refused")
 	}
 	j.write = nil
 	if err := r.Spend(); err != nil {
@@ -401,9 +401,9 @@ func TestJournalNotesWait(t *testing.T) {
 	}
 }
 
-// TestJournalQuestionsWhileAsking: while a policy runs, queries are answered and include the
-// reservations that other processes have made since. A decision made without these reservations is
-// repeated.
+// TestJournalQuestionsWhileAsking: while a policy runs, queries are answered, and they include the
+// reservations that other ledgers make in the meantime. A decision made without these reservations
+// is repeated.
 func TestJournalQuestionsWhileAsking(t *testing.T) {
 	j := &listed{}
 	other := created(t, j)
