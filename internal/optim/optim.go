@@ -62,13 +62,13 @@ func (c Config) Problems() []*param.Error {
 	}
 	check(c.Rule == SGD || c.Rule == Momentum ||
 		c.Rule == Adam, "Rule", c.Rule, "sgd, momentum or adam")
-	check(c.LR > 0 && c.LR <= math.MaxFloat32, "LR", c.LR, "a positive finite number")
+	check(c.LR > 0 && c.LR <= math.MaxFloat32, "LR", c.LR, "a positive number up to 3.4e38")
 	if c.Rule == Momentum || c.Rule == Adam {
 		check(c.Beta1 >= 0 && c.Beta1 < 1, "Beta1", c.Beta1, "a number in [0, 1)")
 	}
 	if c.Rule == Adam {
 		check(c.Beta2 >= 0 && c.Beta2 < 1, "Beta2", c.Beta2, "a number in [0, 1)")
-		check(c.Eps > 0 && c.Eps <= math.MaxFloat32, "Eps", c.Eps, "a positive finite number")
+		check(c.Eps > 0 && c.Eps <= math.MaxFloat32, "Eps", c.Eps, "a positive number up to 3.4e38")
 	}
 	return list
 }
