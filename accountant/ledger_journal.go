@@ -123,6 +123,9 @@ func OpenLedger(ctx context.Context, j Journal, opts ...LedgerOption) (*Ledger, 
 }
 
 func newJournaled(ctx context.Context, j Journal, opts []LedgerOption) (*Ledger, error) {
+	if j == nil {
+		return nil, param.New("accountant.Journal", nil, "a journal, such as one of package store")
+	}
 	l := &Ledger{shared: &ledgerShared{}, index: map[string]*entry{}}
 	l.shared.root = l
 	l.shared.journal = &journaled{lines: j, ctx: ctx, now: time.Now}

@@ -1,6 +1,9 @@
 package accountant
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // For a selection among a truncated negative binomial number of runs, the curve δ(ε) of one run
 // gives a tighter bound of the hockey-stick curve than the Rényi divergences of one run.
@@ -27,13 +30,31 @@ import "math"
 const engineSelect = "hockey-stick curve of the best of many runs"
 
 // onlySelection returns the selection if the terms are a single use of a selection that has such a
-// curve.
+// curve. The curve of a selection among selections is not computed: every point of it needs many
+// points of each curve inside, so that the time would grow exponentially with the nesting.
 func onlySelection(terms []term) (a selectAtom, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return a, false
 	}
 	a, ok = terms[0].atom.(selectAtom)
-	return a, ok && !a.poisson
+	return a, ok && !a.poisson && !selects(a.within)
+}
+
+// selects reports whether a selection is among the terms.
+func selects(terms []term) bool {
+	return slices.ContainsFunc(terms, func(t term) bool {
+		switch a := t.atom.(type) {
+		case selectAtom:
+			return true
+		case oneWayAtom:
+			return selects([]term{{a.within, 1}})
+		case sampledAtom:
+			return selects([]term{{a.within, 1}})
+		case worstAtom:
+			return slices.ContainsFunc(a.choice, selects)
+		}
+		return false
+	})
 }
 
 // alternatives returns the possible events of one run.

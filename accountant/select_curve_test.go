@@ -121,3 +121,23 @@ func TestRareOutcomesComeMoreOften(t *testing.T) {
 		}
 	}
 }
+
+// TestNestedSelectionsEnd checks that the time to price a selection among selections does not grow
+// exponentially with the nesting: it would be days here.
+func TestNestedSelectionsEnd(t *testing.T) {
+	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+		for _, inner := range []Event{Pure{0.001}, Gaussian{400}} {
+			e := inner
+			for range 16 {
+				e = RepeatAndSelect{Event: OneOf{[]Event{e, inner}}, Mean: 1.1, Shape: 1}
+			}
+			b, err := Epsilon(e, 1e-5, r)
+			if alone, _ := Epsilon(inner, 1e-5, r); err != nil || b.Upper < alone.Lower {
+				t.Errorf("%v of %T: ε = %v, %v", r, inner, b.Upper, err)
+			}
+			if d, err := Delta(e, 1e9, r); err != nil || d.Upper > 1e-5 {
+				t.Errorf("%v of %T: δ = %v, %v", r, inner, d.Upper, err)
+			}
+		}
+	}
+}

@@ -61,6 +61,9 @@ func WriteDataset(folder string, d Dataset, s records.Schema,
 	if err := d.validate(); err != nil {
 		return err
 	}
+	if parts == nil {
+		return param.New("parquet.WriteDataset.parts", nil, "a sequence of records")
+	}
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return err
 	}
