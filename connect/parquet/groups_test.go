@@ -136,12 +136,16 @@ func TestDatasetRefuses(t *testing.T) {
 	}
 	wrong("a nil part", parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(nil)))
 	broken := errors.New("no more")
-	err := parquet.WriteDataset(filepath.Join(t.TempDir(), "e"), parquet.Dataset{ShardRows: 2}, s,
+	unfinished := filepath.Join(t.TempDir(), "e")
+	err := parquet.WriteDataset(unfinished, parquet.Dataset{ShardRows: 2}, s,
 		func(yield func(records.Data, error) bool) { _ = yield(f, nil) && yield(nil, broken) })
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "README.md")); err == nil {
-		t.Error("an incomplete data set has a README.md")
+	for _, path := range []string{folder, unfinished} {
+		if _, err := os.Stat(filepath.Join(path, "README.md")); err == nil {
+			t.Errorf("%s: an incomplete data set has a README.md", path)
+		}
 	}
+	wrong("no parts", parquet.WriteDataset(folder, parquet.Dataset{}, s, nil))
 }
