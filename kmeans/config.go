@@ -102,7 +102,7 @@ func (c Config) Validate() error {
 		bad("CountShare", c.CountShare, "a number in (0, 1), or 0 for the default")
 	}
 	if c.ClipNorm != 0 && !isClipNorm(c.ClipNorm) {
-		bad("ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60], or 0 for the features' bound")
+		bad("ClipNorm", c.ClipNorm, "a number in [2^-60, 2^100], or 0 for the features' bound")
 	}
 	if c.ClipNorm != 0 && c.Norm != nil {
 		bad("Norm", "set", "nil, because ClipNorm is set")
@@ -143,7 +143,7 @@ func (c Config) centers() int { return max(c.Centers, c.K) }
 func isClipNorm(x float64) bool { return x >= 0x1p-60 && x <= largestNorm }
 
 // largestNorm bounds clip norms: float32 rows near the largest float32 would add up to infinity.
-const largestNorm = 0x1p60
+const largestNorm = 0x1p100
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 

@@ -34,18 +34,18 @@ func TestExtremeNoiseIsRefusedOrRuns(t *testing.T) {
 		config        kmeans.Config
 		runs, refused bool // refused: for persons, although it runs for records
 	}{
-		{"largest clip norm", with(func(c *kmeans.Config) { c.ClipNorm = 0x1p60 }), true, false},
-		{"larger clip norm", with(func(c *kmeans.Config) { c.ClipNorm = 0x1.8p60 }), false, false},
+		{"largest clip norm", with(func(c *kmeans.Config) { c.ClipNorm = 0x1p100 }), true, false},
+		{"larger clip norm", with(func(c *kmeans.Config) { c.ClipNorm = 0x1.8p100 }), false, false},
 		{"huge clip norm", with(func(c *kmeans.Config) { c.ClipNorm, c.NoiseMultiplier = 1e308, 10 }),
 			false, false},
-		{"largest private norm", with(norm(0x1p60, most)), true, false},
+		{"largest private norm", with(norm(0x1p100, most)), true, false},
 		{"huge private norm", with(norm(1e308, 10)), false, false},
 		{"private norm, huge noise", with(norm(1, 2*most)), false, false},
 		{"largest noise, even share", with(func(c *kmeans.Config) {
 			c.NoiseMultiplier, c.CountShare = most/4, 0.5
 		}), true, false},
 		{"largest noise and clip norm", with(func(c *kmeans.Config) {
-			c.NoiseMultiplier, c.ClipNorm = most, 0x1p60
+			c.NoiseMultiplier, c.ClipNorm = most, 0x1p100
 		}), true, true},
 		{"largest noise, hardly any for counts", with(func(c *kmeans.Config) {
 			c.NoiseMultiplier, c.CountShare = most, 1e-9

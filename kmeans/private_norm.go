@@ -37,7 +37,7 @@ func (d *DPNorm) validate() error {
 		errs = append(errs, &param.Error{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
 	}
 	if !(d.Max > 0 && d.Max <= largestNorm) {
-		bad("Max", d.Max, "a positive number, at most 2^60")
+		bad("Max", d.Max, "a positive number, at most 2^100")
 	}
 	if d.Min != 0 && !(isClipNorm(d.Min) && d.Min < d.Max) {
 		bad("Min", d.Min, "a number of 2^-60 or more below Max, or 0 for bins of equal width")
