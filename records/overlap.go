@@ -20,7 +20,8 @@ import (
 // its result depends on no record's value. It detects copies only if they were made by Take,
 // [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table always overlap with a
 // slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
-// table, may be different records and need not overlap.
+// table, may be different records and need not overlap. Two data sets of user-defined types that
+// share a list of numbers overlap, even if it holds no records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return equal(x.held, y.held) || meet(x.own, y.own) || sameFile(x.files, y.files) ||
