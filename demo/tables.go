@@ -54,7 +54,7 @@ func (g TableSource) Validate() error {
 
 // Schema returns the schema of the records.
 //
-// Errors: those of [TableSource.Validate].
+// Errors: as for [TableSource.Validate].
 func (g TableSource) Schema() (records.Schema, error) {
 	if err := g.Validate(); err != nil {
 		return records.Schema{}, err
@@ -95,7 +95,7 @@ func names(n int) (list []string) {
 
 // Make returns the table.
 //
-// Errors: those of [TableSource.Validate].
+// Errors: as for [TableSource.Validate].
 func (g TableSource) Make() (*records.Frame, error) {
 	s, err := g.Schema()
 	if err != nil {

@@ -173,8 +173,8 @@ func TestGeneratorsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestComparisonIsAllOrNothing: plans that fit on the ledger one by one, but not together, are
-// refused before any of them is paid for.
+// TestComparisonIsAllOrNothing checks that plans are refused before any payment if each of them
+// fits on the ledger alone, but not all together.
 func TestComparisonIsAllOrNothing(t *testing.T) {
 	s := withShortPlan(t)
 	s.write("other.json", s.read("plan.json"))

@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// export writes the release, so that other programs can learn from it.
+// export writes the release for other programs that learn from it.
 func (c config) export(m *mix.Model) error {
 	path := filepath.Join(c.out, "mixtures.npz")
 	if err := program.Save(path, m.Rows().WriteNPZ); err != nil {
