@@ -194,8 +194,8 @@ func identity(n int) []int {
 // sizeSpread is the standard deviation of the logarithm of a record's size.
 const sizeSpread = 0.8
 
-// fitSizes returns the mean logarithm with which sizes have the intended mean after they are cut.
-// It is found by bisection on a fixed sample of normal numbers.
+// fitSizes returns a mean logarithm of sizes. With it, sizes that are cut at the largest size have
+// the intended mean. It is found by bisection on a fixed sample of normal numbers.
 func (m *setMaker) fitSizes() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73697a65))
 	normals := make([]float64, 1<<14)

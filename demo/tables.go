@@ -14,10 +14,11 @@ import (
 // benchmarks and examples. It uses no real records. Equal values give the same table on every
 // machine.
 //
-// Every record has a few hidden Gaussian factors. A number is a mixture of them plus independent
-// noise; every third number is skewed, like an amount that is mostly zero. A level is drawn with
-// probabilities that are log-linear in the factors, and levels have very different frequencies. The
-// class is drawn with odds that depend on the factors, on their products, and on pairs of columns.
+// Every record has a few hidden Gaussian factors. A number is a mixture of these factors plus
+// independent noise; every third number is skewed, like an amount that is mostly zero. A level is
+// drawn with probabilities that are log-linear in the factors, and levels have very different
+// frequencies. The class is drawn with odds that depend on the factors, on their products, and on
+// pairs of columns.
 type TableSource struct {
 	Records  int
 	Numbers  int // numeric and integer columns

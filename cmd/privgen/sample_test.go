@@ -24,7 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestSamplesAreTheLibrarys: a sample in any format has the records that the library draws with the
+// TestSamplesAreTheLibrarys checks that a sample in any format has the library's records of the
 // same seed.
 func TestSamplesAreTheLibrarys(t *testing.T) {
 	s := fitted(t)
@@ -286,8 +286,8 @@ func (s *session) ofPersons() {
 	s.oneLine(s.run(exitInput, append(figures, "--person", "who")...), "UnitUser")
 }
 
-// TestSamplesOfImagesAreAPicture: a sample of images as png is the picture that the library writes
-// of the same draw. Rows of a table cannot be written as png.
+// TestSamplesOfImagesAreAPicture checks that a sample of images as png is the library's picture of
+// the same draw. Rows of a table cannot be written as png.
 func TestSamplesOfImagesAreAPicture(t *testing.T) {
 	s := fitted(t)
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "2", "--format", "png"), "format")

@@ -3,8 +3,10 @@
 //
 //	go run ./examples/own-loop                 a second
 //
-// It prints the coefficients and the guarantee, and saves the ledger, which
-// go run ./examples/audit-ledger out/own-loop-ledger.json explains.
+// It prints the coefficients and the guarantee, and saves the ledger. The next command explains the
+// ledger:
+//
+//	go run ./examples/audit-ledger out/own-loop-ledger.json
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command mix publishes noisy mixtures of images and learns from the published file alone, as
-// anyone can who has the file.
+// Command mix publishes noisy mixtures of images and learns from the published file alone. Anyone
+// with the file can do the same.
 //
 //	go run ./benchmarks/studies/mix  on digits drawn by the program: 10 s of processor time
 //	go run ./benchmarks/studies/mix -n 60000 -mixtures 60000 -samples 60000 -epochs 5 \
