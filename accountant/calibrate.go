@@ -44,8 +44,8 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 }
 
 // CalibrateShare returns the noise multiplier of a first stage that may spend the given share of
-// the target's ε: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ. To
-// calibrate the next stage, put both stages into the event of CalibrateNoise: joint composition
+// the target's ε. It is the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
+// To calibrate the next stage, put both stages into the event of CalibrateNoise: joint composition
 // costs less than the sum of the shares.
 //
 // Errors: the errors of CalibrateNoise; *param.Error for a share outside (0, 1).
@@ -61,8 +61,8 @@ func CalibrateShare(target Budget, share float64,
 	return CalibrateNoise(target, event)
 }
 
-// search finds the parameter x at which ε meets the target. y is log x for parameters that
-// increase ε and −log x for parameters that decrease ε, so ε increases in y.
+// search finds the parameter x at which ε meets the target. y is log x if ε increases in x, and
+// −log x if ε decreases in x. So ε always increases in y.
 type search struct {
 	target Budget
 	event  func(y float64) Event

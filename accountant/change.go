@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// change is the content of one line of a journal: exactly one of its pointers, or
-// NotPrivate, is set.
+// change is the content of one line of a journal. Either exactly one of its pointers is set, or
+// NotPrivate.
 type change struct {
 	Line       uint64    `json:"line"`
 	Snapshot   *snapshot `json:"snapshot,omitempty"`

@@ -48,8 +48,8 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.push(worstAtom{choice}, n)
 }
 
-// oneOf reduces a choice to terms. Each use may choose another event, also by earlier releases, so
-// every use pays for the worst event.
+// oneOf reduces a choice to terms. Each use may choose another event, and the choice may depend on
+// earlier releases. So every use pays for the worst event.
 func (c *collector) oneOf(v OneOf, n int) error {
 	var list [][]term
 	for _, p := range v.Events {

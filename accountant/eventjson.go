@@ -143,9 +143,9 @@ func strictUnmarshal(data []byte, into any) error {
 	return nil
 }
 
-// complete returns an error that names each field of whole that given lacks. whole is the canonical
-// text of the value that was read from given. A missing field is read as zero, and a file must not
-// lower its cost by leaving out a field.
+// complete compares given with whole, the canonical text of the value read from given. It returns
+// an error that names each field missing from given. A missing field is read as zero, and a file
+// must not lower its cost by leaving out a field.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {

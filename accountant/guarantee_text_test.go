@@ -27,7 +27,7 @@ func TestGuaranteeFitsTheScreen(t *testing.T) {
 }
 
 // TestAlikePartsAreOneLine: entries of consecutive parts are printed as one entry if and only if
-// they differ in nothing but the number of the part.
+// they differ only in the number of the part.
 func TestAlikePartsAreOneLine(t *testing.T) {
 	parts := func(n int) (list []GuaranteeEntry) {
 		for i := range n {

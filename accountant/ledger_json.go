@@ -134,9 +134,9 @@ const maxPartDepth = 8
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 //
 // If fresh is set, the ledger also learns which uses belong to which transaction. fresh is false
-// for a ledger that others are merged into: settle has already counted the remaining uses of their
-// transactions as taken. A run that resumes on a merged ledger reserves its uses again, which can
-// only raise the cost.
+// for a ledger that other ledgers are merged into. settle has then already counted the remaining
+// uses of their transactions as taken. If a run resumes on a merged ledger, it reserves its uses
+// again. This can only raise the cost.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth,

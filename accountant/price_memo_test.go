@@ -98,8 +98,8 @@ func TestPartsWithForgedNames(t *testing.T) {
 	}
 }
 
-// TestNamesForgeNoPrice: a curve whose name contains the key of two other curves has another key
-// than these curves.
+// TestNamesForgeNoPrice: if the name of a curve contains the key of two other curves, its key still
+// differs from their key.
 func TestNamesForgeNoPrice(t *testing.T) {
 	weak := Curve{"b", []float64{0, 1}, []float64{0.01, 0}, nil}
 	strong := Curve{"a", []float64{0, 1, 2}, []float64{0.5, 0.4, 0}, nil}

@@ -30,8 +30,8 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	}
 	within := alts[0]
 	if len(alts) > 1 {
-		// Two neighbours differ by a record in one part, which is the same part in every run. So a run
-		// has the divergence of one of the alternatives, which is at most the largest.
+		// Two neighbours differ by a record in one part, and this part is the same in every run. So
+		// the divergence of a run is the divergence of an alternative, and at most the largest.
 		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {

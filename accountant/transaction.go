@@ -31,8 +31,8 @@ type Line struct {
 	// Taken is the number of uses known to be taken, for example from a checkpoint. The ledger
 	// counts at least this many uses as taken.
 	Taken int
-	// Group is 0 for the ledger itself; otherwise 1 plus the index of one of the transaction's
-	// groups, and Part is the number of the part.
+	// Group is 0 for a line of the ledger itself. Otherwise it is 1 plus the index of a group of
+	// the transaction, and Part is the number of a part of this group.
 	Group, Part int
 }
 

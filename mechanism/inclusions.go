@@ -151,8 +151,8 @@ func (x *inclusions) eachOf(lo, hi int, f func(row, grant int)) {
 	}
 }
 
-// Use assigns the sample with number grant to g, which must be the grant that it was planned for.
-// Each sample can be used once.
+// Use assigns the sample with number grant to g. The sample must have been planned for g. Each
+// sample can be used once.
 //
 // Errors: [ErrNotCovered] for another grant, for the second use of a sample, for a grant that
 // already has a sample, and if x was read by ReadInclusions. The grant then releases nothing.

@@ -99,8 +99,8 @@ func (a *Allowance) samples() *entropy.Stream {
 	return a.sampler
 }
 
-// coupled draws a sample for a test: whether a row is in it depends only on seed, step and row,
-// so that the samples of neighbouring data sets agree on all other rows.
+// coupled draws a sample for a test. Whether a row is in it depends only on seed, step and row. So
+// the samples of neighbouring data sets agree on their common rows.
 func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
 	q := a.terms.probability
 	words := a.run.source.Indexed(entropy.Include, step)

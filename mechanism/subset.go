@@ -3,8 +3,9 @@ package mechanism
 import "github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 
 // SampleWithoutReplacement draws a uniformly random subset of size Sample of the rows
-// [0, Population). Sample and Population are those of the event. It appends the rows to index, in
-// increasing order. For each row it appends one key to keys, as [Grant.PoissonSample] does.
+// [0, Population). Sample and Population are fields of the grant's event. It appends the rows to
+// index, in increasing order. For each row it appends one key to keys, as [Grant.PoissonSample]
+// does.
 //
 // Guarantee: all subsets of that size are exactly equally likely.
 // Errors: as for PoissonSample. Source: Algorithm S of Knuth, The Art of Computer Programming

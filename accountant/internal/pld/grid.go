@@ -3,8 +3,8 @@ package pld
 import "math"
 
 // gridded is the loss distribution of one term at the losses offset + at[j]·h, in two versions. The
-// hockey-stick curve of up lies above the true curve, and that of low lies below it. A gridded is
-// valid until its gridder makes the next one.
+// hockey-stick curve of up lies above the true curve, and the hockey-stick curve of low lies below
+// it. A gridded is valid until its gridder makes the next one.
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
@@ -25,8 +25,8 @@ type gridder struct {
 // the version low.
 //
 // For up, the mass of each cell goes to the two ends of the cell, so that the masses of P and Q are
-// both kept. The curve then consists of chords of the true curve: it connects the dots. No other
-// curve above the true one with kinks only on the grid is lower (Doroshenko et al. 2022).
+// both kept. The curve then consists of chords of the true curve: it connects the dots. It is the
+// lowest curve above the true curve with kinks only on the grid (Doroshenko et al. 2022).
 //
 // For low, shares of neighbouring cells are merged such that their joint loss falls exactly on the
 // node between the cells. Merging outputs is post-processing, so the curve lies below the true one.

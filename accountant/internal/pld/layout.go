@@ -13,10 +13,10 @@ type layout struct {
 }
 
 const (
-	// spread bounds the error that all wide cells together add, as a fraction of the error of cells
-	// that are one step wide.
+	// spread bounds the error that all wide cells together add. It is a fraction of the error of
+	// cells of one step.
 	spread = 0.01
-	// strayLog is the log moment that the sum may gain at the tilts that bound the window.
+	// strayLog bounds the increase of the sum's log moment at the two tilts that bound the window.
 	strayLog = 0.1
 )
 
@@ -51,8 +51,8 @@ func (g *layout) of(s *sketch, i int, v *view, offset float64, lo, hi int64) []i
 // of the cell. This raises its share of the moment at tilt θ by a factor of about 1+(θw)²/8 at
 // most.
 //
-// Each term may add the same error, so a term that is used once gets far wider cells than a term
-// that is used thousands of times.
+// Each term may add the same error. So a term used once gets far wider cells than a term used
+// thousands of times.
 func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	g.caps = g.caps[:0]
 	cells := float64(len(t.loss)*len(s.terms)) * t.n / s.total

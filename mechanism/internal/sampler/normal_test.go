@@ -116,7 +116,7 @@ func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 }
 
 // TestNormalIsNormal compares draws with the normal distribution. Each comparison fails by chance
-// with probability 1e-9, that of a normal number above 6.
+// with probability 1e-9: the limit is six standard deviations.
 func TestNormalIsNormal(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {
