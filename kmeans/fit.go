@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stream selects the stream of the random generator, so that the fit's public randomness is
+// stream selects the stream of the random generator. The fit's public randomness is therefore
 // independent of other numbers drawn with the same seed.
 const stream = 0x6b6d65616e73
 
@@ -149,7 +149,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 	return nil
 }
 
-// checkAllowances compares the given allowances with what the fit would reserve.
+// checkAllowances compares the given allowances with the reservation that the fit would make.
 func (o *options) checkAllowances(cfg Config, ledger *accountant.Ledger) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}

@@ -255,7 +255,7 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend without promises, so that a record's cluster may depend on other records.
+// undeclared is a backend without promises: a record's cluster may depend on other records.
 type undeclared struct{ device.Backend }
 
 // TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on an undeclared

@@ -126,9 +126,9 @@ func (a *assigning) add(ctx context.Context, s *store) error {
 	})
 }
 
-// isReal reports whether a backend lacks one of two promises: that the result for a row does not
-// depend on other rows, and that it always has the same bits. Without them, noise is of the real
-// class.
+// isReal reports whether a backend makes fewer than two promises. The first promise is that the
+// result for a row does not depend on other rows. The second promise is that this result always has
+// the same bits. Without both promises, noise is of the real class.
 func isReal(be device.Backend) bool {
 	return device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 }

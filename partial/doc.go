@@ -1,9 +1,9 @@
 // Package partial provides exact sums of private records without noise. A sum covers some of the
 // records, such as one shard. Other processes merge the sums before noise is added once.
 //
-//	Pass     what is added up: everything public that the sums depend on
+//	Pass     everything public that the sums depend on
 //	Partial  the sums of some records in one pass: Add, Merge, Seal
-//	Shard    the public name of a set of records, so that no merge counts them twice
+//	Shard    the public name of a set of records; no merge counts a shard twice
 //
 // # Transport
 //

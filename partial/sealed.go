@@ -183,9 +183,8 @@ func onAnotherGrid(path string) error {
 // Open returns the sums that were sealed. They must be of the same pass as a, which may be empty
 // and does not change.
 //
-// Errors: mechanism.ErrSealed for bytes that are not sealed sums, that were changed, or that
-// another key sealed; *param.Error for sums of another pass or plan, and for sums on another
-// grid.
+// Errors: mechanism.ErrSealed for bytes that are not sealed sums, were changed, or were sealed
+// under another key; *param.Error for sums of another pass or plan, and for sums on another grid.
 func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if !a.made() {
 		return nil, refused("partial.Open")
@@ -222,7 +221,7 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 
 // OpenAll opens sealed sums and merges them into a.
 //
-// Errors: those of Open and Merge.
+// Errors: the errors of Open and Merge.
 func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
 	for _, s := range sealed {
 		o, err := a.Open(k, s)

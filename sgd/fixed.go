@@ -161,7 +161,7 @@ func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
 // gradient stores the gradient of one example, the weighted sum of the gradients of its rows, in
 // f.one and returns its squared norm. For a single row, it returns the larger of the measured norm
-// and the norm that the network reports, or NaN. Among several rows, those whose norms are not
+// and the norm that the network reports, or NaN. Among several rows, the rows whose norms are not
 // finite are left out.
 func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)

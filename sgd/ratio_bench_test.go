@@ -19,11 +19,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// BenchmarkRatio measures the cost of privacy: private and plain steps of BenchmarkStep
-// alternate, so that other work on the machine affects both equally. The ratio is the median over
-// pairs of consecutive steps. It also reports medians and fifth percentiles of both, and of
-// processor time, which other work affects less. On several cores processor time includes
-// goroutines that wait.
+// BenchmarkRatio measures the cost of privacy. Private and plain steps of BenchmarkStep alternate,
+// so that other work on the machine affects both equally. The ratio is the median over pairs of
+// consecutive steps. The benchmark also reports medians and fifth percentiles of the times of both
+// steps, and medians of their processor times. Other work affects processor time less. On several
+// cores processor time includes goroutines that wait.
 //
 //	go test ./sgd -run '^$' -bench Ratio -cpu 1,2 -benchtime 500x
 func BenchmarkRatio(b *testing.B) {

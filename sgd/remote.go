@@ -16,8 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrPieces means that the pieces of a step that came back are not exactly the pieces that were
-// sent.
+// ErrPieces means that the returned pieces of a step are not exactly the pieces that were sent.
 var ErrPieces = errors.New("sgd: pieces of a step are missing")
 
 // A Carrier sends tasks to worker processes and collects the results. Each process holds a [Worker]
@@ -42,13 +41,14 @@ type Carrier interface {
 //
 // Guarantee: the same as without WithCarrier. Each record of the sample is in one piece. Every
 // piece counts once, even if it is computed more than once. Noise is drawn after all pieces have
-// come back. The parameters are bit for bit those of a run in one process. The guarantee requires
-// that all workers hold the same records in the same order and compute in the same way, for two
-// reasons: other records determine which worker sums a given record, and a record with different
-// row numbers at different workers could be in two pieces. [NewWorker] lists what is compared and
-// what is not. Errors: New returns *param.Error for a clipping policy other than a fixed norm or
-// Normalize, for networks with state of a step (models.Stepper, models.FixedFinisher), for
-// WithPrivateLoss, and for networks on a device.
+// come back. The parameters are bit for bit the parameters of a run in one process. The guarantee
+// requires that all workers hold the same records in the same order and compute in the same way.
+// One reason is that other records determine which worker sums a given record. The other reason is
+// that a record with different row numbers at different workers could be in two pieces. [NewWorker]
+// lists the differences that are noticed, and the differences that are not. Errors: New returns
+// *param.Error for a clipping policy other than a fixed norm or Normalize, for networks with state
+// of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and for networks on a
+// device.
 func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
 }

@@ -292,8 +292,9 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for callers that must
-// know beforehand whether it succeeds. Once a reservation exists, Reserve does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make. It is for callers
+// that must know beforehand whether the reservation succeeds. Once a reservation exists, Reserve
+// does nothing.
 //
 // Errors: ErrBusy; the context's error, before anything is reserved; errors of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestRowsAreNoUsers checks that a ledger that protects users refuses training on rows that are not
-// declared to be users, and that nothing is spent.
+// TestRowsAreNoUsers checks training on a ledger that protects users. Rows that are not declared to
+// be users are refused, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	train := func(data records.Data) (*accountant.Ledger, error) {
 		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))

@@ -47,7 +47,7 @@ func python(axes []int) string {
 	return "(" + text + ")"
 }
 
-// ReadNPZ sets parameters to those of a NumPy archive. The archive must hold an array for each
+// ReadNPZ sets parameters to the values in a NumPy archive. The archive must hold an array for each
 // block, with the block's name and shape; other arrays are ignored. If reading fails, the
 // parameters are unchanged.
 //

@@ -78,8 +78,8 @@ func block(b device.Backend, m device.Matrix) []byte {
 	return out
 }
 
-// ReadSafetensors sets parameters to those of a safetensors file. The file must hold an array for
-// each block, with the block's name and shape; other arrays are ignored. If reading fails, the
+// ReadSafetensors sets parameters to the values in a safetensors file. The file must hold an array
+// for each block, with the block's name and shape; other arrays are ignored. If reading fails, the
 // parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names.

@@ -1,14 +1,14 @@
 // Package workers computes the gradient sums of private training in several processes, on this
-// machine or others. The driver draws each step's sample; worker processes read its records and add
-// up their clipped gradients in fixed point; the driver combines these sums exactly, adds the noise
-// once and moves the parameters.
+// machine or others. The driver draws each step's sample. Worker processes read the sampled records
+// and add up their clipped gradients in fixed point. The driver combines these sums exactly, adds
+// the noise once and moves the parameters.
 //
 //	Pool     the driver's side: an sgd.Carrier
 //	Serve    a worker process's side, around an sgd.Worker
 //	Command  starts processes and talks to them over their standard input and output
 //
 // The driver's trainer is sgd.New(…, sgd.WithCarrier(key, pieces, pool)). Its parameters are bit
-// for bit those of a run in one process.
+// for bit the parameters of a run in one process.
 //
 // # When a worker dies
 //
@@ -22,8 +22,8 @@
 // Messages are frames that begin with a length. They can travel over any ordered stream: pipes to
 // processes, ssh, a TLS connection. Their content is sealed under a key that the driver and the
 // workers share. A task is padded to a public length, which is doubled only for an unusually large
-// sample: see sgd.WithCarrier. The times at which messages are sent are not hidden, and neither is
-// the time that a worker takes.
+// sample: see sgd.WithCarrier. Timing is not hidden: neither the times of messages, nor the time
+// that a worker takes.
 //
 // # Mismatched workers
 //
