@@ -15,16 +15,17 @@ import (
 // present. The audit compares the success rate with the rate that (Epsilon, Delta) permits.
 //
 // The data should be tiny, the canary should be a worst-case record, and the score should be very
-// informative: for example, how far the parameters moved along the canary's gradient, or how
-// closely synthetic records resemble the canary. An audit with a weak score shows little, and an
-// audit that passes proves nothing. [Replay] finds faults that an audit cannot find.
+// informative. A good score is, for example, the distance that the parameters moved along the
+// canary's gradient, or the similarity of synthetic records to the canary. An audit with a weak
+// score shows little, and an audit that passes proves nothing. [Replay] finds faults that an audit
+// cannot find.
 //
 // Under [accountant.AddOrRemoveOne], Fit(false) trains without the canary. Under
 // [accountant.ReplaceOne], Fit(false) trains with another record in its place.
 //
 // Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning", 2020;
-// Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical
-// test is the one of [Claim].
+// Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical test
+// is the test of [Claim].
 type Canary[M any] struct {
 	// Fit trains with fresh noise at each call; the context of the training must not come from Seeded.
 	Fit            func(planted bool) (released M, err error)

@@ -19,10 +19,10 @@ type Pair struct {
 
 // Neighbours returns pairs of neighbouring data sets that are hard cases for a schema. The common
 // records are none, few, many or all equal. The added, removed or changed record is the most
-// extreme record that the schema permits, or lies outside the schema: it is not a number, infinite,
-// −0, far out of bounds, has the largest number of items or none, or has a label that does not
-// exist. All such values may occur, because records are clamped when they are read, not when they
-// are made.
+// extreme record that the schema permits, or lies outside the schema. Its values may be NaN,
+// infinite, −0 or far out of bounds. It may have the largest number of items or none, or a label
+// that does not exist. All such values may occur, because records are clamped when they are read,
+// not when they are made.
 //
 // Under AddOrRemoveOne the neighbour has one record more. Under ReplaceOne one of its records
 // differs: the last, the first, or one in the middle. n bounds the number of common records. The

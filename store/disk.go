@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// disk is the part of a file system that journals need. Tests replace it with one that fills up,
+// disk is the part of a file system that journals need. Tests replace it with a disk that fills up,
 // fails, or loses data that was not synced.
 type disk interface {
 	// Open opens a file for reading, or, if write is true, for reading and writing. If create is true,
