@@ -20,7 +20,7 @@ func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (s
 
 // CalibrateSampling returns the largest tested sampling probability whose event meets the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64,
 	achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
@@ -28,7 +28,7 @@ func CalibrateSampling(target Budget, event func(probability float64) Event) (q 
 
 // CalibrateSteps returns the largest number of steps, at most limit, whose event meets the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int,
 	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
@@ -37,7 +37,7 @@ func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (step
 // CalibrateSample returns the largest sample size, at most the population, whose event meets
 // the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int,
 	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
@@ -289,8 +289,8 @@ func (s *search) largest(limit, guess int) (int, error) {
 
 func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 
-// gallop searches outwards from the guess n for a count lo that fits and a larger count hi that
-// does not fit. 0 counts as fitting, and limit+1 as not fitting.
+// gallop searches outwards from the guess n. It returns a count lo that fits and a larger count hi
+// that does not. The search takes 0 to fit, and limit+1 not to fit.
 func (s *search) gallop(limit, n int) (lo, hi int) {
 	lo, hi = 0, limit+1
 	for step := max(1, n/1000); hi-lo > 1 && s.err == nil; step *= 4 {

@@ -42,7 +42,7 @@ func TestMovingBothWays(t *testing.T) {
 	}
 }
 
-// TestMovingInPaysForAdding checks that the part that a record moves to pays the cost of adding a
+// TestMovingInPaysForAdding: if a record moves to a part, this part pays the cost of adding a
 // record. In this test adding costs twice as much as removing. The part that the record leaves
 // costs almost nothing.
 func TestMovingInPaysForAdding(t *testing.T) {

@@ -69,7 +69,7 @@ func (c *collector) oneOf(v OneOf, n int) error {
 func (c *collector) pushAll(terms []term, n int) error {
 	for _, t := range terms {
 		if n > maxCount/t.n {
-			return param.New("accountant.Repeated.Count", n, "fewer events in total")
+			return param.New("accountant.Repeated.Count", n, "at most math.MaxInt/4 uses in total")
 		}
 		if err := c.pushTerm(term{t.atom, t.n * n}); err != nil {
 			return err

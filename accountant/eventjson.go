@@ -28,8 +28,8 @@ func MarshalEvent(e Event) ([]byte, error) {
 }
 
 // UnmarshalEvent reads an event that MarshalEvent wrote, and validates it. A missing field is an
-// error. Otherwise a missing sampling probability, for example, would be read as 0, which costs
-// nothing.
+// error. For example, a missing sampling probability would otherwise be read as 0, and a
+// probability of 0 costs nothing.
 //
 // Errors: *param.Error for missing fields, parameters out of range and events nested too deep; an
 // error that names an unknown kind or field; the error of encoding/json for other text.

@@ -62,7 +62,7 @@ func TestLedgerKeepsTransactionsUses(t *testing.T) {
 	}
 }
 
-// TestLedgerPolicySeesCopies: a policy can change neither the priced event nor the caller's event.
+// TestLedgerPolicySeesCopies: a policy cannot change the priced event or the caller's event.
 func TestLedgerPolicySeesCopies(t *testing.T) {
 	for name, reserve := range map[string]func(l *Ledger, e Event) error{
 		"Reserve": func(l *Ledger, e Event) error {

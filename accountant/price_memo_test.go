@@ -71,8 +71,8 @@ func TestFewPricesAreRemembered(t *testing.T) {
 	}
 }
 
-// TestPartsWithForgedNames: the name of a curve in the first part is chosen such that both parts
-// would have the same key if names were not quoted. Both parts are still priced.
+// TestPartsWithForgedNames: without quotes around names, both parts would have the same key,
+// because of the name of a curve in the first part. Both parts are still priced.
 func TestPartsWithForgedNames(t *testing.T) {
 	curve := func(name string, d float64) Curve {
 		return Curve{name, []float64{0, 1, 2}, []float64{d, d / 2, 0}, nil}

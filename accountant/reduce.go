@@ -127,7 +127,7 @@ func (c *collector) push(a atom, n int) error {
 		c.terms = append(c.terms, term{atom: a})
 	}
 	if n > maxCount-c.terms[i].n {
-		return param.New("accountant.Repeated.Count", n, "fewer events in total")
+		return param.New("accountant.Repeated.Count", n, "at most math.MaxInt/4 uses in total")
 	}
 	c.terms[i].n += n
 	return nil
@@ -168,7 +168,7 @@ func (c *collector) add(e Event, n int) error {
 		return nil
 	case Repeated:
 		if v.Count > maxCount/n {
-			return param.New("accountant.Repeated.Count", v.Count, "fewer events in total")
+			return param.New("accountant.Repeated.Count", v.Count, "at most math.MaxInt/4 uses in total")
 		}
 		return c.add(v.Event, n*v.Count)
 	case Composed:

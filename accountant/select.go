@@ -89,8 +89,8 @@ func selectGamma(shape, mean float64) float64 {
 	return lo
 }
 
-// Gamma returns the parameter γ of the truncated negative binomial number of runs for which the
-// event is priced, or NaN for a Poisson number. A larger γ means fewer runs and costs less.
+// Gamma returns the parameter γ of the truncated negative binomial number of runs, as used for the
+// price. It returns NaN for a Poisson number. A larger γ means fewer runs and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
 	if e.Poisson || e.Validate() != nil {
 		return math.NaN()

@@ -86,9 +86,9 @@ func (c Config) Check(f Features, data records.Data) error {
 	return check(c, f, records.Clamped(data), nil)
 }
 
-// check returns mistakes in the configuration and contradictions between the configuration, the
-// features, the schema and, unless ledger is nil, the units of records and ledger. It uses public
-// facts only.
+// check returns mistakes in the configuration, and contradictions between configuration, features
+// and schema. Unless ledger is nil, it also compares the units of records and ledger. It uses
+// public facts only.
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {

@@ -26,8 +26,8 @@ func (h *History) add(r released) {
 	}
 }
 
-// check returns an error for values that no fit can have released if the given number of iterations
-// is left. Histories may come from files.
+// check returns an error for values that no fit can have released with the given number of
+// iterations left. Histories may come from files.
 func (h *History) check(c Config, dim, left int) error {
 	if h == nil {
 		return nil

@@ -24,8 +24,9 @@ type Pass struct {
 	Centers  [][]float64 `json:"centers"` // K × features
 	// ClipNorm is the norm to which features are clipped.
 	ClipNorm float64 `json:"clip_norm"`
-	// Norms is true in the pass that precedes the iterations if Config has a Norm. This pass counts
-	// the norms of features in the bins of a histogram. It has no centres and no clip norm.
+	// Norms is true in the pass before the iterations, which exists only if Config has a Norm. This
+	// pass counts the norms of features in the bins of a histogram. It has no centres and no clip
+	// norm.
 	Norms bool `json:"norms,omitempty"`
 }
 

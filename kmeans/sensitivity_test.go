@@ -234,7 +234,7 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 }
 
 // TestPairedFeaturesAreNeverClipped checks that random Fourier features keep their norm of 1 if no
-// clip norm is given, because their norm bound is then the clip norm.
+// clip norm is given. Their norm bound is then the clip norm.
 func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	s := records.Binary(30)
 	m, err := rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1)

@@ -18,7 +18,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(counts) == 0 {
-		return 0, g.a.refuse("an empty list of counts")
+		return 0, g.a.refuse("an empty list of counts: want at least one count")
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
 	if !(grid >= finestCount) {

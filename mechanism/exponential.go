@@ -10,20 +10,20 @@ import (
 // Exponential chooses an index with probability proportional to exp(ε·u/2), where ε is the
 // event's and u is the index's utility.
 //
-// Guarantee: the cost of the choice is the cost of the grant's accountant.ExponentialMechanism,
-// provided that no utility differs by more than 1 between neighbours. The probabilities are exact
-// (noise class: exact): a uniform index is accepted with probability exp(ε(u−max)/2), and otherwise
-// another index is drawn. Errors: [ErrNotCovered] under any other event or at a second call, also
-// for an empty list; nothing is drawn then. Source: McSherry and Talwar 2007.
+// Guarantee: the cost of the choice is the cost of the grant's accountant.ExponentialMechanism. No
+// utility may differ by more than 1 between neighbours. The probabilities are exact (noise class:
+// exact): a uniform index is accepted with probability exp(ε(u−max)/2), and otherwise another index
+// is drawn. Errors: [ErrNotCovered] under any other event or at a second call, also for an empty
+// list; nothing is drawn then. Source: McSherry and Talwar 2007.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)
 	if !ok {
-		return 0, g.a.refuse("the event is not an exponential mechanism")
+		return 0, g.a.refuse("the event is not an accountant.ExponentialMechanism")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(utilities) == 0 {
-		return 0, g.a.refuse("an empty list of utilities")
+		return 0, g.a.refuse("an empty list of utilities: want at least one utility")
 	}
 	if err := g.chargeOnce(); err != nil {
 		return 0, err

@@ -158,7 +158,7 @@ func steps(x float64) int64 {
 // shard. It panics if shape or grid differ.
 func (s *FixedSum) Merge(o *FixedSum) {
 	if len(o.sum) != len(s.sum) || o.grid != s.grid {
-		panic("mechanism: merging sums of different shapes or grids")
+		panic("mechanism: FixedSum.Merge: the sums differ in shape or grid")
 	}
 	for i, v := range o.sum {
 		s.sum[i] += v

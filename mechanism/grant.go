@@ -64,7 +64,7 @@ func (g *Grant) chargeOnce() error {
 	case g.refused != nil:
 		return g.refused
 	case t.other == nil:
-		return g.a.refuse("the event is another mechanism")
+		return g.a.refuse("the event does not cover this mechanism")
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
 	case g.done:

@@ -79,7 +79,7 @@ func (a *Allowance) normalFor(p Part) (*sampler.Normal, error) {
 func (a *Allowance) checkPart(p Part) error {
 	switch {
 	case !p.Sum.made():
-		return a.refuse("a part without a sum")
+		return a.refuse("a part has no sum: want one made by NewFixedSum")
 	case len(p.Out) != len(p.Sum.sum):
 		return a.refuse("a part's Out has %d coordinates, its sum has %d: want the same number",
 			len(p.Out), len(p.Sum.sum))

@@ -14,7 +14,7 @@ import (
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
 	if !ok {
-		return 0, g.a.refuse("the event is not a randomized response")
+		return 0, g.a.refuse("the event is not an accountant.RandomizedResponse")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

@@ -35,7 +35,7 @@ type Run struct {
 func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
 	if ledger == nil {
-		r.failed = errors.New("mechanism: a run needs a ledger")
+		r.failed = errors.New("mechanism.Begin.ledger: nil: want a ledger")
 		return r
 	}
 	if r.tap == nil {
@@ -181,7 +181,7 @@ func (a *Allowance) take() error {
 		return err
 	})
 	if err == nil && !taken {
-		return a.refuse("the guard took no use")
+		return a.refuse("the guard took no use: it must call spend")
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample
-// appends nothing, and every later release under the grant returns [ErrNotCovered].
+// appends nothing. Every later release under the grant then returns [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

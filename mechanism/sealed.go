@@ -200,7 +200,7 @@ func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 // Open sets sums to the sealed values. The sums must have the dimensions of the sums that were
 // sealed. Open does not check that the grids are the same: make the grids part of about.
 //
-// Errors: ErrSealed, which leaves the sums unchanged; *param.Error as for Seal.
+// Errors: ErrSealed, which leaves the sums unchanged; the errors of Seal.
 func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	room, err := k.plain(sums)
 	if err != nil {

@@ -8,7 +8,7 @@ import "github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 // does.
 //
 // Guarantee: all subsets of that size are exactly equally likely.
-// Errors: as for PoissonSample. Source: Algorithm S of Knuth, The Art of Computer Programming
+// Errors: see [Grant.PoissonSample]. Source: Algorithm S of Knuth, The Art of Computer Programming
 // 3.4.2. Small subsets of many rows are drawn by Floyd's algorithm (Bentley and Floyd 1987), in a
 // time that does not grow with the population.
 func (g *Grant) SampleWithoutReplacement(index []int32, keys []uint64) ([]int32, []uint64) {

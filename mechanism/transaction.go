@@ -19,7 +19,7 @@ import (
 func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 	t accountant.Transaction) ([]*Allowance, error) {
 	if ledger == nil {
-		return nil, errors.New("mechanism: a transaction needs a ledger")
+		return nil, errors.New("mechanism.ReserveAll.ledger: nil: want a ledger")
 	}
 	runs := make([]*Run, len(t.Lines))
 	for i := range t.Lines {

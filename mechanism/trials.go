@@ -30,7 +30,7 @@ const LeastGamma = 1e-8
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {
-		return nil, g.a.refuse("the event is not a selection among runs")
+		return nil, g.a.refuse("the event is not an accountant.RepeatAndSelect")
 	}
 	if choices < 1 || limit < 0 {
 		return nil, g.a.refuse("%d choices and a limit of %d: want at least one choice and no "+

@@ -7,12 +7,12 @@
 //
 // # Transport
 //
-// Seal encrypts and authenticates the sums of a shard under a key of the pipeline, together with
-// the pass, the shard's name and the attempt that made them; Open refuses everything else. The
-// length of sealed sums follows from the pass alone, with one exception: records that state more
-// than about 5,000 parts (records.WithPart). Then the length also reveals, in steps of hundreds of
-// parts, how many of the parts contained records. A source that adds every part, including empty
-// parts, reveals nothing.
+// Seal encrypts and authenticates the sums of a shard under a key of the pipeline. The pass, the
+// shard's name and the attempt are authenticated too. Open refuses everything else. The length of
+// sealed sums follows from the pass alone, with one exception: records that state more than about
+// 5,000 parts (records.WithPart). Then the length also reveals, in steps of hundreds of parts, how
+// many of the parts contained records. A source that adds every part, including empty parts,
+// reveals nothing.
 //
 // # No record twice
 //

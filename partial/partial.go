@@ -111,8 +111,8 @@ func (a *Partial) Begin(shard string) error {
 // parts of all users by records.WithPart.
 //
 // Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are sealed
-// or named. After records.ErrData, or an error of the context, some of the records are in the sums,
-// and the Partial can no longer be used.
+// or named. After records.ErrData or an error of the context, the sums hold some of the records.
+// The Partial can then no longer be used.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !a.made() {
 		return refused("partial.Add")

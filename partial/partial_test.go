@@ -376,7 +376,7 @@ func TestUnitsTravel(t *testing.T) {
 	}
 }
 
-// TestNothingPrints: neither sums nor keys print their content.
+// TestNothingPrints: sums and keys do not print their content.
 func TestNothingPrints(t *testing.T) {
 	s, k := of(t, pass(t, "sums"), 1), mechanism.NewKey()
 	type holder struct {

@@ -22,7 +22,7 @@ type Pass struct {
 func NewPass(what ...any) (Pass, error) {
 	text, err := json.Marshal(what)
 	if err != nil {
-		return Pass{}, fmt.Errorf("partial: naming a pass: %w", err)
+		return Pass{}, fmt.Errorf("partial.NewPass: %w", err)
 	}
 	return Pass{sha256.Sum256(text), true}, nil
 }

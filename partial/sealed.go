@@ -15,9 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// magic is the beginning of sealed sums. It is followed by the length of the header and the
-// header, the length of the sealed note and the note, and the sums as sealed by
-// mechanism.Key.Seal. The header is authenticated together with note and sums.
+// magic is the beginning of sealed sums. It is followed by the length of the header, the header,
+// the length of the sealed note, the note, and the sums as sealed by mechanism.Key.Seal. The header
+// is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
 // header describes sealed sums and is not encrypted. It is the same whether or not the shard has

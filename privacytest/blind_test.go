@@ -135,8 +135,8 @@ type quiet struct{ *hidden }
 
 func (quiet) Error() string { return "failed" }
 
-// TestSharedObjectsAreNoFindings: a value that cannot be read is no finding if it is the same
-// object in both runs, and values may contain pointers to themselves.
+// TestSharedObjectsAreNoFindings: an unreadable value is no finding if it is the same object in
+// both runs. Values may also contain pointers to themselves.
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),

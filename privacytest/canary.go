@@ -47,8 +47,8 @@ type CanaryAudit struct {
 	Curve          []CanaryPoint
 }
 
-// CanaryPoint is one point of the trade-off between the two errors of an adversary who decides "the
-// canary was present" if the score is above a threshold.
+// CanaryPoint is one point of the trade-off between the two errors of an adversary. The adversary
+// decides "the canary was present" if the score is above a threshold.
 type CanaryPoint struct {
 	FalsePositive float64 // rate of the decision without the canary
 	TruePositive  float64 // counted rate of the decision with the canary
@@ -83,7 +83,7 @@ func (c Canary[M]) Refuted(tb testing.TB) bool {
 func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evidence) CanaryAudit {
 	tb.Helper()
 	if c.Fit == nil || c.Score == nil {
-		tb.Fatalf("privacytest.Canary: Fit and Score must both be set")
+		tb.Fatalf("privacytest.Canary: Fit or Score is nil: want both functions")
 	}
 	var out, in []float64
 	claim := Claim[bool]{
@@ -96,7 +96,7 @@ func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evide
 	claim.Run = func(planted bool) []float64 {
 		released, err := c.Fit(planted)
 		if err != nil {
-			tb.Fatalf("privacytest: training: %v", err)
+			tb.Fatalf("privacytest.Canary.Fit: %v", err)
 		}
 		s := c.Score(released)
 		if planted {
@@ -127,7 +127,7 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	}
 	bounds, err := accountant.TradeOff(c.Event, c.Relation, falsePositives()...)
 	if err != nil {
-		tb.Fatalf("privacytest: the training's event: %v", err)
+		tb.Fatalf("privacytest.Canary.Event: %v", err)
 	}
 	for i, b := range bounds {
 		points[i].AtMost = min(points[i].AtMost, b.TruePositive)

@@ -383,7 +383,7 @@ func auditing() bool {
 
 // TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It logs the result
 // next to the rates that the accountant allows. The test also proves that the same audit detects a
-// run that claims less than its cost.
+// run with a claim below its cost.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
 	trainings := 50
 	if auditing() {

@@ -108,7 +108,7 @@ func (c Claim[D]) validate(tb testing.TB) {
 	tb.Helper()
 	switch {
 	case c.Run == nil:
-		tb.Fatalf("privacytest.Claim.Run: not set")
+		tb.Fatalf("privacytest.Claim.Run: nil: want a function")
 	case !(c.Epsilon >= 0):
 		tb.Fatalf("privacytest.Claim.Epsilon: %v: must be zero or positive", c.Epsilon)
 	case !(c.Delta >= 0 && c.Delta < 1):

@@ -58,8 +58,8 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
 // Edges returns pairs of neighbouring data sets of more than 8,192 records. They differ at the
-// front, in the middle, at the end, and on either side of the boundaries of chunks of 2,048, 4,096
-// and 8,192 records.
+// front, in the middle, at the end, and near the boundaries of chunks. The chunks have 2,048, 4,096
+// or 8,192 records, and the pairs differ on either side of a boundary.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}

@@ -67,8 +67,8 @@ func severalRows(ctx context.Context, l *accountant.Ledger, d []float64, each in
 
 // TestARecordCountsForOneRowOfASample: if a record counts for 50 rows of a Poisson sample, it is
 // drawn with up to 50 times the event's probability. Replay finds this in the first seed, for every
-// place of the changed record, for data of known and of unknown size, and in disjoint parts. The
-// same steps with one row for each record pass.
+// place of the changed record. It also finds this for data of unknown size and in disjoint parts.
+// The same steps with one row for each record pass.
 func TestARecordCountsForOneRowOfASample(t *testing.T) {
 	type hidden struct{ rows []float64 }
 	base := make([]float64, 19)

@@ -7,7 +7,7 @@ import (
 )
 
 // design describes how an event chosen beforehand is tested. For each trial a coin chooses one of
-// the two data sets, or neither. A trial on neither is called a phantom and counts as if the event
+// the two data sets, or none. A trial on no data set is called a phantom. It counts as if the event
 // had happened on the less likely data set.
 //
 // Among the trials in which the event happened, the number on the more likely data set is then

@@ -12,9 +12,9 @@ import (
 // removing record i changes the sum by exactly rᵢ, for every batch and every division into
 // micro-batches. It remains to prove ‖rᵢ‖ ≤ bound:
 //
-// (1) The terms of record i are wᵢgᵢ with rows made odd (see device.Odd), which changes each by a
-// relative error of at most 2⁻²². The clip factor aims at a norm that is smaller than the target by
-// 2⁻²⁰ of it.
+// (1) The terms of record i are wᵢgᵢ with rows made odd (see device.Odd). This changes each term by
+// a relative error of at most 2⁻²². The clip factor aims at a norm that is smaller than the target
+// by 2⁻²⁰ of it.
 //
 // (2) Each of P elements is then rounded to whole units, once for each term. This changes an
 // element by at most terms·unit/2, and the vector by at most terms·unit/2·√P. The target norm is

@@ -194,9 +194,9 @@ func TestGroupNoise(t *testing.T) {
 }
 
 // TestGroupedEventIsJoint: k groups with noise σ·c_j each cost the same as one release with
-// multiplier σ/√k. They do not cost less, as they would under parallel composition, or more, as k
-// separately sampled releases would. The constants are ε for σ = 1.086, q = 64/49000 and δ = 1e-5.
-// The numbers of steps are from the two wrong accountings for the paper's claimed ε of 4.
+// multiplier σ/√k. Under parallel composition they would cost less, and k separately sampled
+// releases would cost more. The constants are ε for σ = 1.086, q = 64/49000 and δ = 1e-5. The
+// numbers of steps are from the two wrong accountings for the paper's claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -387,7 +387,7 @@ func TestPublicGradient(t *testing.T) {
 	}
 }
 
-// TestResume: a run that is saved after a step and read back together with its ledger continues as
+// TestResume: a run is saved after a step and read back together with its ledger. It continues as
 // if it had not stopped. It takes no more uses than were reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)

@@ -11,8 +11,8 @@ import (
 
 // In training by person, an example consists of all rows of one person. Its gradient is the mean of
 // the gradients of these rows, weighted by their shares. Otherwise a person is treated like a
-// record. Persons are sampled, the norm of the mean enters the choice of the clip norm, the mean is
-// clipped, and the clipped vector is rounded to units once. So one person changes the sum by no
+// record. Persons are sampled, the norm of the mean enters the choice of the clip norm, and the
+// mean is clipped. The clipped vector is rounded to units once. So one person changes the sum by no
 // more than one record would.
 //
 // The mean is computed as one float32 vector from a batch that holds only this person's rows. Its

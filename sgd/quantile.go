@@ -15,7 +15,7 @@ import (
 //
 // Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private Learning with Adaptive
 // Clipping", 2021. Here the noisy sum of (1[norm ≤ C] − Quantile) is divided by the public nominal
-// batch instead of the size of the batch, which is private.
+// batch. The source divides by the size of the batch, which is private.
 type Quantile struct {
 	Quantile float64 `json:"quantile"` // fraction of norms to leave unclipped, such as 0.5
 	Initial  float64 `json:"initial"`  // clip norm of the first step

@@ -103,8 +103,8 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 	}, stop
 }
 
-// plainSteps returns a function that takes one step without clipping and noise, with the same
-// sampling of rows, sum of gradients and optimiser on all cores.
+// plainSteps returns a function that takes one step without clipping and noise. The step has the
+// same sampling of rows, sum of gradients and optimiser on all cores.
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
 	sum := device.NewParams(be, net.Params().Shapes...)

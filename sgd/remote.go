@@ -35,9 +35,9 @@ type Carrier interface {
 //
 // Messages are sealed under the key, which the workers also hold. The length of a result follows
 // from the network. A task is padded to a public length, with room for 1,024 rows. If the
-// configuration has a NominalBatch, the room is for a piece of a sample that exceeds this mean by
-// eight standard deviations and sixteen rows. The room is doubled until a larger piece fits; the
-// length then reveals this much about the sample's size.
+// configuration has a NominalBatch, the room fits a piece of a larger sample. This sample exceeds
+// NominalBatch by eight standard deviations and sixteen rows. The room is doubled until a larger
+// piece fits; the length then reveals this much about the sample's size.
 //
 // Guarantee: the same as without WithCarrier. Each record of the sample is in one piece. Every
 // piece counts once, even if it is computed more than once. Noise is drawn after all pieces have
@@ -71,7 +71,7 @@ func (r *remote) check(t *Trainer) error {
 	k.OK(r.pieces > 0 && r.pieces <= 1<<16, "sgd.WithCarrier.pieces", r.pieces,
 		"a number of pieces from 1 to 65536")
 	k.OK(r.carrier != nil, "sgd.WithCarrier.c", nil, "a carrier")
-	k.OK(!t.lossy, "sgd.WithCarrier", "WithPrivateLoss", "no loss, which workers do not return")
+	k.OK(!t.lossy, "sgd.WithCarrier", "WithPrivateLoss", "a run without it: workers return no loss")
 	k.Add(t.divisible("sgd.WithCarrier"))
 	r.run = rand.Text()
 	return k.Err()
@@ -86,7 +86,7 @@ func (t *Trainer) divisible(path string) error {
 		return param.New(path, fmt.Sprintf("%T", t.cfg.Clip), "a fixed ClipNorm or Normalize")
 	}
 	if t.exact == nil { // sums in floating point depend on their order
-		return param.New(path, "a network on a device with separate memory", "one on device.CPU")
+		return param.New(path, "a network on a device with separate memory", "a network on device.CPU")
 	}
 	if _, ok := t.net.(models.Stepper); ok {
 		return param.New(path, fmt.Sprintf("%T", t.net), "a network that is not a models.Stepper")

@@ -352,8 +352,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
 //
-// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound) between neighbours,
-// because every example's row has norm at most bound, and depends on no other example.
+// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound) between neighbours.
+// The reason is that every example's row has norm at most bound and depends on no other example.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,

@@ -74,8 +74,8 @@ func TestGroupsClipAllTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestSavedStateHidesTheBatch checks that the saved state of a trainer does not depend on the size
-// of the batch if the released values are the same.
+// TestSavedStateHidesTheBatch checks the saved state of a trainer. For the same released values, it
+// does not depend on the size of the batch.
 func TestSavedStateHidesTheBatch(t *testing.T) {
 	for name, clip := range policies() {
 		var states [][]byte

@@ -173,7 +173,7 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 			return err
 		}
 		if f, ok := parsed(line); !ok || !next.follows(f) {
-			return fmt.Errorf("store: line %d does not follow the last one", line.Line)
+			return fmt.Errorf("store: line %d does not follow the last line", line.Line)
 		}
 	}
 	if err := j.put(b); err != nil {
@@ -465,7 +465,7 @@ func (j *fileJournal) scan(size int64) error {
 			j.first = line.number
 		}
 		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
-			return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
+			return fmt.Errorf("%w: line %d differs from the confirmed line", accountant.ErrRolledBack,
 				line.number)
 		}
 		if line.snapshot {
@@ -513,7 +513,7 @@ func (j *fileJournal) reachMark() error {
 			accountant.ErrRolledBack, last.Line, j.mark.atLeast)
 	}
 	if last.Line == j.mark.Line && last != j.mark.Position && last.Line > 0 {
-		return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
+		return fmt.Errorf("%w: line %d differs from the confirmed line", accountant.ErrRolledBack,
 			last.Line)
 	}
 	j.verified = true

@@ -374,8 +374,8 @@ func TestFailedOperation(t *testing.T) {
 	}
 }
 
-// TestReadLinesAreDurable: a line that a killed process wrote and did not sync is made durable
-// before it is handed out, because noise may be drawn under it.
+// TestReadLinesAreDurable: a killed process may have written a line without a sync. The line is
+// made durable before it is handed out, because noise may be drawn under it.
 func TestReadLinesAreDurable(t *testing.T) {
 	disk := newSimulated()
 	s := simulatedStore(t, disk)

@@ -119,7 +119,7 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 	case errors.Is(err, accountant.ErrEmpty):
 		err = fmt.Errorf("%w: %q", ErrNotFound, name)
 	case err == nil && l.Name() != name:
-		err = named(name, fmt.Errorf("%w: the journal is that of %q", accountant.ErrDamaged, l.Name()))
+		err = named(name, fmt.Errorf("%w: the journal belongs to %q", accountant.ErrDamaged, l.Name()))
 	case err != nil:
 		err = named(name, err)
 	}

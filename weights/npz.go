@@ -29,11 +29,11 @@ func WriteNPZ(w io.Writer, b device.Backend, p device.Params) error {
 			_, err = m.Write(append(npy.Preamble("<f4", python(axes(s))), block(b, p.Block(i))...))
 		}
 		if err != nil {
-			return fmt.Errorf("weights: writing: %w", err)
+			return fmt.Errorf("weights.WriteNPZ: %w", err)
 		}
 	}
 	if err := archive.Close(); err != nil {
-		return fmt.Errorf("weights: writing: %w", err)
+		return fmt.Errorf("weights.WriteNPZ: %w", err)
 	}
 	return nil
 }

@@ -40,11 +40,11 @@ func WriteSafetensors(w io.Writer, b device.Backend, p device.Params) error {
 		return err
 	}
 	if _, err := w.Write(header); err != nil {
-		return fmt.Errorf("weights: writing: %w", err)
+		return fmt.Errorf("weights.WriteSafetensors: %w", err)
 	}
 	for i := range p.Blocks() {
 		if _, err := w.Write(block(b, p.Block(i))); err != nil {
-			return fmt.Errorf("weights: writing: %w", err)
+			return fmt.Errorf("weights.WriteSafetensors: %w", err)
 		}
 	}
 	return nil

@@ -22,12 +22,12 @@
 // Messages are frames that begin with a length. They can travel over any ordered stream: pipes to
 // processes, ssh, a TLS connection. Their content is sealed under a key that the driver and the
 // workers share. A task is padded to a public length, which is doubled only for an unusually large
-// sample: see sgd.WithCarrier. Timing is not hidden: neither the times of messages, nor the time
-// that a worker takes.
+// sample: see sgd.WithCarrier. The times of messages are not hidden, and the working time of a
+// worker is not hidden.
 //
 // # Mismatched workers
 //
 // A worker refuses tasks of a trainer with another configuration, network, number of records or
-// kind of machine, and the trainer refuses workers whose records differ. The documentation of
+// kind of machine. The trainer refuses workers whose records differ. The documentation of
 // sgd.NewWorker lists the differences that are not noticed.
 package workers

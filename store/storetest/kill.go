@@ -23,8 +23,8 @@ type Load struct {
 	Kills        int // the number of kills, at random moments
 	Processes    int // the number of processes that run at once
 	Reservations int // the number of reservations that each process makes
-	// Disturb, if set, is called after the first kill and then after every ten, for example to stop
-	// and restart a server. Processes then repeat requests that failed.
+	// Disturb, if set, is called after the first kill and then after every ten kills. It may, for
+	// example, stop and restart a server. Processes then repeat requests that failed.
 	Disturb func()
 }
 

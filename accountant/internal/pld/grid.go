@@ -24,8 +24,8 @@ type gridder struct {
 // discretise makes the version up of p at the losses offset + at[j]·h and, if lower is set, also
 // the version low.
 //
-// For up, the mass of each cell goes to the two ends of the cell, so that the masses of P and Q are
-// both kept. The curve then consists of chords of the true curve: it connects the dots. It is the
+// For up, the mass of each cell goes to the two ends of the cell. This keeps the masses of both P
+// and Q. The curve then consists of chords of the true curve: it connects the dots. It is the
 // lowest curve above the true curve with kinks only on the grid (Doroshenko et al. 2022).
 //
 // For low, shares of neighbouring cells are merged such that their joint loss falls exactly on the
@@ -45,8 +45,8 @@ func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float6
 	return l
 }
 
-// connect returns the masses of P, at the nodes and at infinite loss, of the distribution whose
-// curve consists of chords of the true curve.
+// connect returns the masses of P at the nodes and at infinite loss. The curve of this distribution
+// consists of chords of the true curve.
 func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	p.cut(g.nodes, &g.c)
 	c, n := &g.c, len(g.nodes)-1
@@ -66,8 +66,8 @@ func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	return up, c.topE + c.topErr
 }
 
-// merge returns the masses of P, at the nodes, of the distribution whose curve lies below the true
-// curve. It uses the cells that connect has cut. never is the mass of P at infinite loss; merge
+// merge returns the masses of P at the nodes. The curve of this distribution lies below the true
+// curve. merge uses the cells that connect has cut. never is the mass of P at infinite loss; merge
 // does not move it.
 func (g *gridder) merge(never float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1

@@ -88,8 +88,8 @@ func (t *sketchTerm) logMoment(theta float64) float64 {
 }
 
 // offset returns the position of a term's nodes between the multiples of h. It is chosen such that
-// the losses with the largest tilted mass are near a node, since both distributions of the grid
-// move such losses only a little. This matters if the losses of one use vary by less than h.
+// the losses with the largest tilted mass are near a node. Both distributions of the grid move such
+// losses only a little. This matters if the losses of one use vary by less than h.
 func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
 	if a, ok := anchorOf(p, theta); ok {
 		a -= onGrid*h + 64*ulp*math.Abs(a)
@@ -109,7 +109,7 @@ func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored 
 // offsets is the number of positions between multiples of h that offset tries.
 const offsets = 8
 
-// stray returns the variance that chords add if a node lies at the loss at.
+// stray returns the variance added by chords if a node lies at the loss at.
 func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	sum := 0.0
 	for j, l := range t.loss {

@@ -189,9 +189,9 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	return lo
 }
 
-// reach returns a point at such that at most exp(logTail) of the mass of the tilted sum lies above
-// it (sign +1) or below it (sign −1). Chernoff's bound on the sketch gives the point; lambda is the
-// change of tilt in that bound.
+// reach returns the point at. At most exp(logTail) of the tilted sum's mass lies above it (sign +1)
+// or below it (sign −1). Chernoff's bound on the sketch gives the point; lambda is the change of
+// tilt in that bound.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

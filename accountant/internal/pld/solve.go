@@ -187,8 +187,8 @@ type span struct {
 	top           float64 // δ(hi) of one use, rounded up
 }
 
-// ends returns for each term an interval of losses with at most about tail of the mass outside, or
-// nil if losses are too large for floating point.
+// ends returns for each term an interval of losses with at most about tail of the mass outside. It
+// returns nil if losses are too large for floating point.
 func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {

@@ -70,9 +70,9 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 	}
 }
 
-// TestRareDrawsAgree: draws in machine arithmetic agree with draws in interval arithmetic for
-// wedges, tails and positions next to the edges of cells, which machine arithmetic decides least
-// often.
+// TestRareDrawsAgree: draws in machine arithmetic agree with draws in interval arithmetic. The test
+// draws wedges, tails and positions next to the edges of cells, because machine arithmetic decides
+// these least often.
 func TestRareDrawsAgree(t *testing.T) {
 	l, err := NewNormal(0x1p20 * 1.1)
 	if err != nil {

@@ -136,8 +136,8 @@ func halfSquare(x *digits, width *big.Rat, precision uint) (lo, hi *big.Rat, p u
 	return lo, hi, precision
 }
 
-// underTail draws the height of a position in the tail, as a fraction of the exponential envelope,
-// and reports whether the height lies under the curve.
+// underTail draws the height of a position in the tail, as a fraction of the exponential envelope.
+// It reports whether the height lies under the curve.
 func underTail(e *exponential, src entropy.Bits) bool {
 	height := src.Uint64()
 	x := e.float() / tailFloat
