@@ -246,7 +246,8 @@ func (l *Ledger) own(id, key string, count int) (Event, error) {
 	defer l.shared.state.Unlock()
 	if en := l.index[id]; en != nil {
 		if count > maxCount-en.reserved {
-			return nil, param.New("accountant.Ledger.Reserve.count", count, "at most math.MaxInt/4 uses in total")
+			return nil, param.New("accountant.Ledger.Reserve.count", count,
+				"at most math.MaxInt/4 uses in total")
 		}
 		return en.event, nil
 	}
