@@ -17,9 +17,9 @@ import (
 // The first third of the draws chooses the event that contradicts the claim most. It also chooses
 // the data set on which this event should be more likely. The remaining draws test the event. Each
 // of them is from a data set chosen by a coin. Given the total number of events, the number of
-// events on the more likely data set is binomial. The claim bounds the probability of this binomial
-// distribution. A sound Run is refuted with probability at most FalseAlarm, for any kind of output.
-// The probability is exactly FalseAlarm if the claim holds with equality for the chosen event.
+// events on the more likely data set is binomial. The claim bounds its success probability. A sound
+// Run is refuted with probability at most FalseAlarm, for any kind of output. The probability is
+// exactly FalseAlarm if the claim holds with equality for the chosen event.
 //
 // A claim that passes is not proven. The test misses a leak that shows in none of the tried events,
 // or only on other data. [Replay] finds faults that statistics cannot find.

@@ -64,8 +64,8 @@ func (r Replay[D]) Check(tb testing.TB) {
 // none on these neighbours.
 //
 // If samples are drawn, further seeds are tried until some sample has left out the changed row. At
-// most mostSeeds seeds are tried. Only then can the test show whether a step reads more than its
-// sample.
+// most mostSeeds seeds are tried. Without such a sample, the test cannot show whether a step reads
+// more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
 	seeds := r.Seeds
