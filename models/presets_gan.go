@@ -35,7 +35,7 @@ func criticOf(side, channels int, maps ...int) CNN {
 // then transposed convolutions with batch normalisation. Its windows have an even side, so that
 // image sides double without cropping: 7, 14 and 28 pixels.
 //
-// Source: that of PaperCritic28. The generator there starts at 4 pixels and crops 8 to 7.
+// Source: see PaperCritic28. The generator there starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
 
 // SmallGenerator28 returns a smaller PaperGenerator28, for CPUs: an image takes 3 million

@@ -115,8 +115,8 @@ func columnKindList() string {
 	return strings.Join(names, ", ")
 }
 
-// ownFields returns an error if j has a field that its kind does not have, or lacks a field that
-// its kind needs.
+// ownFields returns an error if j has a field without a meaning for kind k, or lacks a field that k
+// needs.
 func (j columnJSON) ownFields(k ColumnKind) error {
 	wrong := func(what string) error {
 		return fmt.Errorf("records: schema: column %.40q: %s", j.Name, what)

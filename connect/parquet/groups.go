@@ -10,8 +10,8 @@ import (
 
 // Groups reads records of a table, one frame for each row group of the file, in order. It reads the
 // given number of row groups concurrently, and holds only these and the one that it yielded last.
-// It ends after the first error. Its errors are those of [ReadFrame]. Each group may be as large as
-// the limits allow a file to be.
+// It ends after the first error. For its errors, see [ReadFrame]. Each group may be as large as the
+// limits allow a file to be.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {

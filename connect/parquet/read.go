@@ -51,8 +51,8 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 }
 
 // Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
-// those of [ReadFrame].
+// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
+// [ReadFrame].
 func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {

@@ -36,7 +36,7 @@ func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 
 // Stream reads the records of a query's result in frames of the given number of rows; the last
 // frame may be shorter. Memory does not grow with the number of records. It ends after the first
-// error. Its errors are those of [ReadFrame].
+// error. For its errors, see [ReadFrame].
 func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query string,
 	args ...any) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
