@@ -61,7 +61,7 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(EmbeddingKernel), nil // every kernel of this package is one
+	return k.(EmbeddingKernel), nil // every kernel of this package implements it
 }
 
 type sumFile struct {
@@ -110,7 +110,7 @@ func (c Join) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so that a file
+// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so a file
 // cannot nest joins without limit. Errors: [ErrFormat].
 func (c *Join) UnmarshalJSON(data []byte) error {
 	var f joinFile

@@ -92,5 +92,5 @@ func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(FeatureKernel), nil // every kernel of this package is one
+	return k.(FeatureKernel), nil // every kernel of this package implements it
 }
