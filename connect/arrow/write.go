@@ -27,8 +27,8 @@ const (
 
 // SchemaOf returns the Arrow schema under which records of s are written.
 //
-// Errors: *[param.Error] for a schema that is not of a table, and for datetimes in nanoseconds that
-// 64 bits cannot represent.
+// Errors: *[param.Error] for a schema that is not of a table, and for datetimes in nanoseconds
+// beyond 64 bits.
 func SchemaOf(s records.Schema) (*aw.Schema, error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err

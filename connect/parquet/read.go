@@ -18,10 +18,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadFrame reads all records of a table, as many row groups concurrently as there are processors.
+// ReadFrame reads all records of a table. It reads one row group for each processor concurrently.
 //
-// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has a
-// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has an
+// unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
 	in, err := open(r, size, s, limits)

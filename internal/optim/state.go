@@ -24,7 +24,7 @@ func (s *State) AppendState(dst []byte) []byte {
 func (s *State) StateLen() int { return 8 + 4*(len(s.m)+len(s.v)) }
 
 // SetState restores the state that AppendState wrote. Errors: an error for a state of another
-// length, with a moment that is not finite, or with a step number that is negative or above 2³¹−1.
+// length, with a moment that is not finite, or with a step number outside [0, 2³¹−1].
 func (s *State) SetState(state []byte) error {
 	if len(state) != s.StateLen() {
 		return errState
