@@ -339,11 +339,11 @@ func (n *decoder) SetState(state []byte) error {
 		for i := range values {
 			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
 			if math.IsNaN(float64(values[i])) || math.IsInf(float64(values[i]), 0) {
-				return fmt.Errorf("%w: it has a moment that is not finite", errState)
+				return fmt.Errorf("%w: it has the moment %v; want a finite number", errState, values[i])
 			}
 		}
 		if counts[len(counts)-1] < 0 {
-			return fmt.Errorf("%w: it has a negative number of batches", errState)
+			return fmt.Errorf("%w: it has %d batches; want 0 or more", errState, counts[len(counts)-1])
 		}
 		restored, state = append(restored, values), state[8+4*len(values):]
 	}

@@ -99,7 +99,7 @@ func skipHeader(lines *csvLines, columns int) error {
 		return err
 	}
 	if len(names) != columns {
-		return malformed("the header does not have the schema's number of columns, %d", columns)
+		return malformed("the header has %d columns: want %d, as the schema says", len(names), columns)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (w *SetWriter) Add(items []uint32) error {
 
 func (w *SetWriter) add(items []uint32) error {
 	if w.rows == maxRows {
-		return param.New("records rows", w.rows, "at most 2³¹-1")
+		return param.New("records.SetWriter.Add", w.rows, "at most 2³¹-1")
 	}
 	if w.blocks.add(w.encoder.encode(w.rows, items)) {
 		w.flushBlock()
@@ -217,7 +217,8 @@ type mappedHead struct {
 func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	var h mappedHead
 	if size < headBytes+footBytes {
-		return h, malformed("%d bytes are too few for a file of sets", size)
+		return h, malformed("%d bytes are too few for a file of sets: want at least %d", size,
+			headBytes+footBytes)
 	}
 	var head [headBytes]byte
 	var foot [footBytes]byte

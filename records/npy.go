@@ -161,12 +161,12 @@ func (h npyHeader) rows(dim int, what string) (int, error) {
 	product := 1
 	for _, size := range h.Shape[1:] {
 		if size == 0 || size > maxDim/product {
-			return 0, malformed("%s does not have the schema's shape", what)
+			return 0, malformed("%s does not have records of %d numbers, the schema's dimension", what, dim)
 		}
 		product *= size
 	}
 	if product != dim {
-		return 0, malformed("%s does not have the schema's shape", what)
+		return 0, malformed("%s does not have records of %d numbers, the schema's dimension", what, dim)
 	}
 	if h.Shape[0] > min(maxRows, math.MaxInt/8/dim) {
 		return 0, malformed("%s announces more records than a table holds", what)

@@ -142,7 +142,7 @@ func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, er
 // whole checks the size of the file against the size that its header declares.
 func (e rowArray) whole(size int64, what string) error {
 	if want := e.at + int64(e.rows)*int64(e.width)*int64(e.size); size != want {
-		return malformed("%s has %d bytes, but its header declares %d", what, size, want)
+		return malformed("%s is shorter or longer than its header declares", what)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 				p.schema.String(), s.String())
 		}
 		if p.values.rows > maxRows-n {
-			return nil, param.New("records rows", "too many rows in all parts together",
+			return nil, param.New("records.NewPartedTable.parts", "too many rows in all parts together",
 				fmt.Sprintf("at most %d", maxRows))
 		}
 		n += p.values.rows

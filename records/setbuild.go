@@ -158,7 +158,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 // Errors: *[param.Error] if there are more rows than a table holds.
 func (b *SetBuilder) Add(items []uint32) error {
 	if b.b.n >= maxRows {
-		return param.New("records rows", "one more", "at most 2³¹-1")
+		return param.New("records.SetBuilder.Add", "one more", "at most 2³¹-1")
 	}
 	b.b.add(items)
 	return nil

@@ -58,7 +58,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	}
 	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) ||
 		offsets[len(offsets)-1] > len(items) {
-		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)),
+		return nil, param.New("records.FromCSR.offsets", fmt.Sprintf("%d offsets", len(offsets)),
 			"one more than rows, ascending from 0 to at most the number of items")
 	}
 	for i := range len(offsets) - 1 {

@@ -78,7 +78,8 @@ type chunks struct {
 
 func newChunks(s Schema, rows int, emit func(*SetTable) error) (*chunks, error) {
 	if rows < 1 || rows > maxRows {
-		return nil, param.New("records rows", rows, "a positive number of rows per table")
+		return nil, param.New("records.StreamTransactions.rows", rows,
+			"a positive number of rows per table")
 	}
 	b, err := newSetBuilder(s)
 	return &chunks{b, rows, emit}, err

@@ -78,8 +78,8 @@ func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	}
 	for i, row := range rows {
 		if len(row) != s.dim {
-			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)),
-				fmt.Sprintf("length %d", s.dim))
+			return nil, param.New(fmt.Sprintf("records.FromRows.rows[%d]", i),
+				fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim))
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)
@@ -94,7 +94,7 @@ func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	}
 	n, dim := m.Dims()
 	if dim != s.dim {
-		return nil, param.New("records matrix", fmt.Sprintf("%d columns", dim),
+		return nil, param.New("records.FromMatrix.m", fmt.Sprintf("%d columns", dim),
 			fmt.Sprintf("%d columns", s.dim))
 	}
 	flat := make([]float32, 0, n*dim)

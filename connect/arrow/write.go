@@ -122,8 +122,11 @@ func WriteFrame(w io.Writer, l Layout, f *records.Frame) error {
 }
 
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
-	if part == nil || !part.Schema().Equal(s) {
-		return nil, param.New("arrow.WriteFrames", "records of another schema", s.String())
+	if part == nil {
+		return nil, param.New("arrow.WriteFrames", nil, "records")
+	}
+	if !part.Schema().Equal(s) {
+		return nil, param.New("arrow.WriteFrames", part.Schema().String(), s.String())
 	}
 	if f, ok := records.AsFrame(part); ok {
 		return f, nil

@@ -70,8 +70,11 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 // frameOf returns a part as a frame.
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	const path = "parquet.WriteFrames"
-	if part == nil || !part.Schema().Equal(s) {
-		return nil, param.New(path, "records of another schema", s.String())
+	if part == nil {
+		return nil, param.New(path, nil, "records")
+	}
+	if !part.Schema().Equal(s) {
+		return nil, param.New(path, part.Schema().String(), s.String())
 	}
 	if f, ok := records.AsFrame(part); ok {
 		return f, nil

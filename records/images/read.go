@@ -77,7 +77,7 @@ type found struct {
 
 // each reads all files of a folder.
 func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) error) error {
-	if err := check(folder, s, limits); err != nil {
+	if err := check("images.ReadFolder", folder, s, limits); err != nil {
 		return err
 	}
 	names := s.ClassNames()
@@ -106,16 +106,16 @@ func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) e
 	return nil
 }
 
-func check(folder fs.FS, s records.Schema, limits records.Limits) error {
+func check(path string, folder fs.FS, s records.Schema, limits records.Limits) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
 	var c param.Checker
 	c.Add(limits.Validate())
-	c.OK(folder != nil, "images.ReadFolder.folder", nil, "a folder, such as os.DirFS")
-	c.OK(s.IsImage(), "images.ReadFolder.schema", s.String(), "images")
+	c.OK(folder != nil, path+".folder", nil, "a folder, such as os.DirFS")
+	c.OK(s.IsImage(), path+".schema", s.String(), "images")
 	for _, name := range s.ClassNames() {
-		c.OK(isFolderName(name), "images.ReadFolder classes", fmt.Sprintf("%.40q", name),
+		c.OK(isFolderName(name), path+" classes", fmt.Sprintf("%.40q", name),
 			"a name that a folder can have on every system")
 	}
 	return c.Err()

@@ -24,7 +24,7 @@ func WriteFolder(folder string, t *records.Table) error {
 		return param.New("images.WriteFolder", nil, "records")
 	}
 	s := t.Schema()
-	if err := check(os.DirFS(folder), s, records.Limits{}); err != nil {
+	if err := check("images.WriteFolder", os.DirFS(folder), s, records.Limits{}); err != nil {
 		return err
 	}
 	names := s.ClassNames()
