@@ -163,7 +163,7 @@ func TestServerThatForgets(t *testing.T) {
 		forgets = !there
 	}
 	if !forgets {
-		t.Error("the server lost no unsynchronised row, so the test proves nothing")
+		t.Error("the server lost no unsynchronised table, so the test proves nothing")
 	}
 }
 
