@@ -15,7 +15,7 @@ type cpu struct {
 	sums    pool[[]float64] // sums over columns
 }
 
-// CPU returns a backend that uses all cores of the Go scheduler.
+// CPU returns a backend that uses all cores available to the Go scheduler.
 //
 // Guarantee: results have the same bits for every number of cores.
 func CPU() Backend { return CPUWith(0) }
