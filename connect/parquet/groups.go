@@ -19,7 +19,7 @@ func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 			yield(nil, param.New("parquet.Groups workers", workers, "a positive number"))
 			return
 		}
-		in, err := open(r, size, s, limits)
+		in, err := open("parquet.Groups", r, size, s, limits)
 		if err != nil {
 			yield(nil, err)
 			return

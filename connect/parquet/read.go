@@ -24,7 +24,7 @@ import (
 // unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
-	in, err := open(r, size, s, limits)
+	in, err := open("parquet.ReadFrame", r, size, s, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 			yield(nil, param.New("parquet.Stream rows", rows, "a positive number"))
 			return
 		}
-		in, err := open(r, size, s, limits)
+		in, err := open("parquet.Stream", r, size, s, limits)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -96,15 +96,15 @@ type input struct {
 	sizes   []int64 // rows of each group
 }
 
-// open finds the schema's columns in a file.
-func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) (in *input,
-	err error) {
+// open finds the schema's columns in a file. caller names the exported function in errors.
+func open(caller string, r io.ReaderAt, size int64, s records.Schema,
+	limits []records.Limits) (in *input, err error) {
 	defer rescue(&err)
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
 	}
 	if r == nil {
-		return nil, param.New("parquet.ReadFrame.reader", nil, "a file")
+		return nil, param.New(caller+".reader", nil, "a file")
 	}
 	if err := checkFooter(r, size); err != nil {
 		return nil, err
