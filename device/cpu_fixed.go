@@ -48,7 +48,8 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 	c.done(j)
 }
 
-// seen returns a matrix that shares the sum's memory, for kernels that treat its elements as int32.
+// seen returns a matrix that shares the sum's memory. It is for kernels that treat its elements as
+// int32.
 func (b FixedBlock) seen() Matrix {
 	return HostMatrix(b.Rows, b.Cols,
 		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))

@@ -166,9 +166,8 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 	}
 }
 
-// TestOdd checks that Odd returns numbers with their last bit set that are not larger in absolute
-// value than the original numbers. It checks that the result is 0 if a product could still be a
-// tie.
+// TestOdd checks that Odd returns numbers with their last bit set. Their absolute values must be at
+// most the original ones. The result must be 0 if a product could still be a tie.
 func TestOdd(t *testing.T) {
 	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
 		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {

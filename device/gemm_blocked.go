@@ -287,8 +287,8 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	}
 }
 
-// edges holds sixteen lanes that a mask keeps, followed by sixteen lanes that it does not keep.
-// Every mask is a part of edges, which is never written.
+// edges holds sixteen lanes of −1, which a mask keeps, followed by sixteen lanes of 0, which it
+// drops. Every mask is a part of edges, which is never written.
 var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // edge returns a mask without the last missing lanes of a vector that has 8 or 16 lanes.

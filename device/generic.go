@@ -2,7 +2,7 @@ package device
 
 import "math"
 
-// generic returns the portable version of every kernel. Products are converted explicitly, so that
+// generic returns the portable version of every kernel. Products are converted explicitly, so
 // compilers do not fuse a product with an addition. The bits are then the same on every processor.
 func generic() *kernels {
 	return &kernels{

@@ -12,7 +12,7 @@ import (
 // Operations take a few hundred microseconds, and waking a parked goroutine takes a large part of
 // that time. So helpers poll for a short time before they park. A caller never waits for a helper
 // that has not taken a piece of the caller's job. A caller that finds the team busy does the whole
-// job itself. Results do not depend on which goroutine does which piece.
+// job itself. The division of the pieces among goroutines does not affect results.
 type team struct {
 	helpers int
 	busy    sync.Mutex

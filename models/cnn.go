@@ -42,7 +42,7 @@ type CNN struct {
 // Name returns "cnn".
 func (CNN) Name() string { return "cnn" }
 
-// maxSide bounds the sides of images, windows and layers, so that sizes stay far from overflowing.
+// maxSide bounds the sides of images, windows and layers, so sizes stay far from overflowing.
 const maxSide = 1 << 14
 
 func (c *checker) side(path string, n int) {
@@ -78,7 +78,7 @@ func (c *checker) convolution(path string, l Convolution) {
 		l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
-// windows checks that every window fits into the image that the layer before it outputs.
+// windows checks that every window fits into the output image of the layer before it.
 func (c *checker) windows(a CNN) {
 	m := a.image()
 	for i, l := range a.Convolutions {

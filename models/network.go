@@ -50,11 +50,11 @@ type Density interface {
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into the caller's storage, so that several networks can share
-// one contiguous vector.
+// A Binder can move its parameters into the caller's storage. Several networks can then share one
+// contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.
-	// The shapes must be those of Params.
+	// The shapes of p must be the shapes of Params.
 	Bind(p device.Params)
 }
 
@@ -82,9 +82,9 @@ type Visible struct {
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
 	Sparse     bool       `json:"sparse"`     // records are sets of items
 	// Blocks group the coordinates of a record; nil means that coordinates are independent. With
-	// blocks, Density.Sample returns the probabilities of the levels of a one-hot block, the means of
-	// numbers given that they are not missing, and the probabilities of missing indicators. Likelihood
-	// applies to numbers.
+	// blocks, Density.Sample returns the probabilities of the levels of a one-hot block. For numbers
+	// it returns the means given that they are not missing, and the probabilities of missing
+	// indicators. Likelihood applies to numbers.
 	Blocks []Block `json:"blocks,omitempty"`
 }
 

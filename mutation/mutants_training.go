@@ -1,7 +1,7 @@
 package main
 
-// sgdMutants returns faults in DP-SGD: in clipping, policies, groups, batches, and what a trainer
-// shows and saves.
+// sgdMutants returns faults in DP-SGD: in clipping, policies, groups, batches, and in the output
+// and saved state of a trainer.
 func sgdMutants() []mutant {
 	const in = "sgd"
 	all := at(in, "")

@@ -129,8 +129,8 @@ func (t *Trainer) gather(data records.Data, lo int) {
 	}
 }
 
-// coming returns the rows that will be read after the first hi rows of the sample: the next rows of
-// the sample or, at its end, the first rows of the next step's sample.
+// coming returns the rows that will be read after the first hi rows of the sample. These are the
+// next rows of the sample or, at its end, the first rows of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
 	if len(rows) == 0 && t.allowance != nil {
@@ -147,8 +147,8 @@ func (t *Trainer) gatherPart(piece int) {
 	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
-// addClipped clips with the norms of the very gradients that it adds, not with norms of an earlier
-// pass, so the bound holds even if gradients differ between calls.
+// addClipped clips with the norms of the same gradients that it adds, and not with norms of an
+// earlier pass. So the bound holds even if gradients differ between calls.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
 		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)

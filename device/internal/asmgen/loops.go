@@ -10,7 +10,7 @@ import (
 )
 
 // The loops process n ≥ 0 numbers, eight (or sixteen) at a time. The remaining numbers are read and
-// written with a mask, so that memory outside the operands is not accessed.
+// written with a mask, so memory outside the operands is not accessed.
 
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
@@ -242,7 +242,7 @@ const widest = 65536
 
 // cosSin subtracts n·π/2 from x, with π/2 divided into three parts. The products are exact inside
 // the fused operations. The first difference is exact too, because the first product and x are
-// multiples of the same power of two. The polynomials are those of Cephes (Moshier).
+// multiples of the same power of two. The polynomials are from Cephes (Moshier).
 func cosSin() {
 	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
 	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
@@ -314,7 +314,7 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 }
 
 // doubles converts the next eight numbers of an operand to float64. Without a mask, it reads the
-// two halves separately, which saves an instruction that moves the upper half.
+// two halves separately. This saves an instruction that moves the upper half.
 func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	if l.mask != nil {
 		x := YMM()

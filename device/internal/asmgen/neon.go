@@ -28,7 +28,7 @@ func (f *neonFile) line(format string, args ...any) {
 	fmt.Fprintf(&f.asm, format+"\n", args...)
 }
 
-// word writes an instruction with three registers, each of which has four (or two) lanes.
+// word writes an instruction with three registers of four (or two) lanes each.
 func (f *neonFile) word(name string, d, n, m int) {
 	code, ok := neonCodes[name]
 	if !ok {
@@ -209,7 +209,7 @@ func (t *translation) find(loop string) {
 }
 
 // rest writes the body of the loop again for the remaining numbers, fewer than eight. It works on
-// copies on the stack, so that memory outside the operands is not accessed.
+// copies on the stack, so memory outside the operands is not accessed.
 func (t *translation) rest(loop string) {
 	t.word("EOR", spareA, spareA, spareA)
 	for i, p := range t.pointers {
