@@ -30,7 +30,7 @@ type fileHeader struct {
 
 // Encode returns a file that contains the released state and nothing else.
 //
-// Errors: *param.Error for the zero value; those of [models.MarshalDensity].
+// Errors: *param.Error for the zero value; all errors of [models.MarshalDensity].
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()
