@@ -38,7 +38,7 @@ type Cell struct {
 	Kept bool `json:"kept"`
 }
 
-// CellKind says what is counted.
+// CellKind is the kind of value that a cell counts.
 type CellKind string
 
 // The kinds of cell.
@@ -164,7 +164,7 @@ func spanned(c records.Column, first, last int) records.Column {
 	return c.WithLevels(levels[first : last+1]...)
 }
 
-// String lists what is kept, column by column.
+// String lists the kept cells, column by column.
 func (d *Draft) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "draft: %v\n", d.Schema)

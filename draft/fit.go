@@ -38,15 +38,13 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
-// FitStream is [Fit] for records that arrive in parts, in memory that does not grow with their
-// number.
+// FitStream is [Fit] for records that arrive in parts. Its memory does not grow with their number.
 //
 // Units: each record must be in exactly one part. If the ledger protects users, all records of a
 // user must be in one part. Under such a ledger, a second part is refused unless both parts state
-// different parts of all users by records.WithPart.
-// Guarantee: that of Fit for the records of all parts together.
-// Errors: those of Fit, and those of the stream, which end the run. The author of the stream must
-// ensure that its errors reveal nothing about the records.
+// different parts of all users by records.WithPart. Guarantee: as for Fit, for the records of all
+// parts together. Errors: all errors of Fit; errors of the stream, which end the run. The author of
+// the stream must ensure that its errors reveal nothing about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {

@@ -47,10 +47,9 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 
 // Release is Fit for records that are already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards together. Each record must be in exactly one
-// shard.
-// Errors: those of Fit; *param.Error for no shards, for shards of another plan, for shards whose
-// Add has failed, and for a ledger whose unit the shards do not support.
+// Guarantee: as for Fit, for the records of all shards together. Each record must be in exactly one
+// shard. Errors: all errors of Fit; *param.Error for no shards, for shards of another plan, for
+// shards whose Add has failed, and for a ledger with a unit that the shards do not support.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -70,8 +69,7 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 // all records, merged from shards as package partial describes. The plan's event is reserved on the
 // ledger before read is called.
 //
-// Guarantee: that of Release.
-// Errors: those of Release and those of read.
+// Guarantee: see Release. Errors: all errors of Release and of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
