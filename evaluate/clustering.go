@@ -18,10 +18,9 @@ type Clustering struct {
 	Counts  [][]int `json:"counts"`  // records of each cluster by class
 }
 
-// ClusteringAccuracy measures k clusters against classes: clusters are matched to
-// classes one to one so that as many records as possible lie in the cluster of
-// their class. Clusters and classes may differ in number; unmatched records count as
-// wrong.
+// ClusteringAccuracy measures k clusters against classes. It matches clusters to classes one to
+// one, with the largest possible number of records in the cluster of their class. Clusters and
+// classes may differ in number; unmatched records count as wrong.
 //
 // Shapes: assignments, in [0, k), and labels, from 0, have one entry for each record.
 // Errors: *[param.Error] for entries outside their range, naming the record.

@@ -32,9 +32,8 @@ const inceptionSplits = 10
 
 // Inception scores synthetic and held-out real records with a classifier. Neither needs labels.
 //
-// Errors: those of [classify.Classifier.Probabilities], and *[param.Error] for fewer than
-// ten records.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Classifier.Probabilities], and *[param.Error] for fewer than ten
+// records. Guarantee: none; see the package.
 func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionScore, error) {
 	if c == nil {
 		return InceptionScore{}, param.New("evaluate.Inception c", nil, "a classifier")

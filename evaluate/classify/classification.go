@@ -21,8 +21,8 @@ type Classification struct {
 	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
 	// Scores is the ranking by the classifier's scores. For two classes, it is the ranking of the
 	// second class. For more classes, it is the mean over the classes of the ranking of each class
-	// against the rest, and probabilities are used instead of scores if the classifier has them.
-	// Classes of no record or of every record are left out of the mean.
+	// against the rest. These rankings use probabilities instead of scores if the classifier has
+	// them. Classes of no record or of every record are left out of the mean.
 	Scores Ranking `json:"on_scores"`
 }
 
@@ -92,8 +92,8 @@ func (c Classification) Accuracy() float64 {
 	return recordset.Share(right, c.Records())
 }
 
-// MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class that
-// no record has, and that is never predicted, is left out.
+// MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class
+// without records that is never predicted is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
 	for i := range c.Confusion {

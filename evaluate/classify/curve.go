@@ -13,9 +13,9 @@ type ROCPoint struct {
 	TruePositive  float64 `json:"true_positive"`  // fraction of the class at or above it
 }
 
-// ROCCurve returns the whole curve of scores that should rank the records of one class above all
-// others: from (0, 0) to (1, 1), with a point for every score that occurs. The area under it is the
-// ROC of [Rank].
+// ROCCurve returns the receiver operating characteristic of scores that rank the records of one
+// class above all others. The curve goes from (0, 0) to (1, 1), with a point for every distinct
+// score. The area under it is the ROC of [Rank].
 //
 // Errors: *[param.Error] if the lengths differ, a number is NaN, or all records are of one kind.
 func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {

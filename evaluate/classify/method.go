@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Method trains a classifier. It is a method of this package, or a user-defined one that calls
+// Method trains a classifier. It is a method of this package, or a user-defined method that calls
 // [NewClassifier].
 type Method interface {
 	// Name returns the usual name of the method.
@@ -141,7 +141,7 @@ func (c *Classifier) named(scores []float64) []int32 {
 // Scores returns the scores that Predict uses, one for every class of every record, record by
 // record.
 //
-// Errors: those of [Classifier.Predict].
+// Errors: see [Classifier.Predict].
 func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 	if err := c.compatible(d); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 
 // Probabilities returns the probabilities of the classes of every record.
 //
-// Errors: those of [Classifier.Predict], and *[param.Error] for a classifier that
-// has margins only.
+// Errors: all errors of [Classifier.Predict], and *[param.Error] for a classifier that has margins
+// only.
 func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	p, ok := c.scorer.(Prober)
 	if !ok {

@@ -87,7 +87,7 @@ func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 
 // CompareIndexes is like Compare for records that are already indexed.
 //
-// Errors: those of [Statistics.Compare].
+// Errors: see [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
 	if err := errors.Join(s.Validate(), checkPair(real, synthetic)); err != nil {
 		return Report{}, err
