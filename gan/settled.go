@@ -50,8 +50,8 @@ func settle(be device.Backend, net models.Generator, c Config, told *distributio
 	return s
 }
 
-// fitShifts returns shifts of the logits of levels, flags and missing values with which their mean
-// probabilities equal the class's released probabilities.
+// fitShifts returns shifts of the logits of levels, flags and missing values. With these shifts
+// their mean probabilities equal the class's released probabilities.
 func (s *settled) fitShifts(flat []float32, dim, class int) []float64 {
 	shifts := make([]float64, dim)
 	rows := float64(len(flat) / dim)
@@ -94,8 +94,8 @@ func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	}
 }
 
-// gap returns the difference between two probabilities' logits or, if they belong to one of several
-// levels, between their logarithms.
+// gap returns the difference between the logits of two probabilities. If they belong to one of
+// several levels, it returns the difference between their logarithms.
 func gap(want, have float64, several bool) float64 {
 	const least = 1e-6
 	want, have = min(max(want, least), 1-least), min(max(have, least), 1-least)
