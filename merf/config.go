@@ -35,9 +35,9 @@ type Config struct {
 	// the noisy counts. Under add-or-remove-one the exact number is private, so Nominal is approximate
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
-	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity, for the whole
-	// release or, with Batches, for each release. 0 means the smallest multiplier that meets the
-	// budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the
+	// whole release or, with Batches, of each release. 0 means the smallest multiplier that meets
+	// the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.

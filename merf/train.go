@@ -16,8 +16,8 @@ import (
 // StageTrain is the name of the stage that trains a generator. This stage costs no privacy.
 const StageTrain = "generator"
 
-// Train trains a generator against a released embedding, so that the mean features of its records
-// match the released means of every class.
+// Train trains a generator against a released embedding: the mean features of its records approach
+// the released means of every class.
 //
 // Guarantee: training uses the embedding only, so the generator has the embedding's guarantee at no
 // further cost. This holds for any number of generators. Errors: *param.Error values, joined;
