@@ -74,7 +74,7 @@ func (a Accuracy) Validate(s records.Schema) error {
 
 // Statistic trains the classifier.
 //
-// Errors: those of drawing and training; ctx.Err().
+// Errors: all errors of drawing and training; ctx.Err().
 func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	n := a.Records
 	if n == 0 {

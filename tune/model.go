@@ -41,7 +41,7 @@ type modelJSON struct {
 
 // Encode writes the winner with the index of its candidate.
 //
-// Errors: those of the winner's Encode.
+// Errors: all errors of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {
 	f, err := m.Model.Encode()
 	if err != nil {
