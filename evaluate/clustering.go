@@ -31,8 +31,8 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 	}
 	if len(assignments) != len(labels) {
 		return Clustering{},
-			param.New("evaluate.ClusteringAccuracy labels", len(labels),
-				fmt.Sprintf("%d, one for each assignment", len(assignments)))
+			param.New("evaluate.ClusteringAccuracy labels", "more or fewer than assignments",
+				"one label for each assignment")
 	}
 	counts, err := tabulate(assignments, labels, k)
 	if err != nil {
@@ -57,7 +57,8 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	classes := int32(0)
 	for i, l := range labels {
 		if l < 0 || l >= 1<<20 {
-			return nil, param.New(fmt.Sprintf("evaluate labels[%d]", i), "no class", "a class number from 0")
+			return nil, param.New(fmt.Sprintf("evaluate.ClusteringAccuracy labels[%d]", i), "no class",
+				"a class number from 0 to 2^20 - 1")
 		}
 		classes = max(classes, l+1)
 	}
@@ -67,8 +68,8 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	}
 	for i, c := range assignments {
 		if c < 0 || int(c) >= k {
-			return nil, param.New(fmt.Sprintf("evaluate assignments[%d]", i), "no cluster",
-				fmt.Sprintf("a cluster in [0, %d)", k))
+			return nil, param.New(fmt.Sprintf("evaluate.ClusteringAccuracy assignments[%d]", i),
+				"no cluster", fmt.Sprintf("a cluster in [0, %d)", k))
 		}
 		counts[c][labels[i]]++
 	}

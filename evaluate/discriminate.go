@@ -49,7 +49,7 @@ func JensenShannon(m classify.Method, synthetic, real,
 	n := min(synthetic.Len(), real.Len(), held.Len())
 	if n < 4 {
 		return JensenShannonScore{},
-			param.New("evaluate.JensenShannon records", n, "at least four of each kind")
+			param.New("evaluate.JensenShannon records", "too few", "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
 	real = recordset.AtMost(real, n, 0)

@@ -96,7 +96,8 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	f = f.withDefaults()
 	f.Rows = min(f.Rows, synthetic.Len(), real.Len(), held.Len())
 	if f.Rows < 2 {
-		return Similarity{}, param.New("evaluate.Fidelity records", f.Rows, "at least two of each kind")
+		return Similarity{}, param.New("evaluate.Fidelity records", "too few",
+			"at least two of each kind")
 	}
 	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed),
 		recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)

@@ -58,7 +58,7 @@ func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionS
 func splitScores(c *classify.Classifier, d records.Data) (mean, deviation float64, err error) {
 	if d.Len() < inceptionSplits {
 		return 0, 0,
-			param.New("evaluate.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
+			param.New("evaluate.Inception records", "too few", fmt.Sprintf("at least %d", inceptionSplits))
 	}
 	p, err := c.Probabilities(d)
 	if err != nil {

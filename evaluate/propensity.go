@@ -70,7 +70,7 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		n = min(n, d.Len())
 	}
 	if n < 4 {
-		return PropensityScore{}, param.New(path+" records", n, "at least four of each kind")
+		return PropensityScore{}, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	out := PropensityScore{Model: p.Model.Name(), Discriminator: p.Discriminator.Name(), Records: n}
 	real = recordset.AtMost(real, n, p.Seed)

@@ -29,7 +29,7 @@ type bins struct {
 func (x *design) bins() (*bins, error) {
 	if int64(x.rows())*int64(x.dim) > 1<<32 {
 		const want = "records that fit into 4 GiB with a byte for each coordinate"
-		return nil, param.New("evaluate trees", fmt.Sprintf("%d coordinates", x.dim), want)
+		return nil, param.New("classify.Method.Fit", fmt.Sprintf("%d coordinates", x.dim), want)
 	}
 	x.binning.Do(func() { x.binned = makeBins(x) })
 	return x.binned, nil

@@ -41,7 +41,7 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 			c.schema.Classes())
 		return Classification{}, param.New("classify.Classifier.Test", s, want)
 	}
-	scores, err := c.Scores(d)
+	scores, err := c.scores("Test", d)
 	if err != nil {
 		return Classification{}, err
 	}
@@ -60,11 +60,12 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		confusion[i] = make([]int, k)
 	}
 	if len(labels) != len(named) {
-		return nil, param.New("classify labels", len(labels), "one label for each record")
+		return nil, param.New("classify.Classifier.Test", "more or fewer labels than records",
+			"one label for each record")
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
-			return nil, param.New(fmt.Sprintf("classify labels[%d]", i), "no class",
+			return nil, param.New(fmt.Sprintf("classify.Classifier.Test labels[%d]", i), "no class",
 				fmt.Sprintf("a class in [0, %d)", k))
 		}
 		confusion[l][named[i]]++

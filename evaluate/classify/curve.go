@@ -20,7 +20,8 @@ type ROCPoint struct {
 // Errors: *[param.Error] if the lengths differ, a number is NaN, or all records are of one kind.
 func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 	if len(scores) != len(positive) {
-		return nil, param.New("classify.ROCCurve positive", len(positive), "one for each score")
+		return nil, param.New("classify.ROCCurve positive", "more or fewer values than scores",
+			"one value for each score")
 	}
 	if slices.ContainsFunc(scores, math.IsNaN) {
 		return nil, param.New("classify.ROCCurve scores", "NaN", "numbers")
@@ -34,7 +35,7 @@ func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 		}
 	}
 	if len(class) == 0 || len(others) == 0 {
-		return nil, param.New("classify.ROCCurve positive", len(class),
+		return nil, param.New("classify.ROCCurve positive", "records of one kind",
 			"records of the class and others")
 	}
 	slices.Sort(class)

@@ -25,7 +25,8 @@ type Ranking struct {
 // Errors: *[param.Error] if the lengths differ or a number is NaN.
 func Rank(scores []float64, positive []bool) (Ranking, error) {
 	if len(scores) != len(positive) {
-		return Ranking{}, param.New("classify.Rank positive", len(positive), "one for each score")
+		return Ranking{}, param.New("classify.Rank positive", "more or fewer values than scores",
+			"one value for each score")
 	}
 	if slices.ContainsFunc(scores, math.IsNaN) {
 		return Ranking{}, param.New("classify.Rank scores", "NaN", "numbers")

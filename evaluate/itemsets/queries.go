@@ -181,7 +181,7 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 //
 // Errors: see [Queries.Compare].
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
-	if err := checkPair(real, synthetic); err != nil {
+	if err := checkPair("itemsets.Queries", real, synthetic); err != nil {
 		return QueryErrors{}, err
 	}
 	q = q.withDefaults()

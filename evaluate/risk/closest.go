@@ -30,8 +30,11 @@ func Distances(synthetic, members, others records.Data, rows int, seed uint64) (
 		return Closest{}, err
 	}
 	n := min(synthetic.Len(), members.Len(), others.Len())
-	if n < 1 || rows < 0 {
-		return Closest{}, param.New("risk.Distances records", min(n, rows), "at least one of each kind")
+	if n < 1 {
+		return Closest{}, param.New("risk.Distances records", "none", "at least one of each kind")
+	}
+	if rows < 0 {
+		return Closest{}, param.New("risk.Distances rows", rows, "a number of records, or 0 for 2000")
 	}
 	if rows == 0 {
 		rows = 2000

@@ -51,8 +51,8 @@ func (m Membership) Attack(synthetic, members, others records.Data) ([]Attack, e
 	if m.Rows == 0 {
 		m.Rows = 2000
 	}
-	if n := min(synthetic.Len(), members.Len(), others.Len()); n < 4 {
-		return nil, param.New(path+" records", n, "at least four of each kind")
+	if min(synthetic.Len(), members.Len(), others.Len()) < 4 {
+		return nil, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	guessed, spare := halves(others.Len(), m.Seed)
 	in := read(members, min(m.Rows, len(guessed)), m.Seed+1)
