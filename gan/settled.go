@@ -2,6 +2,7 @@ package gan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -243,8 +244,8 @@ func (s *settled) sections() []synth.Section {
 // Errors: synth.ErrFormat.
 func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*settled, error) {
 	if bins < 1 || bins > mostBins || schema.Kind() != records.MixedTable {
-		return nil,
-			errors.New("distributions with an invalid number of bins, or for records that are not a table")
+		return nil, fmt.Errorf("distributions of %v with %d bins, want a table and 1 to %d bins", schema,
+			bins, mostBins)
 	}
 	s := &settled{bins: bins, cells: newCells(schema, bins)}
 	ranked := 0
@@ -264,7 +265,8 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, synth.Malformed(errors.New("values that a run cannot have written: " + name))
+				return nil, synth.Malformed(fmt.Errorf("section %s has the value %v, want %v to %v", name, v,
+					lo, hi))
 			}
 		}
 		for c := range classes {

@@ -270,5 +270,6 @@ func take(s records.Schema, drawn []records.Data, places []place) (records.Data,
 	case *records.SetTable:
 		return t.Take(rows), nil
 	}
-	return nil, fmt.Errorf("labelling: records of type %T", all)
+	return nil, fmt.Errorf("labelling: drawn records have the type %T, want %T, %T or %T", all,
+		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil))
 }

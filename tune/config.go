@@ -189,8 +189,8 @@ func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error))
 		}
 	}
 	if !found {
-		return Config{}, fmt.Errorf("tune: a search of %v trials: %w", c.Trials.Mean,
-			accountant.ErrBudgetExceeded)
+		return Config{}, fmt.Errorf("tune: a search of %v trials costs more than ε = %g: %w",
+			c.Trials.Mean, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return best, nil
 }

@@ -167,7 +167,8 @@ func readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, err
 	}
 	if len(j.Candidates) > mostCandidates {
-		return nil, fmt.Errorf("%w: %d candidates", synth.ErrFormat, len(j.Candidates))
+		return nil, fmt.Errorf("%w: %d candidates, want at most %d", synth.ErrFormat,
+			len(j.Candidates), mostCandidates)
 	}
 	for _, text := range j.Candidates {
 		p, err := of.ReadPlan(text, synth.WithLimits(s.Limits))
