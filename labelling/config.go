@@ -98,13 +98,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// described returns a schema in words, which state a lack of classes.
+func described(s records.Schema) string {
+	if s.Classes() == 0 {
+		return s.String() + " without classes"
+	}
+	return s.String()
+}
+
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker
 	c.check(&k)
 	k.OK(synth.WorkOf(c.Of) != nil, "labelling.Config.Of", nil,
-		"a plan that embeds a synth.Program, as those of all systems do")
+		"a plan that embeds a synth.Program, as plans of all systems do")
 	if c.Of != nil {
 		k.OK(!slices.Contains([]string{systemName, "sequence", "tune"}, c.Of.System()),
 			"labelling.Config.Of", c.Of.System(), "a plan of one system, such as merf, gan or mix")
@@ -118,7 +126,8 @@ func (c Config) Validate() error {
 	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "labelling.Config.Of.Budget.Relation",
 		c.Of.Budget().Relation, "the labelling's relation, "+c.Budget.Relation.String())
 	released := synth.Inner{Plan: c.Of}.Releases()
-	k.OK(s.Classes() > 1, "labelling.Config.Of.Schema", s, "records of two classes or more")
+	k.OK(s.Classes() > 1, "labelling.Config.Of.Schema", described(s),
+		"records of two classes or more")
 	k.OK(released.Equal(s), "labelling.Config.Of", released,
 		"a system whose synthetic records have its own schema, labels included: "+
 			records.Difference(released, s))

@@ -382,7 +382,7 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 		}
 		own, again, of := draw(t, gen, 20), draw(t, back, 20), draw(t, inner, 20)
 		if !slices.Equal(values(own), values(of)) {
-			t.Errorf("%v: images are not those of the other system", contrast)
+			t.Errorf("%v: the images differ from the other system's images", contrast)
 		}
 		if !slices.Equal(values(own), values(again)) || !slices.Equal(own.Labels(), again.Labels()) {
 			t.Errorf("%v: a generator that was read back draws other images", contrast)

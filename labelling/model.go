@@ -189,7 +189,7 @@ func (m *Model) check() error {
 	var k param.Checker
 	const path = "labelling.Model."
 	s := m.Schema()
-	k.OK(s.Classes() > 1, path+"Schema", s, "records of two classes or more")
+	k.OK(s.Classes() > 1, path+"Schema", described(s), "records of two classes or more")
 	m.config.checkRule(&k, path, s)
 	k.OK(m.config.Tries > 0 && m.config.Tries <= mostTries, path+"Tries", m.config.Tries,
 		"a positive number")

@@ -98,7 +98,7 @@ func (c *drawing) relabelled(n int) (records.Data, error) {
 // of that class.
 func (c *drawing) named(n int) (records.Data, error) {
 	rows, err := records.Concat(c.schema)
-	var best []place // of rows: those that are assigned to the class first
+	var best []place // of rows: rows assigned to the class come first
 	for try := 0; try < c.m.config.Tries*len(c.of) && !full(best, n); try++ {
 		if rows, best, err = c.better(rows, best, n); err != nil {
 			return nil, err

@@ -122,7 +122,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm,
 		"a bound on the features' norm, from 2^-40 to 2^40")
 	k.OK(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
-		"a bound on the features' change, positive and at most twice that of the norm")
+		"a bound on the features' change, positive and at most twice the bound on the norm")
 }
 
 // validateGenerator builds the network, because a valid architecture may not fit the records.

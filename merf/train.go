@@ -87,7 +87,7 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
-	pieces        []piece            // parts of the features, one of which a step compares
+	pieces        []piece            // parts of the features; a step compares one part
 	features      device.Matrix      // of the batch; then the loss gradient in them
 	mean, pull    device.Matrix      // sum of one class; pull (see aim) of each class
 	own           []float32          // of each class; see aim

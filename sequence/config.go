@@ -71,7 +71,7 @@ func (c Config) Validate() error {
 
 func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 	if synth.WorkOf(p) == nil {
-		k.OK(false, path, nil, "a plan that embeds a synth.Program, as those of all systems do")
+		k.OK(false, path, nil, "a plan that embeds a synth.Program, as plans of all systems do")
 		return
 	}
 	k.Add(records.RefusePersons(path+".Schema", p.Schema()))

@@ -138,7 +138,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 	want, got := rowsOf(drawn), rowsOf(w.given)
 	for row := range got {
 		if !want[row] {
-			t.Fatal("the public records are not those of the released generator")
+			t.Fatal("the public records differ from the released generator's records")
 		}
 	}
 }

@@ -168,11 +168,12 @@ func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) 
 	if err != nil {
 		return nil, err
 	}
+	path := r.program.system + ".FitPasses.read"
 	if !sums.Like(empty) {
-		return nil, param.New("FitPasses.read", "sums of another pass", "sums of the pass asked for")
+		return nil, param.New(path, "sums of another pass", "sums of the requested pass")
 	}
 	if unit := sums.Unit(); unit != "" {
-		return sums, records.CheckUnit("FitPasses.read", unit, r.Ledger.Unit())
+		return sums, records.CheckUnit(path, unit, r.Ledger.Unit())
 	}
 	return sums, nil
 }

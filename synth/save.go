@@ -20,7 +20,7 @@ import (
 type System struct {
 	Name  string                              // as in Program and Generator
 	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and computes its price again
-	Model func(*File, Loading) (Model, error) // rebuilds a model from what Model.Encode returned
+	Model func(*File, Loading) (Model, error) // rebuilds a model from the result of Model.Encode
 }
 
 // Systems lists the systems whose files can be read.
@@ -31,7 +31,7 @@ type Loading struct {
 	Backend       device.Backend               // never nil
 	Architectures []models.DensityArchitecture // user-defined ones, found by name
 	Decodings     []models.GeneratorArchitecture
-	Limits        records.Limits // on the size of what is read
+	Limits        records.Limits // on the contents of the file
 }
 
 // A LoadOption supplies a value that a file cannot hold.
@@ -176,7 +176,7 @@ type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	Config json.RawMessage // the configuration from Work.Config
-	Limits records.Limits  // on the size of what the plan describes
+	Limits records.Limits  // on the contents of the plan
 }
 
 // Network checks a network that the plan describes against the limits before it is built.
