@@ -139,7 +139,7 @@ func TestPlansAreFrozen(t *testing.T) {
 			writes += scribble(reflect.ValueOf(of.config), map[uintptr]bool{})
 		}
 		if after := [2]string{planJSON(t, p), p.String()}; after != before {
-			t.Errorf("%s: the plan has changed with what it was made of:\n%s\nwas\n%s", name, after,
+			t.Errorf("%s: a change of configuration or results changed the plan:\n%s\nwas\n%s", name, after,
 				before)
 		}
 		if writes < 5 {

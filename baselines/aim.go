@@ -205,7 +205,7 @@ const (
 	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
-	farPasses   = 600 // passes if the model is still far from what the round has measured
+	farPasses   = 600 // passes if the model is still far from the round's measurement
 	farSquares  = 4.0 // mean squared error, in variances of the noise, above which a model is far
 	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
@@ -226,7 +226,7 @@ type tableFit struct {
 	model   *graphical.Model
 	rng     *rand.Rand
 	level   int             // units used for a measurement
-	cellsOf map[int][]int32 // what merged returned before
+	cellsOf map[int][]int32 // earlier results of merged
 
 	counts            *mechanism.FixedSum
 	choices, measures *mechanism.Allowance

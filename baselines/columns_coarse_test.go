@@ -84,7 +84,7 @@ func TestPassStates(t *testing.T) {
 	}
 	state[len(state)-2] = 3
 	if _, ok := readPassState(attributes, state, 2); ok {
-		t.Error("a state with a coarse group beyond those of the plan is accepted")
+		t.Error("a state with a coarse group that the plan does not have is accepted")
 	}
 }
 

@@ -13,7 +13,7 @@ type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema.
 	Schema    records.Schema       `json:"schema"`
-	Columns   []Column             `json:"columns"` // what was estimated
+	Columns   []Column             `json:"columns"` // the estimated columns
 	Std       float64              `json:"std"`     // standard deviation of the noise on each count
 	Threshold float64              `json:"threshold"`
 	Guarantee accountant.Guarantee `json:"guarantee"` // guarantee of everything on the ledger

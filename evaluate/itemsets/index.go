@@ -124,7 +124,7 @@ type blockReader struct {
 	batch  device.Batch
 	starts []uint32 // of each item's rows among the block's
 	items  []uint32
-	owners []uint16 // whose items they are
+	owners []uint16 // the record of each item
 	one    []uint32
 }
 
