@@ -52,8 +52,8 @@
 // # Defaults
 //
 // Every field has a default. If [Common.Nominal] is set and the schema allows m items, Independent
-// uses 3·√m items of a record, at most 40: the noise of every count grows with the number of items
-// used. With [Tables.Nominal], Bins is √(s/30), between 4 and 32. Here s is the number of records
-// divided by the noise of one release that costs the whole budget. The measurements are in
+// uses 3·√m items of a record, at most 40. The noise of every count grows with this number. With
+// [Tables.Nominal], Bins is √(s/30), between 4 and 32. Here s is the number of records divided by
+// the noise of one release that costs the whole budget. The measurements are in
 // docs/studies/marginals.md.
 package baselines

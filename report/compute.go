@@ -66,9 +66,9 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 // guarantee on the page does not cover that release. The report's JSON form and its page may be
 // published.
 //
-// Errors: *[param.Error], joined; ctx.Err(). It is an error if there is no guarantee for the
-// synthetic records or for in.Fidelity: none was given, it is marked as not private, or its ε is
-// not finite. Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
+// Errors: *[param.Error], joined; ctx.Err(). It is an error if the synthetic records or in.Fidelity
+// have no guarantee. Guarantees that are marked as not private, or have an infinite ε, do not
+// count. Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
 		return nil, param.New("report.Input.Real", "records",

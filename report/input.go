@@ -43,8 +43,8 @@ type Settings struct {
 	Rows      int // number of records of each kind that are compared, drawn at random; 0 for 50,000
 	Synthetic int // largest number of records drawn from the generator; 0 for 50,000
 	Train     int // number of records of each kind that classifiers are trained on; 0 for 10,000
-	// Near has three uses. It is the number of attacked members, the number of other attacked
-	// records, and the number of synthetic records whose nearest neighbours are searched. 0 is for
+	// Near has two uses. It is the number of attacked members and of other attacked records. It is
+	// also the number of synthetic records for the search of nearest neighbours. The value 0 is for
 	// 2,000, or for fewer if the records have many coordinates, which would slow the search.
 	Near    int
 	Bins    int // number of bins of a histogram of numbers, between the schema's bounds; 0 for 20

@@ -115,8 +115,8 @@ func (r *Run) JudgeInner(in Inner) error {
 //
 // Guarantee: nothing is reserved, since the run's plan holds the part's Stages. Errors: all errors
 // of the part; ErrData if the data failed during the part, whose results must then be discarded;
-// *param.Error for a plan that cannot be a part, for stages that the run's plan lacks, for private
-// records among the public ones, and if Follows and Public do not agree.
+// *param.Error for a plan that cannot be a part, for stages that the run's plan lacks, and for
+// private records among the public ones. It is also an error if Follows and Public do not agree.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Closest holds distances of synthetic records in ascending order: to the closest member, which is
-// a record that the generator was trained on, and to the closest of equally many others. The
-// distances prove nothing; see the package.
+// Closest holds the distances of synthetic records to the closest member, and to the closest of
+// equally many other records, in ascending order. Members are the records that the generator was
+// trained on. The distances prove nothing; see the package.
 type Closest struct {
 	Members, Others []float64
 	// CloserToMembers is the fraction of the synthetic records that are closer to a member than to any

@@ -321,7 +321,7 @@ func TestFiguresWithoutNoise(t *testing.T) {
 
 // TestTheNoiseIsStated uses synthetic records that fit perfectly. On average over 200 releases,
 // each figure must be below 1 by the stated noise. For a column of three cells this average has a
-// standard deviation of 0.031·noise: half the sum of three absolute normal variables has a standard
+// standard deviation of 0.031·noise. Half the sum of three absolute normal variables has a standard
 // deviation of 0.44 times its mean. For more cells it is smaller. So 0.2·noise is six standard
 // deviations: fewer than one false alarm in 10⁷ runs.
 func TestTheNoiseIsStated(t *testing.T) {
