@@ -67,8 +67,8 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 // published.
 //
 // Errors: *[param.Error], joined; ctx.Err(). It is an error if the synthetic records or in.Fidelity
-// have no guarantee. Guarantees that are marked as not private, or have an infinite ε, do not
-// count. Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
+// have no guarantee. Guarantees that are marked as not private, or have no finite ε, do not count.
+// Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
 		return nil, param.New("report.Input.Real", "records",
