@@ -111,8 +111,9 @@ func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 		return false, err
 	}
 	if h.Made < 0 || h.Made > steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return false, synth.Malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps,
-			h.SumStd, h.CountStd))
+		return false, synth.Malformed(fmt.Errorf(
+			"%d of %d releases with noise ±%v on sums and ±%v on counts; want positive noise on sums",
+			h.Made, steps, h.SumStd, h.CountStd))
 	}
 	if s.made = h.Made; h.Done != nil {
 		s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd
