@@ -246,7 +246,8 @@ func (a *Allowance) note(class accountant.NoiseClass) {
 
 // refuse returns an ErrNotCovered. The arguments must not depend on records.
 func (a *Allowance) refuse(format string, args ...any) error {
-	err := fmt.Errorf("%w: %s: %s", ErrNotCovered, a.purpose, fmt.Sprintf(format, args...))
+	err := fmt.Errorf("%w: %s: %s; the event is %s", ErrNotCovered, a.purpose,
+		fmt.Sprintf(format, args...), accountant.Describe(a.event))
 	if a.run.tap != nil {
 		a.run.tap.Refuse(a.purpose, err)
 	}
