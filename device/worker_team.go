@@ -23,6 +23,40 @@ type team struct {
 	closed  atomic.Bool
 	parked  []parking
 	shares  []portion // of the current job: the caller's, then one for each helper
+	users   int       // backends that share the team; teams.mu guards it
+}
+
+// teams holds the teams of the backends in use, by number of goroutines.
+//
+// Backends with equally many cores share a team. A program often has several backends, one for a
+// network and one for the noise of its gradients, say, and uses them in turn. If each had helpers,
+// those of one backend would poll on the cores that the helpers of the next one need.
+var teams = struct {
+	mu sync.Mutex
+	of map[int]*team
+}{of: map[int]*team{}}
+
+// joinTeam returns the team of backends with the given number of cores.
+func joinTeam(workers int) *team {
+	teams.mu.Lock()
+	defer teams.mu.Unlock()
+	t := teams.of[workers]
+	if t == nil {
+		t = newTeam(workers)
+		teams.of[workers] = t
+	}
+	t.users++
+	return t
+}
+
+// leave closes the team if no other backend uses it.
+func (t *team) leave() {
+	teams.mu.Lock()
+	defer teams.mu.Unlock()
+	if t.users--; t.users == 0 {
+		delete(teams.of, t.helpers+1)
+		t.close()
+	}
 }
 
 // portion is the part of a job that one goroutine does first: pieces next to end−1. The goroutine
