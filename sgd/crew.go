@@ -40,6 +40,9 @@ type member struct {
 // the parameters once for each core costs more than sharing operations does.
 const leastRows = 96
 
+// mostUnits bounds the size of all members' sums together: 256 MiB.
+const mostUnits = 1 << 26
+
 // takePiece is the number of units that are moved from one sum to another at a time.
 const takePiece = 8192
 
@@ -53,7 +56,7 @@ func newCrew(t *Trainer) *crew {
 		return nil
 	}
 	c := &crew{share: t.share, form: t.exact.form}
-	for i, be := range device.Divide(t.be, t.workers) {
+	for i, be := range device.Divide(t.be, min(t.workers, 1+mostUnits/t.params.Len())) {
 		m := &member{net: net.Replica(be)}
 		g, ok := m.net.Gradients(device.Batch{}).(models.FixedGradients)
 		if _, parts := g.(models.FixedFinisher); !ok || parts || g.FixedForm() != c.form {
