@@ -28,8 +28,8 @@ func newCPU(workers int, k *kernels) *cpu {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &cpu{kernels: k, workers: workers, team: newTeam(workers)}
-	runtime.AddCleanup(c, (*team).close, c.team)
+	c := &cpu{kernels: k, workers: workers, team: joinTeam(workers)}
+	runtime.AddCleanup(c, (*team).leave, c.team)
 	return c
 }
 

@@ -181,6 +181,14 @@ func doFixedBlocks(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
+// addUnitsGeneric is the portable version of kernels.addUnits.
+func addUnitsGeneric(total, from []int32) {
+	total = total[:len(from)]
+	for i, u := range from {
+		total[i] += u
+	}
+}
+
 // unitsGeneric is the portable version of kernels.units. A product of two float32 numbers is exact
 // in float64, and remains exact when multiplied by a power of two. Adding and subtracting 1.5·2⁵²
 // rounds it to a whole number.

@@ -56,6 +56,17 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 	return s
 }
 
+// Take adds elements lo to hi−1 of other to f and sets them to zero in other. Both sums have the
+// same unit. Calls for disjoint ranges may run at the same time.
+func (f Fixed) Take(other Fixed, lo, hi int) {
+	if len(f.Units) != len(other.Units) || f.Unit != other.Unit {
+		panic(fmt.Sprintf("device: Fixed.Take: sums of %d and %d elements with units %v and %v, want "+
+			"equal numbers of elements and equal units", len(f.Units), len(other.Units), f.Unit, other.Unit))
+	}
+	onHost().addUnits(f.Units[lo:hi], other.Units[lo:hi])
+	clear(other.Units[lo:hi])
+}
+
 // FixedSummer is a backend that adds products up in fixed point.
 //
 // A term is a product of two float32 numbers, and one of the two is odd (see Odd). For each term,

@@ -21,7 +21,7 @@ func generic() *kernels {
 		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric,
 		mul: mulGeneric, sub: subGeneric, dot: dotGeneric, adamOfSum: adamOfSumGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
-		units: unitsGeneric, scaleOdd: scaleOddGeneric,
+		units: unitsGeneric, addUnits: addUnitsGeneric, scaleOdd: scaleOddGeneric,
 	}
 }
 

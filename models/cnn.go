@@ -122,10 +122,12 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	layers := newChain(be, a.units(be, classes)...)
-	n := newClassifier(&classifier{be: be, body: layers, in: in, classes: classes, dense: true})
-	n.newPass = func() pass { return newWalk(layers, true) }
-	n.start(layers.shapes("cnn"), rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
+	n := newClassifier(&classifier{be: be, in: in, classes: classes, dense: true,
+		layers: func(be device.Backend) (body, func() pass) {
+			c := newChain(be, a.units(be, classes)...)
+			return c, func() pass { return newWalk(c, true) }
+		}})
+	n.start("cnn", rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
 	return n, nil
 }
 

@@ -165,11 +165,11 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
 		&denseUnit{be: be, width: 3, wide: 2})
-	n := newClassifier(&classifier{be: be, body: layers, in: 4, classes: 2,
-		newPass: func() pass {
-			return newWalk(layers, true)
+	n := newClassifier(&classifier{be: be, in: 4, classes: 2,
+		layers: func(device.Backend) (body, func() pass) {
+			return layers, func() pass { return newWalk(layers, true) }
 		}})
-	n.start(layers.shapes("x"), rand.New(rand.NewPCG(1, 1)), 1)
+	n.start("x", rand.New(rand.NewPCG(1, 1)), 1)
 	b, norms := greyBatch(rand.New(rand.NewPCG(2, 1)), 5, 4, 2), make([]float64, 5)
 	n.Gradients(b).SquaredNorms(norms)
 	for _, v := range norms {

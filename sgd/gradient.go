@@ -64,7 +64,7 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	}
 	if known == nil || len(t.index) > t.microBatch() {
 		t.gather(data, lo)
-		known = t.net.Gradients(t.batch)
+		known = t.gradients()
 	}
 	if t.exact != nil {
 		t.exact.room(t.batch.Rows)
@@ -101,10 +101,18 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 			}
 			continue
 		}
-		g = t.net.Gradients(t.batch)
+		g = t.gradients()
 		g.SquaredNorms(norms)
 	}
 	return g, t.clip.choose(grant, t.norms)
+}
+
+// gradients returns the gradients of the current micro-batch.
+func (t *Trainer) gradients() models.Gradients {
+	if t.crew.takes(t.batch.Rows) {
+		return t.crew.Gradients(t.batch)
+	}
+	return t.net.Gradients(t.batch)
 }
 
 // gather reads the micro-batch that starts at sampled record lo.

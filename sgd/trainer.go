@@ -71,6 +71,7 @@ type stepRecords struct {
 	divided records.Divided
 	part    func(piece int)
 	batch   device.Batch
+	crew    *crew // nil if one network computes all gradients
 	index   []int32
 	keys    []uint64
 	norms   []float64
@@ -180,6 +181,7 @@ func (t *Trainer) prepare() {
 	if t.decay > 0 || t.meanFrom > 0 {
 		t.average = append([]float32(nil), t.master...)
 	}
+	t.crew = newCrew(t)
 	m := t.microBatch()
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }

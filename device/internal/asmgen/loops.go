@@ -198,6 +198,17 @@ func units() {
 	})
 }
 
+// addUnits writes the kernel that adds the integers of from to total.
+func addUnits() {
+	begin("addUnits", "func(n int, total, from *int32)")
+	total, from := pointer("total"), pointer("from")
+	loop(func(l lanes) {
+		v := l.load(from)
+		emit(VPADDD, l.load(total), v, v)
+		l.store(v, total)
+	})
+}
+
 // scaleOdd writes the kernel that sets dst to w·src with the last bit of every number set, or to
 // zero where w·src is not a normal number.
 func scaleOdd() {

@@ -77,7 +77,8 @@ func neon(from, asm, stubs, pkg string) error {
 	f.dots()
 	for _, name := range strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
 		"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
-		"axpy scale clamp threshold cosSin adam units scaleOdd") {
+		"axpy scale clamp threshold cosSin adam units addUnits " +
+		"scaleOdd") {
 		f.translate(string(source), name)
 	}
 	f.writeConstants()

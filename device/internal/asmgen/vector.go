@@ -45,6 +45,7 @@ func vector() {
 	gather()
 	scatter()
 	units()
+	addUnits()
 	scaleOdd()
 	wide = true
 	elementwise("exp", exp)
