@@ -21,6 +21,7 @@ type team struct {
 	posted  atomic.Uint64 // jobs posted so far
 	active  atomic.Int64  // helpers that may hold current
 	closed  atomic.Bool
+	failed  atomic.Pointer[any] // panic of a helper's piece in the current job
 	parked  []parking
 	shares  []portion // of the current job: the caller's, then one for each helper
 	users   int       // backends that share the team; teams.mu guards it
@@ -88,7 +89,8 @@ func newTeam(workers int) *team {
 }
 
 // run does the n units of j in pieces of grain units, on this goroutine and on helpers that are
-// free before the job ends.
+// free before the job ends. If a piece panics, on whatever goroutine, run panics with the same
+// value, after all helpers have left the job.
 func (t *team) run(j *job, n, grain int) {
 	j.n, j.grain = n, grain
 	if t.helpers <= 0 || n <= grain || !t.busy.TryLock() {
@@ -109,14 +111,24 @@ func (t *team) run(j *job, n, grain int) {
 	for i := range t.parked {
 		t.parked[i].rouse()
 	}
+	defer t.end()
 	t.work(j, 0)
+}
+
+// end waits until no helper works on the current job. It is also called if one of the caller's
+// pieces panics, so that no helper works on operands that the caller uses for something else.
+func (t *team) end() {
 	t.current.Store(nil)
 	for spins := 0; t.active.Load() != 0; spins++ {
 		if spins > 200 {
 			runtime.Gosched()
 		}
 	}
+	failed := t.failed.Swap(nil)
 	t.busy.Unlock()
+	if failed != nil {
+		panic(*failed)
+	}
 }
 
 // divide gives each goroutine a portion of the pieces. The sizes of portions differ by at most one
@@ -153,14 +165,32 @@ func (t *team) help(i int) {
 		if t.closed.Load() {
 			return
 		}
-		// The helper counts itself before it reads current. The caller clears current and then reads
-		// active, so it either waits for this helper or the helper does not see the job.
-		t.active.Add(1)
-		if j := t.current.Load(); j != nil {
-			t.work(j, i+1)
+		t.join(i)
+	}
+}
+
+// join makes helper i work on the current job, if there is one. The caller gets the panic of a
+// piece. A piece that ends its goroutine (runtime.Goexit) counts as one that panics.
+func (t *team) join(i int) {
+	left := true
+	defer func() {
+		if left {
+			reason := recover()
+			if reason == nil {
+				reason = "device: a piece of work ended its goroutine"
+				go t.help(i)
+			}
+			t.failed.CompareAndSwap(nil, &reason)
 		}
 		t.active.Add(-1)
+	}()
+	// The helper counts itself before it reads current. The caller clears current and then reads
+	// active, so it either waits for this helper or the helper does not see the job.
+	t.active.Add(1)
+	if j := t.current.Load(); j != nil {
+		t.work(j, i+1)
 	}
+	left = false
 }
 
 // await waits until more than `seen` jobs have been posted, and returns the number of posted jobs.

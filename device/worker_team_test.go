@@ -1,9 +1,11 @@
 package device
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestPiecesAreDoneOnce checks that a job does every piece exactly once, for every number of
@@ -54,11 +56,48 @@ func TestTeamsAreShared(t *testing.T) {
 		t.Error("the team is closed while a backend uses it")
 	}
 	b.leave()
-	if !b.closed.Load() || joinTeam(cores) == b {
+	next := joinTeam(cores)
+	if !b.closed.Load() || next == b {
 		t.Error("the team is in use after its last backend has left")
 	}
+	next.leave()
 	parts := newCPU(6, generic()).Divide(2)
 	if parts[0].(*cpu).team == parts[1].(*cpu).team || parts[0].Workers() != 3 {
 		t.Error("parts of a divided backend share a team")
+	}
+}
+
+// TestPiecesThatPanic checks that the caller gets the panic of a piece on any goroutine, that no
+// helper works on the job afterwards, and that the team remains usable.
+func TestPiecesThatPanic(t *testing.T) {
+	const cores = 3
+	c := newCPU(cores, generic())
+	share := func(do func(piece int)) (reason any) {
+		defer func() { reason = recover() }()
+		c.Share(cores, do)
+		return nil
+	}
+	for round := range 50 {
+		for panics := range cores {
+			var begun sync.WaitGroup
+			begun.Add(cores)
+			var working atomic.Int64
+			reason := share(func(piece int) {
+				working.Add(1)
+				defer working.Add(-1)
+				begun.Done()
+				begun.Wait() // every goroutine has one piece
+				if piece == panics {
+					if round%10 == 0 && piece > 0 {
+						runtime.Goexit()
+					}
+					panic(piece)
+				}
+				time.Sleep(100 * time.Microsecond)
+			})
+			if n := working.Load(); n != 0 || reason != panics && round%10 != 0 || reason == nil {
+				t.Fatalf("piece %d panics: got %v, with %d pieces at work", panics, reason, n)
+			}
+		}
 	}
 }

@@ -123,6 +123,9 @@ func (n *Classifier) start(name string, rng *rand.Rand, gain float64) {
 
 // Replica implements [Replicable].
 func (n *Classifier) Replica(be device.Backend) Network {
+	if !alike(be, n.be) {
+		return nil
+	}
 	r := newClassifier(&classifier{be: be, in: n.in, classes: n.classes, layers: n.layers,
 		dense: n.dense, params: n.params})
 	r.body.bind(r.params, 0)

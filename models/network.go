@@ -2,6 +2,7 @@ package models
 
 import (
 	"math/rand/v2"
+	"reflect"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -41,11 +42,21 @@ type Replicable interface {
 	// Replica returns a network that computes on be. It reads the original network's parameters in
 	// place, and has its own memory for a batch. So the network and its replicas may compute gradients
 	// at the same time, but not while the parameters change. After a call of Bind, earlier replicas
-	// still read the former parameters.
+	// still read the former parameters. Replica returns nil if be may give other bits than the
+	// network's backend.
+	//
+	// A type that embeds a Replicable and overrides its Gradients must override Replica too. Private
+	// training uses replicas of the network's own type only.
 	//
 	// Guarantee: for a batch with keys, the gradient and the norm of a record have the same bits on
-	// the network and on its replicas, if be gives the same bits as the network's backend.
+	// the network and on its replicas.
 	Replica(be device.Backend) Network
+}
+
+// alike reports whether a and b give the same bits: whether they are of the same type and have the
+// same name, which for a CPU contains the kernels.
+func alike(a, b device.Backend) bool {
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && a.Name() == b.Name()
 }
 
 // A Stepper has work to do once per step that does not depend on the batch, such as advancing the

@@ -122,6 +122,9 @@ func layersOfVAE(a VAE, be device.Backend, v Visible) *vae {
 
 // Replica implements [Replicable].
 func (n *vae) Replica(be device.Backend) Network {
+	if !alike(be, n.be) {
+		return nil
+	}
 	r := layersOfVAE(n.arch, be, n.visible)
 	r.params = n.params
 	r.rebind()

@@ -1,6 +1,8 @@
 package sgd
 
 import (
+	"reflect"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
 )
@@ -23,6 +25,7 @@ type crew struct {
 	norms   []float64
 	weights []float32
 	sum     device.Fixed
+	adding  bool // whether a call of AddFixedSum has begun and not returned
 
 	// made once, so that a step allocates nothing
 	gradients, squares, add, take func(i int)
@@ -33,7 +36,7 @@ type member struct {
 	net    models.Network
 	lo, hi int
 	of     models.Gradients
-	sum    device.Fixed // zero between calls
+	sum    device.Fixed // zero between calls that return
 }
 
 // leastRows is the number of rows from which a core takes its own rows. With fewer rows, packing
@@ -48,6 +51,11 @@ const takePiece = 8192
 
 // newCrew returns a crew for t, or nil if the backend or the network does not allow one: the
 // network must be replicable and have no work once per step, and its sums must be exact.
+//
+// The size of a sample decides whether the crew or the network computes its gradients. If the two
+// differed, one more record would change the gradients of all others. So a crew needs replicas of
+// the network's own type. A type that embeds a network has the Replica of this network, which
+// knows nothing of methods that the type overrides.
 func newCrew(t *Trainer) *crew {
 	net, ok := t.net.(models.Replicable)
 	_, steps := t.net.(models.Stepper)
@@ -58,6 +66,9 @@ func newCrew(t *Trainer) *crew {
 	c := &crew{share: t.share, form: t.exact.form}
 	for i, be := range device.Divide(t.be, min(t.workers, 1+mostUnits/t.params.Len())) {
 		m := &member{net: net.Replica(be)}
+		if m.net == nil || reflect.TypeOf(m.net) != reflect.TypeOf(t.net) || !m.reads(t.params) {
+			return nil
+		}
 		g, ok := m.net.Gradients(device.Batch{}).(models.FixedGradients)
 		if _, parts := g.(models.FixedFinisher); !ok || parts || g.FixedForm() != c.form {
 			return nil
@@ -79,6 +90,16 @@ func newCrew(t *Trainer) *crew {
 	c.take = c.takeUnits
 	return c
 }
+
+// reads reports whether the parameters of the member's network are stored in p.
+func (m *member) reads(p device.Params) bool {
+	own := m.net.Params().Flat.Data
+	return len(own) > 0 && len(own) == len(p.Flat.Data) && &own[0] == &p.Flat.Data[0]
+}
+
+// replicates reports whether the replicas still read the parameters of net. They do not if a caller
+// of Bind has moved the parameters.
+func (c *crew) replicates(net models.Network) bool { return c.members[0].reads(net.Params()) }
 
 // takes reports whether the crew computes the gradients of a batch of the given number of rows.
 func (c *crew) takes(rows int) bool { return c != nil && rows >= leastRows*len(c.members) }
@@ -119,9 +140,16 @@ func (c *crew) FixedForm() models.FixedForm {
 
 // AddFixedSum implements models.FixedGradients.
 func (c *crew) AddFixedSum(dst device.Fixed, weights []float32) {
+	if c.adding { // a call panicked, and its caller recovered
+		for _, m := range c.members[1:] {
+			clear(m.sum.Units)
+		}
+	}
+	c.adding = true
 	c.sum, c.weights = dst, weights
 	c.share(len(c.members), c.add)
 	c.share((len(dst.Units)+takePiece-1)/takePiece, c.take)
+	c.adding = false
 }
 
 func (c *crew) addMember(i int) {

@@ -8,3 +8,6 @@ func (t *Trainer) Members(rows int) int {
 	}
 	return len(t.crew.members)
 }
+
+// LeastRows is the number of rows from which a core takes its own rows.
+const LeastRows = leastRows

@@ -109,7 +109,7 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 
 // gradients returns the gradients of the current micro-batch.
 func (t *Trainer) gradients() models.Gradients {
-	if t.crew.takes(t.batch.Rows) {
+	if t.crew.takes(t.batch.Rows) && t.crew.replicates(t.net) {
 		return t.crew.Gradients(t.batch)
 	}
 	return t.net.Gradients(t.batch)
