@@ -23,8 +23,9 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string {
-	s := fmt.Sprintf("%v: %q would bring ε to %.4g; %s allows %.4g, of which %.4g is reserved",
-		ErrBudgetExceeded, r.Purpose, r.Asked, r.Limit, r.Allowed, r.Spent)
+	s := fmt.Sprintf("%v: %q would bring ε to %s; %s allows %g, of which %s is reserved",
+		ErrBudgetExceeded, r.Purpose, FormatUpper(r.Asked, 4), r.Limit, r.Allowed,
+		FormatUpper(r.Spent, 4))
 	switch {
 	case r.Fits == 0:
 		s += "; no use would fit"

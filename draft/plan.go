@@ -66,8 +66,8 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("draft: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("draft: the plan costs ε = %.4g, the budget is %.4g: %w",
-			p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return nil, fmt.Errorf("draft: the plan costs ε = %s, the budget is %g: %w",
+			accountant.FormatUpper(p.Total.Upper, 4), c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
 }
@@ -114,7 +114,8 @@ func (p *Plan) String() string {
 	}
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
 		p.Std, p.Threshold)
-	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
+		accountant.FormatUpper(p.Total.Upper, 4))
 	return wrap.Lines(b.String(), "")
 }
 

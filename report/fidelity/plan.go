@@ -65,8 +65,8 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("fidelity: pricing the counts: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g, the budget is %.4g: %w", p.Total.Upper,
-			c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return nil, fmt.Errorf("fidelity: the plan costs ε = %s, the budget is %g: %w",
+			accountant.FormatUpper(p.Total.Upper, 4), c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
 }
@@ -104,7 +104,8 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
-	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
+		accountant.FormatUpper(p.Total.Upper, 4))
 	return wrap.Lines(b.String(), "")
 }
 
