@@ -46,7 +46,10 @@ func (c Config) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("fidelity: choosing the noise of the counts: %w", err)
 		}
-		c.NoiseMultiplier = z
+		if c.NoiseMultiplier = z; !mechanism.IsNoiseMultiplier(z) {
+			return nil, param.New("fidelity.Config.Budget", c.Budget, "a budget that needs a noise "+
+				"multiplier of at most 2^24")
+		}
 	}
 	histograms := c.histograms()
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
