@@ -18,19 +18,24 @@ import (
 // was restored with it.
 //
 // The file has two slots, which are written in turn. A power failure can leave unreadable the
-// slot that was being written. The journal then holds the line that this slot would have named.
+// slot that was being written. The journal then holds the line that this slot would have named. If
+// it was the first write ever, the other slot is empty, and nothing but the journal's first line
+// has ever been confirmed.
 type mark struct {
 	file diskFile
 	slot int // the slot that the next write goes to
 	// atLeast is the smallest number that the last line of the journal can have.
 	atLeast uint64
+	// opening says that the first write of the mark was torn: the journal must hold one line.
+	opening bool
 	accountant.Position
 }
 
 const slotSize = 512 // no more than a disk writes in one piece
 
 // read reads both slots. It returns accountant.ErrDamaged if a slot is unreadable and the other one
-// is not valid, and if the file is too long. Two empty slots are the mark of a new journal.
+// is not valid, unless it can be the first one written, and if the file is too long. Two empty slots
+// are the mark of a new journal.
 //
 // atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
@@ -57,7 +62,8 @@ func (m *mark) read() (atLeast uint64, err error) {
 			torn++
 		}
 	}
-	if torn > 0 && valid == 0 {
+	m.opening = torn == 1 && valid == 0 && empty(b[slotSize:])
+	if torn > 0 && valid == 0 && !m.opening {
 		return 0, fmt.Errorf("%w: the mark cannot be read", accountant.ErrDamaged)
 	}
 	return m.Line + uint64(torn), nil
