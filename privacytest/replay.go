@@ -24,7 +24,9 @@ import (
 // amplification by sampling requires that a step reads only its Poisson sample or its subset.
 // A sample must be drawn from as many rows as the data set has, so that a record counts for one
 // row. If D has no known number of rows, or the sample is of one of several disjoint parts, only
-// the numbers for both data sets are compared.
+// the numbers for both data sets are compared. In a part the changed row has another number, which
+// is known exactly if the row is the first or the last one of the data. Otherwise some steps that
+// read more than their samples are not found. Parts must keep the order of the rows.
 //
 // Either everything is compared or the test fails. Visible values are copied when Run returns,
 // including unexported fields, maps, interfaces and elements beyond the length of slices. A

@@ -34,8 +34,8 @@ type mark struct {
 const slotSize = 512 // no more than a disk writes in one piece
 
 // read reads both slots. It returns accountant.ErrDamaged if a slot is unreadable and the other one
-// is not valid, unless it can be the first one written, and if the file is too long. Two empty slots
-// are the mark of a new journal.
+// is not valid, unless it can be the first one written, and if the file is too long. Two empty
+// slots are the mark of a new journal.
 //
 // atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
