@@ -92,6 +92,7 @@ type keeper struct {
 	run  *Run
 	lock *durable.Lock
 	path string
+	put  func() error // replaceFile; set by openKeeper, for the reason given at options.keep
 
 	mu         sync.Mutex
 	hash       string // of the plan
@@ -152,6 +153,7 @@ type checkpointHeader struct {
 // Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
+	k.put = k.replaceFile
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
@@ -454,8 +456,8 @@ func (k *keeper) write() error {
 	return k.put()
 }
 
-// put replaces the file if it is still the one that this run wrote.
-func (k *keeper) put() error {
+// replaceFile writes the file anew if it is still the one that this run wrote.
+func (k *keeper) replaceFile() error {
 	start := time.Now()
 	if !k.fresh || k.nonce != "" {
 		if err := k.mine(); err != nil {
