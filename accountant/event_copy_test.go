@@ -12,7 +12,8 @@ import (
 func allEvents() []Event {
 	out := []Event{
 		OneOf{[]Event{Gaussian{2}, SameBatch{[]float64{2, 3}}}},
-		Disjoint{Parts: []Event{Gaussian{1}, Laplace{2}}, Moving: []Event{Gaussian{3}, SameBatch{[]float64{4}}}},
+		Disjoint{Parts: []Event{Gaussian{1}, Laplace{2}},
+			Moving: []Event{Gaussian{3}, SameBatch{[]float64{4}}}},
 		Curve{"two", []float64{-1, 1}, []float64{0.7, 0.1}, []float64{0.8, 0.2}},
 	}
 	for _, x := range everyEvent() {

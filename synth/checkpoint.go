@@ -47,6 +47,25 @@ func (r *Run) Saved() *File {
 	return r.keeper.saved
 }
 
+// A Restorer takes up the state that a function given to Keep returned.
+type Restorer interface {
+	// Restore replaces the state by the one in the file. Errors: ErrFormat.
+	Restore(f *File) error
+}
+
+// Restore calls s.Restore with the state from which an interrupted run resumes; for a new run it
+// does nothing. The linker leaves the method out of programs without checkpoints, and with it the
+// code that reads JSON. A system that reads what Saved returns is linked with that code always.
+//
+// Errors: those of s.
+func (r *Run) Restore(s Restorer) error {
+	f := r.Saved()
+	if f == nil {
+		return nil
+	}
+	return r.keeper.restore(s, f)
+}
+
 // Keeps reports whether the run has a checkpoint.
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
@@ -92,7 +111,10 @@ type keeper struct {
 	run  *Run
 	lock *durable.Lock
 	path string
-	put  func() error // replaceFile; set by openKeeper, for the reason given at options.keep
+
+	// Set by openKeeper, for the reason given at options.keep.
+	put     func() error                // replaceFile
+	restore func(Restorer, *File) error // Restorer.Restore
 
 	mu         sync.Mutex
 	hash       string // of the plan
@@ -153,7 +175,7 @@ type checkpointHeader struct {
 // Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
-	k.put = k.replaceFile
+	k.put, k.restore = k.replaceFile, Restorer.Restore
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
