@@ -97,10 +97,10 @@ func (s *samples) file() (*synth.File, error) {
 	return synth.NewFile(samplesHeader{s.made}, s.sums.parts()...)
 }
 
-// Restore reads the releases made so far. They are complete if training had begun.
+// RestoreFrom reads the releases made so far. They are complete if training had begun.
 //
 // Errors: synth.ErrFormat for a state that no run with this number of steps can have.
-func (s *samples) Restore(f *synth.File) error {
+func (s *samples) RestoreFrom(f *synth.File) error {
 	var h struct {
 		samplesHeader
 		trainingHeader

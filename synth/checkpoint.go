@@ -49,13 +49,14 @@ func (r *Run) Saved() *File {
 
 // A Restorer takes up the state that a function given to Keep returned.
 type Restorer interface {
-	// Restore replaces the state by the one in the file. Errors: ErrFormat.
-	Restore(f *File) error
+	// RestoreFrom replaces the state by the one in the file. Errors: ErrFormat.
+	RestoreFrom(f *File) error
 }
 
-// Restore calls s.Restore with the state from which an interrupted run resumes; for a new run it
-// does nothing. The linker leaves the method out of programs without checkpoints, and with it the
-// code that reads JSON. A system that reads what Saved returns is linked with that code always.
+// Restore calls s.RestoreFrom with the state from which an interrupted run resumes; for a new run
+// it does nothing. The linker leaves the method out of programs without checkpoints, and with it
+// the code that reads JSON. A system that decodes what Saved returns is always linked with that
+// code.
 //
 // Errors: those of s.
 func (r *Run) Restore(s Restorer) error {
@@ -114,7 +115,7 @@ type keeper struct {
 
 	// Set by openKeeper, for the reason given at options.keep.
 	put     func() error                // replaceFile
-	restore func(Restorer, *File) error // Restorer.Restore
+	restore func(Restorer, *File) error // Restorer.RestoreFrom
 
 	mu         sync.Mutex
 	hash       string // of the plan
@@ -175,7 +176,7 @@ type checkpointHeader struct {
 // Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
-	k.put, k.restore = k.replaceFile, Restorer.Restore
+	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
