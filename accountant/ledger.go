@@ -134,9 +134,9 @@ type LedgerOption func(*Ledger)
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
 
 // WithUnit names the unit whose presence or content the guarantee protects, such as "user"; the
-// default is "record". It is an assertion about the data and changes no price: it is true only if
-// all rows of each unit are bounded, clipped and sampled as one record in everything that the
-// ledger pays for. Algorithms that know the unit of their records return an error for a ledger that
+// default is "record". It is an assertion about the data and changes no price. It is true only if
+// all rows of each unit are bounded, clipped and sampled as one record, in everything that the
+// ledger pays for. Algorithms that know the unit of their records return an error if the ledger
 // claims more.
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
@@ -245,7 +245,8 @@ func (l *Ledger) countMore(id string, count int) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if en := l.index[id]; en != nil && count > maxCount-en.reserved {
-		return param.New("accountant.Ledger.Reserve.count", count, "fewer events in total")
+		return param.New("accountant.Ledger.Reserve.count", count,
+			"at most math.MaxInt/4 uses in total")
 	}
 	return nil
 }
@@ -310,11 +311,11 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 	return err
 }
 
-// Resume returns the uses that a purpose has reserved and not taken, for a run that continues
-// after its ledger was saved and read back. The uses cost nothing more, since the reservation
-// already counted them. A ledger cannot detect that a saved state is old. Read back the state that
-// was saved together with the run's last output; otherwise uses taken after the save are taken
-// twice.
+// Resume returns the reserved uses of a purpose that have not been taken. It is for a run that
+// continues after its ledger was saved and read back. The uses cost nothing more, since the
+// reservation already counted them. A ledger cannot detect that a saved state is old. Read back the
+// state that was saved together with the run's last output; otherwise uses taken after the save are
+// taken twice.
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {

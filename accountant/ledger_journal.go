@@ -107,10 +107,10 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 // OpenLedger opens the ledger that a journal holds. It is used like any other [Ledger], and counts
 // the reservations of all processes on the journal.
 //
-// Guarantee: a reservation is a durable line before it is confirmed; a use is a durable line
-// before it is handed out; the reservations of all ledgers on the journal never cost more than
-// the budget. A failed call may leave a reservation in the journal. Such a reservation counts, and
-// its uses are handed out only through Resume or the transaction's ID.
+// Guarantee: a reservation is a durable line before it is confirmed, and a use is a durable line
+// before it is handed out. The reservations of all ledgers on the journal never cost more than the
+// budget. A failed call may leave a reservation in the journal. Such a reservation counts, and its
+// uses are handed out only through Resume or the transaction's ID.
 //
 // The journal counts a few uses as taken before they are handed out: at most one for every 32 uses
 // taken before. These uses are lost if the process dies. A policy and an approval hook belong to
@@ -166,9 +166,10 @@ func (l *Ledger) opened() error {
 	return nil
 }
 
-// operation is one change of a ledger. decide checks it against all reservations and may return
-// an error; lines returns its lines, none if nothing changes; do applies it in memory. decide and
-// lines are called again if another process appended a line first.
+// operation is one change of a ledger. decide checks the change against all reservations and may
+// return an error. lines returns the lines of the change, or none if nothing changes. do applies
+// the change in memory. If another process appended a line first, decide and lines are called
+// again.
 type operation struct {
 	decide func() error
 	lines  func() []*change
@@ -176,8 +177,8 @@ type operation struct {
 	uses   uses // what is set aside; nil for nothing
 }
 
-// uses returns what an operation reserves for one purpose, or for all purposes if purpose is empty.
-// It returns nil for nothing.
+// uses returns the event that an operation reserves for one purpose, or for all purposes if purpose
+// is empty. It returns nil if nothing is reserved.
 type uses func(purpose string) Event
 
 // commit performs an operation. The caller holds the reserve lock.
@@ -482,7 +483,7 @@ func (s *ledgerShared) note(c *change) {
 	}
 }
 
-// flush writes what is pending; the caller holds the reserve lock.
+// flush writes pending notes and marks; the caller holds the reserve lock.
 func (s *ledgerShared) flush() error {
 	s.state.Lock()
 	waits := s.journal != nil && len(s.journal.pending) > 0

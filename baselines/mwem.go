@@ -188,7 +188,7 @@ type answered struct {
 	queries, rounds int
 }
 
-// RestoreFrom reads the answers, of which there is at most one for each round.
+// RestoreFrom reads the answers: at most one for each round.
 func (m *answered) RestoreFrom(f *synth.File) error {
 	if err := f.Decode(m.measurements); err != nil {
 		return err
@@ -211,8 +211,8 @@ func (m *answered) RestoreFrom(f *synth.File) error {
 	return err
 }
 
-// whole rounds an answer to an integer. The rounding does not depend on the true count, so the
-// distance between the answer and the count changes by at most 1 if the count changes by 1.
+// whole rounds an answer to an integer. The rounding does not depend on the true count. If the
+// count changes by 1, its distance from the answer therefore changes by at most 1.
 func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15), 1e15))) }
 
 // countGrid returns a grid that is fine compared with the noise, divides 1, and leaves room for

@@ -109,8 +109,9 @@ func (s *samples) RestoreFrom(f *synth.File) error {
 		return err
 	}
 	if h.Made < 0 || h.Made > s.steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return synth.Malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, s.steps,
-			h.SumStd, h.CountStd))
+		return synth.Malformed(fmt.Errorf(
+			"%d of %d releases with noise ±%v on sums and ±%v on counts; want positive noise on sums",
+			h.Made, s.steps, h.SumStd, h.CountStd))
 	}
 	if s.made = h.Made; h.Done != nil {
 		s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd

@@ -45,7 +45,7 @@ func (m *ensemble) RestoreFrom(f *synth.File) error {
 		return err
 	}
 	if *h.Done < 0 || *h.Done > m.g.Steps {
-		return synth.Malformed(fmt.Errorf("%d training steps of %d", *h.Done, m.g.Steps))
+		return synth.Malformed(fmt.Errorf("%d training steps are done, want 0 to %d", *h.Done, m.g.Steps))
 	}
 	m.done = *h.Done
 	return f.Load(m.parts()...)

@@ -144,7 +144,7 @@ func accountantMutants() []mutant {
 	}
 }
 
-// ledgerMutants returns faults in the ledger and in what it writes and reads.
+// ledgerMutants returns faults in the ledger, and in its reading and writing.
 func ledgerMutants() []mutant {
 	const in = "accountant"
 	ledger := at(in, "Ledger|Affords|Unit|Filter|Guarantee|OneByOne|Readers|DPAccounting")

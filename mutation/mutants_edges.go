@@ -1,7 +1,7 @@
 package main
 
-// edgeMutants returns faults in the limits on hostile inputs, in the objects that can be reached
-// from a released one, and in what is printed.
+// edgeMutants returns faults in the limits on hostile inputs, in the objects reachable from a
+// released object, and in printing.
 func edgeMutants() []mutant {
 	return []mutant{
 		{Name: "synth/the run's backend is released", In: "synth",

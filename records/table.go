@@ -15,7 +15,7 @@ import (
 // to that slice while the table is in use.
 type Table struct{ *tableRef }
 
-// tableRef hides what it points to; see private.go.
+// tableRef hides its target from package fmt; see private.go.
 type tableRef struct{ *tableRows }
 
 type tableRows struct {
@@ -46,7 +46,7 @@ func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
 // FromBytes returns a table of row-major bytes, sharing the slice. 0 stands for the schema's lower
 // bound and 255 for its upper bound. In a binary schema a byte of 128 or more is 1.
 //
-// Shapes and errors are those of [FromFlat].
+// Shapes: see [FromFlat]. Errors: see [FromFlat].
 func FromBytes(s Schema, levels []uint8, labels ...int32) (*Table, error) {
 	t, err := newTable(s, len(levels), labels)
 	if err != nil {
@@ -69,15 +69,15 @@ func levelsOf(s Schema) *[256]float32 {
 
 // FromRows returns a table with a copy of the rows.
 //
-// Errors: *[param.Error] if a row's length is not the schema's dimension, and those of [FromFlat].
+// Errors: *[param.Error] if a row's length is not the schema's dimension; see also [FromFlat].
 func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	for i, row := range rows {
 		if len(row) != s.dim {
-			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)),
-				fmt.Sprintf("length %d", s.dim))
+			return nil, param.New(fmt.Sprintf("records.FromRows.rows[%d]", i),
+				fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim))
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)

@@ -13,12 +13,12 @@ import (
 )
 
 // A mark stores the number and the hash of the last confirmed line of a journal, in a file of its
-// own. No line up to that one may be missing or damaged. Damage after it concerns lines that were
-// never confirmed. The mark detects a journal that was restored from an older copy, unless the mark
+// own. No line up to this line may be missing or damaged. Lines after it were never confirmed and
+// may be damaged. The mark detects a journal that was restored from an older copy, unless the mark
 // was restored with it.
 //
-// The file has two slots, which are written in turn. A power failure can leave unreadable the
-// slot that was being written. The journal then holds the line that this slot would have named.
+// The file has two slots, which are written in turn. A power failure during a write can make the
+// written slot unreadable. The journal then holds the line that this slot would have named.
 type mark struct {
 	file diskFile
 	slot int // the slot that the next write goes to
@@ -29,8 +29,8 @@ type mark struct {
 
 const slotSize = 512 // no more than a disk writes in one piece
 
-// read reads both slots. It returns accountant.ErrDamaged if a slot is unreadable and the other one
-// is not valid, and if the file is too long. Two empty slots are the mark of a new journal.
+// read reads both slots. It returns accountant.ErrDamaged if the file is too long, or if a slot is
+// unreadable and the other slot is not valid. Two empty slots are the mark of a new journal.
 //
 // atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {

@@ -77,7 +77,7 @@ func (r *Run) Keeps() bool { return r.keeper != nil }
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick calls Save if enough time has passed since the last write. Systems call it between steps
-// that cost no privacy. Errors: those of Save.
+// that cost no privacy. Errors: see Save.
 func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
 
 func (r *Run) save(due func() bool) error {
@@ -173,7 +173,8 @@ type checkpointHeader struct {
 
 // openKeeper locks the checkpoint and reads it if it exists.
 //
-// Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
+// Errors: ErrTaken if another run uses it; ErrPlan; all errors of DecodeFile and of the file
+// system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
@@ -339,7 +340,7 @@ func token() string {
 }
 
 // begin sets the transaction's ID and, for each line, the number of uses that the file counts as
-// taken. The file exists before anything is reserved, so that one run never reserves twice.
+// taken. The file exists before anything is reserved, so one run never reserves twice.
 func (k *keeper) begin(t *accountant.Transaction) error {
 	if k.fresh {
 		k.lines = make([]keptLine, len(t.Lines))
@@ -400,7 +401,7 @@ func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 }
 
 // take makes the file count a use as taken and then takes the use. It holds one lock for both, so
-// that two goroutines cannot draw the same counted use.
+// two goroutines cannot draw the same counted use.
 func (k *keeper) take(i int, spend func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -479,7 +480,7 @@ func (k *keeper) write() error {
 	return k.put()
 }
 
-// replaceFile writes the file anew if it is still the one that this run wrote.
+// replaceFile writes the file anew, unless another run has changed it.
 func (k *keeper) replaceFile() error {
 	start := time.Now()
 	if !k.fresh || k.nonce != "" {
@@ -514,7 +515,7 @@ func (k *keeper) replaceFile() error {
 	return nil
 }
 
-// mine checks that the file is the one that this run last wrote or, before its first write, read.
+// mine checks that no other run has changed the file since this run last wrote or read it.
 func (k *keeper) mine() error {
 	info, err := os.Lstat(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

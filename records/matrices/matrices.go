@@ -24,11 +24,11 @@ func FromMatrix(s records.Schema, m mat.Matrix, labels ...int32) (*records.Table
 		return nil, err
 	}
 	if m == nil {
-		return nil, param.New("matrices.Matrix", nil, "a matrix")
+		return nil, param.New("matrices.FromMatrix.m", nil, "a matrix")
 	}
 	n, dim := m.Dims()
 	if dim != s.Dim() {
-		return nil, param.New("matrices.Matrix", fmt.Sprintf("%d columns", dim),
+		return nil, param.New("matrices.FromMatrix.m", fmt.Sprintf("%d columns", dim),
 			fmt.Sprintf("%d columns", s.Dim()))
 	}
 	flat := make([]float32, 0, n*dim)
