@@ -119,8 +119,8 @@ func (t *team) run(j *job, n, grain int) {
 	t.busy.Unlock()
 }
 
-// divide gives each goroutine a portion of the pieces. All portions have the same size, give or take
-// one piece.
+// divide gives each goroutine a portion of the pieces. The sizes of portions differ by at most one
+// piece.
 func (t *team) divide(pieces int) {
 	for i := range t.shares {
 		s := &t.shares[i]

@@ -38,13 +38,13 @@ type Gradients interface {
 // A Replicable network can compute gradients on several cores at a time.
 type Replicable interface {
 	Network
-	// Replica returns a network that computes on be. It reads the parameters of the original network,
-	// in the same memory, and has its own memory for a batch. So the network and its replicas may
-	// compute gradients at the same time, but not while the parameters change. After a call of Bind,
-	// earlier replicas still read the former parameters.
+	// Replica returns a network that computes on be. It reads the original network's parameters in
+	// place, and has its own memory for a batch. So the network and its replicas may compute gradients
+	// at the same time, but not while the parameters change. After a call of Bind, earlier replicas
+	// still read the former parameters.
 	//
-	// Guarantee: for a batch with keys, the gradient and the norm of a record have the same bits on the
-	// network and on its replicas, if be gives the same bits as the network's backend.
+	// Guarantee: for a batch with keys, the gradient and the norm of a record have the same bits on
+	// the network and on its replicas, if be gives the same bits as the network's backend.
 	Replica(be device.Backend) Network
 }
 

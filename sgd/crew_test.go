@@ -50,7 +50,8 @@ func divisible(t *testing.T) map[string]func(be device.Backend) (models.Network,
 	}
 	return map[string]func(be device.Backend) (models.Network, records.Data){
 		"VAE": func(be device.Backend) (models.Network, records.Data) {
-			return network(models.VAE{Hidden: []int{40}, Latent: 2}.New(be, models.Visible{Dim: 36}, 1)), dense
+			return network(models.VAE{Hidden: []int{40}, Latent: 2}.New(be,
+				models.Visible{Dim: 36}, 1)), dense
 		},
 		"VAE of sets": func(be device.Backend) (models.Network, records.Data) {
 			return network(models.VAE{Hidden: []int{40}, Latent: 2}.New(be,
