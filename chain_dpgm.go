@@ -16,9 +16,9 @@ import (
 // lists the differences from the papers).
 //
 // The schema is public: bounds and sizes in it are declared, never read from the records. Labels
-// are not modelled: synthetic records have none. The chain is a plain value: a method only sets a
-// field of a copy, so chains can be forked freely, the order of calls does not matter, and Plan
-// reports all mistakes together.
+// are not modelled: synthetic records have none. The chain is a plain value: a method sets a field
+// of a copy. Chains can therefore be forked, and the order of calls does not matter. Plan reports
+// all mistakes together.
 func DPGM(schema records.Schema, budget accountant.Budget) DPGMChain {
 	return DPGMChain{config: dpgm.Config{Schema: schema, Budget: budget}}
 }
@@ -52,8 +52,8 @@ func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 }
 
 // Marginals adds a release before training: the frequency of every coordinate in each cluster, and
-// the number of ones that records have. The networks start from these frequencies; see
-// dpgm.Marginals. The networks must implement models.MarginalSetter; those of models.VAE do.
+// the distribution of a record's number of ones. The networks start from these frequencies; see
+// dpgm.Marginals. They must implement models.MarginalSetter, as the networks of models.VAE do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c

@@ -14,8 +14,8 @@ import (
 //
 // The schema is public. Labels are part of the record: the generator makes records of each class,
 // in public proportions or, with Marginals, in released proportions. The chain is a plain value: a
-// method only sets a field of a copy, so chains can be forked freely, the order of calls does not
-// matter, and Plan reports all mistakes together.
+// method sets a field of a copy. Chains can therefore be forked, and the order of calls does not
+// matter. Plan reports all mistakes together.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }

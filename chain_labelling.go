@@ -10,9 +10,8 @@ import (
 )
 
 // Labelled adds a private classifier that chooses among the synthetic records. By default it keeps
-// the records of MERF's generator to which the classifier gives their own label. Both are paid for
-// on the same ledger. The chain's budget is that of both together; MERF gets the part that the
-// classifier leaves.
+// the records of MERF's generator to which the classifier gives their own label. The chain's budget
+// pays for both, on one ledger. MERF gets the part that the classifier leaves.
 //
 //	gen, err := privgen.MERF(schema, budget).Nominal(60_000).
 //		Labelled(labelling.Config{}).
@@ -31,8 +30,8 @@ func (c MERFChain) Labelled(s labelling.Config) LabellingChain {
 }
 
 // Labelled adds a private classifier that chooses among the synthetic records, as
-// [MERFChain.Labelled] does. The chain's budget is that of both together; the GAN gets the part
-// that the classifier leaves.
+// [MERFChain.Labelled] does. The chain's budget pays for both. The GAN gets the part that the
+// classifier leaves.
 func (c GANChain) Labelled(s labelling.Config) LabellingChain {
 	s.Budget = c.budget
 	if s.Nominal == 0 {
@@ -63,8 +62,8 @@ func (c LabellingChain) Seed(seed uint64) LabellingChain {
 // Plan finds the classifier's noise and the other system's budget, and prices all stages together.
 // It reads no records.
 //
-// Errors: those of the other system's chain and of labelling.Config; accountant.ErrBudgetExceeded
-// if the classifier leaves too little.
+// Errors: all errors of the other system's chain and of labelling.Config;
+// accountant.ErrBudgetExceeded if the classifier leaves too little.
 func (c LabellingChain) Plan() (*labelling.Plan, error) {
 	config := c.config
 	c.set(&config.Seed)

@@ -13,8 +13,8 @@ import (
 // (Harder et al. 2021; package merf lists the differences from the paper).
 //
 // The schema is public: bounds and levels in it are declared, never read from the records. Classes
-// are modelled: OfClass draws records of one class. The chain is a plain value: a method only sets
-// a field of a copy, so chains can be forked freely, the order of calls does not matter, and Plan
+// are modelled: OfClass draws records of one class. The chain is a plain value: a method sets a
+// field of a copy. Chains can therefore be forked, and the order of calls does not matter. Plan
 // reports all mistakes together.
 func MERF(schema records.Schema, budget accountant.Budget) MERFChain {
 	return MERFChain{schema: schema, budget: budget}
@@ -39,7 +39,7 @@ func (c MERFChain) Nominal(records int) MERFChain {
 	return c
 }
 
-// Embed sets what is released about the records. Schema and budget are the chain's.
+// Embed sets the release of mean features. Schema and budget are the chain's.
 func (c MERFChain) Embed(e merf.Config) MERFChain {
 	c.config = e
 	return c

@@ -11,9 +11,8 @@ import (
 // Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix lists the
 // differences from the paper).
 //
-// The schema is public. The chain is a plain value: a method only sets a field of a copy, so
-// chains can be forked freely, the order of calls does not matter, and Plan reports all mistakes
-// together.
+// The schema is public. The chain is a plain value: a method sets a field of a copy. Chains can
+// therefore be forked, and the order of calls does not matter. Plan reports all mistakes together.
 func Mix(schema records.Schema, budget accountant.Budget) MixChain {
 	return MixChain{schema: schema, budget: budget}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // First is a chain whose system can be the first of a sequence: [MERF], [Mix], [DPGM], [GAN] or a
-// sequence itself. The budget of this chain is what the first system may spend.
+// sequence itself. The budget of this chain is the budget of the first system.
 type First interface{ first() (Plan, error) }
 
 func (c MERFChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
@@ -21,7 +21,7 @@ func (c SequenceChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
 // After runs another system first, on the same ledger. Its synthetic records are the public records
 // of the GAN, which warms up on them or computes clip norms from them. The chain's budget is the
-// budget of both systems together; the GAN gets what the first system leaves.
+// budget of both systems together. The GAN gets the part that the first system leaves.
 //
 //	plan, err := privgen.GAN(schema, budget).Nominal(60_000).
 //		After(privgen.MERF(schema, most).Nominal(60_000)).
@@ -36,8 +36,8 @@ func (c GANChain) After(first First) SequenceChain {
 }
 
 // After runs another system first, on the same ledger. The networks are trained on its synthetic
-// records before they see private ones. The chain's budget is the budget of both systems together;
-// DPGM gets what the first system leaves.
+// records before they see private ones. The chain's budget is the budget of both systems together.
+// DPGM gets the part that the first system leaves.
 func (c DPGMChain) After(first First) SequenceChain {
 	c.config.Follows = true
 	return SequenceChain{before: first, config: sequence.Config{Budget: c.config.Budget},
@@ -69,10 +69,10 @@ func (c SequenceChain) Seed(seed uint64) SequenceChain {
 	return c
 }
 
-// Plan validates both chains, finds the second one's budget and prices all stages together. It
+// Plan validates both chains, finds the second system's budget and prices all stages together. It
 // reads no records.
 //
-// Errors: those of both chains; *param.Error if the two systems do not fit together;
+// Errors: all errors of both chains; *param.Error if the two systems do not fit together;
 // accountant.ErrBudgetExceeded if the first system leaves too little.
 func (c SequenceChain) Plan() (*sequence.Plan, error) {
 	config := c.config

@@ -9,7 +9,7 @@ import (
 )
 
 // AIM begins a chain for tables. It measures the marginals of a few columns that its model fits
-// worst, and draws rows from the graphical model fitted to them (McKenna et al. 2022; see
+// worst. It draws rows from the graphical model fitted to them (McKenna et al. 2022; see
 // baselines.AIM).
 func AIM(schema records.Schema, budget accountant.Budget) TableChain {
 	return tables(schema, budget, func(t baselines.Tables, rounds, order int) (*baselines.Plan,

@@ -10,8 +10,8 @@ import (
 )
 
 // Tune begins a search for the best of many runs of plans, at a price known beforehand (Papernot
-// and Steinke 2022; package tune states the guarantee and its conditions). The budget is that of
-// the whole search.
+// and Steinke 2022). Package tune states the guarantee and its conditions. The budget covers the
+// whole search.
 //
 //	plan, err := privgen.Tune(budget).
 //		Candidates(func(trial accountant.Budget) ([]privgen.Plan, error) { … }).
@@ -59,7 +59,7 @@ func (c TuneChain) Score(s tune.Score, noise float64) TuneChain {
 // Plan validates the chain and prices the search. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
-// accountant.ErrUnsupported; those of Candidates.
+// accountant.ErrUnsupported; all errors of Candidates.
 func (c TuneChain) Plan() (*tune.Plan, error) {
 	if c.candidates == nil {
 		return c.config.Plan()

@@ -84,10 +84,10 @@ func colourPlans(t *testing.T, s records.Schema) map[string]privgen.Plan {
 	return list
 }
 
-// TestColourImages checks that every system generates colour images from a folder of image files,
-// and that its plan and its generator can be written and read back. MERF's images must have the
-// colour of their class: over 50 images, the means of red and blue must differ by more than a tenth
-// of their range. The noise at this ε is a thousandth of the range.
+// TestColourImages checks that every system generates colour images from a folder of image files.
+// It must be possible to write the plan and the generator and to read them back. MERF's images must
+// have the colour of their class: over 50 images, the means of red and blue must differ by more
+// than a tenth of their range. The noise at this ε is a thousandth of the range.
 func TestColourImages(t *testing.T) {
 	data, ctx := redAndBlue(t), t.Context()
 	for system, plan := range colourPlans(t, data.Schema()) {

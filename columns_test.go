@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables returns generated tables of the kind that businesses and machines store: line items like
-// those of TPC-H, and sensor readings with their times.
+// tables returns generated tables of the kind that businesses and machines store: line items as in
+// TPC-H, and sensor readings with their times.
 func tables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))

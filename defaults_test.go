@@ -108,8 +108,8 @@ func checkDefaultPlan(t *testing.T, name string, p privgen.Plan) {
 	}
 }
 
-// TestEachChoiceIsOverriddenAlone checks that a setting that is given is kept, and that the other
-// settings still get defaults.
+// TestEachChoiceIsOverriddenAlone checks that a given setting is kept, and that the other settings
+// still get defaults.
 func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	table := kinds(t)[0]
@@ -210,7 +210,7 @@ func TestWrongNominalSizes(t *testing.T) {
 }
 
 // TestRecommend checks that Recommend returns plans within the budget, each with a reason in one
-// sentence, and that the expected system comes first.
+// sentence. The expected system must come first.
 func TestRecommend(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	first := map[string]string{}

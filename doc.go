@@ -1,9 +1,9 @@
 // Package privgen trains generative models under differential privacy and
 // releases generators of synthetic records.
 //
-// A chain of calls says what to learn and how private it must be. Plan does all the arithmetic
-// before any record is read. Fit spends the budget. The Generator holds released state only, so
-// sampling, saving and sharing it cost no more privacy:
+// A chain of calls states the model and its privacy. Plan does all the arithmetic before any record
+// is read. Fit spends the budget. The Generator holds released state only, so sampling, saving and
+// sharing it cost no more privacy:
 //
 //	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 //	plan, err := privgen.DPGM(records.BinaryImage(28, 28), budget).
@@ -47,8 +47,8 @@
 //
 // # Which system, and with what
 //
-// Every system derives defaults from the schema, the budget and one public number: the
-// approximate number of records. The plan prints what was chosen and why, and the expected time
+// Every system derives defaults from the schema, the budget and one public number: the approximate
+// number of records. The plan prints the chosen settings with their reasons, and the expected time
 // and memory:
 //
 //	gen, err := privgen.GAN(schema, budget).Nominal(30_000).Fit(ctx, data)
@@ -64,18 +64,20 @@
 //	vectors with a class     MERF; GAN; Mix
 //	vectors without one      MERF; DPGM; GAN
 //
-// The mean of m columns in each of k classes is known to within σ₁·k·√m/n at best, where σ₁ is the
-// noise of one Gaussian release that costs the whole budget (3.7 at ε = 1, δ = 1e-5). If this
-// error is above a quarter of a column's range, as for 2,000 records of 600 columns in 26 classes,
-// no system learns anything, and Recommend returns [ErrNoise] before the budget is spent.
+// Suppose that one Gaussian release costs the whole budget, and let σ₁ be its noise (3.7 at ε = 1,
+// δ = 1e-5). The means of m columns in each of k classes then have an error of σ₁·k·√m/n at best.
+// For 2,000 records of 600 columns in 26 classes, this error is above a quarter of a column's
+// range. In such a case no system learns anything, and Recommend returns [ErrNoise] before the
+// budget is spent.
 //
 // # What is promised
 //
-// A [accountant.Guarantee] states ε, δ, the neighbouring relation, every private release with its
-// purpose, the class of its noise, and what it does not cover. Every ε is the upper end of a
-// computed interval. A configuration without a known sound analysis is refused.
+// A [accountant.Guarantee] states ε, δ, the neighbouring relation, and every private release with
+// its purpose and the class of its noise. It also lists the effects that it does not cover. Every ε
+// is the upper end of a computed interval. A configuration without a known sound analysis is
+// refused.
 //
-// The default relation is add-or-remove-one: what a generator reveals changes
-// little if one person's record is added or removed. It is a weaker promise
-// than replace-one at the same ε, so comparisons should name the relation.
+// The default relation is add-or-remove-one: if one person's record is added or removed, the
+// probabilities of a fit's results change little. Replace-one at the same ε is a stronger promise,
+// so comparisons should name the relation.
 package privgen

@@ -117,8 +117,8 @@ func cellsOf(line string) (cells []string) {
 	return cells
 }
 
-// TestFilesOfTheReference checks that the plan and the ledger that docs/reference/files.md quotes
-// are the files that the library writes today.
+// TestFilesOfTheReference checks the plan and the ledger quoted by docs/reference/files.md: the
+// library must write exactly these files.
 func TestFilesOfTheReference(t *testing.T) {
 	schema, err := records.NewSchema(records.Integer("age", 0, 100),
 		records.Categorical("ward", "north", "south").WithMissing(),

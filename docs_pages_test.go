@@ -80,9 +80,9 @@ func parsePage(path, text string) page {
 	return p
 }
 
-// fault describes the mistake in a code block, or returns "" if there is none. A block that names a
-// file must be a verbatim part of that file. Whole programs, examples and tests must name a file,
-// so that go test compiles them. Other Go blocks are fragments, and must parse.
+// fault describes the mistake in a code block, or returns "" if there is none. If a block names a
+// file, it must be a verbatim part of that file. Whole programs, examples and tests must name a
+// file that go test compiles. Other Go blocks are fragments, and must parse.
 func (b codeBlock) fault() string {
 	if b.from != "" {
 		source, err := os.ReadFile(b.from)
@@ -249,8 +249,8 @@ func TestCommandsInPages(t *testing.T) {
 
 const longestExample = 120 // lines of a file
 
-// TestExamplesAreShort checks that an example is one file of at most longestExample lines, and that
-// README.md lists it. Studies must be listed in the README of their own folder.
+// TestExamplesAreShort checks that every example is one file of at most longestExample lines, and
+// that README.md lists it. The README of the studies must list all studies.
 func TestExamplesAreShort(t *testing.T) {
 	for folder, page := range map[string]string{"examples": "README.md",
 		filepath.Join("benchmarks", "studies"): filepath.Join("benchmarks", "studies", "README.md")} {

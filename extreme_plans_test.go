@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// TestPlansRefuseNoiseThatCannotBeDrawn: a plan whose noise multiplier is above
-// mechanism.MaxNoiseMultiplier is refused, and one with the largest is not.
+// TestPlansRefuseNoiseThatCannotBeDrawn checks that mechanism.MaxNoiseMultiplier is accepted as a
+// noise multiplier, and that larger ones, infinity and NaN are refused.
 func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 	s := records.Interval(3, -1, 1).WithLabels("a", "b")
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}

@@ -16,8 +16,8 @@ func fit[P Plan](ctx context.Context, plan func() (P, error), data records.Data,
 	return p.Fit(ctx, data, opts...)
 }
 
-// seeds holds the chain's seed separately from the configurations, so that the order of calls does
-// not matter.
+// seeds holds the chain's seed separately from the configurations, so the order of calls does not
+// matter.
 type seeds struct{ seed *uint64 }
 
 // set replaces the given seeds with the chain's, if it has one.

@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// scribble changes numbers and texts in all lists, and behind all pointers, that exported fields
-// of a value lead to.
+// scribble changes all numbers and texts in lists and behind pointers that can be reached from the
+// exported fields of a value.
 func scribble(v reflect.Value, seen map[uintptr]bool) (writes int) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -62,7 +62,7 @@ func scribble(v reflect.Value, seen map[uintptr]bool) (writes int) {
 	return writes + 1
 }
 
-// scribbled does so with all that a value's methods without arguments return.
+// scribbled calls scribble on every result of the methods of a value that take no arguments.
 func scribbled(x any) (writes int) {
 	v := reflect.ValueOf(x)
 	for i := range v.NumMethod() {
@@ -75,8 +75,9 @@ func scribbled(x any) (writes int) {
 	return writes
 }
 
-// TestPlansAreFrozen: what a plan was made of, and what it hands out, can be changed without
-// changing the plan: Fit runs what Plan has priced and checked.
+// TestPlansAreFrozen changes the configuration from which a plan was made, and the values that its
+// methods return. The plan must not change: Fit runs the configuration that Plan has priced and
+// checked.
 func TestPlansAreFrozen(t *testing.T) {
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
 	table, err := records.NewSchema(records.Numeric("a", 0, 1), records.Categorical("c", "x", "y"),
@@ -138,7 +139,7 @@ func TestPlansAreFrozen(t *testing.T) {
 			writes += scribble(reflect.ValueOf(of.config), map[uintptr]bool{})
 		}
 		if after := [2]string{planJSON(t, p), p.String()}; after != before {
-			t.Errorf("%s: the plan has changed with what it was made of:\n%s\nwas\n%s", name, after,
+			t.Errorf("%s: a change of configuration or results changed the plan:\n%s\nwas\n%s", name, after,
 				before)
 		}
 		if writes < 5 {
@@ -147,8 +148,8 @@ func TestPlansAreFrozen(t *testing.T) {
 	}
 }
 
-// TestGuaranteesAreFrozen: what a generator and a ledger hand out can be changed without changing
-// what they promise.
+// TestGuaranteesAreFrozen changes the values that a generator and a ledger return. Their guarantees
+// must not change.
 func TestGuaranteesAreFrozen(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 3, Delta: 1e-5}
 	data, err := records.FromFlat(s, []float32{.1, .2, .3, .4, .5, .6, .7, .8})

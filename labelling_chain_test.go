@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestLabelledChain checks that a chain with a classifier spends its budget, that its plan and its
-// generator can be read back, and that it can be the first system of a sequence.
+// TestLabelledChain checks that a chain with a classifier spends its budget, and that its plan and
+// its generator can be read back. It must be a possible first system of a sequence.
 func TestLabelledChain(t *testing.T) {
 	s := records.Interval(4, 0, 1).WithLabels("dark", "bright")
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestPlansThatNameHugeNetworks checks that a plan file of a kilobyte with a huge network is
-// refused before memory is allocated for the network, and that callers can change the limit.
+// refused before memory is allocated for the network. Callers must be able to change the limit.
 func TestPlansThatNameHugeNetworks(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	refused := 0
@@ -69,8 +69,8 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 	}
 }
 
-// TestPlansWithoutTheirNoise checks that a plan file in which a noise multiplier is missing or 0 is
-// refused before the noise is calibrated, which would take a search.
+// TestPlansWithoutTheirNoise checks that a plan file is refused if a noise multiplier is missing or
+// 0. It must be refused before a search for the noise begins.
 func TestPlansWithoutTheirNoise(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)

@@ -104,8 +104,8 @@ func draws(t *testing.T, g *privgen.Generator, n int, opts ...privgen.DrawOption
 	return text.String()
 }
 
-// TestMERFPlanJSON checks that a plan is unchanged after JSON, that plan files with a lowered
-// budget or missing parts are refused, and that a chain's mistakes are all reported.
+// TestMERFPlanJSON checks that a plan is unchanged after JSON. Plan files with a lowered budget or
+// missing parts must be refused. All mistakes of a chain must be reported.
 func TestMERFPlanJSON(t *testing.T) {
 	schema, _ := earners(t)
 	plan, err := merfChain(schema).Plan()

@@ -135,8 +135,8 @@ func TestMixDrawsTables(t *testing.T) {
 	}
 }
 
-// TestWhatMixCannotDrawHasATaker checks that the system that a refusal names can plan for the
-// refused schema.
+// TestWhatMixCannotDrawHasATaker checks that every refusal names a system, and that this system can
+// plan for the refused schema.
 func TestWhatMixCannotDrawHasATaker(t *testing.T) {
 	var columns []records.Column
 	for j := range 2100 {

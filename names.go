@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// Short names for what package synth defines.
+// Short names for types of package synth.
 type (
 	// Plan is a complete configuration with its price, common to all systems.
 	Plan = synth.Plan
@@ -85,15 +85,15 @@ func Seed(s uint64) DrawOption { return synth.Seed(s) }
 // Means asks for the mean of every coordinate instead of a record.
 func Means() DrawOption { return synth.Means() }
 
-// Given draws records that obey these constraints in addition to those of the schema; see
+// Given draws records that obey these constraints in addition to the constraints of the schema; see
 // synth.Given.
 func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
 
 // Unconstrained draws records and ignores the constraints of their schema.
 func Unconstrained() DrawOption { return synth.Unconstrained() }
 
-// Effort bounds the number of records that are generated for each record that the constraints
-// accept; see synth.Effort.
+// Effort bounds the number of generated records for each record that the constraints accept; see
+// synth.Effort.
 func Effort(n int) DrawOption { return synth.Effort(n) }
 
 // OnAccepted calls f at the end of a draw with the number of records that the constraints accepted;
@@ -109,7 +109,7 @@ func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.Wi
 // WithDecoding is like WithArchitecture, for generators that are trained on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
-// WithLimits bounds the size of what is read from a generator or plan file; see synth.WithLimits.
+// WithLimits bounds the size of the contents of a generator or plan file; see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
 // Systems returns all systems of the module, including baselines and searches, for reading
@@ -129,14 +129,14 @@ func Load(r io.Reader, opts ...LoadOption) (*Generator, error) { return Systems(
 
 // LoadFile reads a generator from a file.
 //
-// Errors: those of Load and of the file system.
+// Errors: all errors of Load and of the file system.
 func LoadFile(path string, opts ...LoadOption) (*Generator, error) {
 	return Systems().LoadFile(path, opts...)
 }
 
 // ReadPlan reads the JSON of any system's plan and prices it again.
 //
-// Errors: ErrFormat; *param.Error for another version; those of the system's Plan.
+// Errors: ErrFormat; *param.Error for another version; all errors of the system's Plan.
 func ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
 	return Systems().ReadPlan(text, opts...)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // TestSystemsTakePersons checks the plans of all systems for persons with several rows. Each plan
-// must state both units, also after JSON, refuse single rows and ledgers that protect records
-// before it spends anything, and make a generator of single rows that can be saved and loaded. A
-// search supports single rows only; its error must name a system that supports persons.
+// must state both units, also after JSON. It must refuse single rows and ledgers that protect
+// records before it spends anything. It must make a generator of single rows that can be saved and
+// loaded. A search supports single rows only; its error must name a system that supports persons.
 func TestSystemsTakePersons(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32

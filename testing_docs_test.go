@@ -13,8 +13,8 @@ import (
 )
 
 // TestStatisticalTestsAreListed checks docs/testing.md, which adds up the false alarms of all tests
-// that draw fresh noise. Every test that it names must exist, and it must name every test that
-// compares at 6.2 standard deviations.
+// with fresh noise. Every test named there must exist, and every test that compares at 6.2 standard
+// deviations must be named.
 func TestStatisticalTestsAreListed(t *testing.T) {
 	page, err := os.ReadFile("docs/testing.md")
 	if err != nil {

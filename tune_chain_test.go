@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// TestSearchesOverEverySystem checks that a search over each single system completes, and that a
-// search over all systems releases one generator, which can be saved, loaded and sampled.
+// TestSearchesOverEverySystem checks that a search over each single system completes. A search over
+// all systems must release one generator that can be saved, loaded and sampled.
 func TestSearchesOverEverySystem(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32

@@ -16,11 +16,7 @@ func (l *Ledger) Affords(e Event) error {
 	if e == nil {
 		return param.New("accountant.Ledger.Affords.e", nil, "an event")
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return err
-	}
-	own, err := UnmarshalEvent([]byte(key))
+	own, _, err := owned(e)
 	if err != nil {
 		return err
 	}

@@ -165,8 +165,8 @@ type discreteLaplaceAtom struct {
 
 const maxAtoms = 1 << 17
 
-// pairs returns the pair in which every integer x at or below 0 has loss aΔ, every integer at or
-// above Δ has loss −aΔ, and every integer x between 0 and Δ has loss a(Δ−2x).
+// pairs returns the pair with these losses: aΔ at integers x ≤ 0, −aΔ at integers x ≥ Δ, and
+// a(Δ−2x) at integers x between 0 and Δ.
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()

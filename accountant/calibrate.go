@@ -20,7 +20,7 @@ func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (s
 
 // CalibrateSampling returns the largest tested sampling probability whose event meets the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64,
 	achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
@@ -28,7 +28,7 @@ func CalibrateSampling(target Budget, event func(probability float64) Event) (q 
 
 // CalibrateSteps returns the largest number of steps, at most limit, whose event meets the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int,
 	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
@@ -37,15 +37,15 @@ func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (step
 // CalibrateSample returns the largest sample size, at most the population, whose event meets
 // the target.
 //
-// Guarantee and Errors: as CalibrateNoise.
+// Guarantee and Errors: see [CalibrateNoise].
 func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int,
 	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
 // CalibrateShare returns the noise multiplier of a first stage that may spend the given share of
-// the target's ε: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ. To
-// calibrate the next stage, put both stages into the event of CalibrateNoise: joint composition
+// the target's ε. It is the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
+// To calibrate the next stage, put both stages into the event of CalibrateNoise: joint composition
 // costs less than the sum of the shares.
 //
 // Errors: the errors of CalibrateNoise; *param.Error for a share outside (0, 1).
@@ -61,8 +61,8 @@ func CalibrateShare(target Budget, share float64,
 	return CalibrateNoise(target, event)
 }
 
-// search finds the parameter x at which ε meets the target. y is log x for parameters that
-// increase ε and −log x for parameters that decrease ε, so ε increases in y.
+// search finds the parameter x at which ε meets the target. y is log x if ε increases in x, and
+// −log x if ε decreases in x. So ε always increases in y.
 type search struct {
 	target Budget
 	event  func(y float64) Event
@@ -289,8 +289,8 @@ func (s *search) largest(limit, guess int) (int, error) {
 
 func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 
-// gallop searches outwards from the guess n for a count lo that fits and a larger count hi that
-// does not fit. 0 counts as fitting, and limit+1 as not fitting.
+// gallop searches outwards from the guess n. It returns a count lo that fits and a larger count hi
+// that does not. The search takes 0 to fit, and limit+1 not to fit.
 func (s *search) gallop(limit, n int) (lo, hi int) {
 	lo, hi = 0, limit+1
 	for step := max(1, n/1000); hi-lo > 1 && s.err == nil; step *= 4 {

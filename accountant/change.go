@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// change is the content of one line of a journal: exactly one of its pointers, or
-// NotPrivate, is set.
+// change is the content of one line of a journal. Either exactly one of its pointers is set, or
+// NotPrivate.
 type change struct {
 	Line       uint64    `json:"line"`
 	Snapshot   *snapshot `json:"snapshot,omitempty"`
@@ -190,7 +190,8 @@ func (l *Ledger) applyReserve(c *change) error {
 	}
 	id := r.Purpose + "\x00" + d.key
 	if en := l.index[id]; en != nil && r.Count > maxCount-en.reserved {
-		return param.New("accountant.Journal.reserve.count", r.Count, "fewer events in total")
+		return param.New("accountant.Journal.reserve.count", r.Count,
+			"at most math.MaxInt/4 uses in total")
 	}
 	l.setAside(r.Purpose, id, d.event, d.key, r.Count).entry.take(l, r.Taken)
 	l.shared.journal.remember(c.Time, usesOf(r.Purpose, d.event, r.Count))

@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Tabulate returns an event for a mechanism with a known hockey-stick curve δ(ε), evaluated at
-// epsilons, which must increase. remove and add are the curves of the two directions; a nil add
-// means that both directions have the same curve. Between the points the event uses chords. Chords
-// never lie below a hockey-stick curve, because such a curve is convex. Choose points close
-// together where the curve bends.
+// Tabulate returns an event for a mechanism with a known hockey-stick curve δ(ε). The curve is
+// evaluated at epsilons, which must increase. remove is the curve for removing a record, and add is
+// the curve for adding a record. A nil add means that both directions have the same curve. Between
+// the points the event uses chords. Chords never lie below a hockey-stick curve, because such a
+// curve is convex. Choose points close together where the curve bends.
 //
 // Errors: *param.Error for a missing curve, or for points that do not lie on a hockey-stick curve.
 func Tabulate(name string, epsilons []float64, remove,

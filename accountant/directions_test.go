@@ -42,8 +42,9 @@ func TestMovingBothWays(t *testing.T) {
 	}
 }
 
-// TestMovingInPaysForAdding: the part that a record moves to pays the cost of adding a record,
-// which here is twice the cost of removing one. The part that it leaves costs almost nothing.
+// TestMovingInPaysForAdding: if a record moves to a part, this part pays the cost of adding a
+// record. In this test adding costs twice as much as removing. The part that the record leaves
+// costs almost nothing.
 func TestMovingInPaysForAdding(t *testing.T) {
 	var points []float64
 	for x := -6.0; x <= 12; x += 0.005 {
@@ -63,8 +64,8 @@ func TestMovingInPaysForAdding(t *testing.T) {
 	}
 }
 
-// TestAddDirectionOnlyJustAbove: if adding a record has half a percent more effect than removing
-// one, the larger effect counts, for one use and for many, in ε and in δ.
+// TestAddDirectionOnlyJustAbove: adding a record has half a percent more effect than removing one.
+// The larger effect counts, for one use and for many uses, in ε and in δ.
 func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	var points []float64
 	for x := -6.0; x <= 9; x += 0.005 {
@@ -100,8 +101,8 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	}
 }
 
-// TestDivergenceOfTheAddDirection: the Rényi divergence of a curve is that of the worse direction.
-// Only curves that end at δ = 0 have finite divergences.
+// TestDivergenceOfTheAddDirection: the Rényi divergence of a curve is the larger divergence of its
+// two directions. Only curves that end at δ = 0 have finite divergences.
 func TestDivergenceOfTheAddDirection(t *testing.T) {
 	response := func(eps float64) func(float64) float64 {
 		return func(x float64) float64 {
@@ -127,8 +128,8 @@ func TestDivergenceOfTheAddDirection(t *testing.T) {
 type outcomes struct{ p, q []float64 }
 
 // selected returns the distribution of the best of a random number of outcomes drawn from v.
-// generating is the generating function of that number: its value at P(outcome ≤ k) is the
-// probability that the best is at most the k-th.
+// generating is the generating function of the number of outcomes. Its value at P(outcome ≤ k) is
+// the probability that the best outcome is at most the k-th.
 func selected(v []float64, generating func(float64) float64) []float64 {
 	sum, last := 0.0, generating(0)
 	out := []float64{last} // the probability of no run
@@ -185,8 +186,9 @@ func responses(eps float64, weights []float64) outcomes {
 }
 
 // TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. No
-// divergence is above the claimed bound. Some are above each of two smaller bounds: the bound
-// without the term of Theorem 2 that has the factor 1+η, and the bound with the factor 1 instead.
+// divergence is above the claimed bound. Theorem 2 has a term with the factor 1+η. Some divergences
+// are above the bound without this term, and some are above the bound with the factor 1 in its
+// place.
 func TestSelectionBruteForce(t *testing.T) {
 	d := newDraws(77)
 	checked := 0

@@ -48,8 +48,8 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.push(worstAtom{choice}, n)
 }
 
-// oneOf reduces a choice to terms. Each use may choose another event, also by earlier releases, so
-// every use pays for the worst event.
+// oneOf reduces a choice to terms. Each use may choose another event, and the choice may depend on
+// earlier releases. So every use pays for the worst event.
 func (c *collector) oneOf(v OneOf, n int) error {
 	var list [][]term
 	for _, p := range v.Events {
@@ -69,7 +69,7 @@ func (c *collector) oneOf(v OneOf, n int) error {
 func (c *collector) pushAll(terms []term, n int) error {
 	for _, t := range terms {
 		if n > maxCount/t.n {
-			return param.New("accountant.Repeated.Count", n, "fewer events in total")
+			return param.New("accountant.Repeated.Count", n, "at most math.MaxInt/4 uses in total")
 		}
 		if err := c.pushTerm(term{t.atom, t.n * n}); err != nil {
 			return err

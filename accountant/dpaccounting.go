@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPAccounting returns an event as a Python expression with the names of the dp_accounting
-// library's module dp_event, so that an auditor can price it with an independent accountant. The
-// names are stable.
+// DPAccounting returns an event as a Python expression, with the names of the module dp_event of
+// the dp_accounting library. An auditor can then price the event with an independent accountant.
+// The names are stable.
 //
 // Under ReplaceOne the PLD accountant of dp_accounting expects noise relative to one record's clip
 // norm, and doubles the sensitivity itself. DPAccounting therefore writes twice the multiplier of a
@@ -147,8 +147,8 @@ func pyList(v []float64) string {
 // dp_accounting.
 //
 // Errors: ErrUnsupported for events that the library does not have, because a script without them
-// would understate the cost; ErrDamaged and those of the journal, because reservations of other
-// processes are then unknown.
+// would understate the cost; ErrDamaged and the errors of the journal, because the reservations of
+// other processes are then unknown.
 func (l *Ledger) DPAccountingScript() (string, error) {
 	if err := l.shared.refresh(); err != nil {
 		return "", err

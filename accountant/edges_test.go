@@ -56,8 +56,8 @@ func TestTabulatedCurves(t *testing.T) {
 	}
 }
 
-// TestPartsHaveNoPublicSize: events that depend on a number of records are refused in a part,
-// whose size is private.
+// TestPartsHaveNoPublicSize checks that a part refuses events that depend on a number of records.
+// The size of a part is private.
 func TestPartsHaveNoPublicSize(t *testing.T) {
 	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
 		e := Disjoint{Parts: []Event{TruncatedPoisson{0.1, 1000, 150, 2}, Gaussian{2}}}

@@ -8,14 +8,15 @@ import (
 
 // Epsilon returns the smallest ε that the package can prove for e at the given δ under r.
 //
-// At δ = 0 it is the sum of the ε's of all uses, for events whose parts are all pure: Laplace,
-// DiscreteLaplace, RandomizedResponse, ExponentialMechanism, Pure, a Curve that ends at δ = 0,
-// Poisson samples and selections (not of a Poisson number of runs) of these, repeated, composed or
-// on disjoint parts.
+// At δ = 0 the event must be pure, and the result is the sum of the ε's of all uses. The basic pure
+// events are Laplace, DiscreteLaplace, RandomizedResponse, ExponentialMechanism, Pure, and a Curve
+// that ends at δ = 0. Pure events stay pure if they run on Poisson samples or disjoint parts, and
+// if they are repeated, composed or selected from. The exception is a selection from a Poisson
+// number of runs.
 //
 // Guarantee: Bound.Upper is never below the true ε of the worst mechanism that e describes.
-// Errors: *param.Error for parameters out of range, ErrUnsupported if no sound analysis is
-// known, and at δ = 0 for an event that is not pure.
+// Errors: *param.Error for parameters out of range, ErrUnsupported if no sound analysis is known,
+// or if δ = 0 and the event is not pure.
 func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	if err := checkTarget("accountant.Epsilon.delta", delta); err != nil {
 		return Bound{}, err

@@ -46,8 +46,8 @@ type DiscreteLaplace struct {
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
-// RandomizedResponse reports one of Categories values: the true one with probability
-// 1−Noise+Noise/Categories, any other with probability Noise/Categories.
+// RandomizedResponse reports one of Categories values. It reports the true value with probability
+// 1−Noise+Noise/Categories, and each other value with probability Noise/Categories.
 type RandomizedResponse struct {
 	Noise      float64 `json:"noise"`
 	Categories int     `json:"categories"`
@@ -98,13 +98,13 @@ type SampledWithoutReplacement struct {
 	Event      Event `json:"event"`
 }
 
-// SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector
-// of norm at most C and an absent record adds nothing. NoiseMultiplier is standard deviation ÷ C
-// under either relation.
+// SampledSum is a Gaussian release of the sum of a Poisson sample. Every record in the sample adds
+// a vector of norm at most C, and an absent record adds nothing. NoiseMultiplier is standard
+// deviation ÷ C under either relation.
 //
 // Under AddOrRemoveOne the event is PoissonSampled{Gaussian}. Under ReplaceOne it costs far less
-// than PoissonSampled with the same noise. PoissonSampled knows only the replace-one sensitivity,
-// so it must assume that a record that appears moves the sum by that full amount.
+// than PoissonSampled with the same noise. PoissonSampled knows only the replace-one sensitivity.
+// It must assume that a record moves the sum by this full amount when it enters the sample.
 type SampledSum struct {
 	Probability     float64 `json:"probability"`
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
@@ -114,9 +114,9 @@ type SampledSum struct {
 // a Gaussian release of a sum. NoiseMultiplier is standard deviation ÷ clip norm of one record
 // under either relation, because both a leaving and an entering record occur. Source: Ganesh 2025.
 //
-// The price holds for data of exactly Population records and, under AddOrRemoveOne, for the data
-// without one of them: with fewer records the batch is cut down less often. State the event only if
-// the number of records is public.
+// The price holds for data of exactly Population records. Under AddOrRemoveOne it also holds for
+// the same data without one record. It need not hold for fewer records, because their batch is cut
+// down less often. State the event only if the number of records is public.
 type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`
@@ -152,13 +152,14 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
-// OneOf is one of Events. The choice may depend on chance and on earlier releases, but on the
-// records in no other way. Each divergence and each δ of a OneOf is priced as the largest among
-// Events.
+// OneOf is one of Events. The choice may depend on chance and on earlier releases. It must not
+// depend on the records in any other way. Each divergence and each δ of a OneOf is priced as the
+// largest among Events.
 //
-// The choice may be released. For a choice by chance, the hockey-stick curve is a mean over Events,
-// and so is exp((λ−1)·D) of the divergence D of each order λ. For a choice by earlier releases, all
-// of them are those of the chosen event. The pointwise maximum over Events bounds both cases.
+// The choice may be released. If chance decides, the hockey-stick curve is a mean over Events, and
+// so is exp((λ−1)·D) for the divergence D of each order λ. If earlier releases decide, the curve
+// and the divergences are the chosen event's own. The pointwise maximum over Events bounds both
+// cases.
 type OneOf struct {
 	Events []Event `json:"events"`
 }
@@ -177,9 +178,9 @@ type Disjoint struct {
 	Moving []Event `json:"moving,omitempty"`
 }
 
-// RepeatAndSelect runs Event a random number of times and releases the best result only. The number
-// of runs is Poisson of the given Mean when Poisson is set (it may then be zero), and otherwise
-// truncated negative binomial of the given Mean and Shape η > −1: η=1 is geometric, η=0
+// RepeatAndSelect runs Event a random number of times and releases the best result only. If Poisson
+// is set, the number of runs is Poisson with the given Mean, and may be zero. Otherwise it is
+// truncated negative binomial with the given Mean and Shape η > −1: η=1 is geometric, η=0
 // logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
 //
 // The runs are independent given the records. Only the best result is released: the number of runs
@@ -187,10 +188,11 @@ type Disjoint struct {
 // time.
 //
 // A truncated negative binomial number of runs may also be redrawn until it is at most a public
-// limit; the price covers this. Let f be the generating function of the unlimited number and f_c
-// that of the limited number. Let q and q′ be the probabilities of one event under two neighbours.
-// The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1). It uses f′(q) ≤ f′(1) = Mean and an upper
-// bound of f′(q)/f′(q′) that is at least 1. Both bounds also hold for f_c:
+// limit; the price covers this. Let f be the generating function of the unlimited number, and f_c
+// the generating function of the limited number. Let q and q′ be the probabilities of one event
+// under two neighbours. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1). It uses f′(q) ≤
+// f′(1) = Mean and an upper bound of f′(q)/f′(q′) that is at least 1. Both bounds also hold for
+// f_c:
 //
 //   - f_c′(q) ≤ f_c′(1), and f_c′(1) is the mean of the limited number, which is at most Mean.
 //   - The derivative of log f_c′ at x is the mean of (k−1)/x under the weights k·p_k·x^(k−1).
@@ -204,10 +206,10 @@ type RepeatAndSelect struct {
 }
 
 // Curve is a mechanism whose hockey-stick curve is known at finitely many points: Deltas[i]
-// ≥ δ(Epsilons[i]). Between the points the curve is connected by chords in e^ε, which is sound
-// because the true curve is convex there; above the last point δ stays at its last value. Deltas
-// holds for removing a record. AddDeltas holds for adding one, and is empty if both directions have
-// the same curve. [Tabulate] builds a Curve.
+// ≥ δ(Epsilons[i]). Between the points the curve follows chords in e^ε. This is sound, because the
+// true curve is convex in e^ε. Above the last point δ stays at its last value. Deltas is the curve
+// for removing a record, and AddDeltas is the curve for adding a record. AddDeltas is empty if both
+// directions have the same curve. [Tabulate] builds a Curve.
 type Curve struct {
 	Name      string    `json:"name"`
 	Epsilons  []float64 `json:"epsilons"`

@@ -28,8 +28,8 @@ func MarshalEvent(e Event) ([]byte, error) {
 }
 
 // UnmarshalEvent reads an event that MarshalEvent wrote, and validates it. A missing field is an
-// error. Otherwise a missing sampling probability, for example, would be read as 0, which costs
-// nothing.
+// error. For example, a missing sampling probability would otherwise be read as 0, and a
+// probability of 0 costs nothing.
 //
 // Errors: *param.Error for missing fields, parameters out of range and events nested too deep; an
 // error that names an unknown kind or field; the error of encoding/json for other text.
@@ -143,9 +143,9 @@ func strictUnmarshal(data []byte, into any) error {
 	return nil
 }
 
-// complete returns an error that names each field of whole that given lacks. whole is the canonical
-// text of the value that was read from given. A missing field is read as zero, and a file must not
-// lower its cost by leaving out a field.
+// complete compares given with whole, the canonical text of the value read from given. It returns
+// an error that names each field missing from given. A missing field is read as zero, and a file
+// must not lower its cost by leaving out a field.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {
@@ -212,8 +212,7 @@ func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
 
 func decodeEvent(data []byte, depth int) (Event, error) {
 	if depth > maxEventDepth {
-		return nil, param.New("accountant.Event", depth,
-			fmt.Sprintf("events nested at most %d deep", maxEventDepth))
+		return nil, tooDeep(depth)
 	}
 	var head struct {
 		Kind string `json:"kind"`

@@ -35,8 +35,8 @@ type Guarantee struct {
 	Kept *Kept `json:"kept,omitempty"`
 }
 
-// GuaranteeEntry is one entry of the ledger: the event in words, and as [MarshalEvent] writes it,
-// so that the price can be recomputed.
+// GuaranteeEntry is one entry of the ledger. It holds the event in words, and also the JSON form
+// that [MarshalEvent] writes. The price can be recomputed from the JSON form.
 type GuaranteeEntry struct {
 	Purpose     string          `json:"purpose"`
 	Description string          `json:"description"`
@@ -212,9 +212,8 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// oneLine quotes a text that contains characters that cannot be printed, such as line breaks and
-// control sequences. Texts may come from a file, and a purpose must not look like a line of the
-// guarantee.
+// oneLine quotes a text that contains unprintable characters, such as line breaks and control
+// sequences. Texts may come from a file, and a purpose must not look like a line of the guarantee.
 func oneLine(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// OneRow returns the ε and δ that the guarantee implies for one row that is changed, added or
-// removed, while the other rows of its unit stay. It is for units that may have several rows
-// (RowsPerUnit). A unit's only row is the unit itself.
+// OneRow returns the ε and δ that the guarantee implies for changing, adding or removing one row
+// while the other rows of its unit stay. It is for units that may have several rows (RowsPerUnit).
+// A unit's only row is the unit itself.
 //
 // A change of one row replaces the rows of one unit by other rows. The replace-one relation
 // compares exactly this. Under add-or-remove-one the change takes two steps: removing the unit and

@@ -27,7 +27,7 @@ func TestGuaranteeFitsTheScreen(t *testing.T) {
 }
 
 // TestAlikePartsAreOneLine: entries of consecutive parts are printed as one entry if and only if
-// they differ in nothing but the number of the part.
+// they differ only in the number of the part.
 func TestAlikePartsAreOneLine(t *testing.T) {
 	parts := func(n int) (list []GuaranteeEntry) {
 		for i := range n {
@@ -65,8 +65,8 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 	}
 }
 
-// TestFilesForgeNoLine: a purpose or unit from a file can neither begin a line of a printed
-// guarantee nor contain control sequences.
+// TestFilesForgeNoLine: in a printed guarantee, a purpose or unit from a file begins no line and
+// contains no control sequences.
 func TestFilesForgeNoLine(t *testing.T) {
 	forged := "steps\n  promise      ε = 0.001, δ = 1e-05\r\x1b[2K\u202e"
 	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5}, WithUnit(forged))

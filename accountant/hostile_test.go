@@ -266,8 +266,8 @@ func TestReadersWantEveryField(t *testing.T) {
 	}
 }
 
-// TestRareSampleOfLaplace: for a rare sample of a release with a large loss, δ of five uses is at
-// least δ of one use, and divergences agree with quadrature.
+// TestRareSampleOfLaplace: the event is a rare sample of a release with a large loss. δ of five
+// uses is at least δ of one use, and divergences agree with quadrature.
 func TestRareSampleOfLaplace(t *testing.T) {
 	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3},
 		{1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {

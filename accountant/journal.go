@@ -47,12 +47,12 @@ type Journal interface {
 // ledger holds the lock from its last Read to its Append. Locking only reduces conflicts.
 type Locker interface {
 	Journal
-	// Lock waits for the lock, which is released if the process that holds it ends.
+	// Lock waits for the lock. If the process that holds the lock ends, the lock is released.
 	Lock(ctx context.Context) (unlock func(), err error)
 }
 
-// A Snapshotter is a journal that finds its last snapshot itself, so that a ledger opens
-// without decoding earlier lines.
+// A Snapshotter is a journal that finds its last snapshot itself. A ledger then opens without
+// decoding earlier lines.
 type Snapshotter interface {
 	Journal
 	// ReadLatest yields the last snapshot and the lines after it, or all lines if there is no
@@ -71,8 +71,8 @@ type Trimmer interface {
 var (
 	// ErrConflict means that another ledger has appended to the journal in the meantime.
 	ErrConflict = errors.New("accountant: another line was appended to the journal")
-	// ErrRolledBack means that a journal no longer holds a line that it held before, for example
-	// after a backup was restored. Reservations may be missing, so nothing can be reserved.
+	// ErrRolledBack means that a journal has lost a line, for example because a backup was
+	// restored. Reservations may be missing, so nothing can be reserved.
 	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before")
 	// ErrDamaged means that the content of a journal was changed from outside. Nothing can be
 	// reserved.

@@ -30,8 +30,9 @@ func TestScriptHoldsReservationsOfOthers(t *testing.T) {
 	}
 }
 
-// TestNoScriptOfAnUnknownTotal: a damaged ledger, whose total is infinite, has no script, even
-// after it is closed or its lines are mended; neither has one with an impossible budget.
+// TestNoScriptOfAnUnknownTotal checks that a damaged ledger has no script, because its total is
+// infinite. It has none even after its lines are mended and it is closed. A ledger with an
+// impossible budget has no script either.
 func TestNoScriptOfAnUnknownTotal(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)

@@ -25,8 +25,8 @@ type snapshot struct {
 }
 
 // snapshotEvery is the least number of lines between snapshots. A ledger also waits until the lines
-// since the last snapshot take four times its bytes, so that snapshots are a small part of a
-// journal.
+// since the last snapshot take four times as many bytes as the snapshot. So snapshots are a small
+// part of a journal.
 const snapshotEvery = 1024
 
 // snapshotIfDue writes a snapshot if one is due. Errors are ignored: nothing depends on snapshots,

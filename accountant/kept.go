@@ -79,7 +79,7 @@ func (l *Ledger) Kept() *Kept {
 // ErrOtherLedger means that the ledger is not the expected one.
 var ErrOtherLedger = errors.New("accountant: wrong ledger")
 
-// Holds checks that the ledger is the one that k describes, and that it still holds the line at
+// Holds checks that k describes this ledger, and that the ledger still holds the line at
 // k.Position. The ledger may have moved since. A ledger that was restored from an older copy does
 // not hold the line.
 //
@@ -87,7 +87,7 @@ var ErrOtherLedger = errors.New("accountant: wrong ledger")
 func (l *Ledger) Holds(k Kept) error {
 	s := l.shared
 	if s.journal == nil {
-		return fmt.Errorf("%w: got one in memory, want %s", ErrOtherLedger, &k)
+		return fmt.Errorf("%w: got a ledger in memory, want %s", ErrOtherLedger, &k)
 	}
 	j := s.journal
 	j.reading.Lock()

@@ -77,7 +77,7 @@ type entry struct {
 
 // copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
-	e, _ := UnmarshalEvent([]byte(en.key)) // never fails: the same text was decoded before
+	e, _ := copied(en.event, 0) // never fails: the ledger's event is a copy itself
 	return e
 }
 
@@ -134,9 +134,9 @@ type LedgerOption func(*Ledger)
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
 
 // WithUnit names the unit whose presence or content the guarantee protects, such as "user"; the
-// default is "record". It is an assertion about the data and changes no price: it is true only if
-// all rows of each unit are bounded, clipped and sampled as one record in everything that the
-// ledger pays for. Algorithms that know the unit of their records return an error for a ledger that
+// default is "record". It is an assertion about the data and changes no price. It is true only if
+// all rows of each unit are bounded, clipped and sampled as one record, in everything that the
+// ledger pays for. Algorithms that know the unit of their records return an error if the ledger
 // claims more.
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
@@ -201,24 +201,24 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	if e == nil {
 		return nil, param.New("accountant.Ledger.Reserve.event", nil, "an event")
 	}
-	key, err := eventKey(e)
+	own, key, err := owned(e)
 	if err != nil {
 		return nil, err
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-	return l.reserveOf(purpose, key, count, 0)
+	return l.reserveOf(purpose, own, key, count, 0)
 }
 
-// reserveOf reserves count uses of the event with this key, and immediately takes taken of them.
-// The caller holds the reserve lock.
-func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservation, err error) {
-	var own Event
+// reserveOf reserves count uses of an event with this key, and immediately takes taken of them. The
+// event is the ledger's own copy. The caller holds the reserve lock.
+func (l *Ledger) reserveOf(purpose string, own Event, key string, count, taken int) (r *Reservation,
+	err error) {
 	a := asking{ledger: l}
 	id := purpose + "\x00" + key
 	err = l.shared.commit(operation{
 		decide: func() error {
-			if own, err = l.own(id, key, count); err != nil {
+			if err := l.countMore(id, count); err != nil {
 				return err
 			}
 			if err := l.allow(purpose, own, key, count); err != nil {
@@ -240,17 +240,15 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own returns the ledger's own copy of the event with this key. It shares no slices with a caller.
-func (l *Ledger) own(id, key string, count int) (Event, error) {
+// countMore returns an error if count more uses would overflow an entry.
+func (l *Ledger) countMore(id string, count int) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	if en := l.index[id]; en != nil {
-		if count > maxCount-en.reserved {
-			return nil, param.New("accountant.Ledger.Reserve.count", count, "fewer events in total")
-		}
-		return en.event, nil
+	if en := l.index[id]; en != nil && count > maxCount-en.reserved {
+		return param.New("accountant.Ledger.Reserve.count", count,
+			"at most math.MaxInt/4 uses in total")
 	}
-	return UnmarshalEvent([]byte(key))
+	return nil
 }
 
 // allow checks the budget of the whole family with count more e in this ledger.
@@ -303,21 +301,21 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 		}
 		return r.Spend()
 	}
-	key, err := eventKey(e)
+	own, key, err := owned(e)
 	if err != nil {
 		return err
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-	_, err = l.reserveOf(purpose, key, 1, 1) // in one line
+	_, err = l.reserveOf(purpose, own, key, 1, 1) // in one line
 	return err
 }
 
-// Resume returns the uses that a purpose has reserved and not taken, for a run that continues
-// after its ledger was saved and read back. The uses cost nothing more, since the reservation
-// already counted them. A ledger cannot detect that a saved state is old. Read back the state that
-// was saved together with the run's last output; otherwise uses taken after the save are taken
-// twice.
+// Resume returns the reserved uses of a purpose that have not been taken. It is for a run that
+// continues after its ledger was saved and read back. The uses cost nothing more, since the
+// reservation already counted them. A ledger cannot detect that a saved state is old. Read back the
+// state that was saved together with the run's last output; otherwise uses taken after the save are
+// taken twice.
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {

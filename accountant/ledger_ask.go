@@ -10,7 +10,8 @@ type asking struct {
 	asked  int      // policy requests that were allowed
 }
 
-// ask asks about the requests. u returns what they reserve for a purpose.
+// ask passes the requests to the policy, and asks for the approvals that limits demand. u returns
+// the event that the requests reserve for a purpose.
 func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 	l := a.ledger
 	for l.policy != nil && a.asked < len(requests) {

@@ -96,8 +96,9 @@ func TestLedgerFilesSayThatSpendingBegan(t *testing.T) {
 	}
 }
 
-// TestLedgerFilesHoldTransactionsUses: a file is refused if its entries do not hold all uses of its
-// transactions, if counts overflow, or if uses of a transaction were taken outside it.
+// TestLedgerFilesHoldTransactionsUses checks that a file is refused in three cases: its entries do
+// not hold all uses of its transactions, counts overflow, or uses of a transaction were taken
+// outside it.
 func TestLedgerFilesHoldTransactionsUses(t *testing.T) {
 	for name, change := range map[string]func(doc map[string]any){
 		"wraps": func(doc map[string]any) {

@@ -54,8 +54,8 @@ func reserveOneByOne(t *testing.T, l *Ledger, e Event, n int) {
 	}
 }
 
-// TestLedgerHeadroomAfterRefusals: the cached result of a check is used only for the state that
-// was checked, even if the policy refuses or panics and another event is reserved next.
+// TestLedgerHeadroomAfterRefusals: the cached result of a check is used only for the state that was
+// checked. This holds even if the policy refuses or panics and another event is reserved next.
 func TestLedgerHeadroomAfterRefusals(t *testing.T) {
 	veto := errors.New("veto")
 	answers := map[string]func() error{

@@ -25,6 +25,13 @@ type journaled struct {
 	// with the lines up to head.
 	reading sync.Mutex
 
+	// The methods commitLines, readLines and checkLimits. A ledger calls them through these fields,
+	// which newJournaled sets, so that the linker leaves the code for lines out of a program whose
+	// ledgers are all in memory.
+	commit  func(root *Ledger, c operation) error
+	catchUp func(root *Ledger) error
+	limits  func(l *Ledger, purpose string, u uses) (approvals int, err error)
+
 	lines  Journal
 	ctx    context.Context
 	now    func() time.Time
@@ -100,10 +107,10 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 // OpenLedger opens the ledger that a journal holds. It is used like any other [Ledger], and counts
 // the reservations of all processes on the journal.
 //
-// Guarantee: a reservation is a durable line before it is confirmed; a use is a durable line
-// before it is handed out; the reservations of all ledgers on the journal never cost more than
-// the budget. A failed call may leave a reservation in the journal. Such a reservation counts, and
-// its uses are handed out only through Resume or the transaction's ID.
+// Guarantee: a reservation is a durable line before it is confirmed, and a use is a durable line
+// before it is handed out. The reservations of all ledgers on the journal never cost more than the
+// budget. A failed call may leave a reservation in the journal. Such a reservation counts, and its
+// uses are handed out only through Resume or the transaction's ID.
 //
 // The journal counts a few uses as taken before they are handed out: at most one for every 32 uses
 // taken before. These uses are lost if the process dies. A policy and an approval hook belong to
@@ -128,14 +135,16 @@ func newJournaled(ctx context.Context, j Journal, opts []LedgerOption) (*Ledger,
 	}
 	l := &Ledger{shared: &ledgerShared{}, index: map[string]*entry{}}
 	l.shared.root = l
-	l.shared.journal = &journaled{lines: j, ctx: ctx, now: time.Now}
+	kept := &journaled{lines: j, ctx: ctx, now: time.Now}
+	kept.commit, kept.catchUp, kept.limits = kept.commitLines, kept.readLines, kept.checkLimits
+	l.shared.journal = kept
 	for _, o := range opts {
 		if o != nil {
 			o(l)
 		}
 	}
-	if l.shared.journal.now == nil {
-		l.shared.journal.now = time.Now
+	if kept.now == nil {
+		kept.now = time.Now
 	}
 	return l, l.fault
 }
@@ -157,9 +166,10 @@ func (l *Ledger) opened() error {
 	return nil
 }
 
-// operation is one change of a ledger. decide checks it against all reservations and may return
-// an error; lines returns its lines, none if nothing changes; do applies it in memory. decide and
-// lines are called again if another process appended a line first.
+// operation is one change of a ledger. decide checks the change against all reservations and may
+// return an error. lines returns the lines of the change, or none if nothing changes. do applies
+// the change in memory. If another process appended a line first, decide and lines are called
+// again.
 type operation struct {
 	decide func() error
 	lines  func() []*change
@@ -167,8 +177,8 @@ type operation struct {
 	uses   uses // what is set aside; nil for nothing
 }
 
-// uses returns what an operation reserves for one purpose, or for all purposes if purpose is empty.
-// It returns nil for nothing.
+// uses returns the event that an operation reserves for one purpose, or for all purposes if purpose
+// is empty. It returns nil if nothing is reserved.
 type uses func(purpose string) Event
 
 // commit performs an operation. The caller holds the reserve lock.
@@ -189,7 +199,8 @@ func (s *ledgerShared) commit(c operation) error {
 	return nil
 }
 
-func (j *journaled) commit(root *Ledger, c operation) error {
+// commitLines performs an operation of a ledger in a journal.
+func (j *journaled) commitLines(root *Ledger, c operation) error {
 	if err := j.writable(root); err != nil {
 		return err
 	}
@@ -361,8 +372,8 @@ func (j *journaled) current(root *Ledger) (Position, error) {
 	return j.head, err
 }
 
-// catchUp is like current, for callers that hold reading.
-func (j *journaled) catchUp(root *Ledger) error {
+// readLines is like current, for callers that hold reading.
+func (j *journaled) readLines(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
 	}
@@ -472,7 +483,7 @@ func (s *ledgerShared) note(c *change) {
 	}
 }
 
-// flush writes what is pending; the caller holds the reserve lock.
+// flush writes pending notes and marks; the caller holds the reserve lock.
 func (s *ledgerShared) flush() error {
 	s.state.Lock()
 	waits := s.journal != nil && len(s.journal.pending) > 0

@@ -95,7 +95,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
 	if err := strictUnmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("accountant: ledger: %w", err)
+		return nil, fmt.Errorf("accountant.UnmarshalLedger: %w", err)
 	}
 	if s.Version != ledgerVersion {
 		return nil, param.New("accountant.Ledger.version", s.Version,
@@ -133,9 +133,9 @@ const maxPartDepth = 8
 
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 //
-// If fresh is set, the ledger also learns which uses belong to which transaction. fresh is false
-// for a ledger that others are merged into: settle has already counted the remaining uses of their
-// transactions as taken. A run that resumes on a merged ledger reserves its uses again, which can
+// If fresh is set, the ledger also learns the transaction of each use. fresh is false for a ledger
+// that other ledgers are merged into. settle has then already counted the remaining uses of their
+// transactions as taken. If a run resumes on a merged ledger, it reserves its uses again. This can
 // only raise the cost.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
@@ -189,7 +189,7 @@ func (l *Ledger) restoreEntry(s savedEntry) error {
 		l.entries = append(l.entries, en)
 	}
 	if en.reserved > maxCount-s.Reserved {
-		return param.New("accountant.Entry.Reserved", s.Reserved, "fewer events in total")
+		return param.New("accountant.Entry.Reserved", s.Reserved, "at most math.MaxInt/4 uses in total")
 	}
 	en.reserved += s.Reserved
 	en.spent += s.Spent

@@ -89,9 +89,9 @@ func (l *Ledger) Children() []PartGroup {
 // Uses of transactions that have not been taken yet count as taken in the new ledger. Their runs
 // continue on the old ledgers, and Resume on the new ledger does not hand them out.
 //
-// Errors: *param.Error if relations or units differ (a guarantee for users implies less for one
-// of their rows, see Guarantee.OneRow), or if a ledger has a Rényi filter. A total above the budget
-// is not an error; Epsilon reports it.
+// Errors: *param.Error if relations or units differ, or if a ledger has a Rényi filter. Units must
+// not differ because a guarantee for users implies less for a single row of a user; see
+// Guarantee.OneRow. A total above the budget is not an error; Epsilon reports it.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {

@@ -62,7 +62,7 @@ func TestLedgerKeepsTransactionsUses(t *testing.T) {
 	}
 }
 
-// TestLedgerPolicySeesCopies: a policy can change neither the priced event nor the caller's event.
+// TestLedgerPolicySeesCopies: a policy cannot change the priced event or the caller's event.
 func TestLedgerPolicySeesCopies(t *testing.T) {
 	for name, reserve := range map[string]func(l *Ledger, e Event) error{
 		"Reserve": func(l *Ledger, e Event) error {
@@ -95,8 +95,8 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 	}
 }
 
-// kept returns a ledger with two unfinished transactions, one of them in a part, and uses of the
-// same events that belong to no transaction.
+// kept returns a ledger with two unfinished transactions, and with uses of the same events outside
+// transactions. One transaction is in a part.
 func kept(t *testing.T) *Ledger {
 	t.Helper()
 	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
@@ -162,8 +162,8 @@ func checkJoined(t *testing.T, l, child *Ledger, left, leftOfChild int) {
 	}
 }
 
-// TestLedgerCountsDoNotWrap: lines that share an entry are counted together and with the uses
-// that the entry already holds.
+// TestLedgerCountsDoNotWrap checks that the counts of lines with the same entry are added up,
+// together with the uses that the entry already holds.
 func TestLedgerCountsDoNotWrap(t *testing.T) {
 	e := Gaussian{1e15}
 	line := func(purpose string, count, part int) Line {

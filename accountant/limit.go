@@ -24,8 +24,8 @@ type Limit struct {
 	Window time.Duration `json:"window,omitempty"`
 	// Epsilon is the largest permitted ε.
 	Epsilon float64 `json:"epsilon"`
-	// Approvals is the number of different people who must approve reservations beyond the limit,
-	// through the hook of [WithApproval]; 0 means that the limit cannot be exceeded.
+	// Approvals is the number of different people who must approve a reservation beyond the limit.
+	// They approve through the hook of [WithApproval]. 0 means that the limit cannot be exceeded.
 	Approvals int `json:"approvals,omitempty"`
 }
 

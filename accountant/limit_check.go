@@ -66,13 +66,16 @@ func (m Limit) String() string {
 	return s
 }
 
-// limits checks the limits of the terms and returns the number of people who must approve. The
-// caller holds the state lock.
+// limits checks the limits of the ledger's terms and returns the number of people who must approve.
+// The caller holds the state lock.
 func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
-	j := l.shared.journal
-	if j == nil {
+	if l.shared.journal == nil {
 		return 0, nil
 	}
+	return l.shared.journal.limits(l, purpose, u)
+}
+
+func (j *journaled) checkLimits(l *Ledger, purpose string, u uses) (approvals int, err error) {
 	root := l.shared.root
 	windows := j.windows
 	for _, m := range j.terms.Limits {

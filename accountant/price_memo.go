@@ -6,7 +6,7 @@ import (
 )
 
 // priceMemo caches the prices of compositions. A plan is priced when it is made, when it is
-// reserved and when its guarantee is requested, and a service makes the same plan many times. A
+// reserved and when its guarantee is requested. A service also makes the same plan many times. A
 // price depends only on the arguments in its key, so a cached price equals the price that would be
 // computed.
 type priceMemo struct {

@@ -71,8 +71,8 @@ func TestFewPricesAreRemembered(t *testing.T) {
 	}
 }
 
-// TestPartsWithForgedNames: the name of a curve in the first part is chosen such that both parts
-// would have the same key if names were not quoted. Both parts are still priced.
+// TestPartsWithForgedNames: without quotes around names, both parts would have the same key,
+// because of the name of a curve in the first part. Both parts are still priced.
 func TestPartsWithForgedNames(t *testing.T) {
 	curve := func(name string, d float64) Curve {
 		return Curve{name, []float64{0, 1, 2}, []float64{d, d / 2, 0}, nil}
@@ -98,8 +98,8 @@ func TestPartsWithForgedNames(t *testing.T) {
 	}
 }
 
-// TestNamesForgeNoPrice: a curve whose name contains the key of two other curves has another key
-// than these curves.
+// TestNamesForgeNoPrice: if the name of a curve contains the key of two other curves, its key still
+// differs from their key.
 func TestNamesForgeNoPrice(t *testing.T) {
 	weak := Curve{"b", []float64{0, 1}, []float64{0.01, 0}, nil}
 	strong := Curve{"a", []float64{0, 1, 2}, []float64{0.5, 0.4, 0}, nil}

@@ -76,8 +76,8 @@ func (a discreteLaplaceAtom) own() (float64, float64) {
 	return a.a * float64(a.sensitivity) * (1 + ulp), 0
 }
 
-// own returns the largest loss: the logarithm of the ratio between the probability of the true
-// answer and that of another answer.
+// own returns the largest loss. It is the logarithm of a ratio: the probability of the true answer
+// over the probability of another answer.
 func (a responseAtom) own() (float64, float64) {
 	return math.Log1p((1-a.noise)/a.noise*float64(a.categories)) * (1 + 8*ulp), 0
 }

@@ -147,10 +147,11 @@ const stride = 18
 // search tries every 18th order until the value has risen twice. It then bisects between the
 // neighbours of the best of these orders.
 //
-// (α−1)·ε(α) and log δ(α) are sums of three parts: a log moment, which is convex in α;
-// λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too; and a linear part. So both ε(α) and
-// log δ(α) fall up to their least value and rise after it. If a divergence is only an upper bound,
-// it may lack this form and mislead the search. The answer is then larger but still sound.
+// (α−1)·ε(α) and log δ(α) are sums of three parts. The first part is a log moment, which is convex
+// in α. The second part is λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too. The third
+// part is linear. So both ε(α) and log δ(α) fall up to their least value and rise after it. If a
+// divergence is only an upper bound, it may lack this form and mislead the search. The answer is
+// then larger but still sound.
 func (s *orderSearch) search() bool {
 	last, rises := math.Inf(1), 0
 	for i := 0; i < len(s.orders) && rises < 2; i += stride {
@@ -193,9 +194,9 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 }
 
 // RDPWithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019
-// for a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order;
-// other orders are rounded up. The bound is looser than the value that RDP returns. Use it to
-// compare with other accountants.
+// under ReplaceOne. It is for a Gaussian on a subset of a fraction q of the records, at an integer
+// order. Other orders are rounded up. The bound is looser than the value that RDP returns. Use it
+// to compare with other accountants.
 //
 // Errors: *param.Error.
 func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {

@@ -34,8 +34,8 @@ const maxCount = math.MaxInt / 4
 
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted
 // together and all plain Gaussians become one, so the price does not depend on how a composition is
-// written. For disjoint parts there is one such list for each part that a record may be in, and the
-// price is that of the most expensive list.
+// written. For disjoint parts there is one list for each part that a record may be in. The price is
+// the price of the most expensive list.
 func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
 		return nil, param.New("accountant.Event", nil, "an event")
@@ -127,7 +127,7 @@ func (c *collector) push(a atom, n int) error {
 		c.terms = append(c.terms, term{atom: a})
 	}
 	if n > maxCount-c.terms[i].n {
-		return param.New("accountant.Repeated.Count", n, "fewer events in total")
+		return param.New("accountant.Repeated.Count", n, "at most math.MaxInt/4 uses in total")
 	}
 	c.terms[i].n += n
 	return nil
@@ -168,7 +168,7 @@ func (c *collector) add(e Event, n int) error {
 		return nil
 	case Repeated:
 		if v.Count > maxCount/n {
-			return param.New("accountant.Repeated.Count", v.Count, "fewer events in total")
+			return param.New("accountant.Repeated.Count", v.Count, "at most math.MaxInt/4 uses in total")
 		}
 		return c.add(v.Event, n*v.Count)
 	case Composed:
@@ -278,7 +278,7 @@ func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error
 	if !ok {
 		return unsupported("sampling without replacement of "+v.Event.kind(), c.relation)
 	}
-	// The next number up, so that a rounded quotient never understates the rate.
+	// Round up to the next number, so that a rounded quotient never understates the rate.
 	q, effect := sampledEffect(math.Nextafter(float64(v.Sample)/float64(v.Population), 1), mu)
 	if q == 1 {
 		return c.pushTerm(term{gaussianAtom{mu}, n})
@@ -296,9 +296,10 @@ type sampledGaussian struct{ q, mu float64 }
 
 func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q, a.mu) }
 
-// gluedAtom is the Gaussian on a sample under ReplaceOne. For ε ≥ 0 its curve is that of the pair
-// ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)). For ε < 0 it is the mirror image, 1 − e^ε + e^ε·δ(−ε). Source:
-// Zhu, Dong and Wang 2022, Theorem 11; the same curve holds for Poisson samples under replace-one.
+// gluedAtom is the Gaussian on a sample under ReplaceOne. For ε ≥ 0 its curve is the curve of the
+// pair ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)). For ε < 0 it is the mirror image, 1 − e^ε + e^ε·δ(−ε).
+// Source: Zhu, Dong and Wang 2022, Theorem 11; the same curve holds for Poisson samples under
+// replace-one.
 type gluedAtom struct {
 	q, mu float64
 	// fixedSize says that the sample is a subset of public size.

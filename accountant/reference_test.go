@@ -103,8 +103,8 @@ func within(t *testing.T, what string, v, lo, hi float64) {
 	}
 }
 
-// brackets checks that b contains the true value, which is known to ±tol, and that the upper end is
-// above it by at most the relative amount rel.
+// brackets checks that b contains the true value, which is known to ±tol. It also checks that the
+// upper end exceeds the true value by at most the relative amount rel.
 func brackets(t *testing.T, b Bound, truth, tol, rel float64) {
 	t.Helper()
 	within(t, "upper", b.Upper, truth-tol, truth*(1+rel)+tol)

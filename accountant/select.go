@@ -30,8 +30,8 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	}
 	within := alts[0]
 	if len(alts) > 1 {
-		// Two neighbours differ by a record in one part, which is the same part in every run. So a run
-		// has the divergence of one of the alternatives, which is at most the largest.
+		// Two neighbours differ by a record in one part, and this part is the same in every run. So
+		// the divergence of a run is the divergence of an alternative, and at most the largest.
 		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
@@ -89,8 +89,8 @@ func selectGamma(shape, mean float64) float64 {
 	return lo
 }
 
-// Gamma returns the parameter γ of the truncated negative binomial number of runs for which the
-// event is priced, or NaN for a Poisson number. A larger γ means fewer runs and costs less.
+// Gamma returns the parameter γ of the truncated negative binomial number of runs, as used for the
+// price. It returns NaN for a Poisson number. A larger γ means fewer runs and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
 	if e.Poisson || e.Validate() != nil {
 		return math.NaN()

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// For a selection among a truncated negative binomial number of runs, the curve δ(ε) of one run
-// gives a tighter bound of the hockey-stick curve than the Rényi divergences of one run.
+// This file bounds the hockey-stick curve of a selection among a truncated negative binomial number
+// of runs. The bound uses the curve δ(ε) of one run. It is tighter than the bound by the Rényi
+// divergences of one run.
 //
 // Let Q and Q′ be the distributions of one run under two neighbours. Each result comes with a
 // uniform random number that breaks ties. Let F and F′ be the probabilities, under Q and Q′, that a
@@ -29,9 +30,9 @@ import (
 
 const engineSelect = "hockey-stick curve of the best of many runs"
 
-// onlySelection returns the selection if the terms are a single use of a selection that has such a
-// curve. The curve of a selection among selections is not computed: every point of it needs many
-// points of each curve inside, so that the time would grow exponentially with the nesting.
+// onlySelection returns the selection if the terms are a single use of a selection with such a
+// curve. The curve of a selection among selections is not computed. Every point of it needs many
+// points of each curve inside, so the time would grow exponentially with the nesting.
 func onlySelection(terms []term) (a selectAtom, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return a, false

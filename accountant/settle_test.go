@@ -2,8 +2,8 @@ package accountant
 
 import "testing"
 
-// TestCalibratedCountsFit: CalibrateSteps does not return a count whose quick price fits the target
-// but whose full bracket does not. The targets lie between the two prices.
+// TestCalibratedCountsFit: CalibrateSteps returns no count that fits the target by its quick price
+// only. The count must also fit by its full bracket. The targets lie between the two prices.
 func TestCalibratedCountsFit(t *testing.T) {
 	d, between := newDraws(3), 0
 	for range 40 {

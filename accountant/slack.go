@@ -1,11 +1,12 @@
 package accountant
 
 // The methods below return the δ that one use of an atom loses outside its Rényi divergences. Every
-// atom states it, so that an atom that wraps others cannot forget theirs.
+// atom must have this method. So an atom that wraps other atoms cannot forget their slack.
 
 func (a approximateAtom) slack() float64 { return a.delta }
 
-// slack is zero: the divergences of a sample are those of its pairs, which hold infinite losses.
+// slack is zero: the divergences of a sample are computed from its pairs, which include infinite
+// losses.
 func (a sampledAtom) slack() float64 { return 0 }
 
 // slack is zero: a curve that ends above δ = 0 has infinite divergences.

@@ -12,10 +12,10 @@ import (
 var above = accountant.Curve{Name: "ends above zero", Epsilons: []float64{0, 1},
 	Deltas: []float64{.6, .5}}
 
-// TestWrappersKeepTheDeltaOfTheirEvents checks that an event that contains an (ε, δ) event, or a
-// curve that ends above δ = 0, costs at least the δ that is known to be lost, alone and composed
-// with an event that has no loss distribution. An answer that the event is not supported also
-// passes.
+// TestWrappersKeepTheDeltaOfTheirEvents checks events that contain an (ε, δ) event, or a curve that
+// ends above δ = 0. Such an event costs at least its known lost δ. The test prices it alone, and
+// composed with an event without a loss distribution. An answer that the event is not supported
+// also passes.
 func TestWrappersKeepTheDeltaOfTheirEvents(t *testing.T) {
 	lossy := accountant.Approximate{Epsilon: .1, Delta: .5}
 	pure := []accountant.Event{accountant.Pure{Epsilon: 1}, accountant.Pure{Epsilon: 1}}

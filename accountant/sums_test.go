@@ -25,7 +25,7 @@ func (d draws) mixed() Event {
 }
 
 // TestDeltaOfMixedSums: δ of compositions of discrete and sampled events is bracketed within a
-// factor of two if it is at least 1e−12, the smallest δ of a budget.
+// factor of two. This holds for δ of at least 1e−12, the smallest δ of a budget.
 func TestDeltaOfMixedSums(t *testing.T) {
 	d := newDraws(99)
 	rounds := 30

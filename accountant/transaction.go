@@ -31,8 +31,8 @@ type Line struct {
 	// Taken is the number of uses known to be taken, for example from a checkpoint. The ledger
 	// counts at least this many uses as taken.
 	Taken int
-	// Group is 0 for the ledger itself; otherwise 1 plus the index of one of the transaction's
-	// groups, and Part is the number of the part.
+	// Group is 0 for a line of the ledger itself. Otherwise it is 1 plus the index of a group of
+	// the transaction, and Part is the number of a part of this group.
 	Group, Part int
 }
 
@@ -58,8 +58,8 @@ type placedLine struct {
 	identified bool // the transaction has an ID
 }
 
-// ReserveAll reserves all lines of a transaction permanently, if they fit in the budget together
-// with everything already reserved, and returns one reservation per line. Otherwise it reserves
+// ReserveAll reserves all lines of a transaction permanently and returns one reservation per line.
+// If the lines do not fit in the budget together with everything already reserved, it reserves
 // nothing. If the ledger already holds a transaction with this ID, ReserveAll returns the remaining
 // uses.
 //
@@ -130,12 +130,7 @@ func (t Transaction) placed() ([]*placedLine, error) {
 		if line.Event == nil {
 			continue // see check
 		}
-		key, err := eventKey(line.Event)
-		if err != nil {
-			k.Add(err)
-			continue
-		}
-		own, err := UnmarshalEvent([]byte(key))
+		own, key, err := owned(line.Event)
 		if err != nil {
 			k.Add(err)
 			continue
@@ -170,7 +165,8 @@ func (t Transaction) checkLine(i int) error {
 			k.OK(false, fmt.Sprintf("accountant.Transaction.Lines[%d].%s", i, field), value, want)
 		}
 	}
-	wrong(line.Count > 0 && line.Count <= maxCount, "Count", line.Count, "a positive integer")
+	wrong(line.Count > 0 && line.Count <= maxCount, "Count", line.Count,
+		"a positive integer of at most math.MaxInt/4")
 	wrong(line.Taken >= 0 && line.Taken <= line.Count, "Taken", line.Taken,
 		"a number of uses from 0 to Count")
 	wrong(line.Group >= 0 && line.Group <= len(t.Groups), "Group", line.Group,
@@ -314,7 +310,7 @@ func (l *Ledger) countable(lines []*placedLine) error {
 			total[at] = l.reservedOf(p)
 		}
 		if p.line.Count > maxCount-total[at] {
-			return param.New("accountant.Line.Count", p.line.Count, "fewer events in total")
+			return param.New("accountant.Line.Count", p.line.Count, "at most math.MaxInt/4 uses in total")
 		}
 		total[at] += p.line.Count
 	}

@@ -106,7 +106,7 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 	return t, nil
 }
 
-// own assigns count uses of the entry, of which spent are taken, to a transaction with an ID. It
+// own assigns count uses of the entry to a transaction with an ID; spent of them are taken. It
 // reports false if the entry does not hold them in addition to the uses of other transactions. No
 // sum overflows, even for the content of a hostile file.
 func (en *entry) own(count, spent int) bool {

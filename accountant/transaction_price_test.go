@@ -45,8 +45,8 @@ func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 	}
 }
 
-// TestNewTransactionsCountWhatIsGone: a ledger that does not know a run counts the uses that the
-// transaction states as taken.
+// TestNewTransactionsCountWhatIsGone: a new transaction may state that some uses are taken. The
+// ledger counts these uses as taken.
 func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 	l := payFor(t)
 	got, err := l.ReserveAll(accountant.Transaction{ID: "a", Lines: []accountant.Line{
@@ -62,8 +62,8 @@ func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestResumeCountsOwnedUsesOnce: uses that a transaction has taken are not subtracted from the uses
-// that Resume returns.
+// TestResumeCountsOwnedUsesOnce: Resume does not subtract uses of transactions from the uses that
+// it returns.
 func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 	l := payFor(t)
 	e := gaussianEvent(12)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// TestUnit: the guarantee names the protected unit, the unit is saved, and ledgers of different
-// units are not merged, because a guarantee for users is weaker for one of their rows.
+// TestUnit: the guarantee names the protected unit, and the unit is saved. Ledgers of different
+// units are not merged, because a guarantee for users is weaker for a single row of a user.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),

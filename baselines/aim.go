@@ -36,9 +36,9 @@ import (
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
 // Differentially Private Synthetic Data", 2022. This implementation differs from the paper in four
 // ways. Values are grouped by released counts. A table with the class can also be chosen with
-// coarse groups, since its few cells can exceed the noise when the cells of the fine table do not.
-// A measurement is a number of equal releases, so that the composed events are fixed in advance.
-// Distances are computed from rows drawn from the model instead of from its exact tables.
+// coarse groups: its few cells have larger counts, which can exceed the noise. A measurement is
+// made of equal releases, so the composed events are fixed in advance. Distances are computed from
+// rows drawn from the model instead of from its exact tables.
 type AIM struct {
 	Tables
 	Rounds int // 0 means ten per column, but at most the larger of 150 and three per column
@@ -48,7 +48,7 @@ type AIM struct {
 // MST measures pairs of columns that form a tree over all columns. The exponential mechanism
 // chooses the pairs one after another, by their distance from the model of independent columns.
 //
-// Guarantee: that of [AIM], where Rounds is the number of columns minus 1.
+// Guarantee: see [AIM]; Rounds is the number of columns minus 1.
 //
 // Source: McKenna, Miklau and Sheldon, "Winning the NIST Contest", 2021.
 type MST struct{ Tables }
@@ -205,7 +205,7 @@ const (
 	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
-	farPasses   = 600 // passes if the model is still far from what the round has measured
+	farPasses   = 600 // passes if the model is still far from the round's measurement
 	farSquares  = 4.0 // mean squared error, in variances of the noise, above which a model is far
 	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
@@ -226,7 +226,7 @@ type tableFit struct {
 	model   *graphical.Model
 	rng     *rand.Rand
 	level   int             // units used for a measurement
-	cellsOf map[int][]int32 // what merged returned before
+	cellsOf map[int][]int32 // earlier results of merged
 
 	counts            *mechanism.FixedSum
 	choices, measures *mechanism.Allowance
@@ -248,7 +248,7 @@ func (f *tableFit) independent() *graphical.Model {
 // tables runs the rounds. Grants that are not needed are taken without a draw, since they are paid
 // for.
 func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
-	if err := f.restore(r.Saved()); err != nil {
+	if err := r.Restore(f); err != nil {
 		return err
 	}
 	r.Keep(f.file)
@@ -398,8 +398,8 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 	return open[k], nil
 }
 
-// open returns the candidates that may be measured next. For AIM these are the tables that the
-// model already contains, and the tables with which the model stays within the present limit. This
+// open returns the candidates that may be measured next. For AIM there are two kinds: tables that
+// the model already contains, and tables with which the model stays within the present limit. This
 // limit grows with the number of measurements. For MST they are the pairs of columns that join two
 // parts of the tree.
 func (f *tableFit) open() (open []int) {
@@ -535,12 +535,9 @@ func (f *tableFit) file() (*synth.File, error) {
 	return synth.NewFile(tableHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
 }
 
-// restore reads the state that file returned. It checks that there is at most one measurement per
-// round, and that every measurement belongs to a candidate.
-func (f *tableFit) restore(from *synth.File) error {
-	if from == nil {
-		return nil
-	}
+// RestoreFrom reads the state that file returned. It checks that there is at most one measurement
+// per round, and that every measurement belongs to a candidate.
+func (f *tableFit) RestoreFrom(from *synth.File) error {
 	var h tableHeader
 	if err := from.Decode(&h); err != nil {
 		return err

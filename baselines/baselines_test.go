@@ -77,8 +77,8 @@ func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 	}
 }
 
-// userDefined is a data set whose last set is one that no table contains: its items are repeated,
-// out of order or outside the universe.
+// userDefined is a data set with an invalid last set: its items are repeated, out of order or
+// outside the universe.
 type userDefined struct {
 	records.Data
 	row []uint32
@@ -143,7 +143,7 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // TestWithHardlyAnyNoise checks that with very little noise, every method reproduces the
-// frequencies of items, and the tree also those of dependent pairs.
+// frequencies of items. Tree must also reproduce the frequencies of dependent pairs.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)

@@ -14,9 +14,9 @@ import (
 // attribute is one discrete value of a row of a table: a block of the encoded row, or its class.
 //
 // Each level, and each value of an integer with few values, has a code. The range of other numbers
-// is divided into cells of equal width, on the scale on which the schema encodes them. The two
-// bounds have their own codes, so that a bound that occurs in many rows stays frequent. A missing
-// value is the last code.
+// is divided into cells of equal width, on the scale on which the schema encodes them. Each of the
+// two bounds has its own code, so a bound with many rows stays frequent. A missing value is the
+// last code.
 type attribute struct {
 	block   rff.Block // with width 0 for the class
 	codes   int
@@ -116,8 +116,8 @@ func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, 
 	}
 }
 
-// ordered returns the number of codes that are ordered: 0 for levels, otherwise all codes except
-// that of a missing value.
+// ordered returns the number of ordered codes: 0 for levels, otherwise the number of all codes
+// except the code of a missing value.
 func (a attribute) ordered() int {
 	switch {
 	case a.class() || a.block.OneHot:
@@ -137,10 +137,10 @@ type grouping struct {
 	coarseSize int       // number of coarse groups
 }
 
-// grouped merges the codes of an attribute, given the fraction of records with each code, so that
-// few groups have a fraction below least. Ordered codes are merged with their neighbours until the
-// group has a fraction 1/groups of the records or 2/groups of the range. Levels with a fraction
-// below least become one group. Classes are not merged.
+// grouped merges the codes of an attribute so that few groups have a fraction below least. The
+// argument part holds the fraction of records with each code. Ordered codes are merged with their
+// neighbours until the group has a fraction 1/groups of the records or 2/groups of the range.
+// Levels with a fraction below least become one group. Classes are not merged.
 func (a attribute) grouped(part []float64, least float64, groups int) grouping {
 	g := grouping{group: make([]uint16, a.codes), part: part}
 	next := func() uint16 {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestCoarseGroups checks that coarse groups of numbers are neighbours of about equal weight, that
-// the least frequent levels are merged, and that a missing value keeps its own group.
+// TestCoarseGroups checks three properties of coarse groups. Groups of numbers are neighbours of
+// about equal weight. The least frequent levels are merged. A missing value keeps its own group.
 func TestCoarseGroups(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
 		records.Categorical("c", "a", "b", "c", "d", "e", "f"), records.Label("class", "u", "v"))
@@ -57,8 +57,8 @@ func TestCoarseGroups(t *testing.T) {
 	}
 }
 
-// TestPassStates checks that an encoded state is decoded, and that a state is refused if it is cut,
-// too long, or names a coarse group beyond those of the plan.
+// TestPassStates checks that an encoded state is decoded. A state must be refused if it is cut, too
+// long, or names a coarse group that the plan does not have.
 func TestPassStates(t *testing.T) {
 	s, _ := smallTable(t)
 	attributes := attributesOf(s)
@@ -84,12 +84,12 @@ func TestPassStates(t *testing.T) {
 	}
 	state[len(state)-2] = 3
 	if _, ok := readPassState(attributes, state, 2); ok {
-		t.Error("a state with a coarse group beyond those of the plan is accepted")
+		t.Error("a state with a coarse group that the plan does not have is accepted")
 	}
 }
 
-// TestCoarseCountsAreSumsOfFineOnes compares the counts of every coarse table with those of the
-// fine table of the same attributes.
+// TestCoarseCountsAreSumsOfFineOnes compares the counts of every coarse table with sums of counts
+// of the fine table of the same attributes.
 func TestCoarseCountsAreSumsOfFineOnes(t *testing.T) {
 	s, rows := smallTable(t)
 	m := methodFor(t, s, 0)

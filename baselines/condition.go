@@ -15,9 +15,9 @@ type conditional interface {
 	given(have, lack map[uint32]bool) (sampler, float64)
 }
 
-// Condition conditions the model on the items that sets must have. It also conditions on items that
-// sets must not have, but only if no set is truncated: a longer set that has the item may be
-// truncated to one without it.
+// Condition conditions the model on the items that sets must have. It conditions on items that sets
+// must not have only if no set is truncated, because truncation may remove such an item from a
+// longer set.
 func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
 	s, ok := m.sampler.(conditional)
 	if !ok {
@@ -93,8 +93,8 @@ func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 		if lack[b.item] {
 			w.with = 0
 		}
-		// mix returns the probability that the subtree meets the condition, and the probability that the
-		// item is in the set given the condition.
+		// mix returns two probabilities: that the subtree meets the condition, and that the item is
+		// in the set given the condition.
 		mix := func(p float64) (total, in float64) {
 			p = min(max(p, 0), 1)
 			total = p*w.with + (1-p)*w.without

@@ -36,8 +36,9 @@ func asItems(set int) map[uint32]bool {
 	return out
 }
 
-// TestConditionedTreesFollowBayesRule checks that the distribution of the conditioned tree is the
-// conditional distribution of the tree, and that the returned probability is that of the condition.
+// TestConditionedTreesFollowBayesRule compares the distribution of the conditioned tree with the
+// conditional distribution of the tree. It also compares the returned probability with the
+// probability of the condition.
 func TestConditionedTreesFollowBayesRule(t *testing.T) {
 	const items = 6
 	rng := rand.New(rand.NewPCG(1, 2))

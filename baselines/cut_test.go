@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoSetIsLongerThanItsSchemaAllows checks that generated sets are truncated to the size that
-// the schema allows.
+// TestNoSetIsLongerThanItsSchemaAllows checks that generated sets are truncated to the schema's
+// largest size.
 func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	schema := records.Sets(8, 2)
 	var rows [][]uint32

@@ -1,6 +1,6 @@
-// Package baselines has private synthesisers without neural networks. Those for sets serve as
-// baselines for generative networks; those for tables are the graphical models AIM and MST. Each
-// has a plan, a ledger and a guarantee like any other system.
+// Package baselines has private synthesisers without neural networks. The methods for sets serve as
+// baselines for generative networks. The methods for tables are the graphical models AIM and MST.
+// Each method has a plan, a ledger and a guarantee like any other system.
 //
 //	AIM          tables of a few columns that differ most from the model, one after another
 //	MST          pairs of columns along a tree
@@ -19,12 +19,12 @@
 // universe.
 //
 // The workload is 1,000 queries "how many records have any of these items", in five classes of
-// length up to the schema's largest record. It has its own seed, so the queries of an evaluation
-// are of the same kind but differ from those of the workload. MWEM runs 50 rounds. Each round
-// selects the query with the worst answer by the exponential mechanism, measures it with Laplace
-// noise of the same ε, and updates the weights ten times with all measurements so far. The
-// accountant composes the rounds exactly instead of adding up their ε, so MWEM has less noise than
-// with the analysis in its paper.
+// length up to the schema's largest record. It has its own seed: an evaluation asks queries of the
+// same kind, but not the queries of the workload. MWEM runs 50 rounds. Each round selects the query
+// with the worst answer by the exponential mechanism and measures it with Laplace noise of the same
+// ε. It then updates the weights ten times with all measurements so far. The accountant composes
+// the rounds exactly instead of adding up their ε, so MWEM has less noise than with the analysis in
+// its paper.
 //
 // Synthetic records are drawn from the final weights.
 //
@@ -36,24 +36,24 @@
 // is a code. One joint release counts the codes of all columns. These counts decide how codes are
 // merged into groups. Numbers are merged into ranges that have a fraction 1/Bins of the records or
 // 2/Bins of the values; a frequent value stays alone. Rare levels are merged into one group.
-// Classes are never merged. The tables of two or three columns count these groups. To generate a
-// row, groups are drawn from the fitted model, then a code within each group by the counts of the
-// first release, and then a number uniformly within its cell. Every generated row is therefore
-// valid under the schema.
+// Classes are never merged. The tables of two or three columns count these groups. A row is
+// generated in three steps. Its groups are drawn from the fitted model. Within each group, a code
+// is drawn by the counts of the first release. A number is then drawn uniformly within its cell.
+// Every generated row is therefore valid under the schema.
 //
-// Rows are drawn in stratified pools of 1,024 to 65,536: every row has the distribution of the
-// model, and the counts within a pool vary less than those of independent draws.
+// Rows are drawn in stratified pools of 1,024 to 65,536. Every row has the distribution of the
+// model, but counts within a pool vary less than counts of independent draws.
 //
-// The fitted tables have at most Cells cells together, which bounds memory and time; candidates
-// that need more are not chosen. There are at most 5,000 candidates. For wide schemas the
-// candidates are pairs with the class, then pairs of columns that are close in the schema, and no
-// triples or only triples with the class.
+// The fitted tables have at most Cells cells together, which bounds memory and time. Candidates
+// that need more are not chosen. There are at most 5,000 candidates. For wide schemas the pairs
+// with the class come first, then pairs of columns that are close in the schema. Triples are then
+// left out or restricted to triples with the class.
 //
 // # Defaults
 //
 // Every field has a default. If [Common.Nominal] is set and the schema allows m items, Independent
-// uses 3·√m items of a record, at most 40, since the noise of every count grows with the largest
-// number of items. With [Tables.Nominal], Bins is √(s/30), between 4 and 32, where s is the number
-// of records divided by the noise of one release that costs the whole budget;
-// docs/studies/marginals.md has the measurements.
+// uses 3·√m items of a record, at most 40. The noise of every count grows with this number. With
+// [Tables.Nominal], Bins is √(s/30), between 4 and 32. Here s is the number of records divided by
+// the noise of one release that costs the whole budget. The measurements are in
+// docs/studies/marginals.md.
 package baselines

@@ -14,8 +14,8 @@ import (
 )
 
 // eachCut calls each with every record, truncated to limit items, and its weight: 1, or the weight
-// of a person's row (see records.RowsOf). Items are ascending and distinct, even if those of
-// user-defined data are not.
+// of a person's row (see records.RowsOf). It passes ascending, distinct items, even if user-defined
+// data violate this order.
 func eachCut(ctx context.Context, data records.Data, limit int,
 	each func(items []uint32, share float64)) error {
 	data, shares := records.RowsOf(data)

@@ -59,7 +59,7 @@ func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// draw truncates sets to the size that the schema allows, in the same way as sets that are read.
+// draw truncates sets to the schema's largest size, in the same way as sets that are read.
 func (m *model) draw(rng *rand.Rand, n int) [][]uint32 {
 	rows := m.sampler.draw(rng, n)
 	for i, row := range rows {

@@ -125,8 +125,8 @@ func (s *weights) learn(q int, value float64) {
 	s.sum()
 }
 
-// update multiplies the weights of the sets that satisfy a query by a factor, and then scales all
-// weights so that they add up to 1.
+// update multiplies the weights of the sets that satisfy a query by a factor. It then scales all
+// weights to the sum 1.
 func (s *weights) update(m measurement) {
 	share := s.share(m.query)
 	factor := math.Exp((m.share - share) / 2)

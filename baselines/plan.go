@@ -45,8 +45,8 @@ func (c Common) chosen(fallback int) Common {
 	return c
 }
 
-// usualItems estimates a number of items that few records exceed, given a number that no record
-// exceeds.
+// usualItems estimates a number of items that few records exceed. No record has more than most
+// items.
 func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
@@ -141,7 +141,7 @@ func (w work) TakesPersons() {}
 // Title describes the records.
 func (w work) Title() string { return w.common().Schema.String() }
 
-// Notes lists what the default rules chose.
+// Notes lists the choices of the default rules.
 func (w work) Notes() []string { return w.common().choices.Notes() }
 
 // Fit runs the method.

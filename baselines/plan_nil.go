@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program returns the part that plans of all systems share. For a nil plan it returns nil, whose
-// methods behave like those of the zero plan.
+// program returns the part that plans of all systems share. For a nil plan it returns a nil
+// Program, which behaves like the zero Program.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil
@@ -44,9 +44,9 @@ func (p *Plan) MarshalJSON() ([]byte, error) { return p.program().MarshalJSON() 
 
 // Fit runs the plan on a new ledger with the plan's budget.
 //
-// Guarantee: that of [synth.Plan.Fit].
+// Guarantee: see [synth.Plan.Fit].
 //
-// Errors: those of [synth.Plan.Fit].
+// Errors: see [synth.Plan.Fit].
 func (p *Plan) Fit(ctx context.Context, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Fit(ctx, data, opts...)
@@ -54,9 +54,9 @@ func (p *Plan) Fit(ctx context.Context, data records.Data,
 
 // FitOn runs the plan and records its spending on ledger.
 //
-// Guarantee: that of [synth.Plan.FitOn].
+// Guarantee: see [synth.Plan.FitOn].
 //
-// Errors: those of [synth.Plan.FitOn].
+// Errors: see [synth.Plan.FitOn].
 func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
@@ -64,9 +64,9 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 
 // Carry calls [synth.Program.Carry].
 //
-// Guarantee: that of [synth.Program.Carry].
+// Guarantee: see [synth.Program.Carry].
 //
-// Errors: those of [synth.Program.Carry]; *param.Error for a nil plan.
+// Errors: all errors of [synth.Program.Carry]; *param.Error for a nil plan.
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
@@ -74,16 +74,16 @@ func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data record
 
 // Partial returns the sums of a pass over no records, as [synth.PassPlan] describes.
 //
-// Errors: those of synth.NewPartial.
+// Errors: see synth.NewPartial.
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)
 }
 
 // FitPasses runs the plan on records that other processes read, as [synth.PassPlan] describes.
 //
-// Guarantee: that of synth.FitPasses.
+// Guarantee: see synth.FitPasses.
 //
-// Errors: those of synth.FitPasses.
+// Errors: see synth.FitPasses.
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
 	read func(context.Context, synth.Pass) (*partial.Partial, error),
 	opts ...synth.Option) (*synth.Generator, error) {

@@ -200,8 +200,7 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// TestMeasuredCountsKeepTheirPlace checks that counts that are very large compared with the noise
-// are not clamped.
+// TestMeasuredCountsKeepTheirPlace checks that counts much larger than the noise are not clamped.
 func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	for _, scale := range []float64{0.5, 3, 40, 1e4} {

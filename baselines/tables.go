@@ -167,8 +167,8 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 	return list
 }
 
-// columnStd returns two standard deviations, for the counts of the class and for those of the other
-// columns. With them the joint release of all columns' counts has an effect of 1/noise.
+// columnStd returns the standard deviations for the counts of the other columns and of the class.
+// With them the joint release of all columns' counts has an effect of 1/noise.
 //
 // A record has one code in each attribute, so adding or removing it changes one count of each
 // attribute by 1, and replacing it changes two counts.
@@ -288,7 +288,7 @@ func (w tableWork) TakesPersons() {}
 // Title describes the records.
 func (w tableWork) Title() string { return w.Schema.String() }
 
-// Notes lists what the default rules chose.
+// Notes lists the choices of the default rules.
 func (w tableWork) Notes() []string { return w.choices.Notes() }
 
 // Passes returns the names of the passes over all records.

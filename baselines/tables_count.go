@@ -156,11 +156,11 @@ func (c candidate) merged(groups []grouping) []int32 {
 	return cells
 }
 
-// candidates returns the tables of up to order attributes, those with fewer attributes first. If
-// there are too many, it returns pairs with the class, then pairs of columns that are close in the
-// schema, and no triples or only triples with the class. It adds each table with the class a second
-// time, with the coarse groups of the other attributes. The list is public: it depends on the plan
-// and on released groups.
+// candidates returns the tables of up to order attributes, with single attributes first, then
+// pairs, then triples. Pairs with the class precede other pairs, and pairs of close columns precede
+// pairs of distant ones. If there are too many triples, it returns only triples with the class, or
+// none. It adds each table with the class a second time, with the coarse groups of the other
+// attributes. The list is public: it depends on the plan and on released groups.
 //
 // The domain must be a result of columnsOf.
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {

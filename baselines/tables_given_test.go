@@ -155,10 +155,10 @@ func TestConditionsAreMetExactly(t *testing.T) {
 	}
 }
 
-// TestProbabilityIsThatWithinTheClass checks that the stated probability is the fraction of the
-// rows of the class that meet the conditions, and that rows of no other class are drawn. The bound
-// is six standard deviations plus ten rows, which allows for probabilities near 0. The six
-// comparisons give a false alarm in fewer than one of 10⁷ runs.
+// TestProbabilityIsThatWithinTheClass checks the stated probability: it must be the fraction of the
+// rows of the class that meet the conditions. No row of another class may be drawn. The bound is
+// six standard deviations plus ten rows, which allows for probabilities near 0. The six comparisons
+// give a false alarm in fewer than one of 10⁷ runs.
 func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	data := linked(t, 4000)
 	plan, err := baselines.MST{Tables: baselines.Tables{Schema: data.Schema(), Bins: 4,

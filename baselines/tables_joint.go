@@ -25,9 +25,9 @@ type combined struct {
 // combine conditions the model on combinations, and returns their probability. For each cell of the
 // columns' groups, the factor is the probability of an allowed combination given these groups.
 //
-// It leaves the model unchanged and reports false in three cases: if the model's tree has no room
-// for the columns, if a column's codes are cells of several values, and if an earlier joint
-// condition has a column in common whose groups hold several codes.
+// It leaves the model unchanged and reports false in three cases. The model's tree has no room for
+// the columns. A column's codes are cells of several values. Or an earlier joint condition has a
+// column in common, and the groups of this column hold several codes.
 func (t *tableModel) combine(c records.JointCondition) (probability float64, done bool) {
 	order := make([]int, len(c.Columns))
 	at := make([]int, len(c.Columns))

@@ -39,7 +39,7 @@ func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
 // Schema returns the schema of the synthetic records.
 func (t *tableModel) Schema() records.Schema { return t.schema }
 
-// Rows are drawn in pools of increasing size, each of which is stratified.
+// Rows are drawn in stratified pools of increasing size.
 const (
 	firstPool = 1 << 10
 	lastPool  = 1 << 16

@@ -86,8 +86,9 @@ func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 	}
 }
 
-// correlated returns rows of four numbers, where adjacent columns are correlated, an integer that
-// is 40 in half of the rows, and three classes, the last of which has one row in a hundred.
+// correlated returns rows of four numbers, an integer and a class. Adjacent columns of numbers are
+// correlated. The integer is 40 in half of the rows. The last of three classes has one row in a
+// hundred.
 func correlated(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("a", -4, 4), records.Numeric("b", -4, 4),
@@ -219,8 +220,8 @@ func TestRareClassesStay(t *testing.T) {
 	}
 }
 
-// TestTableModelsStayWithinTheirCells checks that a model stays within the plan's limit, and that a
-// smaller limit results in a smaller model.
+// TestTableModelsStayWithinTheirCells checks that a model stays within the plan's limit. A smaller
+// limit must give a smaller model.
 func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	data := correlated(t, 2000, 3)
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}

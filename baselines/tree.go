@@ -16,10 +16,10 @@ import (
 // most frequent items. It joins these items by a tree of largest mutual information (Chow and Liu
 // 1968) and draws records from the tree. Other items are independent.
 //
-// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m items and
-// m(m−1)/2 pairs, so adding or removing it changes the counts of pairs by at most √(m(m−1)/2), and
-// replacing it by √2 times that, since a record's counts are not negative. The paired items are
-// determined by the first release.
+// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m(m−1)/2 pairs.
+// Adding or removing it changes the counts of pairs by at most √(m(m−1)/2). Replacing it changes
+// them by at most √2 times this bound, since a record's counts are not negative. The paired items
+// are determined by the first release.
 type Tree struct {
 	Common
 	Items int // number of items that are paired; 0 means 1024, or the universe if that is smaller
@@ -102,8 +102,8 @@ func itemState(chosen []uint32) []byte {
 	return state
 }
 
-// readItems decodes the items that itemState encoded. It checks that they are distinct, and that
-// their number is that of the plan.
+// readItems decodes the items that itemState encoded. It reports false if an item is repeated or
+// outside the universe, or if their number is not m.Items.
 func (m tree) readItems(state []byte) (chosen []uint32, ok bool) {
 	seen := map[uint32]bool{}
 	for b := range slices.Chunk(state, 4) {

@@ -496,8 +496,9 @@ func mixed(g *synth.Generator) []any {
 	return []any{x.Data, y.Data}
 }
 
-// TestMixIsTheSameBits: for 1, 3 and 17 shards that fail, are computed twice and are delivered
-// three times, the rows have the same bits as in memory, and the ledger has the same lines.
+// TestMixIsTheSameBits makes mixtures from 1, 3 and 17 shards. Each shard fails, is computed twice
+// and is delivered three times. The rows must have the same bits as in memory, and the ledger the
+// same lines.
 func TestMixIsTheSameBits(t *testing.T) {
 	defer fails.Store(0)
 	for name, p := range mixPlans(t) {

@@ -12,16 +12,16 @@
 //	Sample   synthetic rows in parallel, to Parquet
 //
 // A plan is reserved on the ledger before the pipeline starts. Workers add records up in fixed
-// point and seal the sums (package partial); the pipeline merges the sealed sums; the driver opens
+// point and seal the sums (package partial). The pipeline merges the sealed sums. The driver opens
 // them, adds the noise and trains the generator, if there is one. With the same noise, a release
 // has the same bits as from the same records on one machine.
 //
 // # No record twice
 //
-// A shard's sums carry its name, so that retries, speculative execution, repeated reads and
-// repeated deliveries change nothing, even on a runner that does not process every element exactly
-// once. Rows of a PCollection are first grouped into parts, in which an ID counts once.
-// # Access to records
+// A shard's sums carry its name. Retries, speculative execution, repeated reads and repeated
+// deliveries therefore change nothing. This holds even on a runner that does not process every
+// element exactly once. Rows of a PCollection are first grouped into parts, in which an ID counts
+// once. # Access to records
 //
 // Workers, and the runner that moves rows between them, see records, so they must be trusted. Sums
 // without noise leave a worker sealed. The pipeline's graph holds only the public name of the key;

@@ -30,8 +30,8 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 // Guarantee: the plan's guarantee for the records of all shards; see synth.FitPasses. The ledger,
 // which may belong to a store, has the same lines as for the same records in memory.
 //
-// Errors: those of the plan's FitOn; *param.Error for an invalid job, before anything is reserved;
-// errors of the runner, after which the reservation remains.
+// Errors: all errors of the plan's FitOn; *param.Error for an invalid job, before anything is
+// reserved; errors of the runner, after which the reservation remains.
 func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {
@@ -59,8 +59,8 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 // mixtures as fit into 64 MiB. A record's position decides which mixtures include it, under a key
 // that is drawn for the pass and sent encrypted.
 //
-// Guarantee: as for [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of records
-// changes between passes, before noise of the later pass is drawn.
+// Guarantee: as for [Fit]. Errors: all errors of [Fit]; *param.Error for a shard whose number of
+// records changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
@@ -69,7 +69,7 @@ func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 // Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, the
 // embedding consists of the noisy marginals of a table's columns or of their pairs.
 //
-// Guarantee and Errors: those of [Fit].
+// Guarantee and Errors: see [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*merf.Embedding, error) {
 	if err := j.check(p.Schema()); err != nil {
@@ -85,7 +85,7 @@ func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 // Marginals releases a table's noisy marginals by [Embed]: of columns if order is 1, and of their
 // pairs too if it is 2.
 //
-// Guarantee and Errors: those of [Embed]; *param.Error for a schema without columns, or with too
+// Guarantee and Errors: see [Embed]; also *param.Error for a schema without columns, or with too
 // many marginals.
 func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget, order int,
 	ledger *accountant.Ledger, opts ...synth.Option) (*merf.Embedding, error) {
@@ -99,7 +99,7 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 // KMeans clusters records in the space of a feature map, or of their own coordinates if the map is
 // nil. Each iteration is one pipeline, whose side input is the centres.
 //
-// Guarantee and Errors: those of kmeans.FitPasses and [Fit].
+// Guarantee and Errors: see kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,
 	ledger *accountant.Ledger, opts ...kmeans.Option) (*kmeans.Model, error) {
 	if err := j.check(s); err != nil {
@@ -119,7 +119,7 @@ func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s re
 
 // Draft estimates bounds and levels of a table.
 //
-// Guarantee and Errors: those of draft.FitPasses and [Fit].
+// Guarantee and Errors: see draft.FitPasses and [Fit].
 func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *accountant.Ledger) (*draft.Draft,
 	error) {
 	if p == nil {

@@ -35,8 +35,8 @@ type Job struct {
 
 	// Key seals sums. Other processes get it by ProvideKeys.
 	Key mechanism.Key
-	// Folder is a path that workers write to and this process reads from, on any of Beam's file
-	// systems that the program imports. The files in it are sealed.
+	// Folder is a path on any of Beam's file systems that the program imports. Workers write to it,
+	// and this process reads from it. The files in it are sealed.
 	Folder string
 	Runner string // the name of a Beam runner; "" for Prism in this process
 	// Groups is the number of groups in which sums are merged first; 0 for the square root of the
@@ -218,8 +218,8 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// writeFile writes a temporary file and renames it, so that neither a failed attempt nor a
-// concurrent one leaves an incomplete file.
+// writeFile writes a temporary file and renames it. A failed or concurrent attempt therefore leaves
+// no incomplete file.
 func writeFile(ctx context.Context, file string, write func(io.Writer) error) (err error) {
 	fs, err := filesystem.New(ctx, file)
 	if err != nil {

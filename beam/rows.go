@@ -18,9 +18,9 @@ type Row struct {
 	// with the same ID, only one counts.
 	ID     string
 	Person string // the person who contributes the row; ignored if the unit is a row
-	// Values are the cells of a table's row as text, one for each column in the schema's order. "" is
-	// a missing value. So are the cells at the end that a short row does not have. Extra values are
-	// ignored.
+	// Values are the cells of a table's row as text, one for each column in the schema's order. ""
+	// is a missing value. The cells that a short row lacks at its end are missing, too. Extra
+	// values are ignored.
 	Values []string
 	Items  []uint32 // the items of a set's row
 }
@@ -28,8 +28,8 @@ type Row struct {
 // Parts describes how rows of a PCollection are grouped before they are added up.
 type Parts struct {
 	// Unit is records.UnitRecord (or empty) or records.UnitUser. With UnitRecord every row counts.
-	// With UnitUser all rows of a person become one record: for a table the row with the smallest ID,
-	// for sets the union of all items, cut to the schema's maximum number.
+	// With UnitUser all rows of a person become one record. In a table it is the row with the
+	// smallest ID. For sets it is the union of all items, cut to the schema's maximum number.
 	Unit string
 	N    int // number of parts, each of which must fit into one worker's memory; 0 for 64
 }
@@ -53,8 +53,8 @@ func SumRows(s sdk.Scope, set Settings, parts Parts, schema []byte, pass,
 }
 
 // numbers returns the numbers of all parts. A part without rows has sums, too. Otherwise the
-// unencrypted names would reveal which parts have rows, and so reveal a person who is alone in a
-// part.
+// unencrypted names would reveal which parts have rows. They could reveal a person who is alone in
+// a part.
 func (p Parts) numbers() []int {
 	list := make([]int, p.N)
 	for i := range list {
@@ -141,8 +141,8 @@ func (p Parts) bound(s records.Schema, part int, rows func(*Row) bool) (records.
 	return records.WithPart(records.WithUnit(d, p.Unit), part, p.N), nil
 }
 
-// before orders the rows of one owner by ID, and rows with the same ID by their content, so that
-// the counted row does not depend on the order in which rows arrive.
+// before orders the rows of one owner by ID, and rows with the same ID by their content. The
+// counted row therefore does not depend on the order of arrival.
 func before(a, b Row) bool {
 	if c := cmp.Compare(a.ID, b.ID); c != 0 {
 		return c < 0
@@ -150,8 +150,8 @@ func before(a, b Row) bool {
 	return slices.Compare(a.Values, b.Values) < 0
 }
 
-// recordsOf returns a data set with one row for each owner, in the order of owners, so that every
-// pass gives each row the same number.
+// recordsOf returns a data set with one row for each owner, in the order of owners. Every pass
+// therefore gives each row the same number.
 func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
 	owners := slices.Sorted(maps.Keys(units))
 	if s.Sparse() {

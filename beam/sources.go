@@ -20,8 +20,8 @@ type Shard struct {
 
 // A Source opens a shard. It yields the same records in the same order each time, on any machine.
 // Each record is in one shard only. If the ledger protects users, all records of a user must be in
-// one shard, and the source must state this for the pieces that it yields by records.WithUnit and
-// records.WithPart.
+// one shard. The source must state this by records.WithUnit and records.WithPart for the data that
+// it yields.
 //
 // Its errors end the pipeline and are returned to the caller, so they should not describe records.
 type Source func(ctx context.Context, location string) iter.Seq2[records.Data, error]

@@ -60,8 +60,8 @@ func (s *step) emit(p *partial.Partial, name string, emit func(int, []byte)) err
 	return nil
 }
 
-// groupOf returns a shard's group. It depends only on the name, so that all attempts at a shard are
-// in one group.
+// groupOf returns a shard's group. It depends only on the name, so all attempts at a shard are in
+// one group.
 func groupOf(name string, groups int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))

@@ -33,7 +33,7 @@ const (
 
 // PlanWork describes the passes of a plan.
 //
-// Errors: those of the plan's MarshalJSON.
+// Errors: all errors of the plan's MarshalJSON.
 func PlanWork(p synth.PassPlan) (Work, error) {
 	text, err := json.Marshal(p)
 	return Work{kindPlan, text}, err
@@ -41,7 +41,7 @@ func PlanWork(p synth.PassPlan) (Work, error) {
 
 // DraftWork describes the one pass of a draft.
 //
-// Errors: those of the plan's MarshalJSON.
+// Errors: all errors of the plan's MarshalJSON.
 func DraftWork(p *draft.Plan) (Work, error) {
 	text, err := json.Marshal(p)
 	return Work{kindDraft, text}, err
@@ -147,8 +147,8 @@ func planCounting(text []byte) (counting, error) {
 	}, nil
 }
 
-// kmeansCounting returns the sums of a clustering on the features that the pass names, which may be
-// the raw coordinates.
+// kmeansCounting returns the sums of a clustering. The pass names the features, which may be the
+// raw coordinates.
 func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
 	var p kmeans.Pass
 	if err := json.Unmarshal(text, &p); err != nil {

@@ -34,15 +34,15 @@ type SetSource struct {
 }
 
 // CallRecords returns a source with the shape of the call-record data of the DPGM papers: 4,427,486
-// customers and the cells of 1,303 towers at which they were seen, 11.42 on average and 422 at
-// most. Skew and communities are guesses, since the papers do not state them.
+// customers and 1,303 towers. A customer was seen at 11.42 towers on average and 422 at most. Skew
+// and communities are guesses, because the papers do not state them.
 func CallRecords() SetSource {
 	return SetSource{Records: 4_427_486, Universe: 1303, MeanItems: 11.42, MaxItems: 422, Skew: 0.9,
 		Communities: 40, Affinity: 0.7, Seed: 1}
 }
 
 // TransitRecords returns a source with the shape of the transit data of the DPGM papers: 1,200,000
-// passengers and the 342 stations that they used, 5.26 on average and 57 at most.
+// passengers and 342 stations. A passenger used 5.26 stations on average and 57 at most.
 func TransitRecords() SetSource {
 	return SetSource{Records: 1_200_000, Universe: 342, MeanItems: 5.26, MaxItems: 57, Skew: 0.9,
 		Communities: 12, Affinity: 0.7, Seed: 2}
@@ -77,7 +77,7 @@ func (g SetSource) Validate() error {
 
 // Make returns the whole table.
 //
-// Errors: those of [SetSource.Validate].
+// Errors: as for [SetSource.Validate].
 func (g SetSource) Make() (*records.SetTable, error) {
 	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {
@@ -92,7 +92,7 @@ func (g SetSource) Make() (*records.SetTable, error) {
 // Stream returns the same sets in tables of at most rows records, in memory that does not grow with
 // their number.
 //
-// Errors: those of [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
+// Errors: as for [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
 func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
 	return func(yield func(*records.SetTable, error) bool) {
 		if err := g.stream(rows, yield); err != nil && err != errStopped {
@@ -169,7 +169,7 @@ func newSetMaker(g SetSource) *setMaker {
 	order := m.rng.Perm(g.Universe)
 	m.all = zipf(order, g.Skew, g.Shift)
 	for c := range g.Communities {
-		// Every community has its own part of the items, and as many items drawn from all, so that
+		// Every community has its own part of the items and an equal number of items drawn from all, so
 		// communities overlap.
 		var own []int
 		for r := c; r < len(order); r += g.Communities {
@@ -194,8 +194,8 @@ func identity(n int) []int {
 // sizeSpread is the standard deviation of the logarithm of a record's size.
 const sizeSpread = 0.8
 
-// fitSizes returns the mean logarithm with which sizes have the intended mean after they are cut.
-// It is found by bisection on a fixed sample of normal numbers.
+// fitSizes returns a mean logarithm of sizes. With it, sizes that are cut at the largest size have
+// the intended mean. It is found by bisection on a fixed sample of normal numbers.
 func (m *setMaker) fitSizes() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73697a65))
 	normals := make([]float64, 1<<14)

@@ -14,10 +14,11 @@ import (
 // benchmarks and examples. It uses no real records. Equal values give the same table on every
 // machine.
 //
-// Every record has a few hidden Gaussian factors. A number is a mixture of them plus independent
-// noise; every third number is skewed, like an amount that is mostly zero. A level is drawn with
-// probabilities that are log-linear in the factors, and levels have very different frequencies. The
-// class is drawn with odds that depend on the factors, on their products, and on pairs of columns.
+// Every record has a few hidden Gaussian factors. A number is a mixture of these factors plus
+// independent noise; every third number is skewed, like an amount that is mostly zero. A level is
+// drawn with probabilities that are log-linear in the factors, and levels have very different
+// frequencies. The class is drawn with odds that depend on the factors, on their products, and on
+// pairs of columns.
 type TableSource struct {
 	Records  int
 	Numbers  int // numeric and integer columns
@@ -54,7 +55,7 @@ func (g TableSource) Validate() error {
 
 // Schema returns the schema of the records.
 //
-// Errors: those of [TableSource.Validate].
+// Errors: as for [TableSource.Validate].
 func (g TableSource) Schema() (records.Schema, error) {
 	if err := g.Validate(); err != nil {
 		return records.Schema{}, err
@@ -95,7 +96,7 @@ func names(n int) (list []string) {
 
 // Make returns the table.
 //
-// Errors: those of [TableSource.Validate].
+// Errors: as for [TableSource.Validate].
 func (g TableSource) Make() (*records.Frame, error) {
 	s, err := g.Schema()
 	if err != nil {

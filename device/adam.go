@@ -16,8 +16,8 @@ func NewAdam(s AdamStep) Adam {
 }
 
 // Move moves the parameters p by one step for the gradient scale·g and updates the moments m and v.
-// The result has the same bits as that of the CPU backend's method Adam for the gradient scale·g
-// rounded to float32.
+// The result has the same bits as the result of the CPU backend's method Adam for the gradient
+// scale·g rounded to float32.
 //
 // Shapes: p, g, m and v have the same length.
 func (a *Adam) Move(p, g, m, v []float32, scale float32) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAdamOfSum checks that a step for a sum in float64 has the same bits as a step for the scaled
-// and rounded sum, at every level and for every length.
+// TestAdamOfSum compares a step for a sum in float64 with a step for the scaled and rounded sum.
+// Both must have the same bits, at every level and for every length.
 func TestAdamOfSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	rates := AdamStep{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: 3}.rates()

@@ -12,8 +12,8 @@ var ErrUnavailable = errors.New("device: unavailable")
 // Destinations must not overlap operands unless the documentation of a method allows it. A backend
 // is safe for concurrent use by several goroutines if they write to different matrices.
 //
-// Privacy guarantees need two more properties: the results for a record must not depend on other
-// records, and one record must change a sum by its own contribution only. A backend promises these
+// Privacy guarantees need two more properties. The results for a record must not depend on other
+// records. One record must change a sum by its own contribution only. A backend promises these
 // properties by implementing Promising and FixedSummer, and package devicetest tests them. With
 // other backends, guarantees are weaker and name the noise class "real".
 type Backend interface {
@@ -64,16 +64,16 @@ type Backend interface {
 	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
 	RowDots(dst []float64, a, b Matrix)
 
-	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of the squared elements of the product, where
+	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of the squared elements of the product. Here
 	// Aᵢ and Dᵢ are the i-th groups of block consecutive rows of a and of d. For a layer that is
 	// applied at many places of a record, this is the squared norm of the record's gradient.
 	//
 	// Guarantee: dst[i] is an upper bound even if terms of the product cancel, because a bound on the
-	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖, where the
-	// sum is over the rows of the block, and k is the largest of block and the numbers of columns.
-	// Where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm
-	// by at most k·2⁻²²·(Σ‖a‖‖d‖)². If the block holds a number that is not finite, or if squared
-	// norms of its rows overflow float32, dst[i] is not finite.
+	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖. Here the sum
+	// is over the rows of the block, and k is the largest of block and the numbers of columns. Where
+	// the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm by at
+	// most k·2⁻²²·(Σ‖a‖‖d‖)². If the block holds a number that is not finite, or if squared norms of
+	// its rows overflow float32, dst[i] is not finite.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
@@ -95,8 +95,8 @@ type Backend interface {
 	UpSampleGradient(m Image, u UpSampling, dst, src Matrix)
 
 	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second row
-	// to 1/√(variance + eps), where the variance is the mean squared deviation. Sums are in float64.
-	// If m has no rows, mean and variance are 0.
+	// to 1/√(variance + eps). The variance is the mean squared deviation. Sums are in float64. If m
+	// has no rows, mean and variance are 0.
 	Moments(stats, m Matrix, eps float32)
 	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, where mean and scale are
 	// the rows of stats that Moments wrote; dst may be src.

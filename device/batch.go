@@ -1,6 +1,6 @@
 package device
 
-// Batch holds the records that a model reads, in exactly one of Dense and Sparse.
+// Batch holds the records that a model reads, either in Dense or in Sparse, but not in both.
 //
 // Dense may be in host memory for any backend. The code that multiplies Dense copies it to the
 // device if needed (see Colocate).

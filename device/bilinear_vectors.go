@@ -1,7 +1,7 @@
 package device
 
 // This file implements bilinear interpolation with vector instructions, for images whose number of
-// channels is a multiple of eight. The results have the same bits as those of doBilinear and
+// channels is a multiple of eight. The results have the same bits as the results of doBilinear and
 // doBilinearGradient.
 
 func doBilinearVectors(j *job, lo, hi int) {

@@ -13,5 +13,5 @@ func Clamp(dst, src []float32, lo, hi float32) { onHost().clamp(dst[:len(src)], 
 
 // Threshold sets dst[i] to 1 if src[i] is at least t, and to 0 otherwise, for every i. NaN gives 0.
 //
-// Shapes: those of Clamp.
+// Shapes: see Clamp.
 func Threshold(dst, src []float32, t float32) { onHost().threshold(dst[:len(src)], src, t) }

@@ -29,8 +29,8 @@ type Convolver interface {
 // numbers, products read the images in place, surrounded by a frame of zeros. Images of one channel
 // are processed by lines of pixels instead (see convolve_grey.go).
 
-// convolves reports whether there is a fast algorithm for a window (ok), and whether that algorithm
-// is the one for grey images, which have one channel.
+// convolves reports whether there is a fast algorithm for a window (ok). If there is, grey reports
+// whether it is the algorithm for grey images, which have one channel.
 func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
 	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
 		return false, false
@@ -41,8 +41,8 @@ func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
 	return false, w.Channels >= thinCols && w.Channels*w.Size >= 12
 }
 
-// framed returns the length of an image with its frame, and the length of one of its lines, in
-// numbers.
+// framed returns the length of an image with its frame, and the length of a line of this image,
+// both in numbers.
 func (w *Window) framed() (size, line int) {
 	line = (w.Width + 2*w.Pad) * w.Channels
 	return (w.Height + 2*w.Pad) * line, line
@@ -57,8 +57,9 @@ func (w *Window) frame(dst, image []float32) {
 	}
 }
 
-// margins returns the numbers of additional places that would still see a pixel of the image:
-// before the first place and after the last place, in a column and in a line.
+// margins returns the numbers of additional places that would still see a pixel of the image.
+// before and after count the places above and below a column of places. left and right count the
+// places beside a line of places.
 func (w *Window) margins() (before, left, after, right int) {
 	down, across := w.Grid()
 	before = max((w.Size-1-w.Pad)/w.Stride, 0)
@@ -66,7 +67,7 @@ func (w *Window) margins() (before, left, after, right int) {
 		max((w.Width-1+w.Pad)/w.Stride-(across-1), 0)
 }
 
-// packWeights copies op(W), which is k×n, into panels that all images share.
+// packWeights copies op(W), a k×n matrix, into panels that all images share.
 func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]float32 {
 	c.panelsOf(j, n, k, transW, weights)
 	b := &j.product.block

@@ -15,21 +15,21 @@ type cpu struct {
 	sums    pool[[]float64] // sums over columns
 }
 
-// CPU returns a backend that uses all cores that the Go scheduler may use.
+// CPU returns a backend that uses all cores available to the Go scheduler.
 //
 // Guarantee: results have the same bits for every number of cores.
 func CPU() Backend { return CPUWith(0) }
 
-// CPUWith returns a backend like the one that CPU returns, but with the given number of cores; 0 or
-// less means all cores.
+// CPUWith returns a backend like the backend of CPU, but with the given number of cores; 0 or less
+// means all cores.
 func CPUWith(workers int) Backend { return newCPU(workers, fastest()) }
 
 func newCPU(workers int, k *kernels) *cpu {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &cpu{kernels: k, workers: workers, team: newTeam(workers)}
-	runtime.AddCleanup(c, (*team).close, c.team)
+	c := &cpu{kernels: k, workers: workers, team: joinTeam(workers)}
+	runtime.AddCleanup(c, (*team).leave, c.team)
 	return c
 }
 

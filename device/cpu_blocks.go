@@ -65,7 +65,7 @@ func doGramNorms(j *job, lo, hi int) {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(false, true, 1, a, a, 0, ga)
 		j.owner.Gemm(false, true, 1, d, d, 0, gd)
-		// The error of an entry of AAᵀ is at most e‖a‖‖a′‖ + ue, and that of an entry of DDᵀ at most
+		// The error of an entry of AAᵀ is at most e‖a‖‖a′‖ + ue. The error of an entry of DDᵀ is at most
 		// f‖d‖‖d′‖ + uf. So the error of the sum is at most (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² +
 		// (1+e)uf(Σ‖a‖)² + ue·uf·p².
 		sa, sd, sizes := blockSizes(j.kernels, a, d)

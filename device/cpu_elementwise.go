@@ -61,7 +61,8 @@ func doBiasApply(j *job, lo, hi int) {
 // narrow is the number of columns below which one call for each row is too expensive.
 const narrow = 64
 
-// doBiasApplyNarrow applies f to several rows at a time, as many as the first-level cache can hold.
+// doBiasApplyNarrow applies f to several rows at a time. Together these rows fit into the
+// first-level cache.
 func doBiasApplyNarrow(j *job, lo, hi int) {
 	bias, cols := j.b.Row(0), j.a.Cols
 	for lo < hi {

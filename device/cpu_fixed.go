@@ -48,7 +48,8 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 	c.done(j)
 }
 
-// seen returns a matrix that shares the sum's memory, for kernels that treat its elements as int32.
+// seen returns a matrix that shares the sum's memory. It is for kernels that treat its elements as
+// int32.
 func (b FixedBlock) seen() Matrix {
 	return HostMatrix(b.Rows, b.Cols,
 		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
@@ -178,6 +179,14 @@ func doFixedBlocks(j *job, lo, hi int) {
 		j.kernels.units(w, j.fixed.origin(), g.Data, j.fixed.Units[lo*cols:hi*cols])
 	}
 	j.owner.panels.put(spare)
+}
+
+// addUnitsGeneric is the portable version of kernels.addUnits.
+func addUnitsGeneric(total, from []int32) {
+	total = total[:len(from)]
+	for i, u := range from {
+		total[i] += u
+	}
 }
 
 // unitsGeneric is the portable version of kernels.units. A product of two float32 numbers is exact

@@ -2,7 +2,7 @@ package device
 
 // ColSums sets dst = Σ wᵢ mᵢ + β dst.
 //
-// Each core computes some of the columns, so that each sum is one chain of additions over the rows.
+// Each core computes some of the columns, so each sum is one chain of additions over the rows.
 func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 	m.check("ColSums")
 	dst.checkShape("ColSums", 1, m.Cols)

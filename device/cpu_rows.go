@@ -4,9 +4,9 @@ package device
 // length.
 type rowOp func(j *job, a, b, c []float32)
 
-// each runs op over all elements: in pieces of any length if the operands have no gaps between
-// rows, otherwise row by row. j.b and j.c may be zero Matrix values. cost is the cost of one
-// element, in additions.
+// each runs op over all elements. If the operands have no gaps between rows, it works in pieces of
+// any length. Otherwise it works row by row. j.b and j.c may be zero Matrix values. cost is the
+// cost of one element, in additions.
 func (c *cpu) each(j *job, op rowOp, cost int) {
 	rows, cols := j.a.Rows, j.a.Cols
 	if rows == 0 || cols == 0 {
@@ -50,7 +50,7 @@ func rowOrNil(m Matrix, i int) []float32 {
 	return m.Row(i)
 }
 
-// rows runs do over n rows, each of which costs the given number of additions.
+// rows runs do over n rows. Each row costs the given number of additions.
 func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	j.do = do
 	c.team.run(j, n, max(c.piece(n*cost)/max(cost, 1), 1))

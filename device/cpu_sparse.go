@@ -31,8 +31,7 @@ func doSparseGemm(j *job, lo, hi int) {
 
 // SparseGemmT sets C = Sᵀ D + β C: row i of D is added to every row of C that row i of S lists.
 //
-// Each core computes some of the columns, so that each sum is one chain of additions over the
-// records.
+// Each core computes some of the columns, so each sum is one chain of additions over the records.
 func (c *cpu) SparseGemmT(s *Sparse, d Matrix, beta float32, out Matrix) {
 	rows := s.Rows()
 	s.check("SparseGemmT")

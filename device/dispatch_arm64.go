@@ -89,6 +89,9 @@ func useNEON(k *kernels) {
 	k.units = func(w, origin float32, x []float32, total []int32) {
 		unitsNEON(len(x), w, origin, first(x), unsafe.SliceData(total))
 	}
+	k.addUnits = func(total, from []int32) {
+		addUnitsNEON(len(from), unsafe.SliceData(total), unsafe.SliceData(from))
+	}
 	k.scaleOdd = func(w float32, dst, src []float32) {
 		scaleOddNEON(len(dst), w, first(dst), first(src))
 	}

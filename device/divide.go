@@ -1,5 +1,7 @@
 package device
 
+import "runtime"
+
 // A Divider is a backend whose cores can be divided among several callers.
 type Divider interface {
 	// Divide returns at most n backends that give the same results and divide the cores among them.
@@ -25,7 +27,10 @@ func (c *cpu) Divide(n int) []Backend {
 	n = max(min(n, c.workers), 1)
 	list := make([]Backend, n)
 	for i := range list {
-		list[i] = newCPU((i+1)*c.workers/n-i*c.workers/n, c.kernels)
+		part := &cpu{kernels: c.kernels, workers: (i+1)*c.workers/n - i*c.workers/n}
+		part.team = newTeam(part.workers) // the parts work at the same time, so each has its own team
+		runtime.AddCleanup(part, (*team).close, part.team)
+		list[i] = part
 	}
 	return list
 }

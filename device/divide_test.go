@@ -19,7 +19,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestOthersAreNotDivided checks that Divide returns a backend that is not a Divider unchanged.
+// TestOthersAreNotDivided checks that Divide returns a backend unchanged if it is not a Divider.
 func TestOthersAreNotDivided(t *testing.T) {
 	type other struct{ Backend }
 	b := other{CPUWith(4)}

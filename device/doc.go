@@ -15,17 +15,17 @@
 // # Reproducibility
 //
 // The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS and for
-// every level of vector instructions (AVX2 or AVX-512). An element of a product is one chain of
-// fused multiply-adds over k (eight chains if the result has at most four columns), so a row of a
-// result depends on no other row of the batch. Machines without these instructions run portable Go
-// in the same order of operations; whether the compiler fuses operations there is unspecified, so
-// their last bits may differ.
+// every level of vector instructions (AVX2, AVX-512 or NEON). An element of a product is one chain
+// of fused multiply-adds over k (eight chains if the result has at most four columns), so a row of
+// a result depends on no other row of the batch. Machines without these instructions run portable
+// Go in the same order of operations. The compiler may fuse operations there, so their last bits
+// may differ.
 //
 // # Images
 //
 // A batch of images is a matrix with one image in each row. The channels of a pixel are adjacent,
-// so that the same numbers are also a matrix of pixels by channels. A convolution is Im2Col
-// followed by a product with a matrix of patch by channels. The transpose of a convolution is the
-// product with the transposed matrix, followed by Col2Im. BlockProductNorms computes the norm of
-// each record's gradient.
+// so the same numbers are also a matrix of pixels by channels. A convolution is Im2Col followed by
+// a product with a matrix of patch by channels. The transpose of a convolution is the product with
+// the transposed matrix, followed by Col2Im. BlockProductNorms computes the norm of each record's
+// gradient.
 package device

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Fixed is a sum of gradients in fixed point. It has blocks like those of Params, and every element
-// is a whole number of units. A sum of whole numbers is exact: it does not depend on the order of
-// its terms, on the batches or on the workers. So one record changes the sum only by that record's
+// Fixed is a sum of gradients in fixed point. It has blocks like Params, and every element is a
+// whole number of units. A sum of whole numbers is exact: it does not depend on the order of its
+// terms, on the batches or on the workers. So one record changes the sum only by that record's
 // whole numbers.
 //
 // Unit is a power of two. Chain is the largest number of products that a backend may add up in
@@ -56,17 +56,29 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 	return s
 }
 
+// Take adds elements lo to hi−1 of other to f and sets them to zero in other. Both sums have the
+// same unit. Calls for disjoint ranges may run at the same time.
+func (f Fixed) Take(other Fixed, lo, hi int) {
+	if len(f.Units) != len(other.Units) || f.Unit != other.Unit {
+		panic(fmt.Sprintf("device: Fixed.Take: sums of %d and %d elements with units %v and %v, want "+
+			"equal numbers of elements and equal units", len(f.Units), len(other.Units), f.Unit, other.Unit))
+	}
+	onHost().addUnits(f.Units[lo:hi], other.Units[lo:hi])
+	clear(other.Units[lo:hi])
+}
+
 // FixedSummer is a backend that adds products up in fixed point.
 //
-// A term is a product of two float32 numbers, one of which is odd (see Odd). For each term, the
-// number of whole units nearest to the exact product is added. The caller ensures that every term,
-// and every sum of up to Chain consecutive terms in the order of rows, is below 2^22 units. Then a
-// chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is exact.
-// Each result lies in [2^23, 2^24) units, where the float32 numbers are exactly the whole units. So
-// each multiply-add rounds its exact sum to a whole unit, and the result is the previous sum plus
-// the rounded product. The rounding would depend on the previous sum only if the product were
-// halfway between two units. This never happens: if c is odd with 24 significant bits, a product
-// c·d that is an odd multiple of half a unit has an absolute value of at least (2^23+1)/2 units.
+// A term is a product of two float32 numbers, and one of the two is odd (see Odd). For each term,
+// the number of whole units nearest to the exact product is added. The caller ensures that every
+// term, and every sum of up to Chain consecutive terms in the order of rows, is below 2^22 units.
+// Then a chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is
+// exact. Each result lies in [2^23, 2^24) units, where the float32 numbers are exactly the whole
+// units. So each multiply-add rounds its exact sum to a whole unit, and the result is the previous
+// sum plus the rounded product. The rounding would depend on the previous sum only if the product
+// were halfway between two units. This never happens. Suppose that c is odd with 24 significant
+// bits, and that c·d is an odd multiple of half a unit. Then |c·d| is at least (2^23+1)/2 units,
+// more than 2^22 units.
 //
 // Guarantee: all methods add exactly the rounded terms, in every order and for all shapes.
 type FixedSummer interface {
@@ -102,7 +114,7 @@ type Promises struct {
 }
 
 // Promising is a backend that states its promises. A backend that does not implement Promising
-// makes no promises. A backend that wraps another must repeat the promises of that backend.
+// makes no promises. A wrapper of a backend must repeat the promises of the backend.
 type Promising interface{ Promises() Promises }
 
 // PromisesOf returns the promises that b makes.
@@ -113,7 +125,7 @@ func PromisesOf(b Backend) Promises {
 	return Promises{}
 }
 
-// FixedSums returns b as a FixedSummer, and reports whether b is a FixedSummer that makes the
+// FixedSums returns b as a FixedSummer. It reports whether b is a FixedSummer and makes the
 // promises that fixed-point sums need.
 func FixedSums(b Backend) (FixedSummer, bool) {
 	f, ok := b.(FixedSummer)

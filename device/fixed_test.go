@@ -166,9 +166,8 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 	}
 }
 
-// TestOdd checks that Odd returns numbers with their last bit set that are not larger in absolute
-// value than the original numbers. It checks that the result is 0 if a product could still be a
-// tie.
+// TestOdd checks that Odd returns numbers with their last bit set. Their absolute values must be at
+// most the original ones. The result must be 0 if a product could still be a tie.
 func TestOdd(t *testing.T) {
 	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
 		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
@@ -192,6 +191,50 @@ func TestOdd(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: %v times %v is %v, want %v", k.name, w, src, got, want)
 			}
+		}
+	}
+}
+
+// TestTake checks that Take adds elements lo to hi−1, wraps around like int32 addition, clears what
+// it took, and touches no other element, at every level of vector instructions.
+func TestTake(t *testing.T) {
+	for _, k := range available() {
+		for n := range 70 {
+			total, from, want := make([]int32, n+1), make([]int32, n), make([]int32, n+1)
+			for i := range from {
+				total[i], from[i] = int32(i)*0x1f3d5b79, int32(i*i)*0x2545f491
+				want[i] = total[i] + from[i]
+			}
+			k.addUnits(total[:n], from)
+			if !slices.Equal(total, want) {
+				t.Errorf("%s, %d numbers: %v, want %v", k.name, n, total, want)
+			}
+		}
+	}
+	a, b := NewFixed(Shape{Rows: 3, Cols: 50}), NewFixed(Shape{Rows: 3, Cols: 50})
+	a.Unit, b.Unit = 0.5, 0.5
+	for i := range a.Units {
+		a.Units[i], b.Units[i] = 1, 2
+	}
+	a.Take(b, 20, 61)
+	for i := range a.Units {
+		wantA, wantB := int32(1), int32(2)
+		if i >= 20 && i < 61 {
+			wantA, wantB = 3, 0
+		}
+		if a.Units[i] != wantA || b.Units[i] != wantB {
+			t.Fatalf("element %d: %d and %d, want %d and %d", i, a.Units[i], b.Units[i], wantA, wantB)
+		}
+	}
+	for _, cols := range []int{9, 150} {
+		other := NewFixed(Shape{Rows: 1, Cols: cols})
+		refused := func() (refused bool) {
+			defer func() { refused = recover() != nil }()
+			a.Take(other, 0, 9)
+			return
+		}()
+		if !refused {
+			t.Errorf("a sum of %d elements with unit %v is taken", len(other.Units), other.Unit)
 		}
 	}
 }

@@ -105,7 +105,11 @@ func (c *cpu) buffer(size int) *[]float32 {
 func (c *cpu) cut(p *product) {
 	w, tall := &p.block, 42*6 // a multiple of 6 and of 14, the rows of tiles
 	blocks := max((p.m+tall/2)/tall, 1)
-	w.rowBlock = ((p.m+blocks-1)/blocks + 41) / 42 * 42
+	if blocks > 1 { // every goroutine gets the same number of blocks
+		blocks = (blocks + c.workers - 1) / c.workers * c.workers
+	}
+	rows := c.kernels.gemm.rows
+	w.rowBlock = ((p.m+blocks-1)/blocks + rows - 1) / rows * rows
 	blocks = (p.m + w.rowBlock - 1) / w.rowBlock
 	flops := 2 * p.m * (w.n1 - w.n0) * p.k
 	w.groups = 1
@@ -287,8 +291,8 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	}
 }
 
-// edges holds sixteen lanes that a mask keeps, followed by sixteen lanes that it does not keep.
-// Every mask is a part of edges, which is never written.
+// edges holds sixteen lanes of −1, which a mask keeps, followed by sixteen lanes of 0, which it
+// drops. Every mask is a part of edges, which is never written.
 var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // edge returns a mask without the last missing lanes of a vector that has 8 or 16 lanes.

@@ -69,8 +69,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestAwkwardStrides checks that blocks that are copied first give the same bits as blocks that are
-// read in place.
+// TestAwkwardStrides compares blocks that are copied first with blocks that are read in place. Both
+// must give the same bits.
 func TestAwkwardStrides(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, level := range available() {
@@ -175,7 +175,7 @@ func TestOneChain(t *testing.T) {
 }
 
 // fma32 returns xy + z, rounded once. The product is exact in float64, and the sum is rounded to
-// odd there, so that rounding it to float32 gives the correctly rounded result (Boldo and
+// odd there. Rounding the sum to float32 then gives the correctly rounded result (Boldo and
 // Melquiond, "When double rounding is odd", 2005).
 func fma32(x, y, z float32) float32 {
 	p, q := float64(x)*float64(y), float64(z)

@@ -2,7 +2,7 @@ package device
 
 import "math"
 
-// generic returns the portable version of every kernel. Products are converted explicitly, so that
+// generic returns the portable version of every kernel. Products are converted explicitly, so
 // compilers do not fuse a product with an addition. The bits are then the same on every processor.
 func generic() *kernels {
 	return &kernels{
@@ -21,7 +21,7 @@ func generic() *kernels {
 		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric,
 		mul: mulGeneric, sub: subGeneric, dot: dotGeneric, adamOfSum: adamOfSumGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
-		units: unitsGeneric, scaleOdd: scaleOddGeneric,
+		units: unitsGeneric, addUnits: addUnitsGeneric, scaleOdd: scaleOddGeneric,
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// guarded allocates slices that end right before an inaccessible page, so that a read or write
-// beyond their end crashes.
+// guarded allocates slices that end right before an inaccessible page. A read or write beyond their
+// end then crashes.
 type guarded struct {
 	t     *testing.T
 	pages [][]byte
@@ -95,8 +95,8 @@ func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
 	c.SparseGemmT(s, g.matrix(r, 2, n), 1, out)
 }
 
-// TestNothingBeyondImages checks that kernels of convolutions, which read images in place, do not
-// access memory beyond them.
+// TestNothingBeyondImages checks kernels of convolutions, which read images in place. They must not
+// access memory beyond the images.
 func TestNothingBeyondImages(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, level := range available() {

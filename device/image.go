@@ -3,8 +3,8 @@ package device
 import "fmt"
 
 // Image describes an image that is one row of a matrix: Height·Width pixels, row by row from the
-// top left. The Channels numbers of a pixel are adjacent, so that a batch of images can be reshaped
-// to a matrix of pixels by channels.
+// top left. The Channels numbers of a pixel are adjacent, so a batch of images can be reshaped to a
+// matrix of pixels by channels.
 type Image struct {
 	Height, Width, Channels int
 }

@@ -33,6 +33,8 @@ type kernels struct {
 	scatter func(c []float32, stride int, items []uint32, src []float32)
 	// units adds w·x to total, rounded to the nearest whole units; see FixedSummer.
 	units func(w, origin float32, x []float32, total []int32)
+	// addUnits adds from to total.
+	addUnits func(total, from []int32)
 	// scaleOdd sets dst to w·src, with every number made odd.
 	scaleOdd func(w float32, dst, src []float32)
 

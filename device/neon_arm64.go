@@ -137,4 +137,7 @@ func adamNEON(n int, theta *float32, grad *float32, m *float32, v *float32, rate
 func unitsNEON(n int, w float32, origin float32, x *float32, total *int32)
 
 //go:noescape
+func addUnitsNEON(n int, total *int32, from *int32)
+
+//go:noescape
 func scaleOddNEON(n int, w float32, dst *float32, src *float32)

@@ -6058,6 +6058,78 @@ out1:
 end:
 	RET
 
+// func addUnitsNEON(n int, total *int32, from *int32)
+TEXT ·addUnitsNEON(SB), NOSPLIT, $64-24
+	MOVD $neonConstants<>(SB), R14
+	MOVD total+8(FP), R0
+	MOVD from+16(FP), R1
+	MOVD n+0(FP), R2
+	MOVD ZR, R3
+	B more
+
+loop:
+	ADD R3, R1, R15
+	FLDPQ (R15), (F0, F1)
+	ADD R3, R0, R15
+	FLDPQ (R15), (F2, F3)
+	WORD $0x4ea28400 // ADD.S V0, V0, V2
+	WORD $0x4ea38421 // ADD.S V1, V1, V3
+	ADD R3, R0, R15
+	FSTPQ (F0, F1), (R15)
+	ADD $32, R3
+	SUB $8, R2
+
+more:
+	CMP $8, R2
+	BGE loop
+	CBZ R2, end
+	WORD $0x6e3c1f9c // EOR V28, V28, V28
+	ADD R3, R1, R19
+	MOVD $rest-32(SP), R1
+	FSTPQ (F28, F28), (R1)
+	MOVD R2, R10
+	MOVD R19, R11
+	MOVD R1, R12
+
+in0:
+	MOVWU.P 4(R11), R13
+	MOVW.P R13, 4(R12)
+	SUB $1, R10
+	CBNZ R10, in0
+	ADD R3, R0, R20
+	MOVD $rest-64(SP), R0
+	FSTPQ (F28, F28), (R0)
+	MOVD R2, R10
+	MOVD R20, R11
+	MOVD R0, R12
+
+in1:
+	MOVWU.P 4(R11), R13
+	MOVW.P R13, 4(R12)
+	SUB $1, R10
+	CBNZ R10, in1
+	MOVD ZR, R3
+	ADD R3, R1, R15
+	FLDPQ (R15), (F0, F1)
+	ADD R3, R0, R15
+	FLDPQ (R15), (F2, F3)
+	WORD $0x4ea28400 // ADD.S V0, V0, V2
+	WORD $0x4ea38421 // ADD.S V1, V1, V3
+	ADD R3, R0, R15
+	FSTPQ (F0, F1), (R15)
+	MOVD R2, R10
+	MOVD R0, R11
+	MOVD R20, R12
+
+out1:
+	MOVWU.P 4(R11), R13
+	MOVW.P R13, 4(R12)
+	SUB $1, R10
+	CBNZ R10, out1
+
+end:
+	RET
+
 // func scaleOddNEON(n int, w float32, dst *float32, src *float32)
 TEXT ·scaleOddNEON(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14

@@ -2,8 +2,8 @@ package device
 
 import "fmt"
 
-// Packer is a backend that can store the right-hand side of many products in the order in which its
-// kernels read it. The right-hand side is then reordered once instead of for every product.
+// Packer is a backend that can reorder the right-hand side of many products for its kernels. The
+// right-hand side is then reordered once, not for every product.
 type Packer interface {
 	// Pack returns a reordered copy of op(B). Later changes of b have no effect on it. Pack returns
 	// nil if products with a copy would not be faster.

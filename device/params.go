@@ -9,8 +9,7 @@ type Shape struct {
 }
 
 // Params holds the parameters of a model, a gradient or a moment of an optimizer. Its blocks follow
-// each other without gaps in one flat row, so that noise and optimizers can treat them as one
-// vector.
+// each other without gaps in one flat row, so noise and optimizers can treat them as one vector.
 //
 // Shapes: Flat is 1×P, where P is the sum of the sizes of the blocks.
 type Params struct {
@@ -27,7 +26,7 @@ func NewParams(b Backend, shapes ...Shape) Params {
 	return p
 }
 
-// viewParams returns parameters of the given shapes that share the numbers of flat, which must be
+// viewParams returns parameters of the given shapes that share the numbers of flat. flat must be
 // 1×P.
 func viewParams(flat Matrix, shapes ...Shape) Params {
 	p := Params{Flat: flat, Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}

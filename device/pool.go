@@ -2,8 +2,8 @@ package device
 
 import "sync"
 
-// pool keeps values for reuse. Unlike sync.Pool it never releases them, so that the steady state of
-// a training loop allocates nothing, even after the garbage collector has run. The number of values
+// pool keeps values for reuse. Unlike sync.Pool, it never releases them. So the steady state of a
+// training loop allocates nothing, even after the garbage collector has run. The number of values
 // is at most the largest number of simultaneous callers.
 type pool[T any] struct {
 	mu   sync.Mutex

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestShareRunsEveryPieceOnce checks Share, also if it is called inside a piece while other cores
+// TestShareRunsEveryPieceOnce checks Share. It also calls Share inside a piece while other cores
 // are busy.
 func TestShareRunsEveryPieceOnce(t *testing.T) {
 	for workers := 1; workers <= 3; workers++ {

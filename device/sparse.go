@@ -2,9 +2,9 @@ package device
 
 import "fmt"
 
-// Sparse is a matrix of zeros and ones that is stored as the positions of its ones (compressed
-// sparse rows). The ones of row i are in the columns Items[Offsets[i]:Offsets[i+1]]. A Sparse is
-// always in host memory. If a row lists a column several times, the column counts that many times.
+// Sparse is a matrix of zeros and ones, stored as the positions of its ones (compressed sparse
+// rows). The ones of row i are in the columns Items[Offsets[i]:Offsets[i+1]]. A Sparse is always in
+// host memory. If a row lists a column several times, the column counts that many times.
 //
 // Shapes: Offsets has one entry more than there are rows. A nil Offsets means that there are no
 // rows.

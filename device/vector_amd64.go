@@ -94,6 +94,9 @@ func scatterAVX2(n int, c *float32, stride int, items *uint32, count int, src *f
 func unitsAVX2(n int, w float32, origin float32, x *float32, total *int32)
 
 //go:noescape
+func addUnitsAVX2(n int, total *int32, from *int32)
+
+//go:noescape
 func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
 
 //go:noescape

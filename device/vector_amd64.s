@@ -2938,6 +2938,59 @@ end:
 	VZEROUPPER
 	RET
 
+// func addUnitsAVX2(n int, total *int32, from *int32)
+// Requires: AVX, AVX2
+TEXT ·addUnitsAVX2(SB), NOSPLIT, $0-24
+	MOVQ total+8(FP), AX
+	MOVQ from+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	SUBQ $0x10, DX
+	JL   behind2
+
+loop2:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS 32(AX)(BX*1), Y3
+	VPADDD  Y2, Y0, Y0
+	VPADDD  Y3, Y1, Y1
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop2
+
+behind2:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind1
+
+loop1:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (AX)(BX*1), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, DX
+	JGE     loop1
+
+behind1:
+	ADDQ       $0x08, DX
+	TESTQ      DX, DX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), SI
+	NEGQ       DX
+	VMOVUPS    (SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
+	VPADDD     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
 // func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
 // Requires: AVX
 TEXT ·scaleOddAVX2(SB), NOSPLIT, $0-32

@@ -60,6 +60,9 @@ func useVectors(k *kernels) {
 	k.units = func(w, origin float32, x []float32, total []int32) {
 		unitsAVX2(len(x), w, origin, first(x), unsafe.SliceData(total))
 	}
+	k.addUnits = func(total, from []int32) {
+		addUnitsAVX2(len(from), unsafe.SliceData(total), unsafe.SliceData(from))
+	}
 	k.scaleOdd = func(w float32, dst, src []float32) {
 		scaleOddAVX2(len(dst), w, first(dst), first(src))
 	}

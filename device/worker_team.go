@@ -12,7 +12,7 @@ import (
 // Operations take a few hundred microseconds, and waking a parked goroutine takes a large part of
 // that time. So helpers poll for a short time before they park. A caller never waits for a helper
 // that has not taken a piece of the caller's job. A caller that finds the team busy does the whole
-// job itself. Results do not depend on which goroutine does which piece.
+// job itself. The division of the pieces among goroutines does not affect results.
 type team struct {
 	helpers int
 	busy    sync.Mutex
@@ -22,6 +22,50 @@ type team struct {
 	active  atomic.Int64  // helpers that may hold current
 	closed  atomic.Bool
 	parked  []parking
+	shares  []portion // of the current job: the caller's, then one for each helper
+	users   int       // backends that share the team; teams.mu guards it
+}
+
+// teams holds the teams of the backends in use, by number of goroutines.
+//
+// Backends with equally many cores share a team. A program often has several backends, one for a
+// network and one for the noise of its gradients, say, and uses them in turn. If each had helpers,
+// those of one backend would poll on the cores that the helpers of the next one need.
+var teams = struct {
+	mu sync.Mutex
+	of map[int]*team
+}{of: map[int]*team{}}
+
+// joinTeam returns the team of backends with the given number of cores.
+func joinTeam(workers int) *team {
+	teams.mu.Lock()
+	defer teams.mu.Unlock()
+	t := teams.of[workers]
+	if t == nil {
+		t = newTeam(workers)
+		teams.of[workers] = t
+	}
+	t.users++
+	return t
+}
+
+// leave closes the team if no other backend uses it.
+func (t *team) leave() {
+	teams.mu.Lock()
+	defer teams.mu.Unlock()
+	if t.users--; t.users == 0 {
+		delete(teams.of, t.helpers+1)
+		t.close()
+	}
+}
+
+// portion is the part of a job that one goroutine does first: pieces next to end−1. The goroutine
+// with the same number has the same part of every job of one size, so the rows that it has written
+// are still in the cache of its core when it reads them in the next operation.
+type portion struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte // keeps two portions in different cache lines
 }
 
 type parking struct {
@@ -36,6 +80,7 @@ const patience = 200 * time.Microsecond
 func newTeam(workers int) *team {
 	t := &team{helpers: workers - 1}
 	t.parked = make([]parking, max(t.helpers, 0))
+	t.shares = make([]portion, max(t.helpers, 0)+1)
 	for i := range t.parked {
 		t.parked[i].wake = make(chan struct{}, 1)
 	}
@@ -55,16 +100,16 @@ func (t *team) run(j *job, n, grain int) {
 	if !t.started {
 		t.started = true
 		for i := range t.parked {
-			go t.help(&t.parked[i])
+			go t.help(i)
 		}
 	}
-	j.next.Store(0)
+	t.divide((n + grain - 1) / grain)
 	t.current.Store(j)
 	t.posted.Add(1)
 	for i := range t.parked {
 		t.parked[i].rouse()
 	}
-	j.work()
+	t.work(j, 0)
 	t.current.Store(nil)
 	for spins := 0; t.active.Load() != 0; spins++ {
 		if spins > 200 {
@@ -74,21 +119,35 @@ func (t *team) run(j *job, n, grain int) {
 	t.busy.Unlock()
 }
 
-// work takes pieces of the job until none is left.
-func (j *job) work() {
-	grain := int64(j.grain)
-	for {
-		lo := j.next.Add(grain) - grain
-		if lo >= int64(j.n) {
-			return
-		}
-		j.do(j, int(lo), int(min(lo+grain, int64(j.n))))
+// divide gives each goroutine a portion of the pieces. The sizes of portions differ by at most one
+// piece.
+func (t *team) divide(pieces int) {
+	for i := range t.shares {
+		s := &t.shares[i]
+		s.next.Store(int64(i * pieces / len(t.shares)))
+		s.end = int64((i + 1) * pieces / len(t.shares))
 	}
 }
 
-// help runs a helper until the team is closed.
-func (t *team) help(p *parking) {
-	seen := uint64(0)
+// work does the pieces of portion first, and then those of the other portions that have not been
+// taken.
+func (t *team) work(j *job, first int) {
+	for i := range t.shares {
+		s := &t.shares[(first+i)%len(t.shares)]
+		for {
+			piece := s.next.Add(1) - 1
+			if piece >= s.end {
+				break
+			}
+			lo := int(piece) * j.grain
+			j.do(j, lo, min(lo+j.grain, j.n))
+		}
+	}
+}
+
+// help runs helper i until the team is closed.
+func (t *team) help(i int) {
+	p, seen := &t.parked[i], uint64(0)
 	for {
 		seen = t.await(p, seen)
 		if t.closed.Load() {
@@ -98,7 +157,7 @@ func (t *team) help(p *parking) {
 		// active, so it either waits for this helper or the helper does not see the job.
 		t.active.Add(1)
 		if j := t.current.Load(); j != nil {
-			j.work()
+			t.work(j, i+1)
 		}
 		t.active.Add(-1)
 	}
@@ -146,7 +205,6 @@ func (t *team) close() {
 type job struct {
 	do       func(j *job, lo, hi int)
 	n, grain int
-	next     atomic.Int64
 
 	owner   *cpu
 	kernels *kernels

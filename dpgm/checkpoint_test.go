@@ -96,9 +96,8 @@ func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ..
 	}
 }
 
-// TestTrainingGoesOnWhereItWas checks that a run that is restored and immediately interrupted
-// writes the same state again, to the bit: parameters, moments, moving average, clip norm and
-// chains.
+// TestTrainingGoesOnWhereItWas restores a run and interrupts it immediately. The run must write the
+// same state again, to the bit: parameters, moments, moving average, clip norm and chains.
 func TestTrainingGoesOnWhereItWas(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		path := filepath.Join(t.TempDir(), "run")
@@ -166,8 +165,8 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	}
 }
 
-// TestTheClipNormIsKeptAtOnce checks that the checkpoint contains the clip norm as soon as it is
-// released, because it is released only once.
+// TestTheClipNormIsKeptAtOnce checks that the checkpoint contains the clip norm immediately after
+// its release, because there is only one release.
 func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
 	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),

@@ -29,9 +29,9 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
-	// in the package documentation choose every field that is zero. Otherwise a zero field means what
-	// the field's comment says.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the
+	// rules in the package documentation choose every field that is zero. Otherwise the comment of
+	// each field states the meaning of zero.
 	Nominal int `json:"-"`
 	// Features is the space in which records are clustered; nil means the space of encoded records.
 	Features rff.FeatureKernel `json:"-"`

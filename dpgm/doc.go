@@ -1,7 +1,6 @@
 // Package dpgm learns a mixture of generative networks under differential privacy. It implements
 // the system of Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private Mixture of
-// Generative Neural Networks" (ICDM 2017, TKDE 2019), with corrections that make the guarantee
-// hold.
+// Generative Neural Networks" (ICDM 2017, TKDE 2019). Corrections make the guarantee hold.
 //
 // Records are first clustered by private k-means, on random Fourier features or on the records
 // themselves. Private gradient descent then trains one network per cluster. The released networks,

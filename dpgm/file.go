@@ -30,7 +30,7 @@ type fileHeader struct {
 
 // Encode returns a file that contains the released state and nothing else.
 //
-// Errors: *param.Error for the zero value; those of [models.MarshalDensity].
+// Errors: *param.Error for the zero value; all errors of [models.MarshalDensity].
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()
@@ -193,7 +193,8 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	}
 	params, state := s.Size(v)
 	if params > math.MaxInt32 || params*4 != int64(bytes) {
-		return synth.Malformed(fmt.Errorf("%d bytes for %d float32 parameters", bytes, params))
+		return synth.Malformed(fmt.Errorf("%d bytes for %d parameters; want 4 bytes for each", bytes,
+			params))
 	}
 	if state == 0 {
 		return nil
@@ -203,7 +204,8 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 		return err
 	}
 	if state > int64(len(data))*64 { // at least one bit for each unit, with a margin
-		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
+		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units; want at least one for 64 units",
+			len(data), state))
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnEmptyListOfShiftsIsNone checks that an empty list of shifts in a file means that there are
-// no shifts, and that drawing records then does not panic.
+// TestAnEmptyListOfShiftsIsNone checks that an empty list of shifts in a file means no shifts.
+// Drawing records from the model must not panic.
 func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for _, list := range []string{`[]`, `null`} {

@@ -200,8 +200,8 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 }
 
 // scale returns the factor that scales a record with the given number of ones down to the clip
-// norm, or 1 if the record does not exceed it. In that case ClipFactor would make the record
-// slightly shorter, which is unnecessary.
+// norm, or 1 if the record does not exceed it. ClipFactor would make such a record slightly
+// shorter.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {
@@ -237,8 +237,8 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	return out
 }
 
-// kept estimates from the released sizes the fraction of all ones that remains after records have
-// been scaled down. Scaling makes every frequency smaller; dividing by this fraction corrects the
+// kept estimates the fraction of all ones that remains after records are scaled down. It uses the
+// released sizes. Scaling makes every frequency smaller; dividing by this fraction corrects the
 // frequencies on average.
 func (m *marginalSums) kept(sizes []float64) float64 {
 	whole, scaled := 0.0, 0.0

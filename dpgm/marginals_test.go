@@ -20,9 +20,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestMarginalsSensitivity adds, removes or replaces one of several records, also between clusters.
-// The joint release must not change by more than its declared effect, and the largest change must
-// be close to it.
+// TestMarginalsSensitivity adds, removes or replaces a record, also between clusters. The joint
+// release must not change by more than its declared effect, and the largest change must be close to
+// it.
 func TestMarginalsSensitivity(t *testing.T) {
 	schema := records.Sets(9, 7)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -103,8 +103,8 @@ func (m *marginalSums) inNoise() []float64 {
 	return slices.Concat(read(m.sums, m.sumStd), read(m.counts, m.countStd), read(m.sizes, m.sizeStd))
 }
 
-// TestMarginalsAreMet checks that with very little noise, samples have the item frequencies of the
-// records.
+// TestMarginalsAreMet checks that samples have the records' item frequencies if there is very
+// little noise.
 func TestMarginalsAreMet(t *testing.T) {
 	const n, dim = 4000, 30
 	rng := rand.New(rand.NewPCG(6, 6))

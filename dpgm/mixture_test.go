@@ -178,8 +178,8 @@ func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 	}
 }
 
-// TestSegmentsCoverTheParameters checks that the segments together have as many parameters as the
-// mixture, and that the NominalBatch of each segment is that of its cluster.
+// TestSegmentsCoverTheParameters checks that the segments together have all parameters of the
+// mixture. Each segment must have the NominalBatch of its cluster.
 func TestSegmentsCoverTheParameters(t *testing.T) {
 	m, _, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 1)
 	total := 0

@@ -146,7 +146,7 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 // and draw the record from its mean. If the configuration has Marginals, it must also add the
 // random shift to all logits of a record.
 //
-// Errors: *param.Error for the zero value, a cluster that does not exist, and a network that is not
+// Errors: *param.Error for the zero value, for an unknown cluster, and for a network that is not
 // [models.Layered], such as a restricted Boltzmann machine.
 func (m *Model) Layers(cluster int) ([]models.Layer, error) {
 	if m.known().router == nil {

@@ -24,12 +24,12 @@ const (
 	PurposeTrain   = "training"
 )
 
-// Plan chooses noise multipliers that are zero and, if Nominal is set, all other fields that are
-// zero. It then prices all stages.
+// Plan replaces zero noise multipliers and, if Nominal is set, all other zero fields. It then
+// prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the events of the plan. Errors: those of Validate,
-// and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more than the
-// budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: all errors of
+// Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 }
 
 // calibrate sets the noise multipliers that are zero. Clustering and marginals are calibrated to
-// their shares of ε. Training is calibrated last, so that all stages together cost at most ε.
+// their shares of ε. Training is calibrated last, to the part of ε that the other stages leave.
 func (c *Config) calibrate() error {
 	if c.clustered() && c.Cluster.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateShare(c.Budget, c.Cluster.Share, c.clusterEvent)

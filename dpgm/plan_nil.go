@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program returns the embedded program, which implements the methods that all plans have. For a nil
-// plan it returns nil, whose methods behave like those of the zero plan.
+// program returns the embedded program, which implements the common methods of plans. For a nil
+// plan it returns a nil Program, which behaves like the zero Program.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil
@@ -37,9 +37,9 @@ func (p *Plan) String() string { return p.program().String() }
 
 // Fit runs the plan on a new ledger with the plan's budget.
 //
-// Guarantee: that of [synth.Plan.Fit].
+// Guarantee: see [synth.Plan.Fit].
 //
-// Errors: those of [synth.Plan.Fit].
+// Errors: see [synth.Plan.Fit].
 func (p *Plan) Fit(ctx context.Context, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Fit(ctx, data, opts...)
@@ -47,9 +47,9 @@ func (p *Plan) Fit(ctx context.Context, data records.Data,
 
 // FitOn runs the plan and records its spending on ledger.
 //
-// Guarantee: that of [synth.Plan.FitOn].
+// Guarantee: see [synth.Plan.FitOn].
 //
-// Errors: those of [synth.Plan.FitOn].
+// Errors: see [synth.Plan.FitOn].
 func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
@@ -57,9 +57,9 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 
 // Carry calls [synth.Program.Carry].
 //
-// Guarantee: that of [synth.Program.Carry].
+// Guarantee: see [synth.Program.Carry].
 //
-// Errors: those of [synth.Program.Carry]; *param.Error for a nil plan.
+// Errors: all errors of [synth.Program.Carry]; *param.Error for a nil plan.
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)

@@ -147,8 +147,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns a function that runs the plan and returns everything that the run
-// releases or reports.
+// everythingVisible returns a function for replays. It runs the plan and returns all released and
+// reported values.
 func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -165,7 +165,7 @@ func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	}
 }
 
-// TestLedgerHoldsThePlan checks that the ledger's events are the events that the plan priced.
+// TestLedgerHoldsThePlan checks that the ledger has exactly the plan's events.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for name, c := range variants(records.Binary(12), r) {

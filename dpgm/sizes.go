@@ -89,7 +89,7 @@ func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]
 
 func gridShift(g int) float64 { return tiltReach * (2*float64(g)/(tiltPoints-1) - 1) }
 
-// moments returns the mean and the variance of the number of ones of a shifted record.
+// moments returns the mean and the variance of a shifted record's number of ones.
 func moments(p []float32, shift float64) (mean, variance float64) {
 	odds := math.Exp(shift)
 	for _, v := range p {

@@ -40,9 +40,9 @@ func bars(t *testing.T, n int) *records.Table {
 	return data
 }
 
-// TestImagesAreClusteredByStrokes checks that by default images are clustered by strokes, and that
-// vertical and horizontal bars at any position are in different clusters. The plan and the model
-// must keep this when they are written and read.
+// TestImagesAreClusteredByStrokes checks that images are clustered by strokes by default. Vertical
+// and horizontal bars must be in different clusters, whatever their position. The plan and the
+// model must keep this when they are written and read.
 func TestImagesAreClusteredByStrokes(t *testing.T) {
 	data := bars(t, 2000)
 	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,

@@ -138,8 +138,8 @@ func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.De
 	return b.VAE.New(be, v, seed)
 }
 
-// TestNetworksThatCannotBeTrained checks that networks that cannot be built or trained are refused
-// before anything is reserved.
+// TestNetworksThatCannotBeTrained checks that a network is refused before anything is reserved if
+// it cannot be built or trained.
 func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now := false
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)

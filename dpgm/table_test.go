@@ -124,8 +124,8 @@ func TestTables(t *testing.T) {
 }
 
 // checkColours checks that rows contain every level of colour, and also missing colours. The
-// networks have hardly been trained, so each of the four has a probability near 1/4. If the
-// probability is at least 1/14, one of them does not occur in 300 rows with probability below 1e-9.
+// networks have hardly been trained, so each of the four has a probability near 1/4. Even if each
+// probability is only 1/14, a colour is absent from 300 rows with probability below 1e-9.
 func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 	t.Helper()
 	for _, b := range s.WithoutLabels().Blocks() {
@@ -209,10 +209,10 @@ func linked(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestTablesAreLearnt checks that with little noise the networks learn the frequencies of levels,
-// the mean of numbers that are not missing, and the dependence between columns. Noise and samples
-// have fixed seeds. The tolerances are wide, because networks trained for few steps are inaccurate.
-// Permuted or independent columns would still exceed them.
+// TestTablesAreLearnt checks what networks learn with little noise: the frequencies of levels, the
+// mean of the numbers present, and the dependence between columns. Noise and samples have fixed
+// seeds. The tolerances are wide, because networks trained for few steps are inaccurate. Permuted
+// or independent columns would still exceed them.
 func TestTablesAreLearnt(t *testing.T) {
 	data := linked(t, 400)
 	for name, arch := range map[string]models.DensityArchitecture{
@@ -293,8 +293,8 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	}
 }
 
-// TestFilesOfTablesThatLieAreRefused checks that files with other columns, or with chains that are
-// not valid rows, are refused.
+// TestFilesOfTablesThatLieAreRefused checks that a file is refused if its columns differ or its
+// chains are not valid rows.
 func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Model = models.RBM{Hidden: 5, Chains: 4}

@@ -79,7 +79,7 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	if err := r.build(); err != nil {
 		return nil, err
 	}
-	if err := r.restore(); err != nil {
+	if err := r.Restore(r); err != nil {
 		return nil, err
 	}
 	r.Keep(r.file)
@@ -92,7 +92,7 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 }
 
 // configJSON is a Config whose kernel and architecture are written with their names. It has a
-// digest instead of public records, so that plans with different public records differ.
+// digest of the public records, so plans with different public records differ.
 type configJSON struct {
 	Features json.RawMessage `json:"features,omitempty"`
 	Config

@@ -13,7 +13,7 @@ type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema.
 	Schema    records.Schema       `json:"schema"`
-	Columns   []Column             `json:"columns"` // what was estimated
+	Columns   []Column             `json:"columns"` // the estimated columns
 	Std       float64              `json:"std"`     // standard deviation of the noise on each count
 	Threshold float64              `json:"threshold"`
 	Guarantee accountant.Guarantee `json:"guarantee"` // guarantee of everything on the ledger
@@ -38,7 +38,7 @@ type Cell struct {
 	Kept bool `json:"kept"`
 }
 
-// CellKind says what is counted.
+// CellKind is the kind of value that a cell counts.
 type CellKind string
 
 // The kinds of cell.
@@ -164,7 +164,7 @@ func spanned(c records.Column, first, last int) records.Column {
 	return c.WithLevels(levels[first : last+1]...)
 }
 
-// String lists what is kept, column by column.
+// String lists the kept cells, column by column.
 func (d *Draft) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "draft: %v\n", d.Schema)

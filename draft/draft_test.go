@@ -83,8 +83,8 @@ func people(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9, and every count
-// that must be found exceeds the threshold by more than 10 standard deviations.
+// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9. Every count that
+// must be found exceeds the threshold by more than 10 standard deviations.
 func TestDraftFindsBoundsAndLevels(t *testing.T) {
 	data := people(t, 20_000)
 	for _, r := range relations {
@@ -124,9 +124,9 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 	}
 }
 
-// TestThinTailsAreFound: 3000 records are spread over 40 bins, none of which is found alone. The
-// bounds still include most of the records: the counts of 32 bins together exceed their threshold
-// by 11 standard deviations.
+// TestThinTailsAreFound spreads 3000 records over 40 bins. No bin is found alone. The bounds must
+// still include most of the records: the counts of 32 bins together exceed their threshold by 11
+// standard deviations.
 func TestThinTailsAreFound(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("gain", 0, 1e7))
 	if err != nil {
@@ -213,7 +213,7 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// run returns a function that runs the plan and returns everything that the run releases.
+// run returns a function for replays. It runs the plan and returns all released values.
 func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		d, err := draft.Fit(ctx, p, data, ledger)
@@ -464,7 +464,7 @@ func second[T any](_ T, err error) error { return err }
 // and standard deviation √(2/4000) = 0.022. The test allows 6.5 of these standard deviations, which
 // are exceeded with probability below 1e-8. With 0.7 or 1.3 times the plan's noise, the mean would
 // be 0.49 or 1.69, more than 20 of these standard deviations from 1. The test also requires that no
-// cell is kept. With FalseAlarm 1e-9, noise keeps one with at most that probability.
+// cell is kept. With FalseAlarm 1e-9, noise keeps a cell with probability at most 1e-9.
 func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	var levels []string
 	for i := range 3999 {

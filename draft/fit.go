@@ -25,35 +25,35 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
 	ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(ledger); err != nil {
+	const call = "draft.Fit"
+	if err := p.check(call, ledger); err != nil {
 		return nil, err
 	}
 	if data == nil {
-		return nil, refused("data", nil, "records")
+		return nil, param.New(call+".data", nil, "records")
 	}
-	frame, shares, err := p.frame(data, ledger)
+	frame, shares, err := p.frame(call+".data", data, ledger)
 	if err != nil {
 		return nil, err
 	}
 	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
-// FitStream is [Fit] for records that arrive in parts, in memory that does not grow with their
-// number.
+// FitStream is [Fit] for records that arrive in parts. Its memory does not grow with their number.
 //
 // Units: each record must be in exactly one part. If the ledger protects users, all records of a
 // user must be in one part. Under such a ledger, a second part is refused unless both parts state
-// different parts of all users by records.WithPart.
-// Guarantee: that of Fit for the records of all parts together.
-// Errors: those of Fit, and those of the stream, which end the run. The author of the stream must
-// ensure that its errors reveal nothing about the records.
+// different parts of all users by records.WithPart. Guarantee: as for Fit, for the records of all
+// parts together. Errors: all errors of Fit; errors of the stream, which end the run. The author of
+// the stream must ensure that its errors reveal nothing about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(ledger); err != nil {
+	const call = "draft.FitStream"
+	if err := p.check(call, ledger); err != nil {
 		return nil, err
 	}
 	if parts == nil {
-		return nil, refused("parts", nil, "records")
+		return nil, param.New(call+".parts", nil, "records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
 		var seen pieces
@@ -64,7 +64,7 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 			if err != nil {
 				return err
 			}
-			frame, shares, err := p.frame(part, ledger)
+			frame, shares, err := p.frame(call+".parts", part, ledger)
 			if err != nil {
 				return err
 			}
@@ -76,41 +76,38 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 	})
 }
 
-func refused(field string, value any, want string) error {
-	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
-}
-
-// frame checks the public properties of the data: type, schema and unit. For persons it returns the
-// frame of their rows and the weights of these rows; see records.RowsOf.
-func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
-	error) {
+// frame checks the public properties of the data: type, schema and unit. The path names the
+// argument in errors. For persons it returns the frame of their rows and the weights of these rows;
+// see records.RowsOf.
+func (p *Plan) frame(path string, data records.Data, ledger *accountant.Ledger) (*records.Frame,
+	records.Shares, error) {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, nil, refused("data", "data that are not a table", "a table, *records.Frame")
+		return nil, nil, param.New(path, "data that are not a table", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, nil, ErrSchema
 	}
-	if err := records.CheckPersons("draft.Fit.data", data, p.Config.Candidates); err != nil {
+	if err := records.CheckPersons(path, data, p.Config.Candidates); err != nil {
 		return nil, nil, err
 	}
-	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
+	return f, shares, records.CheckUnitOf(path, data, ledger.Unit())
 }
 
-// check validates the public parts of a run before it begins.
-func (p *Plan) check(ledger *accountant.Ledger) error {
+// check validates the public parts of a run before it begins. Its errors name the called function.
+func (p *Plan) check(call string, ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
-		return refused("p", nil, "a plan, made by Config.Plan")
+		return param.New(call+".p", nil, "a plan, made by Config.Plan")
 	}
 	if ledger == nil {
-		return refused("ledger", nil, "a ledger")
+		return param.New(call+".ledger", nil, "a ledger")
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return refused("ledger", got, "the plan's relation, "+want.String())
+		return param.New(call+".ledger", got, "the plan's relation, "+want.String())
 	}
 	if p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
-		return refused("ledger", "one record",
+		return param.New(call+".ledger", "one record",
 			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // Errors: *param.Error for a plan not made by Config.Plan.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
 	if p == nil || p.Event == nil {
-		return nil, refused("p", nil, "a plan, made by Config.Plan")
+		return nil, param.New("draft.Plan.NewPartial", nil, "a plan, made by Config.Plan")
 	}
 	c := p.Config
 	pass, err := partial.NewPass("draft", c.Candidates, c.Budget, c.NoiseMultiplier,
@@ -37,7 +37,7 @@ func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return refused("data", "data that are not a table", "a table, *records.Frame")
+		return param.New("partial.Add", "data that are not a table", "a table, *records.Frame")
 	}
 	return c.add(ctx, f, shares)
 }
@@ -47,16 +47,16 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 
 // Release is Fit for records that are already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards together. Each record must be in exactly one
-// shard.
-// Errors: those of Fit; *param.Error for no shards, for shards of another plan, for shards whose
-// Add has failed, and for a ledger whose unit the shards do not support.
+// Guarantee: as for Fit, for the records of all shards together. Each record must be in exactly one
+// shard. Errors: all errors of Fit; *param.Error for no shards, for shards of another plan, for
+// shards whose Add has failed, and for a ledger with a unit that the shards do not support.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(ledger); err != nil {
+	const call = "draft.Release"
+	if err := p.check(call, ledger); err != nil {
 		return nil, err
 	}
-	all, err := p.merged(ledger, shards)
+	all, err := p.merged(call+".shards", ledger, shards)
 	if err != nil {
 		return nil, err
 	}
@@ -70,22 +70,22 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 // all records, merged from shards as package partial describes. The plan's event is reserved on the
 // ledger before read is called.
 //
-// Guarantee: that of Release.
-// Errors: those of Release and those of read.
+// Guarantee: see Release. Errors: all errors of Release and of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(ledger); err != nil {
+	const call = "draft.FitPasses"
+	if err := p.check(call, ledger); err != nil {
 		return nil, err
 	}
 	if read == nil {
-		return nil, refused("read", nil, "a function that counts records")
+		return nil, param.New(call+".read", nil, "a function that counts records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
 		s, err := read(ctx)
 		if err != nil {
 			return err
 		}
-		all, err := p.merged(ledger, []*partial.Partial{s})
+		all, err := p.merged(call+".read", ledger, []*partial.Partial{s})
 		if err != nil {
 			return err
 		}
@@ -94,17 +94,18 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partia
 	})
 }
 
-// merged returns the sum of all shards, or an error if they may not be released together.
-func (p *Plan) merged(ledger *accountant.Ledger, shards []*partial.Partial) (*partial.Partial,
-	error) {
+// merged returns the sum of all shards, or an error if they may not be released together. The path
+// names the argument in errors.
+func (p *Plan) merged(path string, ledger *accountant.Ledger,
+	shards []*partial.Partial) (*partial.Partial, error) {
 	all, err := p.NewPartial()
 	if err != nil {
 		return nil, err
 	}
 	if len(shards) == 0 {
-		return nil, param.New("draft.Release.shards", 0, "the counts of at least one shard")
+		return nil, param.New(path, 0, "the counts of at least one shard")
 	}
-	if err := partial.Check("draft.Release.shards", all.Pass(), ledger.Unit(), shards...); err != nil {
+	if err := partial.Check(path, all.Pass(), ledger.Unit(), shards...); err != nil {
 		return nil, err
 	}
 	for _, s := range shards {

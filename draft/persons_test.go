@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestPersons: a draft of persons protects persons, the plan and the guarantee state the rows per
-// person, and pieces of a stream that may share a user are an error.
+// TestPersons checks that a draft of persons protects persons. The plan and the guarantee must
+// state the rows per person. Pieces of a stream that may share a user must be an error.
 func TestPersons(t *testing.T) {
 	ctx := context.Background()
 	schema, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "p", "q"))

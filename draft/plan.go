@@ -33,9 +33,9 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open, and prices all stages.
 //
-// Guarantee: the event of the plan is the one that Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise
-// multiplier given by the caller costs more than the budget.
+// Guarantee: Fit reserves and spends exactly the event of the plan. Errors: all errors of Validate,
+// and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		c.BinsPerDoubling, p.Total})
 }
 
-// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted.
-// Errors: those of Config.Plan.
+// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted. Errors: see
+// Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

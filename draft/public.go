@@ -25,17 +25,17 @@ type Public struct {
 }
 
 // FromPublic drafts a schema from rows that the caller ASSERTS TO BE PUBLIC. Its bounds and levels
-// are copied from those rows, so a schema drafted from sensitive records reveals their extremes and
-// rarest values, and no guarantee about those records holds. To estimate bounds and levels from
+// are copied from these rows. A schema drafted from sensitive records reveals their extremes and
+// rarest values, and no guarantee holds for these records. To estimate bounds and levels from
 // sensitive records, at a cost in privacy, use [Config].
 //
 // A column of numbers becomes an Integer if all its numbers are whole, and a Numeric otherwise. Its
 // bounds are its smallest and largest number. A column with two different texts becomes a Flag, and
 // any other column of texts a Categorical, with the texts in alphabetical order. The levels of a
 // label are in alphabetical order, or in numerical order if they are numbers. A column in which a
-// value is missing gets a missing value. The result is a draft for a person to review: write it
-// with [records.WriteSchema], widen the bounds to the values that can occur, put levels in order,
-// declare other levels and logarithms, and read it back.
+// value is missing gets a missing value. A person should review the draft. Write it with
+// [records.WriteSchema]. Widen the bounds to the values that can occur, put levels in order, and
+// declare other levels and logarithms. Then read it back.
 //
 // Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
 //

@@ -17,9 +17,9 @@ func runs(n int, try func(lo, hi int)) {
 }
 
 // span returns the first and the last bin that must be kept. Consider all runs that reach the
-// threshold of their length. The run that ends first gives the first bin, and the run that begins
-// last gives the last bin; if there are several, the shortest counts. If no run reaches its
-// threshold, last is less than first.
+// threshold of their length. The run with the earliest end gives the first bin. The run with the
+// latest beginning gives the last bin. If several runs share this end or beginning, the shortest
+// counts. If no run reaches its threshold, last is less than first.
 func span(counts []float64, threshold float64) (first, last int) {
 	sums := make([]float64, len(counts)+1)
 	for i, c := range counts {

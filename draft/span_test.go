@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestSpanHoldsEveryBinThatPasses: the span overlaps with every run that reaches its threshold,
-// includes every single bin that does, and is empty if no run does.
+// TestSpanHoldsEveryBinThatPasses checks three properties. The span overlaps with every run that
+// reaches its threshold. It includes every single bin that reaches its threshold. It is empty if no
+// run reaches its threshold.
 func TestSpanHoldsEveryBinThatPasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for range 20_000 {

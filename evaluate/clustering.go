@@ -18,10 +18,9 @@ type Clustering struct {
 	Counts  [][]int `json:"counts"`  // records of each cluster by class
 }
 
-// ClusteringAccuracy measures k clusters against classes: clusters are matched to
-// classes one to one so that as many records as possible lie in the cluster of
-// their class. Clusters and classes may differ in number; unmatched records count as
-// wrong.
+// ClusteringAccuracy measures k clusters against classes. It matches clusters to classes one to
+// one, with the largest possible number of records in the cluster of their class. Clusters and
+// classes may differ in number; unmatched records count as wrong.
 //
 // Shapes: assignments, in [0, k), and labels, from 0, have one entry for each record.
 // Errors: *[param.Error] for entries outside their range, naming the record.
@@ -32,8 +31,8 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 	}
 	if len(assignments) != len(labels) {
 		return Clustering{},
-			param.New("evaluate.ClusteringAccuracy labels", len(labels),
-				fmt.Sprintf("%d, one for each assignment", len(assignments)))
+			param.New("evaluate.ClusteringAccuracy labels", "more or fewer than assignments",
+				"one label for each assignment")
 	}
 	counts, err := tabulate(assignments, labels, k)
 	if err != nil {
@@ -58,7 +57,8 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	classes := int32(0)
 	for i, l := range labels {
 		if l < 0 || l >= 1<<20 {
-			return nil, param.New(fmt.Sprintf("evaluate labels[%d]", i), "no class", "a class number from 0")
+			return nil, param.New(fmt.Sprintf("evaluate.ClusteringAccuracy labels[%d]", i), "no class",
+				"a class number from 0 to 2^20 - 1")
 		}
 		classes = max(classes, l+1)
 	}
@@ -68,8 +68,8 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	}
 	for i, c := range assignments {
 		if c < 0 || int(c) >= k {
-			return nil, param.New(fmt.Sprintf("evaluate assignments[%d]", i), "no cluster",
-				fmt.Sprintf("a cluster in [0, %d)", k))
+			return nil, param.New(fmt.Sprintf("evaluate.ClusteringAccuracy assignments[%d]", i),
+				"no cluster", fmt.Sprintf("a cluster in [0, %d)", k))
 		}
 		counts[c][labels[i]]++
 	}

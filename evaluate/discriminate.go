@@ -14,11 +14,12 @@ import (
 )
 
 // JensenShannonScore measures how well a classifier distinguishes unseen synthetic records from
-// real ones: the mean divergence of its probabilities from ½ over synthetic records, 0 at best. It
-// is reported together with the score of held-out real records in place of synthetic ones.
+// real ones. It is the mean divergence of the classifier's probabilities from ½ over synthetic
+// records, 0 at best. It is reported together with the score of held-out real records in place of
+// synthetic ones.
 //
-// Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5. Its formula is that of Symmetric, but its
-// code computes Divergence.
+// Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5. The paper's formula is the formula of
+// Symmetric, but its code computes Divergence.
 type JensenShannonScore struct {
 	Classifier string   `json:"classifier"` // name of the method that was trained
 	Divergence Compared `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
@@ -32,12 +33,11 @@ type JensenShannonScore struct {
 const probabilityFloor = 1e-6
 
 // JensenShannon trains a method to distinguish synthetic from real records and scores it. It uses
-// the same number of records of each kind, as many as the smallest set has, and trains on half of
-// them.
+// equally many records of each kind, the number in the smallest set, and trains on half of them.
 //
-// Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
-// for records of different schemas or fewer than four.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Probabilities];
+// *[param.Error] for records of different schemas or fewer than four. Guarantee: none; see the
+// package.
 func JensenShannon(m classify.Method, synthetic, real,
 	held records.Data) (JensenShannonScore, error) {
 	if err := recordset.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
@@ -49,7 +49,7 @@ func JensenShannon(m classify.Method, synthetic, real,
 	n := min(synthetic.Len(), real.Len(), held.Len())
 	if n < 4 {
 		return JensenShannonScore{},
-			param.New("evaluate.JensenShannon records", n, "at least four of each kind")
+			param.New("evaluate.JensenShannon records", "too few", "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
 	real = recordset.AtMost(real, n, 0)
@@ -96,8 +96,8 @@ func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data,
 	return err
 }
 
-// rankedBySecond returns, for each record, the probability of the second of two classes minus that
-// of the first.
+// rankedBySecond returns, for each record, the probability of the second class minus the
+// probability of the first.
 func rankedBySecond(p []float64) []float64 {
 	out := make([]float64, len(p)/2)
 	for i := range out {

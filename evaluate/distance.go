@@ -23,7 +23,7 @@ func histogram(n int, columns ...column) map[uint64]float64 {
 }
 
 // totalVariation returns half the sum of absolute differences. It adds them up in the order of the
-// keys, so that rounding does not depend on the order of the map.
+// keys, so rounding does not depend on the order of the map.
 func totalVariation(p, q map[uint64]float64) float64 {
 	keys := slices.AppendSeq(make([]uint64, 0, len(p)+len(q)), maps.Keys(p))
 	for k := range q {
@@ -72,8 +72,8 @@ func (c column) present() []float64 {
 	return out
 }
 
-// correlation returns Pearson's correlation over the records that have both numbers, or 0 if one of
-// them is constant.
+// correlation returns Pearson's correlation over the records that have both numbers, or 0 if a
+// column is constant.
 func correlation(a, b column) float64 {
 	var n, sa, sb, saa, sbb, sab float64
 	for i, x := range a.values {

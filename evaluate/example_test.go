@@ -21,7 +21,7 @@ func ExampleClusteringAccuracy() {
 	// Output: [not private] clustering accuracy 0.8000, purity 0.8000 over 5 records (computed from real records; covered by no ε)
 }
 
-// twoClasses draws records of two coordinates, the first of which depends on the class.
+// twoClasses draws records of two coordinates. The first coordinate depends on the class.
 func twoClasses(seed uint64, n int) *records.Table {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	flat, labels := make([]float32, 2*n), make([]int32, n)

@@ -15,10 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Fidelity compares the distribution of synthetic records with that of real
-// ones, column by column, in pairs, in small groups and as a whole. Each number is
-// reported together with that of equally many held-out real records, which shows the
-// effect of chance. The zero value is ready to use.
+// Fidelity compares the distributions of synthetic and of real records: column by column, in pairs,
+// in small groups and as a whole. Each number is reported together with the number for equally many
+// held-out real records, which shows the effect of chance. The zero value is ready to use.
 type Fidelity struct {
 	Rows    int // records of each kind that are compared, drawn at random; 0 for 5000
 	Bins    int // of equal width between a number's public bounds; 0 for 10
@@ -87,9 +86,8 @@ func (f Fidelity) Validate() error {
 
 // Compare compares synthetic records, and held-out real ones, with real ones.
 //
-// Errors: those of [Fidelity.Validate], and *[param.Error] for records of
-// different schemas or fewer than two of a kind.
-// Guarantee: none; see the package.
+// Errors: all errors of [Fidelity.Validate], and *[param.Error] for records of different schemas or
+// fewer than two of a kind. Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
 	err := errors.Join(f.Validate(), recordset.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {
@@ -98,7 +96,8 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	f = f.withDefaults()
 	f.Rows = min(f.Rows, synthetic.Len(), real.Len(), held.Len())
 	if f.Rows < 2 {
-		return Similarity{}, param.New("evaluate.Fidelity records", f.Rows, "at least two of each kind")
+		return Similarity{}, param.New("evaluate.Fidelity records", "too few",
+			"at least two of each kind")
 	}
 	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed),
 		recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)

@@ -47,8 +47,8 @@ func (d stray) Gather(rows []int32, b *device.Batch) {
 	b.Dense = device.HostMatrix(len(rows), d.schema.Dim(), flat)
 }
 
-// TestForeignRecordsAreReadAsTheirSchemaHasThem checks that comparisons of records that violate
-// their schema return numbers or an error.
+// TestForeignRecordsAreReadAsTheirSchemaHasThem checks that comparisons return numbers or an error
+// if records violate their schema.
 func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 	d := stray{records.Interval(3, 0, 1).WithLabels("a", "b")}
 	for _, m := range classify.Methods(d.schema, 1) {

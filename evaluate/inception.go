@@ -32,9 +32,8 @@ const inceptionSplits = 10
 
 // Inception scores synthetic and held-out real records with a classifier. Neither needs labels.
 //
-// Errors: those of [classify.Classifier.Probabilities], and *[param.Error] for fewer than
-// ten records.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Classifier.Probabilities], and *[param.Error] for fewer than ten
+// records. Guarantee: none; see the package.
 func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionScore, error) {
 	if c == nil {
 		return InceptionScore{}, param.New("evaluate.Inception c", nil, "a classifier")
@@ -59,7 +58,7 @@ func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionS
 func splitScores(c *classify.Classifier, d records.Data) (mean, deviation float64, err error) {
 	if d.Len() < inceptionSplits {
 		return 0, 0,
-			param.New("evaluate.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
+			param.New("evaluate.Inception records", "too few", fmt.Sprintf("at least %d", inceptionSplits))
 	}
 	p, err := c.Probabilities(d)
 	if err != nil {

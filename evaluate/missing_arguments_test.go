@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoRecordsAreAnError checks that every function that takes records returns an error, and does
-// not panic, if records are missing.
+// TestNoRecordsAreAnError calls every function that takes records without records. It must return
+// an error and must not panic.
 func TestNoRecordsAreAnError(t *testing.T) {
 	some, err := records.FromFlat(records.Interval(1, 0, 1).WithLabels("a", "b"),
 		[]float32{0, 1, 0, 1}, 0, 1, 0, 1)

@@ -45,9 +45,8 @@ type Discrepancy struct {
 // Discrepancy compares all given records, in time quadratic in their number. [Fidelity] draws a
 // sample of the records first.
 //
-// Errors: those of [Gaussians.Validate], and *[param.Error] for records of
-// different schemas or fewer than two of a kind.
-// Guarantee: none; see the package.
+// Errors: all errors of [Gaussians.Validate], and *[param.Error] for records of different schemas
+// or fewer than two of a kind. Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
 	err := errors.Join(g.Validate(), recordset.Alike("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {

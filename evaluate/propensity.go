@@ -27,8 +27,8 @@ type Propensity struct {
 type PropensityScore struct {
 	Model         string `json:"model"`
 	Discriminator string `json:"discriminator"`
-	// PMSE is the mean of (p − ½)² over the records that Model learnt from, half of them synthetic: 0
-	// if it cannot distinguish them, ¼ if it always can.
+	// PMSE is the mean of (p − ½)² over the training records of Model, half of them synthetic. It
+	// is 0 if Model cannot distinguish them, and ¼ if it always can.
 	PMSE Compared `json:"pmse"`
 	// ROC is the area under the discriminator's curve on records it has not seen: ½ is a coin toss.
 	ROC       Compared            `json:"roc_auc"`
@@ -41,9 +41,9 @@ type PropensityScore struct {
 // figures are then zero.
 //
 // Source: pMSE, Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018.
-// Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
-// for records of different schemas or fewer than four.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Probabilities];
+// *[param.Error] for records of different schemas or fewer than four. Guarantee: none; see the
+// package.
 func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore, error) {
 	others := []records.Data{synthetic}
 	if held != nil {
@@ -70,7 +70,7 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		n = min(n, d.Len())
 	}
 	if n < 4 {
-		return PropensityScore{}, param.New(path+" records", n, "at least four of each kind")
+		return PropensityScore{}, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	out := PropensityScore{Model: p.Model.Name(), Discriminator: p.Discriminator.Name(), Records: n}
 	real = recordset.AtMost(real, n, p.Seed)

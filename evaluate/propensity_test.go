@@ -27,8 +27,8 @@ func shifted(t *testing.T, n int, seed uint64, by float32) *records.Table {
 	return d
 }
 
-// TestPropensity checks that records of one distribution cannot be distinguished, and that records
-// of two distributions that do not overlap can.
+// TestPropensity checks two cases. Records of one distribution cannot be distinguished. Records of
+// two disjoint distributions can.
 func TestPropensity(t *testing.T) {
 	real, same, apart := shifted(t, 400, 1, 0), shifted(t, 400, 7, 0), shifted(t, 400, 7, 0.5)
 	s, err := evaluate.Propensity{Seed: 1}.Compare(apart, real, same)

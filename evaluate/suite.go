@@ -32,9 +32,8 @@ type Utilities struct {
 // Compare trains every method on synthetic and on real records, and tests both classifiers on
 // held-out real records.
 //
-// Errors: those of [classify.Method.Fit] and [classify.Classifier.Test], joined; records of
-// different schemas.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Test], joined; records of
+// different schemas. Guarantee: none; see the package.
 func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
 	if err := recordset.Alike("evaluate.Suite", train, synthetic, test); err != nil {
 		return Utilities{}, err
@@ -111,8 +110,8 @@ func meanOf(all []classify.Scores) classify.Scores {
 	return m
 }
 
-// String prints a line for each method, marked as not private. Each column has the
-// figure of synthetic records before that of real ones.
+// String prints a line for each method, marked as not private. Each column has the figure of
+// synthetic records before the figure of real records.
 func (u Utilities) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%strained on %d synthetic | %d real records, tested on %d real ones (%s)\n",

@@ -20,8 +20,8 @@ type Utility struct {
 // CompareTraining trains a method on synthetic and on real records in turn and tests
 // on held-out real ones; [Suite] does so for several methods.
 //
-// Errors: those of [classify.Method.Fit] and [classify.Classifier.Test], joined.
-// Guarantee: none; see the package.
+// Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Test], joined. Guarantee:
+// none; see the package.
 func CompareTraining(m classify.Method, synthetic, train, test records.Data) (Utility, error) {
 	if m == nil {
 		return Utility{}, param.New("evaluate.CompareTraining m", nil, "a method")

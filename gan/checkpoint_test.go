@@ -28,8 +28,8 @@ func atStep(step int, f func()) synth.Option {
 	})
 }
 
-// spending checks that the ledger has one entry, that it reserves six critic steps, and that the
-// given number of them is spent.
+// spending checks that the ledger has one entry with six reserved critic steps, and that the given
+// number of these steps is spent.
 func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	t.Helper()
 	e := l.Entries()
@@ -38,10 +38,10 @@ func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	}
 }
 
-// TestInterruptedRunGoesOn checks that a run that is cancelled between steps loses nothing, with a
-// new ledger for each call and with one ledger for all calls. If the mechanisms give the same
-// answers, the resumed run returns the same generator, bit for bit, as an uninterrupted run. After
-// the run is complete, the same call returns the generator again and takes no step.
+// TestInterruptedRunGoesOn checks that a run cancelled between steps loses nothing. It uses a new
+// ledger for each call, or one ledger for all calls. If the mechanisms give the same answers, the
+// resumed run returns the same generator, bit for bit, as an uninterrupted run. After the run is
+// complete, the same call returns the generator again and takes no step.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	none, err := records.FromFlat(s, nil)
@@ -160,9 +160,9 @@ func TestNothingLearnt(t *testing.T) {
 	}
 }
 
-// TestWarmStartIsNotRepeated checks that a run that is cancelled after the warm start, or after the
-// first private step, resumes without the warm start. A run that is cancelled during the warm start
-// begins it again. Both return the same generator as an uninterrupted run.
+// TestWarmStartIsNotRepeated cancels runs after the warm start and after the first private step.
+// They must resume without the warm start. A run that is cancelled during the warm start begins it
+// again. Both return the same generator as an uninterrupted run.
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -314,8 +314,8 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	}
 }
 
-// TestHostileStates checks that states with values that no run writes are refused, even if the
-// checksum is correct, and that the refused run draws nothing.
+// TestHostileStates checks that a state is refused if no run can have written it, even if its
+// checksum is correct. The refused run must draw nothing.
 func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)

@@ -19,9 +19,9 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
-	// in the package documentation choose every field that is zero. Otherwise a zero field means what
-	// the field's comment says.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the
+	// rules in the package documentation choose every field that is zero. Otherwise the comment of
+	// each field states the meaning of zero.
 	Nominal int `json:"-"`
 
 	// Critic is the critic's network, such as models.MLP or models.CNN.
@@ -31,7 +31,7 @@ type Config struct {
 	Latent int `json:"latent"`
 	// Marginals, if not nil, releases the distributions of a table's columns before training.
 	Marginals *Marginals `json:"marginals,omitempty"`
-	// Drawn shows the critic fakes of tables with drawn levels, like those of records. Without it, the
+	// Drawn shows the critic fakes of tables with drawn levels, as in records. Without it, the
 	// critic sees probabilities and can recognise every fake by them. The generator's gradient is
 	// computed at the drawn levels. Drawn requires the loss Logistic or Hinge.
 	//
@@ -54,8 +54,8 @@ type Config struct {
 	// GeneratorBatch is the number of fakes of a generator step; 0 means 64.
 	GeneratorBatch     int           `json:"generator_batch"`
 	GeneratorOptimizer sgd.Optimizer `json:"generator_optimizer"` // Train.Optimizer unless set
-	// Average is the decay, in [0, 1), of a moving average of the generator's parameters, which is
-	// then released. 0 means that the last parameters are released.
+	// Average is the decay, in [0, 1), of a moving average of the generator's parameters. The
+	// average is then released. 0 means that the last parameters are released.
 	Average float64 `json:"average,omitzero"`
 
 	// IgnoreLabels ignores the labels of labelled records. The networks do not see them, and synthetic
@@ -84,10 +84,10 @@ type Config struct {
 }
 
 // Frequency increases the number of critic steps per generator step while the critic recognises
-// fakes poorly. The number increases to the next of 1, 2, 5, 10, 20, 50, … if it has been used for
-// Patience generator steps and the critic's accuracy on fakes does not exceed Threshold. The
-// accuracy is a moving average. Frequency uses only fakes, which are public. The total number of
-// critic steps is still Train.Steps. The zero value keeps CriticSteps constant.
+// fakes poorly. The number increases to the next of 1, 2, 5, 10, 20, 50, … under two conditions. It
+// has been used for Patience generator steps, and the critic's accuracy on fakes does not exceed
+// Threshold. The accuracy is a moving average. Frequency uses only fakes, which are public. The
+// total number of critic steps is still Train.Steps. The zero value keeps CriticSteps constant.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {

@@ -1,7 +1,6 @@
 // Package gan trains generative adversarial networks under differential privacy. It implements the
 // system of Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model"
-// (dp-GAN, 2018), with corrections that make the guarantee hold and with improvements from later
-// work.
+// (dp-GAN, 2018). Corrections make the guarantee hold, and improvements come from later work.
 //
 // A critic learns to distinguish real records from generated records (fakes), and a generator
 // learns to make fakes that the critic accepts. Only the critic sees real records. Its steps are

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestTwoRunsOnOneLedger checks that every run of a plan on a shared ledger takes all of its steps,
-// even after other runs on the ledger, one of which was cancelled.
+// TestTwoRunsOnOneLedger makes three runs of a plan on one ledger. The first is cancelled. The
+// other two must take all of their steps.
 func TestTwoRunsOnOneLedger(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))

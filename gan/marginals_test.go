@@ -84,8 +84,8 @@ func TestMarginalsSensitivity(t *testing.T) {
 	}
 }
 
-// TestCells checks that every number, even NaN, is in one cell, that the numbers of a cell are in
-// its span, and that number is the inverse of rank.
+// TestCells checks that every number, even NaN, is in one cell. The numbers of a cell must be in
+// its span, and number must be the inverse of rank.
 func TestCells(t *testing.T) {
 	l := newCells(mixedTable(t), 7)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -123,8 +123,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestSettled checks that a generator that has learnt nothing draws records whose columns have the
-// released distributions in every class. Tolerances are five standard errors, of 6,000 draws and of
+// TestSettled draws records from a generator that has learnt nothing. In every class, their columns
+// must have the released distributions. Tolerances are five standard errors, of 6,000 draws and of
 // the 2,048 draws from which shifts are fitted, plus 0.01 for the 65 quantiles of a number. The
 // false-alarm probability over all cells is below 1e-4.
 func TestSettled(t *testing.T) {

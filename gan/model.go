@@ -99,9 +99,9 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 // Generate computes the record of every code and label, as numbers in [0, 1]; for tables these
 // include probabilities of levels. It is for callers that need to know the code of each record.
 //
-// Shapes: codes has rows of Latent numbers; labels has one entry per row, or is nil if the model
-// has no labels; dst has rows of the schema's Dim. Errors: *param.Error for wrong shapes and for
-// the zero value.
+// Shapes: codes has rows of Latent numbers. The list labels has one entry per row, or is nil if the
+// model has no labels. The matrix dst has rows of the schema's Dim. Errors: *param.Error for wrong
+// shapes and for the zero value.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
 	if err := m.made(); err != nil {
 		return err

@@ -36,8 +36,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestGroupsPartition checks that for every method each block is in exactly one group, and that the
-// sum of the squared norms does not change.
+// TestGroupsPartition checks that every method puts each block into exactly one group. The sum of
+// the squared norms must not change.
 func TestGroupsPartition(t *testing.T) {
 	critic, err := models.MLP{Hidden: []int{4, 3, 2},
 		Activation: models.LeakyReLU}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
@@ -141,7 +141,7 @@ func TestFakesBelongToRecords(t *testing.T) {
 }
 
 // TestFakesAreClippedByGroups checks that the first step already clips fakes like records, by the
-// groups that the configuration lists.
+// groups of the configuration.
 func TestFakesAreClippedByGroups(t *testing.T) {
 	s := records.Interval(4, 0, 1)
 	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program returns the embedded program, which implements the methods that all plans have. For a nil
-// plan it returns nil, whose methods behave like those of the zero plan.
+// program returns the embedded program, which implements the common methods of plans. For a nil
+// plan it returns a nil Program, which behaves like the zero Program.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil

@@ -211,8 +211,8 @@ type unwritable struct {
 	Hook func()
 }
 
-// TestUnwritablePlansKeepNoCheckpoint checks that a plan that cannot be written cannot use a
-// checkpoint either, because checkpoints of different plans could not be distinguished.
+// TestUnwritablePlansKeepNoCheckpoint checks that a plan cannot use a checkpoint if the plan cannot
+// be written. Checkpoints of different plans could otherwise not be distinguished.
 func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c, data := small(s, 0), some(t, s, 30, 1)

@@ -30,9 +30,8 @@ func schemas(t testing.TB) []records.Schema {
 		records.Sets(12, 4), table}
 }
 
-// everythingVisible returns a function that runs the plan and returns everything that the run
-// releases or reports: progress, previews, the generator and the checkpoint without its random
-// names.
+// everythingVisible returns a function for replays. It runs the plan and returns all released and
+// reported values: progress, previews, the generator and the checkpoint without its random names.
 func everythingVisible(t testing.TB, p *gan.Plan,
 	checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -229,8 +228,8 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 	}
 }
 
-// TestBudgetIsAskedBefore checks that a run that the ledger cannot pay in full leaves the ledger
-// unchanged and takes no step.
+// TestBudgetIsAskedBefore checks that a run takes no step and leaves the ledger unchanged if the
+// ledger cannot pay for the whole run.
 func TestBudgetIsAskedBefore(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	poor := accountant.NewLedger(accountant.Budget{Epsilon: 7, Delta: 1e-5})

@@ -21,8 +21,8 @@ type around struct {
 	_ int
 }
 
-// TestPrivateRecordsAreNotPublic checks that the private records, a part of them or a wrapper of
-// either are refused as public records, before anything is reserved or a file is created.
+// TestPrivateRecordsAreNotPublic gives a plan its private records, a part of them, or a wrapper of
+// either as public records. They must be refused before anything is reserved or a file is created.
 func TestPrivateRecordsAreNotPublic(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, other := some(t, s, 30, 1).(*records.Table), some(t, s, 30, 1).(*records.Table)
@@ -74,8 +74,8 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 	}
 }
 
-// TestGeneratorHoldsNoRecord checks that no number of a private or public record can be reached
-// from the generators that a run returns, including previews, for every variant.
+// TestGeneratorHoldsNoRecord searches all generators that a run returns, including previews. No
+// number of a private or public record may be reachable.
 func TestGeneratorHoldsNoRecord(t *testing.T) {
 	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
@@ -108,7 +108,7 @@ func TestGeneratorHoldsNoRecord(t *testing.T) {
 				t.Errorf("%s: only %d numbers were found: the test has no power", name, met)
 			}
 		}
-		// The noise has a fixed seed, so that no run finds a number by chance.
+		// The noise has a fixed seed, so no run finds a number by chance.
 		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data,
 			synth.OnPreview(3, func(_ int, g *synth.Generator) { look(g) }))
 		if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Before the first critic step the generator is trained such that in every class its means match
-// the released means, and the mean squares of its numbers match too. This is post-processing. These
-// constants configure this training.
+// Before the first critic step the generator is trained to match the released means of every class,
+// and the released mean squares of numbers. This is post-processing. These constants configure this
+// training.
 const (
 	rehearsals      = 300
 	rehearsalBatch  = 256

@@ -2,6 +2,7 @@ package gan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,8 +51,8 @@ func settle(be device.Backend, net models.Generator, c Config, told *distributio
 	return s
 }
 
-// fitShifts returns shifts of the logits of levels, flags and missing values with which their mean
-// probabilities equal the class's released probabilities.
+// fitShifts returns shifts of the logits of levels, flags and missing values. With these shifts
+// their mean probabilities equal the class's released probabilities.
 func (s *settled) fitShifts(flat []float32, dim, class int) []float64 {
 	shifts := make([]float64, dim)
 	rows := float64(len(flat) / dim)
@@ -94,8 +95,8 @@ func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	}
 }
 
-// gap returns the difference between two probabilities' logits or, if they belong to one of several
-// levels, between their logarithms.
+// gap returns the difference between the logits of two probabilities. If they belong to one of
+// several levels, it returns the difference between their logarithms.
 func gap(want, have float64, several bool) float64 {
 	const least = 1e-6
 	want, have = min(max(want, least), 1-least), min(max(have, least), 1-least)
@@ -243,8 +244,8 @@ func (s *settled) sections() []synth.Section {
 // Errors: synth.ErrFormat.
 func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*settled, error) {
 	if bins < 1 || bins > mostBins || schema.Kind() != records.MixedTable {
-		return nil,
-			errors.New("distributions with an invalid number of bins, or for records that are not a table")
+		return nil, fmt.Errorf("distributions of %v with %d bins, want a table and 1 to %d bins", schema,
+			bins, mostBins)
 	}
 	s := &settled{bins: bins, cells: newCells(schema, bins)}
 	ranked := 0
@@ -264,7 +265,8 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, synth.Malformed(errors.New("values that a run cannot have written: " + name))
+				return nil, synth.Malformed(fmt.Errorf("section %s has the value %v, want %v to %v", name, v,
+					lo, hi))
 			}
 		}
 		for c := range classes {

@@ -141,7 +141,8 @@ func other(rng *rand.Rand, old any, all []place) any {
 		[]any{json.Number("1"), json.Number("2")}})
 }
 
-// otherList returns the list without one element, with an element repeated, cut short, or shuffled.
+// otherList returns the list after one change: an element removed or repeated, the end cut off, or
+// the order shuffled.
 func otherList(rng *rand.Rand, v []any) any {
 	if len(v) == 0 {
 		return []any{json.Number("1")}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestFindings checks that a reader that panics, or takes too much memory or time, is reported
-// with the right reason, and that a good reader is not reported.
+// TestFindings checks that a reader is reported, with the right reason, if it panics or takes too
+// much memory or time. A good reader is not reported.
 func TestFindings(t *testing.T) {
 	var sink []byte
 	bad := map[string]struct {
@@ -64,8 +64,8 @@ func TestInputsRepeat(t *testing.T) {
 	}
 }
 
-// TestFilesKeepTheirChecksums checks that most changed files have a correct checksum, so that
-// their content is read.
+// TestFilesKeepTheirChecksums checks that most changed files have a correct checksum. Otherwise
+// their content would not be read.
 func TestFilesKeepTheirChecksums(t *testing.T) {
 	scratch, err := scratchFolder()
 	if err != nil {

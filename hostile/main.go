@@ -13,7 +13,7 @@
 // that the files are not refused before their content is read. An input is determined by the seed,
 // the reader's name and the input's number. The command exits with status 1 if it has findings.
 //
-// A fault that ends the process, such as a stack overflow, leaves a trace in which the first
+// A fault that ends the process, such as a stack overflow, leaves a trace. In this trace the first
 // argument of main.attempt is the number of the input, in hexadecimal.
 package main
 

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// sequenceSubjects returns sequences of two systems, and one of three.
+// sequenceSubjects returns sequences of two systems, and a sequence of three systems.
 func sequenceSubjects(kind string, data records.Data) (list []subject, err error) {
 	s, train := data.Schema(), sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
 		Optimizer: sgd.Adam(1e-2)}

@@ -10,8 +10,8 @@ import (
 )
 
 // TestClipNormsTooSmallForFloat32 checks that clip norms near the smallest float32 are refused.
-// With such a clip norm, rounding could increase the norm of a clipped row by a large fraction,
-// beyond the clip norm for which the noise is chosen.
+// With such a clip norm, rounding could increase the norm of a clipped row by a large fraction. The
+// row would exceed the clip norm for which the noise is chosen.
 func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	const tiny = 1.7 * 0x1p-149
 	schema := records.Interval(8, -1, 1)
@@ -41,7 +41,7 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 			t.Errorf("%s: one record has effect %v, more than the declared %v", name, got, last.Effect)
 		}
 	}
-	// The same holds for the features' norm bound, which is used if no clip norm is given.
+	// The features' norm bound must not be too small either. It is used if no clip norm is given.
 	cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}
 	for _, bound := range []float64{tiny, math.NaN(), math.Inf(1), 0, -1} {
 		f := stubborn{Features: kmeans.Raw(schema), bound: bound}

@@ -26,10 +26,10 @@ type Config struct {
 	// NoiseMultiplier is the noise multiplier of one iteration's joint release of counts and sums. The
 	// release has a worst-case effect of 1/NoiseMultiplier.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// CountShare is the fraction, in (0, 1), of an iteration's squared effect that counts use. 0 means
-	// 1/(1+2√d), which minimises the noise of centres whose norm is half the clip norm. Under
-	// ReplaceOne, a fraction of one half does not increase the noise on sums, so smaller values are
-	// raised to one half.
+	// CountShare is the fraction, in (0, 1), of an iteration's squared effect that counts use. 0
+	// means 1/(1+2√d). This value minimises the noise of centres whose norm is half the clip norm.
+	// Under ReplaceOne, a fraction of one half does not increase the noise on sums, so smaller
+	// values are raised to one half.
 	CountShare float64 `json:"count_share,omitempty"`
 
 	// ClipNorm is the norm to which features are clipped; 0 means Features.NormBound. If Norm is set,
@@ -47,7 +47,7 @@ type Config struct {
 	Shrink Shrink `json:"shrink,omitempty"`
 	// Memory is the weight, in [0, 1), of earlier releases in a centre. The sums and counts of each
 	// release are added to Memory times the previous totals. A larger Memory reduces noise but slows
-	// convergence. At 0.5 the noise variance is a third of that without memory.
+	// convergence. At 0.5 the noise variance is a third of the variance without memory.
 	Memory float64 `json:"memory,omitempty"`
 	// AverageCounts is the number of iterations, counted from the last, whose noisy counts are
 	// averaged for the model's counts. 0 and 1 mean the last iteration only.
@@ -65,8 +65,8 @@ const (
 	SplitLargest
 )
 
-// defaultCountShare returns the fraction for counts that minimises the noise of centres whose norm
-// is half the clip norm C.
+// defaultCountShare returns the fraction for counts that minimises the noise of centres. It assumes
+// that the norm of the centres is half the clip norm C.
 //
 // Let s and s_c be the standard deviations of the noise on sums and counts. A centre of norm ρC in
 // d dimensions, of a cluster of n records, has squared error (d·s² + ρ²C²·s_c²)/n². With 1/s_c² =
@@ -177,7 +177,8 @@ func (c Config) WithNoise(multiplier float64) Config {
 // Calibrate returns the configuration with the smallest noise multiplier for which the whole fit is
 // within the budget.
 //
-// Errors: *param.Error for an invalid configuration or budget; those of accountant.CalibrateNoise.
+// Errors: *param.Error for an invalid configuration or budget; the errors of
+// accountant.CalibrateNoise.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
 		return c, err

@@ -61,8 +61,8 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	}
 }
 
-// TestRowsAreNoUsers checks that rows that do not name users are refused on a ledger whose unit is
-// the user, and that nothing is spent.
+// TestRowsAreNoUsers checks a fit on a ledger whose unit is the user. Rows that do not name users
+// are refused, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
 	fit := func(d records.Data) (*accountant.Ledger, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stream selects the stream of the random generator, so that the fit's public randomness is
+// stream selects the stream of the random generator. The fit's public randomness is therefore
 // independent of other numbers drawn with the same seed.
 const stream = 0x6b6d65616e73
 
@@ -86,9 +86,9 @@ func (c Config) Check(f Features, data records.Data) error {
 	return check(c, f, records.Clamped(data), nil)
 }
 
-// check returns mistakes in the configuration and contradictions between the configuration, the
-// features, the schema and, unless ledger is nil, the units of records and ledger. It uses public
-// facts only.
+// check returns mistakes in the configuration, and contradictions between configuration, features
+// and schema. Unless ledger is nil, it also compares the units of records and ledger. It uses
+// public facts only.
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
@@ -149,7 +149,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 	return nil
 }
 
-// checkAllowances compares the given allowances with what the fit would reserve.
+// checkAllowances compares the given allowances with the reservation that the fit would make.
 func (o *options) checkAllowances(cfg Config, ledger *accountant.Ledger) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}

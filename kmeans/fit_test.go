@@ -190,8 +190,8 @@ func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
 	}
 }
 
-// TestCancellation checks that a cancelled Fit returns the context's error and that its reservation
-// stays on the ledger.
+// TestCancellation checks that a cancelled Fit returns the context's error. The reservation must
+// stay on the ledger.
 func TestCancellation(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 100, 1, corners...))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -235,8 +235,8 @@ func TestProgressIsPublic(t *testing.T) {
 	}
 }
 
-// TestAnyRecordsGiveAModel checks that empty data and records that are not finite give a valid
-// model.
+// TestAnyRecordsGiveAModel checks that the model is valid for empty data, and for records that are
+// not finite.
 func TestAnyRecordsGiveAModel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
-// TestMoreCentresThanClusters checks that six centres find two clusters that are not balls; each
-// cluster consists of two blobs. Counts and assignments must be per cluster, also after the model
+// TestMoreCentresThanClusters checks that six centres find two clusters. Each cluster consists of
+// two blobs, so it is not a ball. Counts and assignments must be per cluster, also after the model
 // has been written and read.
 func TestMoreCentresThanClusters(t *testing.T) {
 	long := [][]float64{{-6, -3}, {6, -3}, {-6, 3}, {6, 3}}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// History holds the releases that a fit has made so far, which are public. An interrupted fit
+// History holds the releases that a fit has made so far. They are public. An interrupted fit
 // resumes from its History; see [WithHistory].
 type History struct {
 	ClipNorm   float64 // released clip norm of a DPNorm; 0 before its release
@@ -26,8 +26,8 @@ func (h *History) add(r released) {
 	}
 }
 
-// check returns an error for values that no fit can have released if the given number of iterations
-// is left. Histories may come from files.
+// check returns an error for values that no fit can have released with the given number of
+// iterations left. Histories may come from files.
 func (h *History) check(c Config, dim, left int) error {
 	if h == nil {
 		return nil
@@ -49,8 +49,8 @@ func (h *History) check(c Config, dim, left int) error {
 	return k.Err()
 }
 
-// holdsNorm reports whether the clip norm is one that d can have released, or 0 if nothing has been
-// released.
+// holdsNorm reports whether d can have released the clip norm. If nothing has been released, the
+// clip norm must be 0.
 func (h *History) holdsNorm(d *DPNorm) bool {
 	if h.ClipNorm == 0 {
 		return d == nil || len(h.Iterations) == 0

@@ -3,13 +3,12 @@ package kmeans
 import "math"
 
 // merge merges centres into k groups by Ward's method (Ward 1963). Each step merges the two groups
-// for which the sum of squared distances increases least; this sum is computed from centres and
+// whose union increases the sum of squared distances least. This sum is computed from centres and
 // counts. merge uses released numbers only, so it costs no privacy.
 //
 // With more centres than clusters, a cluster can have a shape other than a ball. Two centres may
-// also start in the same cluster; iterations seldom move one of them to another cluster. A centre
-// whose noisy count is below one counts as one record, so it is soon merged with its nearest
-// neighbour.
+// also start in the same cluster, and iterations seldom separate them. A centre whose noisy count
+// is below one counts as one record, so it is soon merged with its nearest neighbour.
 func merge(centers [][]float64, counts []float64, k int) []int {
 	n := len(centers)
 	group, size := make([]int, n), make([]float64, n)

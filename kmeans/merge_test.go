@@ -79,7 +79,7 @@ func scatterWithin(centers [][]float64, counts []float64, group []int) (sum floa
 	return sum
 }
 
-// TestCentresOfNothingJoinTheirNeighbours checks that a centre whose noisy count is negative is
+// TestCentresOfNothingJoinTheirNeighbours checks that a centre with a negative noisy count is
 // merged with its nearest neighbour.
 func TestCentresOfNothingJoinTheirNeighbours(t *testing.T) {
 	centers := [][]float64{{0, 0}, {10, 0}, {10, 1}, {0, 30}}

@@ -185,7 +185,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// grouped reports whether every centre belongs to one of the clusters.
+// grouped reports whether every centre belongs to a cluster.
 func (m *Model) grouped() bool {
 	if m.Groups == nil {
 		return len(m.Counts) == len(m.Centers)

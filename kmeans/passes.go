@@ -24,8 +24,9 @@ type Pass struct {
 	Centers  [][]float64 `json:"centers"` // K × features
 	// ClipNorm is the norm to which features are clipped.
 	ClipNorm float64 `json:"clip_norm"`
-	// Norms is true in the pass that precedes the iterations if Config has a Norm. This pass counts
-	// the norms of features in the bins of a histogram. It has no centres and no clip norm.
+	// Norms is true in the pass before the iterations, which exists only if Config has a Norm. This
+	// pass counts the norms of features in the bins of a histogram. It has no centres and no clip
+	// norm.
 	Norms bool `json:"norms,omitempty"`
 }
 
@@ -140,13 +141,14 @@ func (c *normCounter) Sums() []*mechanism.FixedSum {
 }
 
 // FitPasses is like Fit, but other processes read the records. In each iteration, and once before
-// if the clip norm is estimated, the function read returns the sums over all records, merged from
-// shards as package partial describes. name is the name of the features in every pass. With the
-// same noise, FitPasses and Fit release the same bits.
+// if the clip norm is estimated, it calls the function read. This function returns the sums over
+// all records, merged from shards; see package partial. name is the name of the features in every
+// pass. With the same noise, FitPasses and Fit release the same bits.
 //
-// Guarantee: that of Fit for the records of all shards. Each record must be in exactly one shard.
+// Guarantee: see [Fit]; it holds for the records of all shards. Each record must be in exactly one
+// shard.
 //
-// Errors: those of Fit and of read; *param.Error for sums of another pass.
+// Errors: the errors of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
 	ledger *accountant.Ledger, read func(context.Context, Pass) (*partial.Partial, error),
 	opts ...Option) (*Model, error) {

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestPassesOverShards checks that FitPasses on the sums of shards, each sent twice, gives the same
-// model and the same ledger as Fit on all records.
+// TestPassesOverShards checks FitPasses on the sums of shards, each sent twice. It must give the
+// same model and the same ledger as Fit on all records.
 func TestPassesOverShards(t *testing.T) {
 	const rows = 2000
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), rows/4, 0.7, corners...))

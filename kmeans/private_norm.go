@@ -16,8 +16,8 @@ import (
 //
 // Norms above Max count in the last bin, so that the estimate also works if Max is too small. Norms
 // that are not finite count in the first bin. See [mechanism.NormHistogram]. With Min the bins are
-// geometric and cover several orders of magnitude: the first bin is (0, Min], and the edges of the
-// others increase by a constant factor up to Max.
+// geometric and cover several orders of magnitude. The first bin is (0, Min], and the edges of the
+// other bins increase by a constant factor up to Max.
 //
 // Source: algorithm 3 of Acs et al. 2019, which does not count norms above the last bin.
 type DPNorm struct {

@@ -234,7 +234,7 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 }
 
 // TestPairedFeaturesAreNeverClipped checks that random Fourier features keep their norm of 1 if no
-// clip norm is given, because their norm bound is then the clip norm.
+// clip norm is given. Their norm bound is then the clip norm.
 func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	s := records.Binary(30)
 	m, err := rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1)
@@ -255,7 +255,7 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend without promises, so that a record's cluster may depend on other records.
+// undeclared is a backend without promises: a record's cluster may depend on other records.
 type undeclared struct{ device.Backend }
 
 // TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on an undeclared

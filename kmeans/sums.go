@@ -41,9 +41,9 @@ func (s *sums) reset() {
 	}
 }
 
-// add adds every row to its cluster, with weight 1 or, for a person's row, the row's weight. A
-// person thus adds a weighted mean of rows; see [records.RowsOf]. Since sums are integers, the
-// result does not depend on how rows are divided among workers.
+// add adds every row to its cluster. A row of a person has the row's own weight, and any other row
+// has weight 1. A person thus adds a weighted mean of rows; see [records.RowsOf]. Since sums are
+// integers, the result does not depend on how rows are divided among workers.
 func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32,
 	shares records.Shares) {
 	features = s.onHost(be, features)
@@ -126,9 +126,9 @@ func (a *assigning) add(ctx context.Context, s *store) error {
 	})
 }
 
-// isReal reports whether a backend lacks one of two promises: that the result for a row does not
-// depend on other rows, and that it always has the same bits. Without them, noise is of the real
-// class.
+// isReal reports whether a backend makes fewer than two promises. The first promise is that the
+// result for a row does not depend on other rows. The second promise is that this result always has
+// the same bits. Without both promises, noise is of the real class.
 func isReal(be device.Backend) bool {
 	return device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 }

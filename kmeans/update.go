@@ -129,9 +129,9 @@ func (u *updater) shrink(centers [][]float64) {
 // minKeep is the smallest shrinking factor. It keeps centres distinct.
 const minKeep = 0.05
 
-// split moves the centre of each small cluster next to the centre of the largest cluster, so that
-// the two centres divide its records. Both then get half of its count, so that the next small
-// cluster may divide another cluster.
+// split moves the centre of each small cluster next to the centre of the largest cluster. The two
+// centres then divide the records of the largest cluster. Both get half of its count, so the next
+// small cluster may divide another cluster.
 func (u *updater) split(centers [][]float64, counts []float64) {
 	counts = clone(counts)
 	for _, k := range u.small() {
@@ -174,7 +174,7 @@ func argmax(v []float64) int {
 	return at
 }
 
-// project scales c, if necessary, so that its norm is at most radius.
+// project scales c to the norm radius if c has a larger norm.
 func project(c []float64, radius float64) {
 	if n := math.Sqrt(dot(c, c)); n > radius {
 		scale(c, radius/n)

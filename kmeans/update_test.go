@@ -142,10 +142,10 @@ func squaredError(a, b [][]float64) (s float64) {
 	return s
 }
 
-// TestMemoryAveragesNoise checks that with memory m the noise variance of an unchanging cluster's
-// centre is multiplied by (1−m)/(1+m). The observed variance has a scaled chi-square distribution
-// with 2000 degrees of freedom, so the tolerance of 12 % is almost four standard deviations. The
-// seed is fixed.
+// TestMemoryAveragesNoise checks the noise variance of the centre of an unchanging cluster. Memory
+// m multiplies this variance by (1−m)/(1+m). The observed variance has a scaled chi-square
+// distribution with 2000 degrees of freedom, so the tolerance of 12 % is almost four standard
+// deviations. The seed is fixed.
 func TestMemoryAveragesNoise(t *testing.T) {
 	const dim, n = 2000, 1000.0
 	rng := rand.New(rand.NewPCG(2, 3))

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// partial is a stub that cannot draw the class never. start says whether its Sampler fails or the
-// first draw does.
+// partial is a stub that cannot draw the class never. If start is true, Sampler returns the error;
+// otherwise the first chunk does.
 type partial struct {
 	stub
 	start bool
@@ -34,9 +34,9 @@ func (w *partial) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return s, nil
 }
 
-// TestAClassThatCannotBeDrawn checks that a fit ends with a generator although the other system
-// cannot draw one of the classes: by then everything is paid for. The agreement of that class is 0,
-// and only a draw of that class fails.
+// TestAClassThatCannotBeDrawn uses a system that cannot draw one class. The fit must still end with
+// a generator, since everything is paid for by then. The agreement of this class is 0, and only a
+// draw of this class fails.
 func TestAClassThatCannotBeDrawn(t *testing.T) {
 	for _, start := range []bool{true, false} {
 		w := &partial{stub: stub{schema: numbers}, start: start}
@@ -93,7 +93,7 @@ func (w *wide) Sampler(d synth.Draw) (synth.Sampler, error) {
 }
 
 // TestDrawsHoldWhatTheyReturn checks that the memory of a draw does not grow with the number of
-// records that it rejects: these would take 32 MB or more.
+// rejected records. These would take 32 MB or more.
 func TestDrawsHoldWhatTheyReturn(t *testing.T) {
 	for _, rule := range []labelling.Rule{labelling.Keep, labelling.Relabel} {
 		s := records.Interval(2000, 0, 1).WithLabels("low", "high")

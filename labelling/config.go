@@ -21,8 +21,8 @@ import (
 type Config struct {
 	// Budget is the budget of the other system and the classifier together.
 	Budget accountant.Budget
-	// Of is the other system's plan, with its own budget, which Within finds. The system's synthetic
-	// records must have labels.
+	// Of is the other system's plan with its own budget. Within finds this budget. The system's
+	// synthetic records must have labels.
 	Of synth.Plan
 	// Features computes the classifier's inputs from a record; nil means rff.Scattering, which
 	// describes grey images.
@@ -39,14 +39,14 @@ type Config struct {
 	Nominal int
 	// Rule is how the classifier is used; Keep by default.
 	Rule Rule
-	// Contrast stretches the grey levels of the synthetic images that the classifier sees, since
-	// networks generate images that are less black and white than real ones. The drawn images are not
-	// stretched. The zero value means DefaultContrast for grey images, and retouch.Contrast{White: 1}
-	// changes nothing.
+	// Contrast stretches the grey levels of the synthetic images before the classifier sees them.
+	// Networks generate images that are less black and white than real ones. The drawn images are
+	// not stretched. The zero value means DefaultContrast for grey images, and
+	// retouch.Contrast{White: 1} changes nothing.
 	Contrast retouch.Contrast
 	// Margin is used by the rule Keep. The classifier's probability of a record's own label must
-	// exceed that of every other class by Margin, in [0, 1). The default 0 accepts the records to
-	// which the classifier gives their own label.
+	// exceed the probability of every other class by Margin, in [0, 1). The default 0 accepts the
+	// records to which the classifier gives their own label.
 	Margin float64
 	// Tries bounds the number of records that the rule Keep generates for each returned record; 0
 	// means DefaultTries. In draws of one class by the rule Relabel, the bound is Tries times the
@@ -98,13 +98,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// described returns a schema in words, which state a lack of classes.
+func described(s records.Schema) string {
+	if s.Classes() == 0 {
+		return s.String() + " without classes"
+	}
+	return s.String()
+}
+
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker
 	c.check(&k)
 	k.OK(synth.WorkOf(c.Of) != nil, "labelling.Config.Of", nil,
-		"a plan that embeds a synth.Program, as those of all systems do")
+		"a plan that embeds a synth.Program, as plans of all systems do")
 	if c.Of != nil {
 		k.OK(!slices.Contains([]string{systemName, "sequence", "tune"}, c.Of.System()),
 			"labelling.Config.Of", c.Of.System(), "a plan of one system, such as merf, gan or mix")
@@ -118,7 +126,8 @@ func (c Config) Validate() error {
 	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "labelling.Config.Of.Budget.Relation",
 		c.Of.Budget().Relation, "the labelling's relation, "+c.Budget.Relation.String())
 	released := synth.Inner{Plan: c.Of}.Releases()
-	k.OK(s.Classes() > 1, "labelling.Config.Of.Schema", s, "records of two classes or more")
+	k.OK(s.Classes() > 1, "labelling.Config.Of.Schema", described(s),
+		"records of two classes or more")
 	k.OK(released.Equal(s), "labelling.Config.Of", released,
 		"a system whose synthetic records have its own schema, labels included: "+
 			records.Difference(released, s))
@@ -213,8 +222,8 @@ func (c Config) calibrated() (Config, error) {
 // leaves, to within half a per cent of the whole budget. The function plan returns the other
 // system's plan for a budget with the labelling's δ and relation.
 //
-// Errors: those of plan and of Validate; accountant.ErrBudgetExceeded if the classifier leaves less
-// than a hundredth of the budget, measured as in synth.Within.
+// Errors: all errors of plan and of Validate; accountant.ErrBudgetExceeded if the classifier leaves
+// less than a hundredth of the budget, measured as in synth.Within.
 func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config, error) {
 	c = c.withDefaults()
 	var k param.Checker

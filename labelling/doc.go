@@ -2,15 +2,15 @@
 // system, or to label them.
 //
 // The classifier is a linear function of fixed public features, such as [rff.Scattering] of images,
-// and is trained by package sgd. The other system, such as that of package merf, gan or mix, draws
+// and is trained by package sgd. The other system, for example of package merf, gan or mix, draws
 // records with labels. The rule [Keep] keeps the records to which the classifier gives their own
 // label. It leaves out blends of two classes and records with a wrong label. The rule [Relabel]
 // gives every record the label that the classifier finds most probable.
 //
 // Guarantee: the stages of the other system and the classifier's steps are reserved on the ledger
-// in one transaction before the first draw, and composed at the whole budget's δ. The classifier is
-// released, so using it any number of times costs no privacy. Under replace-one, the events of both
-// systems are those of their plans under replace-one; plans of another relation are refused.
+// in one transaction before the first draw. They are composed at the whole budget's δ. The
+// classifier is released, so using it any number of times costs no privacy. Under replace-one, both
+// parts are priced under replace-one. Plans of another relation are refused.
 //
 // Every draw ends, because [Config.Tries] bounds the number of records generated for each returned
 // record. If none of them is accepted, the draw takes the record for whose label the classifier has

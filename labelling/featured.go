@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// featured holds the features of records, with their labels. They are as private as the records.
+// featured holds the features of records, with their labels. They are private, like the records.
 //
 // Features are rounded to two bytes, record by record. No privacy bound depends on the features,
 // since package sgd clips the contribution of every record.
@@ -27,7 +27,7 @@ type featured struct {
 
 // featuresOf computes the features of a run's records. If the run's device does not promise that a
 // record's features are independent of the other records in its batch, the CPU computes the
-// features. Otherwise one record could change what sgd clips of the others.
+// features. Otherwise one record could change the contributions of other records.
 //
 // Errors: ctx.Err().
 func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, error) {
@@ -54,8 +54,8 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 	return f, err
 }
 
-// chunkOf returns the number of records whose features are computed together: as a rule 512, and
-// fewer if the features would take more than 16 MiB, but at least one.
+// chunkOf returns the number of records whose features are computed together. It is 512, or fewer
+// if the features would take more than 16 MiB, but at least one.
 func chunkOf(features int) int { return max(min(512, 1<<22/features), 1) }
 
 // schemaOf describes features of records.

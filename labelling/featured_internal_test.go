@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// silent is a backend without promises, which counts the memory that is asked of it.
+// silent is a backend without promises. It counts the requested memory.
 type silent struct {
 	device.Backend
 	asked *int
@@ -20,8 +20,9 @@ func (s silent) New(rows, cols int) device.Matrix {
 	return s.Backend.New(rows, cols)
 }
 
-// TestFeaturesNeedPromises checks that a device without promises computes no features of records:
-// there one record could change the features of others, which sgd then clips one by one in vain.
+// TestFeaturesNeedPromises checks that a device without promises computes no features of records.
+// On such a device one record could change the features of others, and clipping by sgd would not
+// bound its effect.
 func TestFeaturesNeedPromises(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
 	data, err := records.FromFlat(s, make([]float32, 3*64), 0, 1, 0)

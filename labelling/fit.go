@@ -80,8 +80,8 @@ func (s *state) file() (*synth.File, error) {
 	return out, err
 }
 
-// restore reads the state that file returned. drawn is the number of the classifier's steps that
-// have been taken, including lost steps.
+// restore reads the state that file returned. The argument drawn is the number of classifier steps
+// taken, including lost steps.
 //
 // Errors: synth.ErrFormat.
 func (s *state) restore(f *synth.File, drawn int) error {

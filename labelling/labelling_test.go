@@ -28,7 +28,7 @@ func budget(r accountant.Relation) accountant.Budget {
 	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
 }
 
-// two is n records of the classes low and high, which their first number tells apart.
+// two returns n records of the classes low and high, which differ in their first number.
 func two(t testing.TB, s records.Schema, n int) *records.Table {
 	t.Helper()
 	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
@@ -44,8 +44,8 @@ func two(t testing.TB, s records.Schema, n int) *records.Table {
 	return d
 }
 
-// stub is a user-defined system whose generator draws records with wrong labels: those of the
-// class low are high, and the other way round, in one case of four. It counts what it draws.
+// stub is a user-defined system. One in four records of its generator has a wrong label: low for a
+// high number, or high for a low one. It counts the drawn records.
 type stub struct {
 	schema records.Schema
 	drawn  int
@@ -94,7 +94,7 @@ func (w *stub) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// planFor is the plan of a user-defined system.
+// planFor returns the plan of a user-defined system.
 func planFor(t testing.TB, w synth.Work, s records.Schema) synth.Plan {
 	t.Helper()
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
@@ -106,14 +106,16 @@ func planFor(t testing.TB, w synth.Work, s records.Schema) synth.Plan {
 	return &struct{ *synth.Program }{&p}
 }
 
-// learnt is a generator of a stub's records with a classifier that knows low from high.
+// learnt returns a generator of a stub's records with a classifier that distinguishes low from
+// high.
 func learnt(t testing.TB, w *stub, c labelling.Config) *synth.Generator {
 	t.Helper()
 	w.schema = numbers
 	return learntOf(t, planFor(t, w, numbers), c)
 }
 
-// learntOf is a generator of the plan's records with a classifier that knows low from high.
+// learntOf returns a generator of the plan's records with a classifier that distinguishes low from
+// high.
 func learntOf(t testing.TB, of synth.Plan, c labelling.Config) *synth.Generator {
 	t.Helper()
 	c.Budget, c.Of, c.Nominal = of.Budget(), of, 400
@@ -140,7 +142,7 @@ func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *re
 	return rows.(*records.Table)
 }
 
-// right counts the records whose label is what their first number says.
+// right counts the records whose label agrees with their first number.
 func right(d *records.Table) (n int) {
 	for i, label := range d.Labels() {
 		if is := d.Row(nil, i)[0] > 0.5; is == (label == 1) && label < 2 {
@@ -150,8 +152,8 @@ func right(d *records.Table) (n int) {
 	return n
 }
 
-// TestRelabel: wrong labels become right ones, and a draw of one class has records of that class
-// alone.
+// TestRelabel checks that wrong labels are corrected. A draw of one class must have records of that
+// class only.
 func TestRelabel(t *testing.T) {
 	w := &stub{}
 	gen := learnt(t, w, labelling.Config{Rule: labelling.Relabel})
@@ -179,7 +181,8 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// TestKeep: records with wrong labels are left out, in the proportions of the other system.
+// TestKeep checks that records with wrong labels are left out. The classes must have the
+// proportions of the other system.
 func TestKeep(t *testing.T) {
 	gen := learnt(t, &stub{}, labelling.Config{})
 	rows := draw(t, gen, 400)
@@ -207,8 +210,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestDrawsEnd: where no record is ever accepted, a draw generates as many as it states and returns
-// records of the class that is asked for.
+// TestDrawsEnd checks draws of a class of which no record is accepted. They must generate exactly
+// the largest number of records that Tries allows, and return records of the requested class.
 func TestDrawsEnd(t *testing.T) {
 	for rule, most := range map[labelling.Rule]int{labelling.Keep: 50 * 4,
 		labelling.Relabel: 50 * 4 * 3} {
@@ -226,9 +229,9 @@ func TestDrawsEnd(t *testing.T) {
 	}
 }
 
-// TestBothArePaidForTogether: the ledger and the guarantee name the classifier and the other
-// system's stages, at their price together, under either relation; a ledger that can pay for one
-// alone is left as it was.
+// TestBothArePaidForTogether checks that the ledger and the guarantee name the classifier and the
+// other system's stages, with their joint price. It does so under both relations. A ledger that can
+// pay for only one of the two must not change.
 func TestBothArePaidForTogether(t *testing.T) {
 	s := numbers
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -269,7 +272,7 @@ func TestBothArePaidForTogether(t *testing.T) {
 	}
 }
 
-// TestRefusals: what does not fit together is refused by Plan.
+// TestRefusals checks that Plan refuses parts that do not fit together.
 func TestRefusals(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	half := accountant.Budget{Epsilon: 1, Delta: 1e-5}
@@ -335,8 +338,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestContrastIsForTheClassifier: images that are drawn have the grey levels of the other system's,
-// and a generator that is read back draws the same.
+// TestContrastIsForTheClassifier checks that drawn images have the grey levels of the other
+// system's images. A generator that is read back must draw the same images.
 func TestContrastIsForTheClassifier(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
 	b := budget(accountant.AddOrRemoveOne)
@@ -379,7 +382,7 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 		}
 		own, again, of := draw(t, gen, 20), draw(t, back, 20), draw(t, inner, 20)
 		if !slices.Equal(values(own), values(of)) {
-			t.Errorf("%v: images are not those of the other system", contrast)
+			t.Errorf("%v: the images differ from the other system's images", contrast)
 		}
 		if !slices.Equal(values(own), values(again)) || !slices.Equal(own.Labels(), again.Labels()) {
 			t.Errorf("%v: a generator that was read back draws other images", contrast)

@@ -81,8 +81,8 @@ func (m *Model) Agreement() []float64 {
 	return slices.Clone(m.agreement)
 }
 
-// Of returns a generator of all records that the other system draws, without the classifier. Its
-// guarantee is that of g.
+// Of returns a generator of all records that the other system draws, without the classifier. It has
+// the guarantee of g.
 //
 // Errors: *param.Error for a generator of another system.
 func Of(g *synth.Generator) (*synth.Generator, error) {
@@ -96,9 +96,8 @@ func Of(g *synth.Generator) (*synth.Generator, error) {
 // WithRule returns the same generator with another rule and margin. The margin applies to the rule
 // Keep.
 //
-// Guarantee: it is computed from what is released.
-// Errors: *param.Error for a generator of another system, an unknown rule or a margin outside
-// [0, 1).
+// Guarantee: it is computed from the released generator. Errors: *param.Error for a generator of
+// another system, an unknown rule or a margin outside [0, 1).
 func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	if !ok || m == nil {
@@ -132,7 +131,7 @@ type modelJSON struct {
 
 // Encode writes the other system's model and the classifier.
 //
-// Errors: those of the other model's Encode; features of a user-defined type.
+// Errors: all errors of the other model's Encode; features of a user-defined type.
 func (m *Model) Encode() (*synth.File, error) {
 	f, err := m.Model.Encode()
 	if err != nil {
@@ -190,7 +189,7 @@ func (m *Model) check() error {
 	var k param.Checker
 	const path = "labelling.Model."
 	s := m.Schema()
-	k.OK(s.Classes() > 1, path+"Schema", s, "records of two classes or more")
+	k.OK(s.Classes() > 1, path+"Schema", described(s), "records of two classes or more")
 	m.config.checkRule(&k, path, s)
 	k.OK(m.config.Tries > 0 && m.config.Tries <= mostTries, path+"Tries", m.config.Tries,
 		"a positive number")

@@ -15,7 +15,7 @@ import (
 
 const systemName = "labelling"
 
-// A Plan is a labelling with its price. Its methods are those of every plan; see [synth.Plan].
+// A Plan is a labelling with its price. It has the methods of every plan; see [synth.Plan].
 type Plan struct {
 	synth.Program
 	config Config
@@ -32,8 +32,8 @@ func (p *Plan) Config() Config {
 // Plan finds the classifier's noise and prices the stages of the classifier and the other system.
 // It reads no records.
 //
-// Guarantee: the events of the plan are the ones that Fit reserves, in one transaction, and spends.
-// Errors: those of Validate; accountant.ErrBudgetExceeded.
+// Guarantee: Fit reserves exactly the events of the plan, in one transaction, and spends them.
+// Errors: all errors of Validate; accountant.ErrBudgetExceeded.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (w *work) Title() string {
 		w.config.Of.Schema())
 }
 
-// Notes describes how the classifier is used and what it is, followed by the other system's notes.
+// Notes describes the classifier and its use. The other system's notes follow.
 func (w *work) Notes() []string {
 	c := w.config
 	notes := []string{"labels are the classifier's, at no cost"}
@@ -108,7 +108,7 @@ type configJSON struct {
 
 // Config writes the labelling and the other system's plan.
 //
-// Errors: those of the plan's MarshalJSON; features of a user-defined type.
+// Errors: all errors of the plan's MarshalJSON; features of a user-defined type.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast, Margin: c.Margin,
@@ -123,8 +123,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// System returns the functions that read plans and generators of this package. of lists the systems
-// that the other system can belong to.
+// System returns the functions that read plans and generators of this package. The argument of
+// lists all possible other systems.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, of) },
@@ -161,8 +161,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	return synth.PlanOf(p, err)
 }
 
-// checkSaved checks the classifier against the limits on what is read, before the classifier is
-// built.
+// checkSaved checks the classifier against the limits for files, before the classifier is built.
 func (c Config) checkSaved(saved synth.SavedPlan) error {
 	s := c.Of.Schema()
 	if !saved.Schema.Equal(s) {

@@ -12,7 +12,7 @@ import (
 
 // Sampler starts a draw of records with the classifier's labels.
 //
-// Errors: those of the other model's Sampler.
+// Errors: all errors of the other model's Sampler.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	c, err := m.drawing(d)
 	if err != nil {
@@ -93,12 +93,12 @@ func (c *drawing) relabelled(n int) (records.Data, error) {
 	return withLabels(c.schema, rows, labels)
 }
 
-// named draws records of all classes and returns those that the classifier assigns to the draw's
-// class. If the attempts run out first, it adds the other records that are most probably of that
-// class.
+// named draws records of all classes and returns the records that the classifier assigns to the
+// draw's class. If the attempts run out first, it adds other records with the largest probabilities
+// of that class.
 func (c *drawing) named(n int) (records.Data, error) {
 	rows, err := records.Concat(c.schema)
-	var best []place // of rows: those that are assigned to the class first
+	var best []place // of rows: rows assigned to the class come first
 	for try := 0; try < c.m.config.Tries*len(c.of) && !full(best, n); try++ {
 		if rows, best, err = c.better(rows, best, n); err != nil {
 			return nil, err
@@ -119,9 +119,9 @@ func full(best []place, n int) bool {
 	return n == 0 || len(best) == n && best[n-1].done
 }
 
-// better generates n more records and returns the best n of these and the earlier ones. First come
-// the records that the classifier assigns to the draw's class, in the order in which they were
-// generated, then the other records that are most probably of that class.
+// better generates n more records and returns the best n of these and the earlier ones. Records
+// that the classifier assigns to the draw's class come first, in the order of generation. The other
+// records follow, ordered by their probability of that class.
 func (c *drawing) better(rows records.Data, best []place, n int) (records.Data, []place, error) {
 	more, err := c.generate(-1, n)
 	if err != nil {
@@ -270,5 +270,6 @@ func take(s records.Schema, drawn []records.Data, places []place) (records.Data,
 	case *records.SetTable:
 		return t.Take(rows), nil
 	}
-	return nil, fmt.Errorf("labelling: records of type %T", all)
+	return nil, fmt.Errorf("labelling: drawn records have the type %T, want %T, %T or %T", all,
+		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil))
 }

@@ -18,13 +18,13 @@ import (
 
 var kills = flag.Int("kills", 3, "how many processes to kill")
 
-// systems are those whose records are chosen.
+// systems are the systems whose records the classifier chooses.
 var systems = synth.Systems{merf.System(), gan.System()}
 
 // planner makes a plan for a budget.
 type planner func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 
-// embedding is a release of mean features that takes milliseconds.
+// embedding plans a release of mean features that takes milliseconds.
 func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}, BatchNorm: true},
@@ -35,7 +35,7 @@ func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	return synth.PlanOf(c.Plan())
 }
 
-// adversary is a GAN of a few steps.
+// adversary plans a GAN of a few steps.
 func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 	return synth.PlanOf(gan.Config{Schema: s, Budget: b,
 		Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
@@ -45,7 +45,7 @@ func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error)
 		CriticSteps: 2, GeneratorBatch: 6, Seed: 5}.Plan())
 }
 
-// configOf is a labelling of few features, by a classifier of few steps.
+// configOf returns a labelling of few features, by a classifier of few steps.
 func configOf(b accountant.Budget, n int) labelling.Config {
 	return labelling.Config{Budget: b, Features: rff.RBF{Dim: 6, Bandwidth: 1}, Share: 0.5,
 		Nominal: n, Tries: 3, Seed: 7, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5,
@@ -69,7 +69,7 @@ func planBy(r labelling.Rule, s records.Schema, b accountant.Budget, n int, of p
 	return c.Plan()
 }
 
-// subject is a labelling of one system's records.
+// subject returns a labelling of one system's records.
 func subject(r labelling.Rule, of planner) synthtest.Subject {
 	return synthtest.Subject{System: labelling.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
@@ -79,7 +79,7 @@ func subject(r labelling.Rule, of planner) synthtest.Subject {
 
 func TestContract(t *testing.T) { synthtest.Run(t, subject(labelling.Keep, embedding)) }
 
-// TestContractOfGANs is that of the other rule, beside another system.
+// TestContractOfGANs runs the contract suite with the other rule and another system.
 func TestContractOfGANs(t *testing.T) { synthtest.Run(t, subject(labelling.Relabel, adversary)) }
 
 // TestKilled kills processes at random moments, within the classifier's training and after it.

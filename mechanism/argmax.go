@@ -11,14 +11,14 @@ import (
 // On a tie it returns the smallest index.
 //
 // Guarantee: the result is a post-processing of a Gaussian release of the counts (noise class:
-// exact). std is the noise's standard deviation in counts; effect is the L2 sensitivity of the
-// counts ÷ std, see [HistogramSensitivity].
-// Errors: [ErrNotCovered], also for an empty list; nothing is drawn then.
+// exact). std is the noise's standard deviation in counts. effect is the L2 sensitivity of the
+// counts ÷ std; see [HistogramSensitivity]. Errors: [ErrNotCovered], also for an empty list;
+// nothing is drawn then.
 func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(counts) == 0 {
-		return 0, g.a.refuse("an empty list of counts")
+		return 0, g.a.refuse("an empty list of counts: want at least one count")
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
 	if !(grid >= finestCount) { // std < MinArgmaxMultiplier

@@ -99,9 +99,9 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 }
 
 // TestPartsHaveTheirOwnNoise: each part on the same grid has noise of its own standard deviation,
-// and so has each release. Each comparison fails by chance with probability 6e-10, that of a normal
-// number with an absolute value above 6.2. The empirical standard deviation of n draws has a
-// relative error of about 1/√(2n).
+// and so has each release. Each comparison fails by chance with probability 6e-10: the limit is 6.2
+// standard deviations. The empirical standard deviation of n draws has a relative error of about
+// 1/√(2n).
 func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	const n = 20000
 	make1 := func(std float64) mechanism.Part {
@@ -133,8 +133,8 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 
 // TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise, each wins about half
 // of the time. The larger count wins with probability Φ(1/(√2·100)). The comparison fails by chance
-// with probability 6e-10, that of a normal number with an absolute value above 6.2. With a
-// twentieth of the noise the rate would be 12 standard deviations away.
+// with probability 6e-10: the limit is 6.2 standard deviations. With a twentieth of the noise the
+// rate would be 12 standard deviations away.
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})

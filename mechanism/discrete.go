@@ -9,15 +9,15 @@ import (
 // DiscreteGaussian adds integer noise to every value. The probability of noise x is proportional to
 // exp(−x²/(2σ²)), where σ is the event's Sigma. out may be the same slice as values.
 //
-// Guarantee: the release costs what the grant's accountant.DiscreteGaussian states, provided that
-// neighbours differ in at most one value, by at most the event's sensitivity. The noise is sampled
-// exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors:
+// Guarantee: the cost of the release is the cost of the grant's accountant.DiscreteGaussian.
+// Neighbours must differ in at most one value, by at most the event's sensitivity. The noise is
+// sampled exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors:
 // [ErrNotCovered] under any other event or at a second call. Source: Canonne, Kamath and Steinke
 // 2020, Algorithm 3.
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {
-		return g.a.refuse("the event is not a discrete Gaussian")
+		return g.a.refuse("the event is not an accountant.DiscreteGaussian")
 	}
 	if e.Sigma > maxDiscrete {
 		return g.a.refuse("a discrete Gaussian of σ = %v: must be at most 2^40", e.Sigma)
@@ -31,14 +31,14 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 // DiscreteLaplace adds integer noise to every value. The probability of noise x is proportional to
 // exp(−A·|x|), where A is the event's A. out may be the same slice as values.
 //
-// Guarantee: the release costs what the grant's accountant.DiscreteLaplace states, provided that
-// neighbours differ in at most one value, by at most the event's sensitivity. The noise is sampled
-// exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63.
-// Errors: [ErrNotCovered] under any other event or at a second call.
+// Guarantee: the cost of the release is the cost of the grant's accountant.DiscreteLaplace.
+// Neighbours must differ in at most one value, by at most the event's sensitivity. The noise is
+// sampled exactly (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors:
+// [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) DiscreteLaplace(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteLaplace)
 	if !ok {
-		return g.a.refuse("the event is not a discrete Laplace")
+		return g.a.refuse("the event is not an accountant.DiscreteLaplace")
 	}
 	if e.A < 1.0/maxDiscrete {
 		return g.a.refuse("a discrete Laplace of A = %v: must be at least 2^-40", e.A)

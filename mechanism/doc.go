@@ -5,10 +5,10 @@
 // # Order of events
 //
 // A [Run] has one key and one ledger. [Run.Reserve] sets budget aside for a number of events and
-// returns an [Allowance]. [Allowance.Next] takes one use on the ledger and returns a [Grant], which
-// permits only that event's draws. A grant returns [ErrNotCovered] for a draw that its event does
-// not cover: a second release on the same batch, a release whose noise is too small, another
-// mechanism, a sample at another rate.
+// returns an [Allowance]. [Allowance.Next] takes one use on the ledger and returns a [Grant]. The
+// grant permits only the draws of its event, and returns [ErrNotCovered] for all others. Examples
+// are a second release on the same batch, a release with too little noise, another mechanism, and a
+// sample at another rate.
 //
 // A grant cannot check the sensitivity. The caller of a release states it and must guarantee that
 // it is true. [SumSensitivity], [HistogramSensitivity] and [ClipFactor] help, and package

@@ -10,21 +10,20 @@ import (
 // Exponential chooses an index with probability proportional to exp(ε·u/2), where ε is the
 // event's and u is the index's utility.
 //
-// Guarantee: the choice costs what the grant's accountant.ExponentialMechanism states, provided
-// that no utility differs by more than 1 between neighbours. The probabilities are exact (noise
-// class: exact): a uniform index is accepted with probability exp(ε(u−max)/2), and otherwise
-// another index is drawn.
-// Errors: [ErrNotCovered] under any other event or at a second call, also for an empty list;
-// nothing is drawn then. Source: McSherry and Talwar 2007.
+// Guarantee: the cost of the choice is the cost of the grant's accountant.ExponentialMechanism. No
+// utility may differ by more than 1 between neighbours. The probabilities are exact (noise class:
+// exact): a uniform index is accepted with probability exp(ε(u−max)/2), and otherwise another index
+// is drawn. Errors: [ErrNotCovered] under any other event or at a second call, also for an empty
+// list; nothing is drawn then. Source: McSherry and Talwar 2007.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)
 	if !ok {
-		return 0, g.a.refuse("the event is not an exponential mechanism")
+		return 0, g.a.refuse("the event is not an accountant.ExponentialMechanism")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(utilities) == 0 {
-		return 0, g.a.refuse("an empty list of utilities")
+		return 0, g.a.refuse("an empty list of utilities: want at least one utility")
 	}
 	if err := g.chargeOnce(); err != nil {
 		return 0, err
@@ -40,11 +39,11 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 // the event's and d is the distance of the count from its answer. Counts are whole numbers, added
 // by FixedSum.AddInt on a grid that divides 1.
 //
-// Guarantee: the guarantee of Exponential, provided that no count differs by more than 1 between
-// neighbours and that the answers are public. A count that wraps around would differ by more, so
-// the grid must leave room for counts of 2^39. Counts and answers beyond 2^61 count as 2^61.
-// Errors: the errors of Exponential; [ErrNotCovered] if the numbers of answers and counts differ,
-// or for a grid outside [FinestCounts] to 1. Nothing has then been drawn.
+// Guarantee: see [Grant.Exponential]. It holds if the answers are public and no count differs by
+// more than 1 between neighbours. A count that wraps around would differ by more, so the grid must
+// leave room for counts of 2^39. Counts and answers beyond 2^61 count as 2^61. Errors: the errors
+// of Exponential; [ErrNotCovered] if the numbers of answers and counts differ, or for a grid
+// outside [FinestCounts] to 1. Nothing has then been drawn.
 func (g *Grant) Farthest(counts *FixedSum, answers []int64) (int, error) {
 	if !counts.made() || len(answers) != len(counts.sum) || !isPowerOfTwo(counts.grid) ||
 		counts.grid > 1 || counts.grid < FinestCounts {

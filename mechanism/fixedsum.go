@@ -2,13 +2,13 @@ package mechanism
 
 import "math"
 
-// FixedSum adds records exactly: every coordinate is an integer number of
-// public grid steps, so the sum depends neither on the order of the rows nor on how
-// they are divided among threads or machines.
+// FixedSum adds records exactly. Every coordinate is an integer number of public grid steps. So the
+// sum does not depend on the order of the rows, or on how they are divided among threads or
+// machines.
 //
 // Each coordinate of each row is first rounded toward zero. So no row's norm grows, and no bound
-// that follows from norms and signs grows either. The difference of two rows may grow by less than
-// one grid step in each coordinate. A sensitivity that is derived from the width of a range under
+// derived from norms and signs grows either. The difference of two rows may grow by less than one
+// grid step in each coordinate. A sensitivity that is derived from the width of a range under
 // replace-one must therefore add grid·√dim. The sum wraps around at 2^63 grid steps, and noise is
 // added with the same wrapping. So wrapping is post-processing of the unbounded noisy sum and costs
 // no privacy. At the grid of [GridFor] only sums of 2^33 noise standard deviations or more wrap
@@ -116,8 +116,8 @@ func (s *FixedSum) AddRow64At(offset int, row []float64, scale float64) {
 }
 
 // factor returns the factor from a row's units to grid steps. Unless scale is a power of two, the
-// factor is reduced by more than two roundings, so that its float64 product with a coordinate
-// cannot exceed the real product.
+// factor is reduced by more than two roundings. Its float64 product with a coordinate then cannot
+// exceed the real product.
 func (s *FixedSum) factor(scale float64) float64 {
 	f := scale * s.inverse
 	if m, _ := math.Frexp(scale); math.Abs(m) != 0.5 {
@@ -158,7 +158,7 @@ func steps(x float64) int64 {
 // shard. It panics if shape or grid differ.
 func (s *FixedSum) Merge(o *FixedSum) {
 	if len(o.sum) != len(s.sum) || o.grid != s.grid {
-		panic("mechanism: merging sums of different shapes or grids")
+		panic("mechanism: FixedSum.Merge: the sums differ in shape or grid")
 	}
 	for i, v := range o.sum {
 		s.sum[i] += v

@@ -18,8 +18,8 @@ type Gradient struct {
 	Whole           *FixedSum // or the sum in fixed point with its own grid
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64   // noise standard deviation of this release ÷ Sensitivity
-	// Workers is the number of pieces into which the work is divided, at least one. It affects
-	// neither the noise nor the guarantee.
+	// Workers is the number of pieces into which the work is divided, at least one. It does not
+	// affect the noise or the guarantee.
 	Workers int
 	// Share runs the pieces, concurrently if it can, and returns when all are done; nil means one
 	// goroutine per piece. If a piece starts late, the other pieces do its work.
@@ -36,14 +36,15 @@ const gradientBits = 24
 // retain noisy, draw from the same allowance, or release anything private except noisy. It may
 // overwrite the coordinates of the sum that noisy covers: they are not read again.
 //
-// Guarantee: the outputs are exactly a post-processing of the sum plus ideal continuous Gaussian
-// noise of NoiseMultiplier times the sensitivity, if the given sum has the stated sensitivity. A
-// fixed-point sum can have exactly this sensitivity, and the noise class is "exact". A float32 sum
-// has it only up to rounding errors, and the noise class is "real". The sum is rounded to a public
-// grid of step g, which can increase the distance of neighbours by g·√d for d coordinates; the
-// noise is increased accordingly. NaN coordinates count as zero.
+// Guarantee: if the given sum has the stated sensitivity, the outputs are exactly a post-processing
+// of the sum plus ideal continuous Gaussian noise. The noise has a standard deviation of
+// NoiseMultiplier times the sensitivity. A fixed-point sum can have exactly this sensitivity, and
+// the noise class is "exact". A float32 sum has it only up to rounding errors, and the noise class
+// is "real". The sum is rounded to a public grid of step g, which can increase the distance of
+// neighbours by g·√d for d coordinates; the noise is increased accordingly. NaN coordinates count
+// as zero.
 //
-// The noise of a chunk depends on neither the schedule nor the number of workers. After the first
+// The noise of a chunk does not depend on the schedule or on the number of workers. After the first
 // release of an allowance nothing is allocated.
 //
 // Errors: [ErrNotCovered] if the squared effects 1/NoiseMultiplier² of the grant's releases would
@@ -61,7 +62,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	}
 	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
 	if !isPowerOfTwo(grid) {
-		return g.a.refuse("a sensitivity of %v: out of range", spec.Sensitivity)
+		return g.a.refuse("a sensitivity of %v: too small or too large for a grid", spec.Sensitivity)
 	}
 	l, err := g.a.normal(std, grid)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // Grant permits the draws of one event that is already on the ledger. It returns [ErrNotCovered]
-// for every draw that the event does not cover: releases whose squared effects exceed the event's
-// Gaussian, a second sample, another mechanism.
+// for every draw that the event does not cover. Examples are releases whose squared effects exceed
+// the event's Gaussian, a second sample, and another mechanism.
 type Grant struct {
 	a    *Allowance
 	step uint64
@@ -19,8 +19,8 @@ type Grant struct {
 	done    bool  // a mechanism other than Gaussian has been drawn
 }
 
-// The noise is wider than requested by the factor 1+margin, which outweighs the tolerance allowed
-// of the comparison in charge. So rounding can never overspend.
+// The noise is wider than requested by the factor 1+margin. This factor outweighs allowed, the
+// tolerance of the comparison in charge. So rounding can never overspend.
 const (
 	margin  = 0x1p-40
 	allowed = 1 + 0x1p-42
@@ -42,7 +42,8 @@ func (g *Grant) charge(effect float64) error {
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
 	case !(used <= t.gaussian*allowed):
-		return g.a.refuse("effects of the releases exceed the event's Gaussian")
+		return g.a.refuse("squared effects of the releases: %.6g, want at most %.6g", used,
+			t.gaussian)
 	}
 	if err := g.refuses(); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (g *Grant) chargeOnce() error {
 	case g.refused != nil:
 		return g.refused
 	case t.other == nil:
-		return g.a.refuse("the event is another mechanism")
+		return g.a.refuse("the event does not cover this mechanism")
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
 	case g.done:

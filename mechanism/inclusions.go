@@ -82,11 +82,11 @@ func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
 	for _, a := range order {
 		switch planned[a]++; {
 		case a.terms.sampling != samplePoisson:
-			return nil, a.refuse("the event does not cover that sample")
+			return nil, a.refuse("the event has no Poisson sample")
 		case a.terms.probability != first.probability:
-			return nil, a.refuse("samples of different probabilities in one plan")
+			return nil, a.refuse("samples of different probabilities in one plan: want one probability")
 		case planned[a] > a.Remaining():
-			return nil, a.refuse("samples for more grants than are left")
+			return nil, a.refuse("samples for more grants than are left in the allowance")
 		}
 		if _, known := steps[a.run]; !known {
 			steps[a.run] = a.run.comingStep()
@@ -151,8 +151,8 @@ func (x *inclusions) eachOf(lo, hi int, f func(row, grant int)) {
 	}
 }
 
-// Use assigns the sample with number grant to g, which must be the grant that it was planned for.
-// Each sample can be used once.
+// Use assigns the sample with number grant to g. The sample must have been planned for g. Each
+// sample can be used once.
 //
 // Errors: [ErrNotCovered] for another grant, for the second use of a sample, for a grant that
 // already has a sample, and if x was read by ReadInclusions. The grant then releases nothing.

@@ -58,9 +58,9 @@ func (r ratioTest) power(n int) float64 {
 }
 
 // TestLawsToOnePercent: samplers follow their laws, and an error of one per cent in a parameter
-// would be detected. Every comparison fails by chance with probability 6e-10, that of a normal
-// number with an absolute value above 6.2. The alternative is at least 12.4 standard errors away,
-// so it is missed with at most the same probability.
+// would be detected. Every comparison fails by chance with probability 6e-10: the limit is 6.2
+// standard errors. The alternative is at least 12.4 standard errors away, so it is missed with at
+// most the same probability.
 func TestLawsToOnePercent(t *testing.T) {
 	gauss := func(sigma, exponent, centre float64) law {
 		floor := math.Floor(sigma) + 1
@@ -192,7 +192,7 @@ func TestLawsToOnePercent(t *testing.T) {
 	}
 }
 
-// each calls draw for n/size grants, each of which draws size numbers.
+// each calls draw for n/size grants. Each grant draws size numbers.
 func each(t *testing.T, e accountant.Event, n, size int,
 	draw func(g *mechanism.Grant, size int) error) {
 	t.Helper()

@@ -6,12 +6,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// MaxNoiseMultiplier is the largest noise multiplier that configurations accept: noise that is
-// larger may not fit the grids of counts, and is then refused after its event was reserved. A
-// single Gaussian release of this multiplier costs less than ε = 10⁻⁶ at δ = 10⁻⁹.
+// MaxNoiseMultiplier is the largest noise multiplier that configurations accept. Larger noise may
+// not fit the grids of counts. It would then be refused after its event was reserved. A single
+// Gaussian release of this multiplier costs less than ε = 10⁻⁶ at δ = 10⁻⁹.
 //
-// The finest grid that does not follow the noise is that of fractions, 2⁻²⁰ of a count. Noise on
-// it has at most 2^45 steps, √2·2^44 of which are this multiplier's under replace-one.
+// The finest grid that does not follow the noise is the grid of fractions, 2⁻²⁰ of a count. Noise
+// on this grid has at most 2^45 steps. Under replace-one, noise of this multiplier has √2·2^44
+// steps.
 const MaxNoiseMultiplier = 1 << 24
 
 // IsNoiseMultiplier reports whether z is positive and at most [MaxNoiseMultiplier].
@@ -22,8 +23,9 @@ func IsNoiseMultiplier(z float64) bool { return z > 0 && z <= MaxNoiseMultiplier
 // configurations refuse it before.
 const MinArgmaxMultiplier = 0x1p-24
 
-// CheckCountNoise returns an error if noise of standard deviation std, or of three times that as
-// repeated releases draw it, does not fit the grid of counts (see [CountGrid]).
+// CheckCountNoise returns an error if noise of standard deviation std does not fit the grid of
+// counts (see [CountGrid]). Repeated releases draw noise of up to three times std, which must fit
+// too.
 //
 // Errors: *[param.Error] at the path.
 func CheckCountNoise(path string, std float64, parts bool) error {

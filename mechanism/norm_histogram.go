@@ -42,7 +42,8 @@ const mostNormBins = 1 << 20
 // such bins can cover several decades.
 //
 // Errors: *[param.Error], joined, for edges that do not increase from above 0 to a finite number,
-// and for numbers of bins outside [1, 2^20], or below 2 if least is positive.
+// and for a number of bins outside [1, 2^20]. If least is positive, the smallest number of bins is
+// 2.
 func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	var c param.Checker
 	c.OK(most > 0 &&
@@ -117,10 +118,9 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 // Release draws the noise and returns the chosen clip norm.
 //
 // Guarantee: a Gaussian release of the given noise multiplier under the run's relation (noise
-// class: exact), if every record has added at most one row, or rows whose shares add up to 1.
-// Units: noiseMultiplier is the standard deviation of each count's noise ÷ the histogram's
-// sensitivity, see [HistogramSensitivity].
-// Errors: [ErrNotCovered]; nothing has then been drawn.
+// class: exact). It holds if every record has added at most one row, or rows whose shares add up to
+// 1. Units: noiseMultiplier is the standard deviation of each count's noise ÷ the histogram's
+// sensitivity, see [HistogramSensitivity]. Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
 	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
 	j, err := g.NoisyArgmax(h.counts, std/h.unit, 1/noiseMultiplier)

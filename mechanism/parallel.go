@@ -22,6 +22,7 @@ const block = entropy.Buffer
 type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
+	active  []*worker // the workers of the current release
 	kernels *sampler.Kernels
 	piece   func(i int) // made once, so that a release allocates nothing
 
@@ -29,13 +30,12 @@ type parallel struct {
 	normal        *sampler.Normal
 	grid, inverse float64
 	sink          func(offset int, noisy []float64)
-	next          atomic.Int64
 	wait          sync.WaitGroup
 }
 
 func newParallel(k *sampler.Kernels) *parallel {
 	p := &parallel{kernels: k}
-	p.piece = func(i int) { p.workers[i].work() }
+	p.piece = func(i int) { p.work(i) }
 	return p
 }
 
@@ -58,10 +58,14 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
 	for len(p.workers) < workers {
-		p.workers = append(p.workers, newWorker(p))
+		p.workers = append(p.workers, newWorker(p, len(p.workers)))
 	}
 	p.sink = sink
-	p.next.Store(0)
+	for i, w := range p.workers[:workers] {
+		w.first.Store(int64(i * chunks / workers))
+		w.end = int64((i + 1) * chunks / workers)
+	}
+	p.active = p.workers[:workers]
 	defer func() { p.spec, p.sink = Gradient{}, nil }()
 	if share := p.spec.Share; share != nil {
 		share(workers, p.piece)
@@ -72,13 +76,31 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 		go w.start()
 	}
 	defer p.wait.Wait()
-	p.workers[0].work()
+	p.work(0)
+}
+
+// work fills the chunks of worker i's part, and then chunks that other workers have not begun.
+// A worker has the same part in every release, so the parameters and the optimiser's moments that
+// it moves stay in the cache of its core.
+func (p *parallel) work(i int) {
+	for k := range p.active {
+		part := p.active[(i+k)%len(p.active)]
+		for {
+			c := part.first.Add(1) - 1
+			if c >= part.end {
+				break
+			}
+			p.active[i].fill(int(c))
+		}
+	}
 }
 
 // worker fills chunks. It reads its lane through a buffer; the rest of the buffer at the end of a
 // chunk is discarded.
 type worker struct {
 	job   *parallel
+	first atomic.Int64 // the next chunk of the worker's part
+	end   int64
 	start func() // made once, so that starting a goroutine allocates nothing
 	lane  *entropy.Stream
 	next  int
@@ -88,31 +110,25 @@ type worker struct {
 	ahead entropy.Ahead // the part of other that is being made
 }
 
-func newWorker(job *parallel) *worker {
+func newWorker(job *parallel, number int) *worker {
 	w := &worker{job: job, words: make([]uint64, entropy.Buffer),
 		other: make([]uint64, entropy.Buffer)}
 	w.start = func() {
 		defer job.wait.Done()
-		w.work()
+		job.work(number)
 	}
 	return w
 }
 
-func (w *worker) work() {
-	p := w.job
-	for {
-		i := int(p.next.Add(1)) - 1
-		lo := i * chunk
-		if lo >= p.spec.dim() {
-			return
-		}
-		w.lane, w.next, w.ahead = p.lanes[i], len(w.words), entropy.Ahead{}
-		for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
-			noisy := w.noisy[:min(block, hi-lo)]
-			w.drawSteps(p.normal, noisy)
-			p.add(noisy, lo)
-			p.sink(lo, noisy)
-		}
+// fill draws the noise of chunk i and passes the noisy sum to sink.
+func (w *worker) fill(i int) {
+	p, lo := w.job, i*chunk
+	w.lane, w.next, w.ahead = p.lanes[i], len(w.words), entropy.Ahead{}
+	for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
+		noisy := w.noisy[:min(block, hi-lo)]
+		w.drawSteps(p.normal, noisy)
+		p.add(noisy, lo)
+		p.sink(lo, noisy)
 	}
 }
 

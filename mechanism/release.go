@@ -28,9 +28,9 @@ type Part struct {
 // sum by no more than its replacement does. With values in [10, 11] this is false: replacement
 // changes the sum by up to 1, and presence by up to 11.
 //
-// Errors: [ErrNotCovered] if the effects of all releases under this grant would exceed its
-// event's Gaussian, and for a part without a sum, of a wrong shape or of an invalid grid. Nothing
-// has then been drawn.
+// Errors: [ErrNotCovered] if the effects of all releases under this grant would exceed its event's
+// Gaussian. [ErrNotCovered] also for a part without a sum, of a wrong shape or of an invalid grid.
+// Nothing has then been drawn.
 func (g *Grant) Release(effect float64, parts ...Part) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -56,9 +56,8 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	return g.tellRelease("Gaussian", effect, parts)
 }
 
-// NoteReal records on the ledger that the released values were computed with arithmetic in which
-// the result of a record may depend on other records. The noise class is then "real" for every
-// mechanism.
+// NoteReal records on the ledger that the released values come from inexact arithmetic: the result
+// of a record may depend on other records. The noise class is then "real" for every mechanism.
 func (g *Grant) NoteReal() {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -80,7 +79,7 @@ func (a *Allowance) normalFor(p Part) (*sampler.Normal, error) {
 func (a *Allowance) checkPart(p Part) error {
 	switch {
 	case !p.Sum.made():
-		return a.refuse("a part without a sum")
+		return a.refuse("a part has no sum: want one made by NewFixedSum")
 	case len(p.Out) != len(p.Sum.sum):
 		return a.refuse("a part's Out has %d coordinates, its sum has %d: want the same number",
 			len(p.Out), len(p.Sum.sum))

@@ -238,8 +238,8 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	}
 }
 
-// TestWrappingIsHarmless: at the largest integer the sum wraps around. It neither fails nor
-// saturates, so the difference of neighbours stays the same.
+// TestWrappingIsHarmless: at the largest integer the sum wraps around. It does not fail or
+// saturate, so the difference of neighbours stays the same.
 func TestWrappingIsHarmless(t *testing.T) {
 	s := NewFixedSum(1, 1)
 	s.sum[0] = math.MaxInt64

@@ -8,13 +8,13 @@ import (
 // RandomizedResponse returns value with probability 1 − Noise, where Noise is the event's. With
 // probability Noise it returns a category chosen uniformly from all categories, value included.
 //
-// Guarantee: the answer costs what the grant's accountant.RandomizedResponse states; probabilities
-// are exact (noise class: exact). A value outside the categories counts as the nearest category.
-// Errors: [ErrNotCovered] under any other event or at a second call.
+// Guarantee: the cost of the answer is the cost of the grant's accountant.RandomizedResponse.
+// Probabilities are exact (noise class: exact). A value outside the categories counts as the
+// nearest category. Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
 	if !ok {
-		return 0, g.a.refuse("the event is not a randomized response")
+		return 0, g.a.refuse("the event is not an accountant.RandomizedResponse")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

@@ -35,7 +35,7 @@ type Run struct {
 func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
 	if ledger == nil {
-		r.failed = errors.New("mechanism: a run needs a ledger")
+		r.failed = errors.New("mechanism.Begin.ledger: nil: want a ledger")
 		return r
 	}
 	if r.tap == nil {
@@ -68,8 +68,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// Use the ledger's copy of the event, so that the priced event decides what may be drawn, even
-	// if the caller has changed its own copy since.
+	// Use the ledger's copy of the event. Then the priced event decides about draws, even if the
+	// caller has changed its own copy since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
@@ -181,7 +181,7 @@ func (a *Allowance) take() error {
 		return err
 	})
 	if err == nil && !taken {
-		return a.refuse("the guard took no use")
+		return a.refuse("the guard took no use: it must call spend")
 	}
 	return err
 }
@@ -204,8 +204,8 @@ func (a *Allowance) On(l *accountant.Ledger) bool { return l != nil && a.run.led
 // Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
 
-// stream returns the allowance's stream for all noise except that of gradients; the caller holds
-// mu.
+// stream returns the allowance's stream for all noise except the noise of gradients; the caller
+// holds mu.
 func (a *Allowance) stream() *entropy.Stream {
 	if a.noise == nil {
 		a.noise = a.run.source.Stream(entropy.Noise, a.id, 0)
@@ -246,7 +246,8 @@ func (a *Allowance) note(class accountant.NoiseClass) {
 
 // refuse returns an ErrNotCovered. The arguments must not depend on records.
 func (a *Allowance) refuse(format string, args ...any) error {
-	err := fmt.Errorf("%w: %s: %s", ErrNotCovered, a.purpose, fmt.Sprintf(format, args...))
+	err := fmt.Errorf("%w: %s: %s; the event is %s", ErrNotCovered, a.purpose,
+		fmt.Sprintf(format, args...), accountant.Describe(a.event))
 	if a.run.tap != nil {
 		a.run.tap.Refuse(a.purpose, err)
 	}

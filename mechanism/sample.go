@@ -14,7 +14,7 @@ import (
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample
-// appends nothing, and every later release under the grant returns [ErrNotCovered].
+// appends nothing. Every later release under the grant then returns [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -99,8 +99,8 @@ func (a *Allowance) samples() *entropy.Stream {
 	return a.sampler
 }
 
-// coupled draws a sample for a test: whether a row is in it depends only on seed, step and row,
-// so that the samples of neighbouring data sets agree on all other rows.
+// coupled draws a sample for a test. Whether a row is in it depends only on seed, step and row. So
+// the samples of neighbouring data sets agree on their common rows.
 func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
 	q := a.terms.probability
 	words := a.run.source.Indexed(entropy.Include, step)

@@ -23,8 +23,7 @@ func sampled(q float64) accountant.Event {
 }
 
 // sixSigma compares a count with its binomial distribution. It fails by chance with probability
-// 6e-10, that of a normal number with an absolute value above 6.2. docs/testing.md counts its
-// calls.
+// 6e-10: the limit is 6.2 standard deviations. docs/testing.md counts its calls.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
@@ -35,7 +34,7 @@ func sixSigma(t *testing.T, what string, count, n int, p float64) {
 
 // TestPoissonSampleRate compares the rates of samples with the probability, on both paths through
 // the rows. An error of one per cent would be detected. Each of the eight comparisons fails by
-// chance with probability 6e-10, that of a normal number with an absolute value above 6.2.
+// chance with probability 6e-10: the limit is 6.2 standard deviations.
 func TestPoissonSampleRate(t *testing.T) {
 	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
 		n := int(1.7e6 * (1 - q) / q) // one per cent of the rate is 13 standard deviations

@@ -56,7 +56,7 @@ func ReadKey(secret []byte) (Key, error) {
 func (k Key) made() bool { return k.hiddenKey != nil }
 
 // Secret returns the key as plain bytes, for a store of secrets. With these bytes anyone can read
-// what was sealed under the key.
+// everything sealed under the key.
 func (k Key) Secret() []byte {
 	if !k.made() {
 		return nil
@@ -86,8 +86,8 @@ func (Key) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// ErrSealed is returned for bytes that were sealed under another key or with another label, and
-// for sealed bytes that were changed or cut short.
+// ErrSealed is returned for bytes sealed under another key or with another label. It is also
+// returned for sealed bytes that were changed or cut short.
 var ErrSealed = errors.New("mechanism: these bytes were not sealed under this key with this label")
 
 // saltSize is the number of bytes of salt. Each call of Seal draws a salt and a nonce of 96 bits,
@@ -95,8 +95,8 @@ var ErrSealed = errors.New("mechanism: these bytes were not sealed under this ke
 // GCM allows.
 const saltSize = 32
 
-// Seal encrypts private sums and authenticates them together with the label about, which says
-// what they are and is not part of the result. It uses AES-256 in GCM, with a new key for each
+// Seal encrypts private sums and authenticates them together with the label about. The label
+// describes the sums and is not part of the result. It uses AES-256 in GCM, with a new key for each
 // call.
 //
 // Guarantee: none. The result holds sums without noise. It may be sent and stored where people
@@ -117,8 +117,8 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	return k.seal(sealedSums, about, plain)
 }
 
-// SealBytes encrypts a message between processes that may see the records, for example the rows
-// that a step reads, and authenticates it together with the label about.
+// SealBytes encrypts a message between processes that may see the records, and authenticates it
+// together with the label about. The message may be, for example, the rows of a step.
 //
 // Guarantee: none; see Seal. The length of the result reveals the length of the message.
 // Errors: *param.Error for the zero key.
@@ -200,7 +200,7 @@ func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 // Open sets sums to the sealed values. The sums must have the dimensions of the sums that were
 // sealed. Open does not check that the grids are the same: make the grids part of about.
 //
-// Errors: ErrSealed, which leaves the sums unchanged; *param.Error as for Seal.
+// Errors: ErrSealed, which leaves the sums unchanged; the errors of Seal.
 func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	room, err := k.plain(sums)
 	if err != nil {

@@ -15,8 +15,9 @@ func SumSensitivity(r accountant.Relation, clip float64) float64 {
 	return clip
 }
 
-// HistogramSensitivity returns the L2 sensitivity of counts in which each record counts once: 1 if
-// a record is added or removed, √2 if a record is replaced and so may move to another cell.
+// HistogramSensitivity returns the L2 sensitivity of counts in which each record counts once. It is
+// 1 if a record is added or removed. It is √2 if a record is replaced, because the record may move
+// to another cell.
 func HistogramSensitivity(r accountant.Relation) float64 {
 	if r == accountant.ReplaceOne {
 		return math.Sqrt2

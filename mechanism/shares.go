@@ -1,13 +1,13 @@
 package mechanism
 
 // shareStep is the unit of shares. Each row of a person counts as a fraction of 1, its share. The
-// shares of one person's rows are multiples of shareStep and add up to 1, so that a sum on the grid
-// of [ShareGrid] holds them exactly.
+// shares of one person's rows are multiples of shareStep and add up to 1. So a sum on the grid of
+// [ShareGrid] holds them exactly.
 const shareStep = 0x1p-20
 
 // CountGrid returns the grid for counts that receive noise of standard deviation std. If parts is
-// true, rows count as fractions of 1, and the grid is that of [ShareGrid]. Otherwise each row
-// counts as 1, and the grid is that of [GridFor].
+// true, rows count as fractions of 1, and the result is [ShareGrid]'s. Otherwise each row counts as
+// 1, and the result is [GridFor]'s.
 func CountGrid(std float64, parts bool) float64 {
 	if parts {
 		return ShareGrid(std)
@@ -16,8 +16,8 @@ func CountGrid(std float64, parts bool) float64 {
 }
 
 // ShareGrid returns the grid for counts to which [FixedSum.AddShare] adds fractions of 1. The
-// counts receive noise of standard deviation std. The grid is that of [GridFor] or 2^-20, whichever
-// is finer.
+// counts receive noise of standard deviation std. The result is the grid of [GridFor] or 2^-20,
+// whichever is finer.
 func ShareGrid(std float64) float64 { return min(GridFor(std), shareStep) }
 
 // AddShare adds a fraction of 1, which must be a multiple of 2^-20, to coordinate i. On the grid of

@@ -55,8 +55,8 @@ func termsOf(e accountant.Event) terms {
 	return terms{other: e}
 }
 
-// under returns what the event covers under a relation. A sampled sum's multiplier is relative to
-// the norm of one record; if a record is replaced, the sum moves by up to twice that norm.
+// under returns the terms of the event under a relation. A sampled sum's multiplier is relative to
+// the norm of one record. If a record is replaced, the sum moves by up to twice this norm.
 func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
 		t.gaussian *= 4

@@ -19,7 +19,7 @@ import (
 func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 	t accountant.Transaction) ([]*Allowance, error) {
 	if ledger == nil {
-		return nil, errors.New("mechanism: a transaction needs a ledger")
+		return nil, errors.New("mechanism.ReserveAll.ledger: nil: want a ledger")
 	}
 	runs := make([]*Run, len(t.Lines))
 	for i := range t.Lines {
@@ -53,13 +53,14 @@ func shareKey(a, b accountant.Line) bool {
 }
 
 // Guard lets f take every use of the allowance: f must call spend once. If f returns an error, Next
-// returns that error and no grant. A run that must first record its uses elsewhere, such as in a
-// file, does so in f, under a lock that also covers spend. Call Guard before the first Next.
+// returns that error and no grant. f may first record the use elsewhere, such as in a file, under a
+// lock that also covers spend. Call Guard before the first Next.
 func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
 
 // RefuseWhen calls f whenever noise is about to be drawn under a grant of the allowance, after the
-// data were read. If f returns an error, the release and every later one of the grant return it and
-// draw nothing. f must not depend on a record's value. Call RefuseWhen before the first Next.
+// data were read. If f returns an error, the release and every later release of the grant return
+// this error and draw nothing. f must not depend on a record's value. Call RefuseWhen before the
+// first Next.
 func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 
 // Note records a noise class on the ledger's entry, for uses that an interrupted run drew before.

@@ -15,22 +15,22 @@ const maxTrials = 1 << 20
 // 1/γ steps.
 const LeastGamma = 1e-8
 
-// Trials draws the number of runs of a selection and, for each run, one of the given number of
-// choices, all equally likely. If limit is positive, the number is redrawn until it is at most
-// limit.
+// Trials draws the number of runs of a selection. For each run it also draws a choice from the
+// given number of choices, all equally likely. If limit is positive, the number is redrawn until it
+// is at most limit.
 //
-// Guarantee: the selection costs what the grant's accountant.RepeatAndSelect states, provided that
-// the runs are independent given the records, that each run costs no more than the inner event, and
-// that only the best run is released. The number of runs and the choices are secret. They are drawn
-// exactly, from the stream of the run's noise (noise class: exact). The event's documentation says
-// how a limit affects its price.
-// Errors: [ErrNotCovered] under any other event or at a second call; also for a shape above 1, a
-// γ below LeastGamma, and a Poisson number with a limit or a mean that is not whole, which are
-// not supported. Nothing is then drawn. Source: Papernot and Steinke 2022.
+// Guarantee: the cost of the selection is the cost of the grant's accountant.RepeatAndSelect under
+// three conditions. The runs must be independent given the records, each run must cost no more than
+// the inner event, and only the best run may be released. The number of runs and the choices are
+// secret. They are drawn exactly, from the stream of the run's noise (noise class: exact). The
+// event's documentation says how a limit affects its price. Errors: [ErrNotCovered] under any other
+// event or at a second call. [ErrNotCovered] also for three kinds of unsupported events: a shape
+// above 1, a γ below LeastGamma, and a Poisson number with a limit or with a mean that is not
+// whole. Nothing is then drawn. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {
-		return nil, g.a.refuse("the event is not a selection among runs")
+		return nil, g.a.refuse("the event is not an accountant.RepeatAndSelect")
 	}
 	if choices < 1 || limit < 0 {
 		return nil, g.a.refuse("%d choices and a limit of %d: want at least one choice and no "+

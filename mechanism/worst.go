@@ -21,9 +21,10 @@ const (
 	mostApart   = 1 << 45 // largest distance of a count from its answer, in steps of the grid
 )
 
-// Worst chooses one of several guesses with probability proportional to exp(ε·u/2), where ε is
-// the event's and u is the guess's utility: the sum of the distances of counts from answers,
-// times the weight, divided by change and rounded down, minus the handicap.
+// Worst chooses one of several guesses with probability proportional to exp(ε·u/2), where ε is the
+// event's and u is the guess's utility. The utility starts with the sum of the distances of counts
+// from answers. This sum is multiplied by the weight, divided by change and rounded down. Then the
+// handicap is subtracted.
 //
 // Guarantee: the guarantee of Exponential, provided that the counts of every guess change by at
 // most change in total between neighbours. For records that count once in each table, change is 1
@@ -31,9 +32,10 @@ const (
 // numbers. Distances are in steps of the sums' grid and limited to 2^45 steps, so that no distance
 // changes by more than its count. A count that wraps around would change by more, so the grid must
 // leave room for counts of 2^39.
-// Errors: the errors of Exponential; [ErrNotCovered] if the numbers of answers and counts differ or
-// are above 2^17, for a weight outside (0, 1], a handicap that is not finite or above 2^60, a grid
-// outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has then been drawn.
+// Errors: the errors of Exponential. [ErrNotCovered] also if the numbers of answers and counts
+// differ or are above 2^17, and for a change other than 1 and 2. [ErrNotCovered] also for a weight
+// outside (0, 1], a handicap that is not finite or above 2^60, and a grid outside [FinestCounts] to
+// 1. Nothing has then been drawn.
 func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	if change != 1 && change != 2 {
 		return 0, g.a.refuse("counts that change by %d between neighbours: must be 1 or 2", change)

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
-// TestWorstMovesByOne: adding, removing or replacing a single record changes no guess's utility
-// by more than 1, even if counts are fractions, weights are not powers of two, and answers are
-// not whole, far away or NaN.
+// TestWorstMovesByOne: adding, removing or replacing a single record changes no guess's utility by
+// more than 1. The test includes counts that are fractions, weights that are not powers of two, and
+// answers that are not whole, far away or NaN.
 func TestWorstMovesByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for range 20_000 {

@@ -16,7 +16,7 @@ import (
 //
 // Guarantee: training and selection use the release only, so the generator has the release's
 // guarantee for any number of configurations. Errors: *param.Error for an empty list or an invalid
-// configuration; those of Train.
+// configuration; all errors of Train.
 func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 	opts ...synth.Option) (*synth.Generator, []float64, error) {
 	var k param.Checker

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestTrainBest checks that TrainBest returns the generator that was trained longest, since it is
-// nearest to the release, and that the comparison costs no privacy.
+// TestTrainBest checks that TrainBest returns the generator with the longest training, which is
+// nearest to the release. The comparison must cost no privacy.
 func TestTrainBest(t *testing.T) {
 	data := drawTable(t, 2000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 200, Bandwidth: 1})

@@ -35,9 +35,9 @@ type Config struct {
 	// the noisy counts. Under add-or-remove-one the exact number is private, so Nominal is approximate
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
-	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity, for the whole
-	// release or, with Batches, for each release. 0 means the smallest multiplier that meets the
-	// budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the
+	// whole release or, with Batches, of each release. 0 means the smallest multiplier that meets
+	// the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.
@@ -122,7 +122,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm,
 		"a bound on the features' norm, from 2^-40 to 2^40")
 	k.OK(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
-		"a bound on the features' change, positive and at most twice that of the norm")
+		"a bound on the features' change, positive and at most twice the bound on the norm")
 }
 
 // validateGenerator builds the network, because a valid architecture may not fit the records.

@@ -1,7 +1,7 @@
 // Package merf makes labelled synthetic records from one private release. It is the system of
 // Harder, Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random
-// Features for Practical Privacy-Preserving Data Generation" (AISTATS 2021), with corrections that
-// make the guarantee hold.
+// Features for Practical Privacy-Preserving Data Generation" (AISTATS 2021). Corrections make the
+// guarantee hold.
 //
 // Every record is mapped to features of bounded norm (package rff). For each class, the noisy sum
 // of its records' features and its noisy count are released. All classes together are a single

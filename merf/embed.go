@@ -17,8 +17,8 @@ import (
 // Embed releases the noisy embedding of private records, without training a generator.
 //
 // Guarantee: the returned embedding is computed from releases recorded on the ledger, which are the
-// plan's events. Their noise is of the exact class. An interrupted run gets no refund. Errors:
-// those of synth.Plan.FitOn.
+// plan's events. Their noise is of the exact class. An interrupted run gets no refund. Errors: see
+// synth.Plan.FitOn.
 func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*Embedding, error) {
 	if data == nil {
@@ -34,12 +34,12 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 //
 // Units: a record must be in only one piece. If the ledger protects users, all records of a user
 // must be in the same piece. Pieces do not name users, so a user in two pieces cannot be detected.
-// Under a ledger that protects users a second piece is therefore an error, unless records.WithPart
-// states that the two pieces hold different parts of all users. Pieces that state a smaller unit
-// than the ledger's are an error. Errors: those of Embed; *param.Error for a plan with Batches,
-// which needs random access; the errors of the stream, which end the run. The author of the stream
-// decides what its errors reveal about the records. Guarantee: that of Embed for the records of all
-// pieces together.
+// Under a ledger that protects users a second piece is therefore an error. It is accepted only if
+// records.WithPart states that the two pieces hold different parts of all users. Pieces that state
+// a smaller unit than the ledger's are an error. Errors: all errors of Embed; *param.Error for a
+// plan with Batches, which needs random access; the errors of the stream, which end the run. The
+// author of the stream decides what its errors reveal about the records. Guarantee: as for Embed,
+// for the records of all pieces together.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
@@ -49,9 +49,9 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 }
 
 // FitStream is FitOn for records that arrive in pieces. Its memory does not grow with the number of
-// records. Units and Errors: those of EmbedStream.
+// records. Units and Errors: see EmbedStream.
 //
-// Guarantee: that of FitOn for the records of all pieces together.
+// Guarantee: as for FitOn, for the records of all pieces together.
 func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
@@ -111,14 +111,14 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 }
 
 // Release adds noise to the sums of shards and releases them as one embedding. It empties the
-// shards, so that a record is in one release only, even if its shard is passed twice. If the run
-// fails, the first shard holds the sums of all shards.
+// shards: a record is in one release only, even if its shard is passed twice. If the run fails, the
+// first shard holds the sums of all shards.
 //
-// Guarantee: that of Embed for the records of all shards together. Each record must be in exactly
+// Guarantee: as for Embed, for the records of all shards together. Each record must be in exactly
 // one shard, once. If the ledger protects users, all records of a user must be in the same shard.
 // If there are several shards, or several pieces in a shard, each must state its part of all users
-// by records.WithPart. Errors: those of Embed; *param.Error for shards of different plans, for a
-// shard whose Add has failed, and for a plan with Batches.
+// by records.WithPart. Errors: all errors of Embed; *param.Error for shards of different plans, for
+// a shard whose Add has failed, and for a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
@@ -131,7 +131,7 @@ func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []
 
 // FitShards releases the sums of shards as Release does and trains the plan's generator.
 //
-// Guarantee and Errors: those of Release.
+// Guarantee and Errors: see Release.
 func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*synth.Generator, error) {
 	taken := new(taken)
@@ -147,7 +147,7 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 // EmbedPasses is Embed for records that other processes read. The function read returns the sums of
 // all records, merged from shards as package partial describes.
 //
-// Guarantee and Errors: those of Release, and those of read.
+// Guarantee: see Release. Errors: all errors of Release and of read.
 func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	read func(context.Context, synth.Pass) (*Partial, error),
 	opts ...synth.Option) (*Embedding, error) {
@@ -203,7 +203,7 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 // Refit trains the plan's generator against an earlier release. It reads no records and costs
 // no privacy.
 //
-// Errors: those of Train.
+// Errors: see Train.
 func (p *Plan) Refit(ctx context.Context, e *Embedding,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.made(); err != nil {
@@ -248,8 +248,8 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 	return e, nil
 }
 
-// embed releases one embedding of the sums that fill returns or, with Batches, the embeddings of
-// samples of the run's records.
+// embed releases one embedding of the sums that fill returns. With Batches it releases the
+// embeddings of samples of the run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
 	e, err := w.newEmbedding()
 	if err != nil {

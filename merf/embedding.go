@@ -49,7 +49,7 @@ func (n noise) perRecord(b Batches) noise {
 	return n
 }
 
-// Guarantee returns the guarantee of the release and states what it does not cover.
+// Guarantee returns the guarantee of the release, including its limits.
 func (e *Embedding) Guarantee() accountant.Guarantee {
 	if e.known().features == nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been released"}

@@ -29,7 +29,7 @@ type embeddingHeader struct {
 
 // Save writes the embedding in a self-describing format that LoadEmbedding reads. The file does not
 // contain a user-defined kernel; the caller must pass it to LoadEmbedding. Errors: *param.Error for
-// the zero value; those of w.
+// the zero value; all errors of w.
 func (e *Embedding) Save(w io.Writer) error {
 	if e.known().features == nil {
 		return param.New("merf.Embedding", nil, "an embedding released by a plan")

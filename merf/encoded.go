@@ -13,17 +13,18 @@ import (
 // Encoded is a kernel on codes: a public encoder maps each record to a code, and Kernel maps the
 // code to features. It replaces the paper's auto-encoder variant, whose guarantee does not hold.
 //
-// Guarantee: that of Kernel, if the encoder is public: it must be trained on public records only
-// and must not change. If an encoder is trained on the private records without noise, the features
-// of every record depend on all records, and no guarantee holds.
+// Guarantee: the bounds of Kernel hold if the encoder is public. It must be trained on public
+// records only and must not change. If an encoder is trained on the private records without noise,
+// the features of every record depend on all records, and no guarantee holds.
 type Encoded struct {
 	Encoder models.Generator // maps records with coordinates in [0,1] to codes; without batch norm
 	// Kernel is the feature map of codes. Its bounds must hold for any numbers that the encoder
-	// computes, because codes are not clamped to [0,1]. The bounds of package rff's kernels do.
+	// computes, because codes are not clamped to [0,1]. The bounds of package rff's kernels do
+	// hold.
 	Kernel rff.EmbeddingKernel
 }
 
-// Embedding implements rff.EmbeddingKernel. Errors: *param.Error; those of Kernel.
+// Embedding implements rff.EmbeddingKernel. Errors: *param.Error; all errors of Kernel.
 func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 	var c param.Checker
 	c.OK(k.Kernel != nil, "merf.Encoded.Kernel", nil, "a feature map of codes")

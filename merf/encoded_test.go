@@ -30,7 +30,7 @@ func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 }
 
 // TestPublicEncoders checks that the sums of neighbouring data sets differ by no more than
-// declared, and that generators can be trained through the encoder.
+// declared. It also trains a generator through the encoder.
 func TestPublicEncoders(t *testing.T) {
 	inner := []rff.EmbeddingKernel{rff.RBF{Dim: 8, Bandwidth: 1}, rff.Pairs{Knots: 3}}
 	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")),
@@ -84,8 +84,7 @@ func TestEncodedDerivative(t *testing.T) {
 }
 
 // TestEncodersThatDoNotFit checks that Plan refuses encoders that do not fit the records. It also
-// checks that an embedding's file, which does not contain the encoder, can be loaded if the encoder
-// is given.
+// loads an embedding's file, which does not contain the encoder, with the encoder as an argument.
 func TestEncodersThatDoNotFit(t *testing.T) {
 	s := records.Binary(6).WithLabels("a", "b")
 	var param *param.Error

@@ -52,7 +52,7 @@ func Example() {
 	// within the budget: true
 }
 
-// Release merges the sums of shards before it adds noise, so that all shards together are one
+// Release merges the sums of shards before it adds noise. All shards together are therefore one
 // release.
 func ExamplePlan_Release() {
 	schema := records.Binary(4)

@@ -242,8 +242,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzLoadEmbedding checks that every header gives either an error or an embedding against which a
-// generator can be trained.
+// FuzzLoadEmbedding checks that every header gives either an error or an embedding that a generator
+// can be trained on.
 func FuzzLoadEmbedding(f *testing.F) {
 	var b bytes.Buffer
 	if err := embedded(f, 20).Save(&b); err != nil {
@@ -274,8 +274,8 @@ func FuzzLoadEmbedding(f *testing.F) {
 	})
 }
 
-// TestPlansAreSaved checks that a loaded plan has the same price as the saved one, and that a file
-// with a false budget is refused because the price is computed again.
+// TestPlansAreSaved checks that a loaded plan has the price of the saved plan. A file with a false
+// budget must be refused, because the price is computed again.
 func TestPlansAreSaved(t *testing.T) {
 	systems := synth.Systems{merf.System()}
 	for _, r := range relations {

@@ -28,8 +28,8 @@ func kernels() map[string]rff.EmbeddingKernel {
 	}
 }
 
-// modest is a kernel that states half the true bound on its features' norm, so that rows must be
-// clipped to the stated bound.
+// modest is a kernel that states half the true bound on its features' norm. Rows must be clipped to
+// the stated bound.
 type modest struct{ rff.EmbeddingKernel }
 
 func (k modest) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {

@@ -31,8 +31,8 @@ func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 	return mustPlan(t, c), data, b
 }
 
-// TestMistakesReserveNothing checks that nil and zero plans, sums, models and embeddings are
-// refused, as are other wrong arguments, and that nothing is reserved on the ledger.
+// TestMistakesReserveNothing passes nil and zero plans, sums, models and embeddings, and other
+// wrong arguments. They must be refused, and nothing may be reserved on the ledger.
 func TestMistakesReserveNothing(t *testing.T) {
 	p, data, b := someSets(t)
 	ctx, ledger := context.Background(), accountant.NewLedger(b)

@@ -110,7 +110,7 @@ func (m *Model) Networks() int {
 	return len(m.nets)
 }
 
-// Network returns a generator that has only network i, for comparisons and for programs that read
+// Network returns a generator with network i only. It serves comparisons, and programs that read
 // the layers of one network.
 //
 // Errors: *param.Error if there is no network i.

@@ -48,8 +48,8 @@ func TestSumKernelBounds(t *testing.T) {
 	}
 }
 
-// TestDefaultShareIsBest checks that no other share gives a smaller expected error of a mean, for
-// dimensions at which the share is above its minimum.
+// TestDefaultShareIsBest checks dimensions at which the share is above its minimum. No other share
+// may give a smaller expected error of a mean.
 func TestDefaultShareIsBest(t *testing.T) {
 	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
 	for _, dim := range []int{1, 10, 9000} {

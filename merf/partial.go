@@ -15,8 +15,8 @@ import (
 )
 
 // A Partial is the sum of the features of some records, for example of one shard. Partials are
-// merged before noise is added, so that all shards together get the noise of one release. Partials
-// can be sealed and sent between processes. See package partial.
+// merged before noise is added, so all shards together get the noise of one release. Partials can
+// be sealed and sent between processes. See package partial.
 type Partial = partial.Partial
 
 // ErrPrivate is returned for an attempt to write private sums without noise.
@@ -41,7 +41,7 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
-// namePass sets the pass, which identifies everything that the sums depend on. If JSON cannot
+// namePass sets the pass. It identifies everything on which the sums depend. If JSON cannot
 // represent the kernel, the sums can only be merged with sums of this plan.
 func (w *work) namePass() {
 	c := *w

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// people returns persons with one to five rows, of which at most two are read, in two classes.
+// people returns persons of two classes with one to five rows. At most two rows of a person are
+// read.
 func people(t *testing.T, persons int) *records.Persons {
 	t.Helper()
 	var flat []float32
@@ -53,8 +54,8 @@ func personPlan(t *testing.T, s records.Schema, r accountant.Relation) *merf.Pla
 	return p
 }
 
-// TestPersonsCountAsOne checks that every person counts as 1, with any number of rows, and that the
-// noise is the same as in a plan for rows.
+// TestPersonsCountAsOne checks that every person counts as 1, with any number of rows. The noise
+// must be the same as in a plan for rows.
 func TestPersonsCountAsOne(t *testing.T) {
 	d := people(t, 500)
 	b := accountant.Budget{Epsilon: 1000, Delta: 1e-5}
@@ -83,7 +84,7 @@ func TestPersonsCountAsOne(t *testing.T) {
 }
 
 // TestPersonsInWords checks that the text of a plan and the guarantee state the units of persons
-// and of rows, and that a plan's file keeps them.
+// and of rows. A plan's file must keep them.
 func TestPersonsInWords(t *testing.T) {
 	d := people(t, 20)
 	plan := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
@@ -125,8 +126,8 @@ func TestPersonsInWords(t *testing.T) {
 	}
 }
 
-// TestPersonsAreRefused checks that persons are refused, and that nothing is spent, if the plan,
-// the ledger or the sum is for another unit.
+// TestPersonsAreRefused checks that persons are refused if the plan, the ledger or the sum is for
+// another unit. Nothing may be spent.
 func TestPersonsAreRefused(t *testing.T) {
 	ctx, d := context.Background(), people(t, 20)
 	persons := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)

@@ -27,9 +27,9 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the event of the plan. Errors: those of Validate,
-// and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
-// budget.
+// Guarantee: a run reserves and spends exactly the event of the plan. Errors: all errors of
+// Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program returns the embedded program, which implements the methods that all plans have. For a nil
-// plan it returns nil, whose methods behave like those of the zero plan.
+// program returns the embedded program, which implements the common methods of plans. For a nil
+// plan it returns a nil Program, which behaves like the zero Program.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil
@@ -57,14 +57,14 @@ func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
 }
 
-// Partial implements [synth.PassPlan]. Errors: those of synth.NewPartial.
+// Partial implements [synth.PassPlan]. Errors: see synth.NewPartial.
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)
 }
 
 // FitPasses implements [synth.PassPlan].
 //
-// Guarantee: that of synth.FitPasses. Errors: those of synth.FitPasses.
+// Guarantee: see synth.FitPasses. Errors: see synth.FitPasses.
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
 	read func(context.Context, synth.Pass) (*partial.Partial, error),
 	opts ...synth.Option) (*synth.Generator, error) {

@@ -46,8 +46,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 // run is the type of function that privacytest replays.
 type run = func(context.Context, *accountant.Ledger, records.Data) (any, error)
 
-// everythingVisible returns a function that runs the plan and returns everything that the run
-// releases or reports.
+// everythingVisible returns a function for replays. It runs the plan and returns all released and
+// reported values.
 func everythingVisible(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
@@ -150,7 +150,7 @@ func join(t *testing.T, s records.Schema, parts ...records.Data) records.Data {
 }
 
 // TestTheStatedEffectIsAttained checks that a record of norm B changes the release by exactly the
-// declared effect, so that no noise is wasted.
+// declared effect, so no noise is wasted.
 func TestTheStatedEffectIsAttained(t *testing.T) {
 	s, _ := everyRow(t)
 	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"]))
@@ -248,7 +248,7 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 }
 
 // TestHostileRecordsAreEmbedded checks that hostile records and an empty data set do not make a run
-// fail, and that generated records fit the schema.
+// fail. Generated records must fit the schema.
 func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a",

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestSealedShardsGiveTheSameGenerator checks that sealed shards, some of which arrive twice, give
-// the same release, generator and ledger as a run on all records.
+// TestSealedShardsGiveTheSameGenerator releases sealed shards. Some shards arrive twice. The
+// release, the generator and the ledger must be the same as for a run on all records.
 func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	data := drawTable(t, 500, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])

@@ -64,9 +64,9 @@ func imageTraining(b *testing.B, dim, batch int) *training {
 }
 
 // imageStepFlops counts the multiplications and additions of a step's matrix products. The features
-// and their derivative need one product each. Each layer of the generator needs one product
-// forward, one for the gradient of its weights and, except for the first layer, one for the
-// derivative of its input.
+// and their derivative need one product each. Each layer of the generator needs one product forward
+// and one for the gradient of its weights. Each layer but the first needs one for the derivative of
+// its input.
 func imageStepFlops(features, batch int) float64 {
 	products := 2 * 784 * features / 2
 	products += 2*20*200 + 3*200*784

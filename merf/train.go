@@ -16,8 +16,8 @@ import (
 // StageTrain is the name of the stage that trains a generator. This stage costs no privacy.
 const StageTrain = "generator"
 
-// Train trains a generator against a released embedding, so that the mean features of its records
-// match the released means of every class.
+// Train trains a generator against a released embedding: the mean features of its records approach
+// the released means of every class.
 //
 // Guarantee: training uses the embedding only, so the generator has the embedding's guarantee at no
 // further cost. This holds for any number of generators. Errors: *param.Error values, joined;
@@ -48,7 +48,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 	if err != nil {
 		return nil, err
 	}
-	if err := t.restore(r.Saved()); err != nil {
+	if err := r.Restore(t); err != nil {
 		return nil, err
 	}
 	r.Keep(t.file)
@@ -87,7 +87,7 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
-	pieces        []piece            // parts of the features, one of which a step compares
+	pieces        []piece            // parts of the features; a step compares one part
 	features      device.Matrix      // of the batch; then the loss gradient in them
 	mean, pull    device.Matrix      // sum of one class; pull (see aim) of each class
 	own           []float32          // of each class; see aim

@@ -188,8 +188,8 @@ func TestSizesHaveFloors(t *testing.T) {
 	}
 }
 
-// TestWienerWeights checks that a class whose sum is mostly noise has weight 0, and a class with a
-// strong signal nearly weight 1.
+// TestWienerWeights checks that a class whose sum is mostly noise has weight 0. A class with a
+// strong signal must have nearly weight 1.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {

@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// A piece holds features that one step compares, which are all features or a part of them, and the
-// released means of these features for each class.
+// A piece holds the features that one step compares: all features or a part of them. It also holds
+// the released means of these features for each class.
 type piece struct {
 	features rff.Embedding
 	means    []device.Matrix

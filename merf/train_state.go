@@ -37,18 +37,15 @@ func (m *ensemble) file() (*synth.File, error) {
 		append(m.parts(), m.e.parts()...)...)
 }
 
-// restore reads the state of training. If f is nil or contains only the state of a release,
-// training starts from the beginning.
-func (m *ensemble) restore(f *synth.File) error {
-	if f == nil {
-		return nil
-	}
+// RestoreFrom reads the state of training. If f contains only the state of a release, training
+// starts from the beginning.
+func (m *ensemble) RestoreFrom(f *synth.File) error {
 	var h trainingHeader
 	if err := f.Decode(&h); err != nil || h.Done == nil {
 		return err
 	}
 	if *h.Done < 0 || *h.Done > m.g.Steps {
-		return synth.Malformed(fmt.Errorf("%d training steps of %d", *h.Done, m.g.Steps))
+		return synth.Malformed(fmt.Errorf("%d training steps are done, want 0 to %d", *h.Done, m.g.Steps))
 	}
 	m.done = *h.Done
 	return f.Load(m.parts()...)

@@ -180,7 +180,7 @@ func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 }
 
 // TestLabelsAreDrawnAsAsked checks that WithLabels changes the proportions of the returned
-// generator only, and that it refuses generators of other systems and unknown values of LabelDraw.
+// generator only. It must refuse generators of other systems and unknown values of LabelDraw.
 func TestLabelsAreDrawnAsAsked(t *testing.T) {
 	g := trained(t, quick)
 	uniform, err := merf.WithLabels(g, merf.UniformLabels)
@@ -256,8 +256,8 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	}
 }
 
-// TestKernelsBySchema checks that without a kernel the schema determines it, and that the plan
-// states it.
+// TestKernelsBySchema checks that the schema determines the kernel if none is given. The plan must
+// state this kernel.
 func TestKernelsBySchema(t *testing.T) {
 	for s, want := range map[*records.Schema]rff.EmbeddingKernel{
 		ptr(table(t)): rff.Pairs{}, ptr(records.Image(3, 3)): rff.Rule(450, 9),

@@ -64,8 +64,8 @@ func (w *worker) sparse() rff.SparseEmbedding {
 func table(s records.Schema) bool { return s.Kind() == records.MixedTable }
 
 // addRange adds the features of rows lo … hi-1 of data, clipped to the norm bound, and counts the
-// rows. Each row of a person is added with its weight, so that a person adds a weighted mean of
-// rows. See records.RowsOf.
+// rows. Each row of a person is added with its weight, so a person adds a weighted mean of rows.
+// See records.RowsOf.
 func (w *worker) addRange(data records.Data, lo, hi int, shares records.Shares) {
 	if w.sparse() != nil && table(data.Schema()) {
 		w.rows.Range(data, lo, hi)
@@ -85,7 +85,8 @@ func (w *worker) addGathered(data records.Data, rows []int32, shares records.Sha
 	w.addBatch(w.reader.gather(data, rows), shares)
 }
 
-// addBatch adds a batch of records that are not table rows or whose features are not sparse.
+// addBatch adds a batch of records. It is for dense features, and for records other than table
+// rows.
 func (w *worker) addBatch(b device.Batch, shares records.Shares) {
 	if b.Rows == 0 {
 		return

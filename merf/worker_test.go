@@ -42,8 +42,8 @@ func pairsPlan(t *testing.T) (*work, rff.SparseEmbedding) {
 	return p.work, s
 }
 
-// TestListedFeaturesAreClipped checks that listed features are clipped to the norm bound, and that
-// a row whose indices are not increasing counts as zero.
+// TestListedFeaturesAreClipped checks that listed features are clipped to the norm bound. A row
+// must count as zero if its indices do not increase.
 func TestListedFeaturesAreClipped(t *testing.T) {
 	w, features := pairsPlan(t)
 	row := &records.Nonzeros{Rows: 1, Offsets: []int{0, 0}, Index: []int32{0}}

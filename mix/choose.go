@@ -36,7 +36,7 @@ func (k Criterion) String() string { return criterionNames.String(k) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.

@@ -31,20 +31,21 @@ type Config struct {
 	Centers Centers `json:"centers,omitzero"`
 	// Projection, if not zero, multiplies records by a public random matrix before they are mixed.
 	Projection Projection `json:"projection,omitzero"`
-	// LabelShare is the label's fraction of the squared norm of a record, in (0, 1). A larger fraction
-	// gives labels less noise and features more. 0 means that the squared norms of label and features
-	// have the ratio √(k/d) : 1 for k classes and d features, which gives a linear learner the least
-	// noise.
+	// LabelShare is the label's fraction of the squared norm of a record, in (0, 1). A larger
+	// fraction gives labels less noise and features more. 0 means that the squared norms of label
+	// and features have the ratio √(k/d) : 1 for k classes and d features. This ratio gives a
+	// linear learner the least noise.
 	LabelShare float64 `json:"label_share"`
 	// Criterion determines which degree the plan chooses if Sampling's Degree is 0.
 	Criterion Criterion `json:"criterion"`
-	// NoiseMultiplier is the standard deviation of the noise divided by the largest norm of a record
-	// with its label, under both relations. 0 means the smallest multiplier that meets the budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the largest norm of a
+	// record with its label. This holds under both relations. 0 means the smallest multiplier that
+	// meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 
-	// Nominal is the approximate number of records, which must be public. If Nominal is set, the rules
-	// in the package documentation choose every field that is zero. Otherwise a zero field means what
-	// the field's comment says.
+	// Nominal is the approximate number of records, which must be public. If Nominal is set, the
+	// rules in the package documentation choose every field that is zero. Otherwise the comment of
+	// each field states the meaning of zero.
 	Nominal int `json:"-"`
 
 	choices defaults.Choices // made by the default rules

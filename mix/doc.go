@@ -32,8 +32,8 @@
 // The package adds noise to sums, never to means. The number of records in a Poisson sample is
 // private, so every sum is divided by the public degree instead.
 //
-// Two variants are not in the paper. [Config.ByClass] mixes only records of the same class, so that
-// the mixtures of different classes use disjoint sets of records. [Centers] first releases mean
+// Two variants are not in the paper. [Config.ByClass] mixes only records of the same class.
+// Mixtures of different classes then use disjoint sets of records. [Centers] first releases mean
 // records for a small part of the budget. It then mixes the records' deviations from these means;
 // the deviations are shorter and need less noise.
 //
@@ -41,10 +41,10 @@
 //
 // [Model.Rows] returns the released rows, and the generator turns them into records. For vectors
 // and images the generator returns the rows themselves, clamped to the domain. A mixture of table
-// rows is not a table row, and a mixture of sets is not a set. Rounding a mixture to one would give
-// an average record. For tables and sets the generator therefore draws new records, from class
-// means and a factor analysis of the rows. Levels and items are drawn by their probabilities, and
-// numbers within their bounds. Projected records of any kind are returned as vectors.
+// rows is not a table row, and a mixture of sets is not a set. A mixture rounded to a row or a set
+// would be an average record. For tables and sets the generator therefore draws new records, from
+// class means and a factor analysis of the rows. Levels and items are drawn by their probabilities,
+// and numbers within their bounds. Projected records of any kind are returned as vectors.
 //
 // # Learning from mixtures
 //

@@ -53,8 +53,8 @@ func (m *Model) center(part int) []float32 {
 }
 
 // sums converts the given rows to sums, as deviations from a centre, and also returns the mean of
-// these sums. Rows may come from any file: NaN counts as zero, and other values are clamped so that
-// nothing overflows.
+// these sums. Rows may come from any file: NaN counts as zero, and other values are clamped to
+// prevent overflow.
 func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
 	degree, n, dim := float64(e.work.degree()), len(of), e.rows.dim
 	x, mean = device.HostMatrix(n, dim, make([]float32, n*dim)), make([]float64, dim)
@@ -143,10 +143,10 @@ func finite(v float64) float64 {
 }
 
 // A fit holds the estimates from mixtures of all classes, by regression on their noisy labels. In
-// units of sums a row is X = M·N + (deviations within classes) + noise, where N is the vector of
-// the numbers of records of each class. The noisy label Y is N plus noise, so Cov(Y) = Cov(N) +
-// s_Y²·I. Subtracting M·Cov(N)·Mᵀ and the noise from Cov(X) leaves the covariance within classes
-// times the number of records.
+// units of sums a row is X = M·N + (deviations within classes) + noise. The vector N has the number
+// of records of each class. The noisy label Y is N plus noise, so Cov(Y) = Cov(N) + s_Y²·I.
+// Subtracting M·Cov(N)·Mᵀ and the noise from Cov(X) leaves the covariance within classes times the
+// number of records.
 type fit struct {
 	x        device.Matrix // the sums
 	counts   *mat.SymDense // Cov(N)

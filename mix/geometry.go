@@ -41,8 +41,8 @@ func (g geometry) effect(r accountant.Relation, std float64) float64 {
 // squared norm.
 func labelLength(clip, share float64) float64 { return clip * math.Sqrt(share/(1-share)) }
 
-// bestLabelShare returns the share that minimises the noise in the residual X' − M·Y' of a mixture,
-// which a linear learner uses.
+// bestLabelShare returns the share that minimises the noise in the residual X' − M·Y' of a mixture.
+// Linear learners use this residual.
 //
 // Let the noise on features and labels have standard deviation s, let labels have length λ, and let
 // M have k columns of norm at most R. Then the squared length of the noise in the residual is at

@@ -140,7 +140,7 @@ func (x *mixer) place() (parts []int32) {
 }
 
 // round releases the mixtures of one chunk. It takes all grants before the lanes run, lane by lane,
-// so that the order of grants does not depend on the speed of the lanes.
+// so the order of grants does not depend on the speed of the lanes.
 func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
 		l.grants, l.cells = l.grants[:0], l.cells[:0]

@@ -205,8 +205,8 @@ func decoded(t testing.TB, f *synth.File) *mix.Model {
 	return m.(*mix.Model)
 }
 
-// TestPlanKeepsItsCandidates checks that a plan that chose its degree has the same text and price
-// after it has been written and read.
+// TestPlanKeepsItsCandidates writes and reads a plan that chose its degree. The text and the price
+// must not change.
 func TestPlanKeepsItsCandidates(t *testing.T) {
 	c := small(records.Image(2, 3), mix.Poisson{Nominal: 200})
 	p := mustPlan(t, c)
@@ -417,8 +417,8 @@ func TestMomentsOfNoClass(t *testing.T) {
 	}
 }
 
-// TestMomentsOfSubsets checks the moments if every sample has the same size, so that the class
-// counts are dependent.
+// TestMomentsOfSubsets checks the moments if every sample has the same size, which makes the class
+// counts dependent.
 func TestMomentsOfSubsets(t *testing.T) {
 	data := striped(t, 6000, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
@@ -431,10 +431,10 @@ func TestMomentsOfSubsets(t *testing.T) {
 	checkMoments(t, moments)
 }
 
-// TestDrawnImagesGetNoise checks that drawn images get noise of the given standard deviation: by
-// default a tenth of the range of a pixel, and none if the setting is negative. It also checks that
-// the noise changes what a network learns. The seed is fixed. Only about one seed in ten million
-// would exceed the tolerance of 2 %.
+// TestDrawnImagesGetNoise checks that drawn images get noise of the given standard deviation. The
+// default is a tenth of the range of a pixel, and a negative setting means no noise. Training with
+// the noise must give another network. The seed is fixed. Only about one seed in ten million would
+// exceed the tolerance of 2 %.
 func TestDrawnImagesGetNoise(t *testing.T) {
 	m, err := mixed(t, true).Moments(mix.MomentsConfig{})
 	if err != nil {

@@ -87,8 +87,8 @@ func (l *Linear) Outputs(x []float32) []float64 {
 	return out
 }
 
-// linearRun is the state of one gradient descent. Centred features are multiplied by scale, so that
-// rows have about unit length.
+// linearRun is the state of one gradient descent. Centred features are multiplied by scale, so rows
+// have about unit length.
 type linearRun struct {
 	rows         *Rows
 	cfg          LinearConfig

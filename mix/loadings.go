@@ -15,10 +15,10 @@ const maxFactors = 16
 // with one row for each coordinate of a record, such that correlation(i, j) ≈ Σ_k a_ik·a_jk.
 //
 // The method is a principal factor analysis of the correlations of sums. The dependence within a
-// block is known, so every round replaces the correlations within blocks by those that the current
-// factors imply. Only factors above the noise level are kept. They are shrunk to correct the bias
-// that noise causes, as in [Model.Moments]. Within a factor only the coordinates above the noise
-// level are kept.
+// block is known. Every round therefore replaces the correlations within blocks by the correlations
+// that the current factors imply. Only factors above the noise level are kept. They are shrunk to
+// correct the bias that noise causes, as in [Model.Moments]. Within a factor only the coordinates
+// above the noise level are kept.
 //
 // Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
 func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
@@ -140,7 +140,7 @@ func (f *factors) accept(values []float64) {
 // most bounds the fraction of a coordinate's variance that factors explain.
 const most = 0.9
 
-// cap scales the loadings of a coordinate so that their squared length is at most square.
+// cap scales the loadings of a coordinate to a squared length of at most square.
 func (f *factors) cap(j int, square float64) {
 	sum := 0.0
 	for _, a := range f.own {
@@ -155,8 +155,8 @@ func (f *factors) cap(j int, square float64) {
 }
 
 // next continues from the result of apply. It returns false if a vector vanishes. Adding the
-// vectors themselves increases all eigenvalues by one, so that negative eigenvalues of large
-// magnitude do not dominate the iteration.
+// vectors themselves increases all eigenvalues by one. Negative eigenvalues of large magnitude then
+// do not dominate the iteration.
 func (f *factors) next(w *mat.Dense) bool {
 	f.v.Add(f.v, w)
 	return orthonormal(f.v)

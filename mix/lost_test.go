@@ -142,8 +142,8 @@ func TestFilesOfLostMixtures(t *testing.T) {
 	}
 }
 
-// TestStreamGoesOn checks that after a stream was stopped, another call yields the remaining
-// mixtures, and that all calls together draw exactly the plan's mixtures.
+// TestStreamGoesOn stops a stream. Another call must yield the remaining mixtures, and all calls
+// together must draw exactly the plan's mixtures.
 func TestStreamGoesOn(t *testing.T) {
 	data := striped(t, 40, 1)
 	for _, byClass := range []bool{false, true} {

@@ -20,7 +20,7 @@ const (
 // WriteNPZ writes the rows in NumPy's format, as float32 arrays x (rows×dim) and, if there are
 // labels, y (rows×classes).
 //
-// Errors: those of the writer.
+// Errors: all errors of the writer.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
 	err := writeMember(z, npzFeatures, r.dim, r.features)
@@ -42,8 +42,8 @@ func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
 	return records.WriteNPY(w, t)
 }
 
-// anyNumbers returns a schema whose bounds contain every finite float32, so that reading and
-// writing change no number.
+// anyNumbers returns a schema whose bounds contain every finite float32, so reading and writing
+// change no number.
 func anyNumbers(cols int) records.Schema {
 	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
 }

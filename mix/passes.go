@@ -24,8 +24,8 @@ const purposeCounts = "positions of records"
 type passState struct {
 	Run    string   `json:"run"` // a unique name of the pass
 	Shards []string `json:"shards"`
-	// Mixtures is, for each part, the number of mixtures whose sums the pass computes; nil in passes
-	// that sum no mixtures.
+	// Mixtures is the number of mixtures of each part for which the pass computes sums; nil in
+	// passes without mixtures.
 	Mixtures []int       `json:"mixtures,omitempty"`
 	Centers  [][]float32 `json:"centers,omitempty"` // released mean records
 }
@@ -250,7 +250,7 @@ func (c *passCounter) Add(ctx context.Context, data records.Data) error {
 }
 
 // addSampled adds the records of a part to the mixtures whose samples contain their positions. It
-// returns an error if the shard has more records than were counted: the surplus records would have
+// returns an error if the shard has more records than were counted. The surplus records would have
 // the positions of another shard's records and be sampled together with them.
 func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 	lo := c.first[c.shard][part] + c.seen[part]

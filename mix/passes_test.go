@@ -109,7 +109,7 @@ func part(d records.Data, lo, hi int) records.Data {
 	return p
 }
 
-// cut divides records into shards of different sizes, the last of which is empty.
+// cut divides records into shards of different sizes. The last shard is empty.
 func cut(d records.Data, shards int) (list []records.Data) {
 	for i := range shards {
 		lo, hi := d.Len()*i/shards, d.Len()*(i+1)/shards
@@ -124,7 +124,7 @@ func rowsOf(t *testing.T, g *synth.Generator) []any {
 	return []any{x.Data, y.Data}
 }
 
-// fixed sets the noise multipliers, so that nothing has to be calibrated.
+// fixed sets the noise multipliers, so nothing has to be calibrated.
 func fixed(c mix.Config, mixtures int) mix.Config {
 	c.NoiseMultiplier, c.Budget.Epsilon, c.Mixtures = 1.5, 1e3, mixtures
 	if c.Centers.Share > 0 {
@@ -256,8 +256,8 @@ func TestReplayOfPasses(t *testing.T) {
 	}
 }
 
-// TestSecretsTellNothing checks that the length of a pass's secret does not depend on the records,
-// that the secret prints as [private], and that the public state does not contain it.
+// TestSecretsTellNothing checks that the length of a pass's secret does not depend on the records.
+// The secret must print as [private], and the public state must not contain it.
 func TestSecretsTellNothing(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson centred"], 42))
@@ -281,7 +281,7 @@ func TestSecretsTellNothing(t *testing.T) {
 	}
 }
 
-// TestShardsThatChange checks that shards that change between passes are refused. An additional
+// TestShardsThatChange checks that a shard is refused if it changes between passes. An additional
 // record would have the position of another shard's record and be sampled together with it.
 func TestShardsThatChange(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
@@ -308,8 +308,8 @@ func TestShardsThatChange(t *testing.T) {
 	}
 }
 
-// TestPassesThatCannotBe checks that these are refused: subsets of a fixed size, shards without
-// names, passes with invalid state, and a number of records that differs from the public number.
+// TestPassesThatCannotBe checks four refusals: subsets of a fixed size, shards without names,
+// passes with invalid state, and another number of records than the public number.
 func TestPassesThatCannotBe(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	data := grey(t, 20, s)

@@ -26,8 +26,9 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the events of the plan. Errors: those of Validate,
-// and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: all errors of
+// Validate, and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -110,7 +111,8 @@ func (c Config) total(one accountant.Event) accountant.Event {
 	return synth.Total(c.stages(one)...)
 }
 
-// cheapest returns the event, among those of all analyses, with which the whole run costs least.
+// cheapest compares the events of all analyses and returns the event with which the whole run costs
+// least.
 func (c Config) cheapest() (best accountant.Event, err error) {
 	all := c.Sampling.events(c.geometry(), c.rate(), c.NoiseMultiplier)
 	if len(all) == 1 {
@@ -130,7 +132,7 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 }
 
 // stages returns the stage of mean records, if requested, and the stage of mixtures. Lanes draw
-// concurrently. The number of lanes is fixed, so that the result does not depend on the machine.
+// concurrently. The number of lanes is fixed, so the result does not depend on the machine.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier

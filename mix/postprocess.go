@@ -46,8 +46,8 @@ func toShares[F float32 | float64](y []F) {
 //
 // Guarantee: post-processing.
 //
-// Errors: *param.Error for rows that are not images of the schema, and for a width that is not in
-// (0, 100].
+// Errors: *param.Error for rows that are not images of the schema, and for a width outside (0,
+// 100].
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
 		return nil, mistake("Denoise.r", nil, "rows")
@@ -99,9 +99,9 @@ func normalFilter(n int, width float64) device.Matrix {
 	return m
 }
 
-// Whiten multiplies the deviations of features and labels from their means by √ℓ. Mixtures then
-// vary around their mean about as much as single records do. A network trained on them thus gets
-// inputs of the same scale as the records that it will classify.
+// Whiten multiplies the deviations of features and labels from their means by √ℓ. The spread of
+// mixtures is then about the spread of single records. A network trained on mixtures thus gets
+// inputs on the scale of the records that it will classify.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {

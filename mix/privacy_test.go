@@ -136,8 +136,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns a function that runs the plan and returns everything that the run
-// releases or reports. With one worker the order of events is the same in every run.
+// everythingVisible returns a function for replays. It runs the plan and returns all released and
+// reported values. With one worker the order of events is the same in every run.
 func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -176,7 +176,7 @@ func grey(t testing.TB, n int, s records.Schema) *records.Table {
 	return table
 }
 
-// TestLedgerHoldsThePlan checks that the ledger's events are the events that the plan priced.
+// TestLedgerHoldsThePlan checks that the ledger has exactly the plan's events.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -235,8 +235,8 @@ func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 	}
 }
 
-// TestRelationsCannotBeMixedUp checks that Plan refuses a sampling whose type belongs to another
-// relation than the budget's.
+// TestRelationsCannotBeMixedUp checks that Plan refuses a sampling for another relation than the
+// budget's.
 func TestRelationsCannotBeMixedUp(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, sampling := range []mix.Sampling{mix.Poisson{Nominal: 9, Degree: 2},
@@ -263,7 +263,7 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 }
 
 // TestHostileRecordsAreMixed checks that records with NaN, infinite or huge coordinates do not make
-// a run fail, and that under add/remove an empty data set does not either.
+// a run fail. Under add/remove, an empty data set must not make it fail either.
 func TestHostileRecordsAreMixed(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")

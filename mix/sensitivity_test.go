@@ -51,8 +51,8 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	return x
 }
 
-// TestSensitivityBruteForce checks the effect that a release declares: no record is longer, no two
-// records are farther apart, and some records come close to it.
+// TestSensitivityBruteForce checks the declared effect of a release. No record may be longer, and
+// no two records may be farther apart. Some records must come close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),

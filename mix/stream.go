@@ -14,14 +14,14 @@ import (
 // errStopped ends the run of a stream whose consumer has stopped.
 var errStopped = errors.New("mix: the consumer has stopped")
 
-// Stream is like FitOn, but yields the rows in chunks instead of storing them, so that its memory
-// does not grow with the number of mixtures. The consumer owns the chunks. If the consumer stops
-// early, the ledger still charges the whole plan. With a checkpoint, calling Stream again in the
-// same way yields the remaining mixtures. The checkpoint holds no rows.
+// Stream is like FitOn, but yields the rows in chunks instead of storing them. Its memory does not
+// grow with the number of mixtures. The consumer owns the chunks. If the consumer stops early, the
+// ledger still charges the whole plan. With a checkpoint, calling Stream again in the same way
+// yields the remaining mixtures. The checkpoint holds no rows.
 //
-// Guarantee: that of synth.Plan.FitOn.
+// Guarantee: see synth.Plan.FitOn.
 //
-// Errors: those of synth.Plan.FitOn.
+// Errors: see synth.Plan.FitOn.
 func (p *Plan) Stream(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {

@@ -78,7 +78,7 @@ func (s *survey) byLabel() {
 	takeBetween(s.within, f.means, f.counts)
 }
 
-// shrunk removes noise from the frequencies of items, most of which are rare. About half of the
+// shrunk removes noise from the frequencies of items. Most items are rare. About half of the
 // estimates for very rare items are negative. If these were only clamped to zero, drawn sets would
 // have too many items.
 func (s *survey) shrunk(mean []float64, std float64) []float64 {
@@ -91,10 +91,10 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	return counts.Shrink(mean, std)
 }
 
-// tidy changes noisy means in place so that they are in [0, 1] and the levels of each column add up
-// to one. It first divides the means by the average, over the columns, of the sum of a column's
-// levels, and returns this average. The average differs from one if the estimated number of records
-// is wrong or if records were clipped.
+// tidy changes noisy means in place. It puts them into [0, 1] and makes the levels of each column
+// add up to one. It first divides the means by the average, over the columns, of the sum of a
+// column's levels, and returns this average. The average differs from one if the estimated number
+// of records is wrong or if records were clipped.
 func tidy(c Config, mean []float64) (whole float64) {
 	var levels [][]float64
 	for _, b := range blocksOf(c.Schema) {

@@ -14,8 +14,9 @@ import (
 var sigmaRows = []struct {
 	epsilon float64
 	degree  int
-	// The columns are σ by Theorem 1 with ranges, by Theorem 1 with norms (√2·9.2, √2), and with
-	// Poisson sampling under add/remove; 0 means that there is no value.
+	// The first column is σ by Theorem 1 with ranges. The second is σ by Theorem 1 with norms
+	// (√2·9.2, √2). The third is σ with Poisson sampling under add/remove. 0 means that there is no
+	// value.
 	paper, clipped, poison float64
 	replace                float64 // Poisson sampling under replace-one
 }{

@@ -95,9 +95,9 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
 // step, Epochs·n in all. Because no record is used twice, the classifier cannot overfit to a finite
 // sample.
 //
-// The normal distributions have a property that real images lack: there are directions in which a
-// class hardly varies. A more exact release has more such directions. The noise on drawn images
-// prevents the classifier from learning this property.
+// Unlike real images, the normal distributions have directions in which a class hardly varies. A
+// more exact release has more such directions. The noise on drawn images prevents the classifier
+// from learning this property.
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {

@@ -7,12 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// batchNorm is y = f(gain·x̂ + shift), where x̂ is x with mean 0 and variance 1 in every channel,
-// over all pixels of all records of the batch.
+// batchNorm is y = f(gain·x̂ + shift). Here x̂ is x scaled to mean 0 and variance 1 in every
+// channel, over all pixels of all records of the batch.
 //
 // Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
-// record's gradient bounds nothing, and a chain with a batchNorm sets all norms to NaN. It is for
-// generators, whose inputs are public noise.
+// record's gradient bounds nothing. A chain with a batchNorm sets all norms to NaN. A batchNorm is
+// for generators, whose inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// BlockGradients are per-example gradients that distinguish the blocks of Params, so that groups of
-// parameters can be clipped separately.
+// BlockGradients are per-example gradients that distinguish the blocks of Params. Groups of
+// parameters can then be clipped separately.
 type BlockGradients interface {
 	Gradients
 	// BlockSquaredNorms sets dst[b][i] to the squared norm of the part of gᵢ that lies in block b, or
@@ -17,8 +17,9 @@ type BlockGradients interface {
 	AddBlockSums(dst device.Params, weights [][]float32)
 }
 
-// A PublicGradient is a network whose loss has a part that does not depend on records, such as the
-// loss of a critic's fakes or a penalty on weights. This part needs neither clipping nor noise.
+// A PublicGradient is a network whose loss has a public part, independent of records. Examples are
+// the loss of a critic's fakes and a penalty on weights. This part needs neither clipping nor
+// noise.
 type PublicGradient interface {
 	// AddPublicGradient adds the gradient of the public part to dst. It is called once per step, after
 	// BeginStep, whatever the batch contains. It must depend on released parameters and public

@@ -64,8 +64,8 @@ func (w *walk) addFixedBlockSums(dst device.Fixed, first int, weights [][]float3
 	})
 }
 
-// eachWritten calls visit for every record and block whose weight is not 0, with that block of the
-// record's gradient.
+// eachWritten calls visit for every pair of a record and a block whose weight is not 0. It passes
+// this block of the record's gradient.
 func (w *walk) eachWritten(weights [][]float32, visit func(i, b int, row device.Matrix)) {
 	for i := range w.rows {
 		counts := false

@@ -33,7 +33,7 @@ type unit interface {
 	layer() Layer
 }
 
-// A chain is a sequence of units, each of which owns some parameter blocks.
+// A chain is a sequence of units. Each unit owns its parameter blocks.
 type chain struct {
 	be     device.Backend
 	units  []unit

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A walk is one pass of a batch through a chain. It holds the inputs and deltas of every unit,
-// which together are the per-example gradients, and scratch memory that all units share.
+// A walk is one pass of a batch through a chain. It holds the inputs and deltas of every unit;
+// together these are the per-example gradients. It also holds scratch memory for all units.
 type walk struct {
 	c        *chain
 	be       device.Backend
@@ -45,8 +45,8 @@ func newWalk(c *chain, trains bool) *walk {
 	return w
 }
 
-// resize makes room for the given number of rows, so that steady training allocates nothing. The
-// first call of lastDelta makes room for deltas.
+// resize makes room for the given number of rows, so steady training allocates nothing. The first
+// call of lastDelta makes room for deltas.
 func (w *walk) resize(rows int) {
 	if rows > w.capacity {
 		w.capacity = roomFor(rows)
@@ -175,8 +175,8 @@ func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	return a, d
 }
 
-// reject adds 0·NaN to the norms of records whose factors are too large, which sets them to NaN.
-// Other norms do not change.
+// reject sets the norms of records with too large factors to NaN, by adding 0·NaN. Other norms do
+// not change.
 func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	a, d := w.bounds(x, delta)
 	for i := range dst {

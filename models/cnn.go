@@ -42,7 +42,7 @@ type CNN struct {
 // Name returns "cnn".
 func (CNN) Name() string { return "cnn" }
 
-// maxSide bounds the sides of images, windows and layers, so that sizes stay far from overflowing.
+// maxSide bounds the sides of images, windows and layers, so sizes stay far from overflowing.
 const maxSide = 1 << 14
 
 func (c *checker) side(path string, n int) {
@@ -78,7 +78,7 @@ func (c *checker) convolution(path string, l Convolution) {
 		l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
-// windows checks that every window fits into the image that the layer before it outputs.
+// windows checks that every window fits into the output image of the layer before it.
 func (c *checker) windows(a CNN) {
 	m := a.image()
 	for i, l := range a.Convolutions {
@@ -122,10 +122,12 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	layers := newChain(be, a.units(be, classes)...)
-	n := newClassifier(&classifier{be: be, body: layers, in: in, classes: classes, dense: true})
-	n.newPass = func() pass { return newWalk(layers, true) }
-	n.start(layers.shapes("cnn"), rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
+	n := newClassifier(&classifier{be: be, in: in, classes: classes, dense: true,
+		layers: func(be device.Backend) (body, func() pass) {
+			c := newChain(be, a.units(be, classes)...)
+			return c, func() pass { return newWalk(c, true) }
+		}})
+	n.start("cnn", rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
 	return n, nil
 }
 

@@ -20,8 +20,8 @@ func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 	return n
 }
 
-// testCNNs cover layers whose norms are computed from products, layers whose norms are computed
-// from Gram matrices, edges that windows do not reach, and several channels.
+// testCNNs cover norms computed from products and from Gram matrices, edges that windows do not
+// reach, and several channels.
 var testCNNs = []CNN{
 	{Height: 6, Width: 7, Channels: 1,
 		Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}},
@@ -165,11 +165,11 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
 		&denseUnit{be: be, width: 3, wide: 2})
-	n := newClassifier(&classifier{be: be, body: layers, in: 4, classes: 2,
-		newPass: func() pass {
-			return newWalk(layers, true)
+	n := newClassifier(&classifier{be: be, in: 4, classes: 2,
+		layers: func(device.Backend) (body, func() pass) {
+			return layers, func() pass { return newWalk(layers, true) }
 		}})
-	n.start(layers.shapes("x"), rand.New(rand.NewPCG(1, 1)), 1)
+	n.start("x", rand.New(rand.NewPCG(1, 1)), 1)
 	b, norms := greyBatch(rand.New(rand.NewPCG(2, 1)), 5, 4, 2), make([]float64, 5)
 	n.Gradients(b).SquaredNorms(norms)
 	for _, v := range norms {
@@ -207,7 +207,7 @@ func TestCNNConfig(t *testing.T) {
 	}
 }
 
-// mnistCNN is about as large as the network of Papernot et al. 2020 for MNIST.
+// mnistCNN has about the size of the network of Papernot et al. 2020 for MNIST.
 var mnistCNN = CNN{Height: 28, Width: 28, Channels: 1,
 	Convolutions: []Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
 		{Maps: 32, Size: 5, Stride: 2, Pad: 2}},

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// checker collects mistakes, so that all of them are reported together.
+// checker collects mistakes, so all of them are reported together.
 type checker struct{ param.Checker }
 
 func (c *checker) positive(path string, n int) { c.OK(n > 0, path, n, "a positive integer") }
@@ -50,7 +50,7 @@ func (l Likelihood) String() string { return likelihoodNames.String(l) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -59,7 +59,7 @@ func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marsh
 func (l *Likelihood) UnmarshalText(text []byte) error { return likelihoodNames.Unmarshal(text, l) }
 
 // output returns the function that turns the last layer's sum into the mean. For both likelihoods
-// the derivative of the loss with respect to that sum is then mean − record.
+// the derivative of the loss with respect to this sum is then mean − record.
 func (l Likelihood) output() device.Func {
 	if l == GaussianUnit {
 		return device.Identity
@@ -90,7 +90,7 @@ func (a Activation) String() string { return activationNames.String(a) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marshal(a) }
 
 // UnmarshalText reads a name that MarshalText wrote.

@@ -31,7 +31,7 @@ func (e Enlarging) String() string { return enlargingNames.String(e) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal(e) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -40,8 +40,8 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
 // ConvDecoder describes a network from codes to images. Its dense layers output an image with
-// Maps[0] channels; its sides are Height and Width, halved len(Maps) times. Then come len(Maps)
-// steps, each of which doubles the sides and applies a convolution.
+// Maps[0] channels. Its sides are Height and Width, halved len(Maps) times. Then come len(Maps)
+// steps. Each step doubles the sides and applies a convolution.
 //
 // Shapes: codes have the number of coordinates given to NewGenerator; images are
 // Height·Width·Channels numbers, with the channels of a pixel adjacent. Height and Width must be
@@ -102,8 +102,8 @@ func (a ConvDecoder) Validate() error {
 	return c.Err()
 }
 
-// outputs reports whether f may be the last function of a decoder, whose derivative must be
-// computable from its value.
+// outputs reports whether f may be the last function of a decoder. The derivative of such a
+// function must be computable from the function's value.
 func outputs(f device.Func) bool {
 	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
 }
@@ -339,11 +339,11 @@ func (n *decoder) SetState(state []byte) error {
 		for i := range values {
 			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
 			if math.IsNaN(float64(values[i])) || math.IsInf(float64(values[i]), 0) {
-				return fmt.Errorf("%w: it has a moment that is not finite", errState)
+				return fmt.Errorf("%w: it has the moment %v; want a finite number", errState, values[i])
 			}
 		}
 		if counts[len(counts)-1] < 0 {
-			return fmt.Errorf("%w: it has a negative number of batches", errState)
+			return fmt.Errorf("%w: it has %d batches; want 0 or more", errState, counts[len(counts)-1])
 		}
 		restored, state = append(restored, values), state[8+4*len(values):]
 	}

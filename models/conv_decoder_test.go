@@ -118,11 +118,11 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 		a.BatchNorm = false
 		layers := newChain(be,
 			append(a.units(be, 6), &denseUnit{be: be, width: a.Height * a.Width * a.Channels, wide: 3})...)
-		n := newClassifier(&classifier{be: be, body: layers, in: 6, classes: 3,
-			newPass: func() pass {
-				return newWalk(layers, true)
+		n := newClassifier(&classifier{be: be, in: 6, classes: 3,
+			layers: func(device.Backend) (body, func() pass) {
+				return layers, func() pass { return newWalk(layers, true) }
 			}})
-		n.start(layers.shapes("x"), rng, 1)
+		n.start("x", rng, 1)
 		checkFactored(t, n, greyBatch(rng, 6, 6, 3), slackCNN)
 		checkTotal(t, n, greyBatch(rng, 6, 6, 3))
 		checkEmpty(t, n, 6)

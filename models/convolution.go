@@ -18,7 +18,7 @@ const chunkNumbers = 1 << 17
 // convUnit is a convolution: y = f(patches·W + b), with the same W at every place of the window.
 //
 // For one record with patches A (places×patch) and deltas D (places×maps), the gradient with
-// respect to W is AᵀD, and the gradient with respect to b is the sum of the rows of D.
+// respect to W is AᵀD. The gradient with respect to b is the sum of the rows of D.
 type convUnit struct {
 	be           device.Backend
 	window       device.Window

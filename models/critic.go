@@ -33,7 +33,7 @@ func (l CriticLoss) String() string { return criticLossNames.String(l) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -97,8 +97,9 @@ type Critic interface {
 	// RecordGradients returns the gradients of loss.OfRecord(D(xᵢ)). The result is valid until the
 	// next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients returns the gradients of loss.OfFake(D(x)) for the rows of x, which are fakes that
-	// depend on no record. It sets scores to the values of D. The result is valid until the next call.
+	// FakeGradients returns the gradients of loss.OfFake(D(x)) for the rows of x. These rows must be
+	// fakes that depend on no record. It sets scores to the values of D. The result is valid until the
+	// next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
@@ -252,7 +253,7 @@ func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64)
 	}
 }
 
-// run runs the forward pass on x and sets the last layer's deltas with rule, which maps the score
+// run runs the forward pass on x and sets the last layer's deltas. The function rule maps the score
 // of each row to the derivative of the loss with respect to the score.
 func (n *critic) run(w *walk, x device.Matrix, labels []int32,
 	rule func(i int, score float64) (slope float64)) {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// BenchmarkCriticStep compares a step of a critic that computes norms for clipping with a step that
-// does not. Neither includes noise or an optimiser.
+// BenchmarkCriticStep compares steps of critics with and without the computation of norms for
+// clipping. Neither step includes noise or an optimiser.
 func BenchmarkCriticStep(b *testing.B) {
 	vector, small, smooth := VectorCritic(), SmallCritic28(), VectorCritic()
 	vector.LayerNorm, small.LayerNorm, smooth.Activation = true, true, Softplus

@@ -11,7 +11,7 @@ import (
 // place).
 //
 // The parts of a Wasserstein critic are the record, its fake and the penalty. Let δ be the
-// derivative of D(x̂) with respect to a layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g =
+// derivative of D(x̂) with respect to a layer's sums. Let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g =
 // 2λ(‖g‖−1)g/‖g‖, or 0 at g = 0. The gradient of the penalty with respect to the parameters is the
 // gradient of v₀·g with v₀ held fixed, and v₀·g is the derivative of D along v₀. This derivative is
 // computed by propagating v₀ forward as a tangent: v ← Jv with the Jacobian J of each unit at x̂. A
@@ -24,8 +24,8 @@ import (
 // Second, through the forward pass of x̂, which determines the Jacobians. Let h be the layer's
 // input at x̂, and u the derivative of v₀·g with respect to the layer's sums. This gradient is h⊗u
 // for the weights and u for the bias. It is a fourth part, which exists if some unit is a
-// curvedUnit. Two rows of a record then belong to x̂: one keeps its inputs h and has its deltas
-// replaced by u, and the other keeps its deltas δ and has its inputs replaced by v.
+// curvedUnit. Two rows of a record then belong to x̂. One row keeps its inputs h, and its deltas
+// become u. The other row keeps its deltas δ, and its inputs become v.
 type pairs struct{ *pairsState }
 
 type pairsState struct {
@@ -68,7 +68,7 @@ func newPairs(n *critic) *pairs {
 const (
 	partRecord = iota
 	partFake
-	partBetween // x̂; the tangents are the last part, which is this one unless a unit is curved
+	partBetween // x̂; without a curved unit, this last part also holds the tangents
 )
 
 // part returns rows k, k+parts, k+2·parts, … of m.
@@ -203,7 +203,7 @@ func (p *pairs) labels(of []int32) []int32 {
 	return p.spread
 }
 
-// backward propagates deltas back to the first layer, and those at x̂ back to the input.
+// backward propagates deltas back to the first layer, and the deltas at x̂ back to the input.
 func (p *pairs) backward() {
 	p.w.dx = device.Matrix{}
 	p.w.backward()

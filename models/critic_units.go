@@ -84,7 +84,7 @@ func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []
 }
 
 // roundUp adds bounds for two rounding errors: the error of float64 inner products with the given
-// number of terms, and the error of the float32 rows that are summed.
+// number of terms, and the error of the summed float32 rows.
 func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	if p.parts == 1 {
 		return // nothing cancels
@@ -166,9 +166,8 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	p.reject(x, delta, weight, bias)
 }
 
-// ones returns the column that replaces the patches in the gradient of biases: 1 at the places of a
-// record's first share parts, which have a gradient with respect to biases, and 0 at the places of
-// the other parts.
+// ones returns the column that replaces the patches in gradients that are sums over places. It is 1
+// at the places of a record's first share parts, and 0 at the places of the other parts.
 func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	m := p.w.scratch(most, rows*p.parts*places, 1)
 	p.be.Fill(m, 0)

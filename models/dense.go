@@ -119,7 +119,7 @@ func newTrace(s *stack) *trace {
 		outs:     make([]device.Matrix, n), deltas: make([]device.Matrix, n)}
 }
 
-// resize makes room for rows, so that steady training allocates nothing.
+// resize makes room for rows, so steady training allocates nothing.
 func (t *trace) resize(rows int) {
 	if rows > t.capacity {
 		t.capacity = roomFor(rows)

@@ -1,15 +1,15 @@
 // Package models holds the networks that privgen trains: variational autoencoders, restricted
 // Boltzmann machines, multilayer perceptrons and convolutional networks.
 //
-// The package is pure matrix arithmetic, without noise, clipping or ledger: a network computes its
+// The package is pure matrix arithmetic, without noise, clipping or ledger. A network computes its
 // per-example gradients in factored form, and the training code uses their norms and weighted sums.
 // Package sgd trains privately, and evaluate/classify without privacy. The matrix with one row of
 // parameters for each example is never formed.
 //
-// For a dense layer with input aᵢ and back-propagated delta δᵢ the gradient of example i is the
-// outer product aᵢδᵢᵀ together with δᵢ for the bias, so its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖² and a
-// weighted sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient
-// Per-Example Gradient Computations").
+// Consider a dense layer with input aᵢ and back-propagated delta δᵢ. The gradient of example i is
+// the outer product aᵢδᵢᵀ for the weights, together with δᵢ for the bias. So its squared norm is
+// (‖aᵢ‖²+1)·‖δᵢ‖². A weighted sum of gradients is one matrix product after scaling rows (Goodfellow
+// 2015, "Efficient Per-Example Gradient Computations").
 //
 // A convolution applies one matrix at many places. Let A hold the patches and D the deltas of one
 // record, with one row for each place; the record's gradient is AᵀD. Norms come from this product
@@ -20,7 +20,7 @@
 //
 // Four kinds of networks differ in how they use the records. A [Density] models how records are
 // distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
-// and never sees a private record: it is trained against something already released or protected,
+// and never sees a private record. It is trained against something already released or protected,
 // such as an embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's
 // fakes, and is trained privately (MLP, CNN). A [Classifier] predicts classes (MLP, CNN). The first
 // three are built from public descriptions that can be saved: [DensityArchitecture],

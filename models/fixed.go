@@ -2,10 +2,10 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// FixedGradients are gradients whose weighted sum can be computed in fixed point: one record
-// changes the sum by integers that depend on that record alone, for every batch in every order. If
-// gradients do not implement this interface, private training adds them record by record, which
-// costs a pass over all parameters for each record.
+// FixedGradients are gradients whose weighted sum can be computed in fixed point. One record
+// changes the sum by integers that depend on this record alone, whatever the other records and
+// their order. If gradients do not implement this interface, private training adds them record by
+// record. This costs a pass over all parameters for each record.
 type FixedGradients interface {
 	Gradients
 	// FixedForm states how the sum rounds a record's gradient. It returns the zero FixedForm if no
@@ -13,9 +13,10 @@ type FixedGradients interface {
 	FixedForm() FixedForm
 	// AddFixedSum adds Σ wᵢ gᵢ to dst, with the rules of AddWeightedSum.
 	//
-	// Guarantee: the vector added for record i is a function of gᵢ and wᵢ alone. Each of its elements
-	// differs from that of wᵢgᵢ by at most Terms/2 units, if wᵢ is odd (see device.Odd) and at most
-	// C/‖gᵢ‖, where C is the clip norm for which dst.Chain was computed.
+	// Guarantee: the vector added for record i is a function of gᵢ and wᵢ alone. Suppose that wᵢ is
+	// odd (see device.Odd) and at most C/‖gᵢ‖, where C is the clip norm for which dst.Chain was
+	// computed. Then each element of the vector differs from the element of wᵢgᵢ by at most Terms/2
+	// units.
 	AddFixedSum(dst device.Fixed, weights []float32)
 }
 
@@ -28,8 +29,8 @@ type FixedBlockGradients interface {
 	AddFixedBlockSums(dst device.Fixed, weights [][]float32)
 }
 
-// FixedFinisher are FixedGradients whose sum has a part that is computed once, after all records of
-// a step. Private training calls StartFixedSum before the first AddFixedSum of a step and
+// FixedFinisher are FixedGradients with a part of the sum that is computed once, after all records
+// of a step. Private training calls StartFixedSum before the first AddFixedSum of a step and
 // FinishFixedSum after the last.
 type FixedFinisher interface {
 	FixedGradients
@@ -43,8 +44,8 @@ type FixedFinisher interface {
 type FixedForm struct {
 	// Terms is the largest number of products rounded for one element of one record's gradient.
 	Terms int
-	// Reach bounds the partial sums of one record's terms: for every order of the terms, no partial
-	// sum exceeds Reach times the clip norm, which is dst.Limit, even if the terms cancel. Records
+	// Reach bounds the partial sums of one record's terms. No partial sum, in any order of the terms,
+	// exceeds dst.Limit, even if the terms cancel. dst.Limit is Reach times the clip norm. Records
 	// that would exceed this limit get a smaller weight.
 	Reach int
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Generator is a network that turns codes into records. It never sees a private record: it is
+// A Generator is a network that turns codes into records. It never sees a private record. It is
 // trained against something already released or protected.
 //
 // Guarantee: none. A Generator has no per-example gradients: batch normalisation mixes the examples

@@ -153,7 +153,8 @@ func (k *chains) setState(state []byte) error {
 	}
 	for row := range slices.Chunk(values, k.state.Cols) {
 		if k.layout != nil && !k.layout.holds(row) {
-			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a record")
+			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a " +
+				"record: want one level in each one-hot block, and zeros for missing numbers")
 		}
 	}
 	k.step = binary.LittleEndian.Uint64(state)

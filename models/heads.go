@@ -28,7 +28,7 @@ func (k HeadKind) String() string { return headNames.String(k) }
 
 // MarshalText writes the name.
 //
-// Errors: *[param.Error] for a value that is not one of the constants.
+// Errors: *[param.Error] for a value other than the constants.
 func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -55,7 +55,7 @@ func (c *checker) heads(path string, heads []Head) {
 	c.OK(total <= maxHeads, path, total, fmt.Sprintf("at most %d coordinates", maxHeads))
 }
 
-// maxHeads bounds the coordinates of a record, so that sizes stay far from overflowing.
+// maxHeads bounds the coordinates of a record, so sizes stay far from overflowing.
 const maxHeads = 1 << 30
 
 func headsWidth(heads []Head) int {

@@ -7,8 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// layerNormEps keeps the square root away from zero, so that equal numbers of a record become
-// zeros.
+// layerNormEps keeps the square root away from zero, so equal numbers of a record become zeros.
 const layerNormEps = 1e-5
 
 // layerNorm is y = (x − mean)·r with r = 1/√(variance + ε). Mean and variance are over the numbers
@@ -103,8 +102,8 @@ func (u *layerNorm) bend(p *pairs, l int, v, dx device.Matrix) {
 
 // gainUnit is y = f(gain·x + shift). Each map has a gain and a shift, the same at all places.
 //
-// For one record, the gradient with respect to the gain is the sum of x∘δ over places, and the
-// gradient with respect to the shift is the sum of δ.
+// For one record, the gradient with respect to the gain is the sum of x∘δ over places. The gradient
+// with respect to the shift is the sum of δ.
 type gainUnit struct {
 	be           device.Backend
 	places, maps int
@@ -123,7 +122,7 @@ func newGainUnit(be device.Backend, places, maps int, f device.Func) *gainUnit {
 func (u *gainUnit) in() int  { return u.places * u.maps }
 func (u *gainUnit) out() int { return u.places * u.maps }
 
-// shapes names the shift "bias", so that code that groups parameters treats the shift as a bias.
+// shapes names the shift "bias". Code that groups parameters then treats the shift as a bias.
 func (u *gainUnit) shapes(name string) []device.Shape {
 	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps},
 		{Name: name + ".bias", Rows: 1, Cols: u.maps}}

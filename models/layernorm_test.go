@@ -101,8 +101,8 @@ func TestCriticOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestCriticConstantRows: if all outputs of a layer are equal for a record, so that the variance is
-// 0, the derivatives still agree with the definition.
+// TestCriticConstantRows checks derivatives for a record whose outputs of a layer are all equal.
+// Their variance is 0. The derivatives must still agree with the definition.
 func TestCriticConstantRows(t *testing.T) {
 	for name, c := range curvedCases() {
 		if !strings.HasPrefix(name, "layer norm") || c.loss != Wasserstein {
@@ -152,7 +152,7 @@ func TestCriticConstantRows(t *testing.T) {
 	}
 }
 
-// TestCriticWithoutLabel: records with invalid labels have no gradient, also in critics with second
+// TestCriticWithoutLabel: records with invalid labels have no gradient, even in critics with second
 // derivatives.
 func TestCriticWithoutLabel(t *testing.T) {
 	for name, c := range curvedCases() {

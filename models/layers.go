@@ -43,9 +43,9 @@ var layerNames = enum.Names[LayerKind]{Type: "models.LayerKind", List: []string{
 // String returns the name.
 func (k LayerKind) String() string { return layerNames.String(k) }
 
-// A Layer describes one step of a network, from a row of In numbers to a row of Out numbers, so
-// that another program can run the step: see connect/onnx. Only the fields that the comment of the
-// layer's Kind names are set. The layout of images is that of [device.Image].
+// A Layer describes one step of a network, from a row of In numbers to a row of Out numbers.
+// Another program can then run the step; see connect/onnx. The comment of the layer's Kind names
+// the fields that are set. For the layout of images, see [device.Image].
 type Layer struct {
 	Kind                 LayerKind
 	In, Out              int
@@ -60,13 +60,13 @@ type Layer struct {
 }
 
 // A Layered network is a sequence of layers. The generators, classifiers and critics of this
-// package are Layered. The layers of a VAE are those of its decoder, from draws of the standard
-// Gaussian prior to the means that Sample returns. An RBM is not Layered: its samples come from
-// Gibbs sweeps.
+// package are Layered. The layers of a VAE are the layers of its decoder. They map draws from the
+// standard Gaussian prior to the means that Sample returns. An RBM is not Layered: its samples come
+// from Gibbs sweeps.
 //
 // The layers of a generator compute Generate, and the layers of a classifier compute Predict. The
-// last layer of a critic has one output for all records and one for each class; the score is the
-// first output plus that of the record's class.
+// last layer of a critic has one output for all records and one output for each class. The score is
+// the first output plus the output of the record's class.
 type Layered interface {
 	// Layers returns copies in host memory that share no memory with the network.
 	Layers() []Layer

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A Block is a range of consecutive coordinates of a record, such as those of a column of a table.
-// The blocks of a record cover all its coordinates.
+// A Block is a range of consecutive coordinates of a record, such as the coordinates of one column
+// of a table. The blocks of a record cover all its coordinates.
 type Block struct {
 	Width int `json:"width"`
 	// OneHot means that exactly one coordinate is 1 and the others are 0: a choice of one level. The
@@ -113,9 +113,9 @@ func (l *layout) room(rows int) device.Matrix {
 	return l.column.RowRange(0, rows)
 }
 
-// dropMissing multiplies the derivatives with respect to numbers by 1 − missing indicator: the
-// likelihood of a record is the likelihood of its missing indicators times the likelihood of the
-// numbers that are present.
+// dropMissing multiplies the derivatives with respect to numbers by 1 − missing indicator. The
+// reason: the likelihood of a record is the likelihood of its missing indicators times the
+// likelihood of the numbers that are present.
 func (l *layout) dropMissing(delta, x device.Matrix) {
 	if l == nil || delta.Rows == 0 {
 		return
@@ -137,8 +137,8 @@ func (l *layout) dropMissing(delta, x device.Matrix) {
 
 // compete subtracts Σ log(1 + eˢ), over the sums s of a block's numbers, from the sum of the
 // missing indicator. The mean of the indicator is then the probability of the state "missing" among
-// all states of the block; the others are the choices of zeros and ones for the numbers. column is
-// scratch with as many rows as sums.
+// all states of the block. The other states are the choices of zeros and ones for the numbers.
+// column is scratch with as many rows as sums.
 func (l *layout) compete(sums, column device.Matrix) {
 	l.each(func(b Block, lo int) {
 		if !b.Missing {

@@ -55,10 +55,12 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 		return nil, err
 	}
 	widths := append(append([]int{in}, a.Hidden...), classes)
-	layers := newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
-	n := newClassifier(&classifier{be: be, body: layers, in: in, classes: classes})
-	n.newPass = func() pass { return newTrace(layers) }
-	n.start(layers.shapes("mlp"), rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
+	n := newClassifier(&classifier{be: be, in: in, classes: classes, layers: func(be device.Backend) (
+		body, func() pass) {
+		s := newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
+		return s, func() pass { return newTrace(s) }
+	}})
+	n.start("mlp", rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
 	return n, nil
 }
 
@@ -73,6 +75,7 @@ type classifier struct {
 	be          device.Backend
 	in, classes int
 	params      device.Params
+	layers      func(be device.Backend) (body, func() pass) // makes body and newPass
 	body        body
 	newPass     func() pass
 	dense       bool // the body cannot read sparse records
@@ -85,6 +88,7 @@ type classifier struct {
 
 // A body is the layers of a classifier: a stack or a chain.
 type body interface {
+	shapes(prefix string) []device.Shape
 	bind(p device.Params, first int)
 	initialise(rng *rand.Rand, gain float64)
 	layerList() []Layer
@@ -103,16 +107,27 @@ type pass interface {
 	blockPass
 }
 
+// newClassifier completes a classifier that has a backend, sizes and layers.
 func newClassifier(c *classifier) *Classifier {
 	c.stage = newStaging(c.be)
+	c.body, c.newPass = c.layers(c.be)
 	return &Classifier{hiddenClassifier: &hiddenClassifier{c}}
 }
 
-func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {
-	n.params = device.NewParams(n.be, shapes...)
+func (n *Classifier) start(name string, rng *rand.Rand, gain float64) {
+	n.params = device.NewParams(n.be, n.body.shapes(name)...)
 	n.body.bind(n.params, 0)
 	n.body.initialise(rng, gain)
 	n.pass = n.newPass()
+}
+
+// Replica implements [Replicable].
+func (n *Classifier) Replica(be device.Backend) Network {
+	r := newClassifier(&classifier{be: be, in: n.in, classes: n.classes, layers: n.layers,
+		dense: n.dense, params: n.params})
+	r.body.bind(r.params, 0)
+	r.pass = r.newPass()
+	return r
 }
 
 // Dim returns the number of inputs.

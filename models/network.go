@@ -35,6 +35,19 @@ type Gradients interface {
 	AddWeightedSum(dst device.Params, weights []float32)
 }
 
+// A Replicable network can compute gradients on several cores at a time.
+type Replicable interface {
+	Network
+	// Replica returns a network that computes on be. It reads the original network's parameters in
+	// place, and has its own memory for a batch. So the network and its replicas may compute gradients
+	// at the same time, but not while the parameters change. After a call of Bind, earlier replicas
+	// still read the former parameters.
+	//
+	// Guarantee: for a batch with keys, the gradient and the norm of a record have the same bits on
+	// the network and on its replicas, if be gives the same bits as the network's backend.
+	Replica(be device.Backend) Network
+}
+
 // A Stepper has work to do once per step that does not depend on the batch, such as advancing the
 // persistent chains of a Boltzmann machine. Training calls BeginStep before the first call of
 // Gradients in that step. BeginStep must depend on released parameters and public randomness only.
@@ -50,11 +63,11 @@ type Density interface {
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into the caller's storage, so that several networks can share
-// one contiguous vector.
+// A Binder can move its parameters into the caller's storage. Several networks can then share one
+// contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.
-	// The shapes must be those of Params.
+	// The shapes of p must be the shapes of Params.
 	Bind(p device.Params)
 }
 
@@ -82,9 +95,9 @@ type Visible struct {
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
 	Sparse     bool       `json:"sparse"`     // records are sets of items
 	// Blocks group the coordinates of a record; nil means that coordinates are independent. With
-	// blocks, Density.Sample returns the probabilities of the levels of a one-hot block, the means of
-	// numbers given that they are not missing, and the probabilities of missing indicators. Likelihood
-	// applies to numbers.
+	// blocks, Density.Sample returns the probabilities of the levels of a one-hot block. For numbers
+	// it returns the means given that they are not missing, and the probabilities of missing
+	// indicators. Likelihood applies to numbers.
 	Blocks []Block `json:"blocks,omitempty"`
 }
 

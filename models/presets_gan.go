@@ -31,11 +31,11 @@ func criticOf(side, channels int, maps ...int) CNN {
 	return a
 }
 
-// PaperGenerator28 returns a generator like that of the dp-GAN experiments on MNIST: a dense layer,
-// then transposed convolutions with batch normalisation. Its windows have an even side, so that
-// image sides double without cropping: 7, 14 and 28 pixels.
+// PaperGenerator28 returns a generator like the generator of the dp-GAN experiments on MNIST: a
+// dense layer, then transposed convolutions with batch normalisation. Its windows have an even
+// side, so image sides double without cropping: 7, 14 and 28 pixels.
 //
-// Source: that of PaperCritic28. The generator there starts at 4 pixels and crops 8 to 7.
+// Source: see PaperCritic28. The generator there starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
 
 // SmallGenerator28 returns a smaller PaperGenerator28, for CPUs: an image takes 3 million

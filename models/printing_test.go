@@ -17,15 +17,15 @@ import (
 
 const markedRecord = 77123
 
-// markedText matches a marked record in all bases that a program prints numbers in, and addressText
-// matches addresses in these bases, which may contain any digits.
+// markedText matches a marked record in all bases that a program prints numbers in. addressText
+// matches addresses in these bases; addresses may contain any digits.
 var (
 	markedText  = regexp.MustCompile(`(?i)77123|7\.7123|12d43|226503|4796a18|40f2d43`)
 	addressText = regexp.MustCompile(`(?i)(^|[^.\w])(0x|0o?)?[0-9a-f]{9,16}\b`)
 )
 
-// trainedOnMarks returns every kind of network, and the gradients of those whose gradients are
-// another value, after a step on records of marked numbers.
+// trainedOnMarks returns every kind of network after a step on records of marked numbers. If a
+// network and its gradients are different values, it also returns the gradients.
 func trainedOnMarks(t *testing.T) map[string]any {
 	t.Helper()
 	be, all := device.CPUWith(1), map[string]any{}
@@ -100,7 +100,7 @@ func trainedOnMarks(t *testing.T) map[string]any {
 
 type concealed struct{ value any }
 
-// dereferenced returns v and, for a pointer of an exported type, what it points to.
+// dereferenced returns v and, if v is a pointer to an exported type, the value behind it.
 func dereferenced(v any) []any {
 	out := []any{v}
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
@@ -111,7 +111,7 @@ func dereferenced(v any) []any {
 	return out
 }
 
-// untimed leaves the time out of log lines, since its digits may be those of a marked record.
+// untimed leaves the time out of log lines, since it may contain the digits of a marked record.
 var untimed = &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}
@@ -157,8 +157,8 @@ func leak(v any) (string, bool) {
 	return "", false
 }
 
-// TestNetworksPrintNoRecord: of the last batch, under no verb, in no nesting and in no encoding. A
-// planted leak is found.
+// TestNetworksPrintNoRecord checks that networks print no record of the last batch, whatever the
+// verb, the nesting and the encoding. The check must find a planted leak.
 func TestNetworksPrintNoRecord(t *testing.T) {
 	for name, v := range trainedOnMarks(t) {
 		if text, found := leak(v); found {
@@ -174,9 +174,9 @@ func TestNetworksPrintNoRecord(t *testing.T) {
 	}
 }
 
-// TestNetworksKeepNumbersOutOfReach: in an unexported field of another struct, package fmt calls no
-// methods and follows one pointer. Losses, norms and gradients are as private as the records, so
-// no list of numbers may be that near.
+// TestNetworksKeepNumbersOutOfReach checks that package fmt cannot reach a list of numbers. In an
+// unexported field of another struct, fmt calls no methods and follows one pointer. Losses, norms
+// and gradients are as private as the records.
 func TestNetworksKeepNumbersOutOfReach(t *testing.T) {
 	for name, v := range trainedOnMarks(t) {
 		for _, v := range dereferenced(v) {
@@ -196,8 +196,8 @@ func TestNetworksKeepNumbersOutOfReach(t *testing.T) {
 	}
 }
 
-// inReach returns the path of a list of numbers that is not behind more than the given number of
-// pointers, and "" if there is none.
+// inReach returns the path of a list of numbers behind at most the given number of pointers, and ""
+// if there is none.
 func inReach(v reflect.Value, pointers int, path string) string {
 	switch v.Kind() {
 	case reflect.Pointer:

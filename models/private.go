@@ -45,7 +45,7 @@ func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n, n.params.Len()) }
 func (n *decoder) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
 
-// Format prints the size of the critic whose gradients these are.
+// Format prints the size of the critic of these gradients.
 func (p *pairs) Format(f fmt.State, verb rune) { p.n.Format(f, verb) }
 
 // Format prints the number of parameters and of views, under every verb.

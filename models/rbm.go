@@ -175,9 +175,9 @@ func (n *rbm) units(m device.Matrix) device.Matrix { return m.Slice(0, n.rows, 0
 
 // Gradients returns the gradients of the negative log-likelihood; the chains estimate the partition
 // function's part. The gradients are N − vᵢhᵢᵀ for the weights, and n_v − vᵢ and n_h − hᵢ for the
-// biases, where hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit added
-// to the visible and to the hidden units, the gradient is one matrix N′ − v′h′ᵀ, where v′ = [v, 1]
-// and h′ = [h, 1]. Its corner is 0.
+// biases. Here hᵢ = σ(vᵢW + c), and N, n_v and n_h are the chains' means. Add a constant unit to
+// the visible and to the hidden units: v′ = [v, 1] and h′ = [h, 1]. Then the gradient is one matrix
+// N′ − v′h′ᵀ. Its corner is 0.
 func (n *rbm) Gradients(b device.Batch) Gradients {
 	n.resize(b.Rows)
 	n.x = n.stage.record(b)
@@ -222,7 +222,7 @@ func (n *rbm) visibleTimes(m, dst device.Matrix) {
 // Everything is computed in float64 except the product V·N. Its elements are sums of k float32
 // products. Each has an error of at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴), for every order of
 // the additions (Higham 2002, section 3.1). By the Cauchy–Schwarz inequality, the error of v′ᵀN′h′
-// is at most γ‖v′‖‖N′‖‖h′‖, which is the bound that is added.
+// is at most γ‖v′‖‖N′‖‖h′‖. This bound is added.
 func (n *rbm) SquaredNorms(dst []float64) {
 	if n.rows == 0 {
 		return

@@ -40,8 +40,9 @@ func (s *shares) units() float64 {
 
 // FixedForm counts two kinds of rounding. First, each element of wᵢv′ᵢh′ᵢᵀ is rounded by at most
 // half a unit. Second, FinishFixedSum once adds the rounded term (Σw)·N′. If a record is added or
-// removed, this term changes by wᵢN′ with an error of less than 2 units: two roundings to whole
-// units, and the float64 error, which is below 2⁻⁵⁰ of a term below 2⁴⁸ units.
+// removed, this term changes by wᵢN′ with an error of less than 2 units. The error comes from two
+// roundings to whole units and from float64. The float64 error is below 2⁻⁵⁰ of a term below 2⁴⁸
+// units.
 func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
 
 // StartFixedSum sets the sum of weights to 0.

@@ -96,10 +96,7 @@ type vaeState struct {
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	n := &vae{&vaeState{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}}
-	n.enc = newStack(be, encoderWidths(a, v.Dim),
-		hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
-	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))
+	n := layersOfVAE(a, be, v)
 	n.params = device.NewParams(be, append(n.enc.shapes("encoder"), n.dec.shapes("decoder")...)...)
 	n.rebind()
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
@@ -110,8 +107,25 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	be.Fill(n.enc.weights[n.enc.layers()-1], 0)
 	n.spread(rng)
 	be.Fill(n.dec.biases[n.dec.layers()-1], float32(a.OutputBias))
+	return n
+}
+
+// layersOfVAE returns an autoencoder without parameters.
+func layersOfVAE(a VAE, be device.Backend, v Visible) *vae {
+	n := &vae{&vaeState{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}}
+	n.enc = newStack(be, encoderWidths(a, v.Dim),
+		hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
+	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))
 	n.encT, n.decT = newTrace(n.enc), newTrace(n.dec)
 	return n
+}
+
+// Replica implements [Replicable].
+func (n *vae) Replica(be device.Backend) Network {
+	r := layersOfVAE(n.arch, be, n.visible)
+	r.params = n.params
+	r.rebind()
+	return r
 }
 
 // spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the kink

@@ -11,11 +11,11 @@ import (
 // frequencies must be public or released.
 type MarginalSetter interface {
 	// SetMarginals sets the network's output biases such that the mean of coordinate j over samples is
-	// p[j]. It estimates means from a fixed set of public draws of the latent variables. shifts are
-	// numbers of which the sampling code will add one to all logits of a record, chosen uniformly and
-	// independently of the latent variables; an empty list means no shift. Shifts are not added to
-	// one-hot blocks. The p of a one-hot block are scaled to sum to 1. The p of a number is its mean
-	// given that it is not missing.
+	// p[j]. It estimates means from a fixed set of public draws of the latent variables. The sampling
+	// code will add one of the numbers in shifts to all logits of a record. It chooses this number
+	// uniformly and independently of the latent variables. An empty list means no shift. Shifts are
+	// not added to one-hot blocks. The elements of p for a one-hot block are scaled to sum to 1. The
+	// element of p for a number is its mean given that it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 

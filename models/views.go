@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Views is a network whose gradient for a record is the mean of the gradients for several views of
-// that record. Views are augmented copies, or the same record with different draws of the network's
-// randomness. The mean is clipped, so a record still adds one vector of at most the clip norm, and
-// a step is the same event as without views.
+// Views is a network with several views of each record. The gradient for a record is the mean of
+// the gradients for its views. Views are augmented copies, or the same record with different draws
+// of the network's randomness. The mean is clipped, so a record still adds one vector of at most
+// the clip norm, and a step is the same event as without views.
 //
 // Gradients of views are computed and averaged record by record. For each record, this takes a
 // batch of all its views through the network, and memory for one gradient.
@@ -35,10 +35,10 @@ type views struct {
 }
 
 // NewViews returns a network trained on the given number of views of every record. augment changes
-// one view of a dense record in place, at random with rng, whose seed is the record's key and the
-// number of the view. It must depend on the view and rng only, never on other records. If augment
-// is nil, or the records are sparse, views differ only in their keys, which determine the network's
-// randomness.
+// one view of a dense record in place, at random with rng. The seed of rng is the record's key and
+// the number of the view. augment must depend on the view and rng only, never on other records. If
+// augment is nil, or the records are sparse, views differ only in their keys, which determine the
+// network's randomness.
 //
 // Errors: *param.Error for a nil network, for a network with parameters on a device with separate
 // memory, and for a number of views below 1 or above 65,536.

@@ -1,14 +1,14 @@
-// Command mutation plants single faults in the lines that privacy depends on, and reports which
-// of them the tests detect.
+// Command mutation plants single faults in the lines that privacy depends on. It reports which
+// faults the tests detect.
 //
 //	go run ./mutation                      plant all faults, in somewhat less than an hour
-//	go run ./mutation -run 'sgd|kmeans'    plant those whose names match
+//	go run ./mutation -run 'sgd|kmeans'    plant the faults with matching names
 //	go run ./mutation -list                list names, places and reasons, and run nothing
 //	go run ./mutation -json report.json    also write the results as JSON
 //
 // No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
-// instead of the original. A mutant names the tests that must detect it, and only those are run, so
-// that no unrelated failure counts. The same tests must first pass without the fault. The command
+// instead of the original. A mutant names the tests that must detect it. Only these tests are run,
+// so no unrelated failure counts. The same tests must first pass without the fault. The command
 // exits with status 1 if a mutant survives without an explanation, does not compile, or can no
 // longer be planted.
 package main

@@ -144,7 +144,7 @@ func accountantMutants() []mutant {
 	}
 }
 
-// ledgerMutants returns faults in the ledger and in what it writes and reads.
+// ledgerMutants returns faults in the ledger, and in its reading and writing.
 func ledgerMutants() []mutant {
 	const in = "accountant"
 	ledger := at(in, "Ledger|Affords|Unit|Filter|Guarantee|OneByOne|Readers|DPAccounting")
@@ -190,6 +190,15 @@ func ledgerMutants() []mutant {
 			Tests: at(in, "Ledger|Price|Hostile|Transaction"),
 			Old:   "\t\tline.Event = own\n", New: "\t\t_ = own\n",
 			Why: "the caller can change an event after it was priced"},
+		{Name: "accountant/noise of one batch is shared with the caller", In: in, Tests: at(in, "Owned"),
+			Old: "return SameBatch{slices.Clone(v.NoiseMultipliers)}, nil", New: "return v, nil",
+			Why: "the caller can change the multipliers after they were priced"},
+		{Name: "accountant/parts that move are not copied", In: in, Tests: at(in, "Owned"),
+			Old: "v.Moving, err = copiedAll(v.Moving, depth+1)", New: "v.Moving = nil",
+			Why: "the cost of records that move between parts is left out"},
+		{Name: "accountant/events of other types are kept", In: in, Tests: at(in, "Owned"),
+			Old: "case nil: // Validate", New: "case *Gaussian:\n\t\treturn v, nil\n\tcase nil: // Validate",
+			Why: "the caller can change what a pointer refers to after it was priced"},
 		{Name: "accountant/a filter takes events of their own δ", In: in, Tests: ledger,
 			Old: "if !ok || slackOf(terms) > 0 {\n\t\t\treturn priced{}, unsupported(\"an event without",
 			New: "if !ok {\n\t\t\treturn priced{}, unsupported(\"an event without",

@@ -1,6 +1,6 @@
 package main
 
-// commandMutants returns faults in the command line: in what it may spend and publish.
+// commandMutants returns faults in the command line: in its limits on spending and on publishing.
 func commandMutants() []mutant {
 	const command = "cmd/privgen"
 	return []mutant{

@@ -1,7 +1,7 @@
 package main
 
-// sqlMutants returns faults in ledgers in databases. Tests that need a server are skipped if none
-// is installed, and their mutants then survive.
+// sqlMutants returns faults in ledgers in databases. Tests that need a server are skipped without
+// an installed server. Their mutants then survive.
 func sqlMutants() []mutant {
 	const sqll = "connect/sqlledger"
 	contract := at(sqll, "ContractSQLite")

@@ -1,6 +1,6 @@
 package main
 
-// featureMutants returns faults in feature maps: in norms and in what one record adds.
+// featureMutants returns faults in feature maps: in norms and in the contribution of one record.
 func featureMutants() []mutant {
 	const in = "rff"
 	all := at(in, "")
@@ -63,8 +63,8 @@ func featureMutants() []mutant {
 	}
 }
 
-// recordMutants returns faults in records: in what readers and clamping admit to a schema, and in
-// units.
+// recordMutants returns faults in records: in values that readers and clamping admit to a schema,
+// and in units.
 func recordMutants() []mutant {
 	const in = "records"
 	all := at(in, "")

@@ -219,7 +219,7 @@ func durableMutants() []mutant {
 	}
 }
 
-// transactionMutants returns faults in transactions, their IDs and what these own.
+// transactionMutants returns faults in transactions, in their IDs, and in the uses that an ID owns.
 func transactionMutants() []mutant {
 	const in = "accountant"
 	all := at(in, "Transaction|Strand|ResumeCounts")

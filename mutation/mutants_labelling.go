@@ -1,7 +1,7 @@
 package main
 
 // labellingMutants returns faults in the classifier that labels the records of another system: in
-// what is paid, what is released, and how long a draw takes.
+// payments, in releases, and in the duration of a draw.
 func labellingMutants() []mutant {
 	const in = "labelling"
 	paid := at(in, "Together|Refusals")

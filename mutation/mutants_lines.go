@@ -1,8 +1,7 @@
 package main
 
-// lineMutants returns faults in lines that the other lists leave out: in what is sealed, in which
-// rows of a person are kept, in what identifies a remembered price, and in how shards, parts and
-// processes are combined.
+// lineMutants returns faults in lines that the other lists leave out. The lines seal data, choose
+// the rows of a person, identify a remembered price, or combine shards, parts and processes.
 func lineMutants() []mutant {
 	passes := at("mix", "Passes")
 	return []mutant{

@@ -3,8 +3,8 @@ package main
 // slow matches tests of distributions, which draw millions of numbers.
 const slow = "Laws|SampleRate|IntegerSamplers|NormalIsNormal"
 
-// mechanismMutants returns faults in what a grant covers, in sensitivities, in clip factors and in
-// fixed-point sums.
+// mechanismMutants returns faults in the coverage of grants, in sensitivities, in clip factors and
+// in fixed-point sums.
 func mechanismMutants() []mutant {
 	const in = "mechanism"
 	all := at(in,

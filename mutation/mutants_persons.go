@@ -1,9 +1,9 @@
 package main
 
-// personMutants returns faults in persons of several rows: in grouping, shares, and what one person
-// adds.
+// personMutants returns faults in persons of several rows: in grouping, in shares, and in the
+// contribution of one person.
 func personMutants() []mutant {
-	// Tests that replay the runs of one package with persons, and run over many chunks.
+	// The tests replay the runs of one package with persons, some of them over many chunks.
 	replay := func(of string) []tests { return at("privacytest", "SystemsUnderReplayByPerson/^"+of) }
 	edges := func(of string) []tests { return at("privacytest", "EdgesByPerson/^"+of) }
 	training := at("privacytest", "TrainingUnderReplayByPerson")

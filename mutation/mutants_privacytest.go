@@ -1,7 +1,7 @@
 package main
 
-// privacytestMutants returns faults in the tools that test claims. Because of each, some faults
-// elsewhere would not be found.
+// privacytestMutants returns faults in the tools that test claims. Each of these faults would hide
+// some faults elsewhere.
 func privacytestMutants() []mutant {
 	const in = "privacytest"
 	blind := at(in,

@@ -1,7 +1,7 @@
 package main
 
-// reportMutants returns faults in the figures that are released about synthetic records, and in
-// reports that may be published.
+// reportMutants returns faults in released figures about synthetic records, and in publishable
+// reports.
 func reportMutants() []mutant {
 	return []mutant{
 		{Name: "report/fidelity/a replaced record counts once", In: "report/fidelity",

@@ -1,7 +1,7 @@
 package main
 
-// sequenceMutants returns faults in running two systems on one ledger: in what the second system
-// learns, and in what is paid.
+// sequenceMutants returns faults in running two systems on one ledger: in the knowledge of the
+// second system, and in payments.
 func sequenceMutants() []mutant {
 	const in = "sequence"
 	told := at(in, "SecondSees|PrivateRecords|WarmRecords")

@@ -1,6 +1,6 @@
 package main
 
-// dpgmMutants returns faults in routing, marginals, divisors and what is released.
+// dpgmMutants returns faults in routing, marginals, divisors and releases.
 func dpgmMutants() []mutant {
 	const in = "dpgm"
 	sums := at(in, "Sensitivity|TouchesItsOwn|SparseBatches|Segments|MovesASum")

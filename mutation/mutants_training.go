@@ -1,7 +1,7 @@
 package main
 
-// sgdMutants returns faults in DP-SGD: in clipping, policies, groups, batches, and what a trainer
-// shows and saves.
+// sgdMutants returns faults in DP-SGD: in clipping, policies, groups, batches, and in the output
+// and saved state of a trainer.
 func sgdMutants() []mutant {
 	const in = "sgd"
 	all := at(in, "")
@@ -16,6 +16,13 @@ func sgdMutants() []mutant {
 			Old: "weights[i] = weight(t.clip.factor(s))",
 			New: "weights[i] = max(weight(t.clip.factor(s)), 1)",
 			Why: "a record changes the sum without bound"},
+		{Name: "device/a core's sum is added again", In: "device", Tests: at(in, "CrewChangesNothing"),
+			Old: "clear(other.Units[lo:hi])", New: "clear(other.Units[lo:lo])",
+			Why: "records of earlier steps are in the sum, without a sample that holds them"},
+		{Name: "sgd/cores use the weights of other rows", In: in, Tests: at(in, "CrewChangesNothing"),
+			Old: "AddFixedSum(sum, c.weights[m.lo:m.hi])",
+			New: "AddFixedSum(sum, c.weights[:m.hi-m.lo])",
+			Why: "a record is clipped by the norm of another"},
 		{Name: "sgd/weights round to nearest", In: in, Tests: all,
 			Old: "if float64(w) > factor {", New: "if false {",
 			Why: "a weight that is rounded up makes its row longer than the clip norm"},

@@ -1,7 +1,7 @@
 package main
 
-// tuneMutants returns faults in searches: in their price, in their draws, in what a trial may spend
-// and in what is released.
+// tuneMutants returns faults in searches: in prices, draws, releases, and the spending limit of a
+// trial.
 func tuneMutants() []mutant {
 	selected := at("accountant", "CurveOfASelection|Candidates|OneOf|RareOutcomes")
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)

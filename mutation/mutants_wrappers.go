@@ -1,7 +1,7 @@
 package main
 
-// wrapperMutants are faults in what contains something else: events in events, data in structures,
-// copies of records, and allowances beside ledgers.
+// wrapperMutants returns faults in values that contain other values: events in events, data in
+// structures, copies of records, and allowances beside ledgers.
 func wrapperMutants() []mutant {
 	slack := at("accountant", "WrappersKeep|SmallDeltas")
 	other := at("records", "Overlap")

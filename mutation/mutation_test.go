@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMutantsCanBePlanted checks that the old text of every mutant occurs exactly once and that
-// the mutated file is valid Go. Nothing is compiled or run.
+// TestMutantsCanBePlanted checks every mutant. Its old text must occur exactly once, and the
+// mutated file must be valid Go. Nothing is compiled or run.
 func TestMutantsCanBePlanted(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {

@@ -129,8 +129,8 @@ func (s *suite) passes(ctx context.Context, t tests) error {
 	return err
 }
 
-// overlay writes the mutated file and the overlay that makes go test read it, whose path it
-// returns.
+// overlay writes the mutated file, and an overlay that makes go test read this file. It returns the
+// path of the overlay.
 func (s *suite) overlay(at place, m mutant) (string, error) {
 	if err := at.parses(m); err != nil {
 		return "", err
@@ -155,8 +155,8 @@ func (s *suite) overlay(at place, m mutant) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// test runs go test on one package. Flags are passed in the environment, so that programs that
-// the tests themselves build have the fault too.
+// test runs go test on one package. Flags are passed in the environment. So the programs built by
+// the tests have the fault too.
 func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit+2*time.Minute) // building takes time too
 	defer cancel()
@@ -182,8 +182,8 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// classify returns the outcome that the output of a failed go test states. A panic counts as
-// caught, since it makes the tests fail.
+// classify reads the outcome from the output of a failed go test. A panic counts as caught, since
+// it makes the tests fail.
 func classify(output string) (outcome string, by []string) {
 	for _, match := range failure.FindAllStringSubmatch(output, -1) {
 		by = append(by, match[1])

@@ -2,8 +2,7 @@ package param
 
 import "errors"
 
-// A Checker collects mistakes, so that a user sees all of them at once. The zero value is ready to
-// use.
+// A Checker collects mistakes, so a user sees all of them at once. The zero value is ready to use.
 type Checker struct{ errs []error }
 
 // OK records a mistake if good is false.

@@ -1,11 +1,11 @@
 // Package param has the error type for mistakes in public parameters, and a collector of such
-// mistakes. Every package of the module uses it, so that a caller handles one type.
+// mistakes. Every package of the module uses this type, so callers handle only one.
 package param
 
 import "fmt"
 
-// Error is a mistake in a public parameter: where it is, what was given, and what would be
-// accepted. It never carries a record's value.
+// Error describes a mistake in a public parameter: its place, the given value and the accepted
+// values. It never carries a record's value.
 type Error struct {
 	Path  string // such as "sgd.Config.Steps"
 	Value any

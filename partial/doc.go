@@ -1,18 +1,18 @@
 // Package partial provides exact sums of private records without noise. A sum covers some of the
 // records, such as one shard. Other processes merge the sums before noise is added once.
 //
-//	Pass     what is added up: everything public that the sums depend on
+//	Pass     everything public that the sums depend on
 //	Partial  the sums of some records in one pass: Add, Merge, Seal
-//	Shard    the public name of a set of records, so that no merge counts them twice
+//	Shard    the public name of a set of records; no merge counts a shard twice
 //
 // # Transport
 //
-// Seal encrypts and authenticates the sums of a shard under a key of the pipeline, together with
-// the pass, the shard's name and the attempt that made them; Open refuses everything else. The
-// length of sealed sums follows from the pass alone, with one exception: records that state more
-// than about 5,000 parts (records.WithPart). Then the length also reveals, in steps of hundreds of
-// parts, how many of the parts contained records. A source that adds every part, including empty
-// parts, reveals nothing.
+// Seal encrypts and authenticates the sums of a shard under a key of the pipeline. The pass, the
+// shard's name and the attempt are authenticated too. Open refuses everything else. The length of
+// sealed sums follows from the pass alone, with one exception: records that state more than about
+// 5,000 parts (records.WithPart). Then the length also reveals, in steps of hundreds of parts, how
+// many of the parts contained records. A source that adds every part, including empty parts,
+// reveals nothing.
 //
 // # No record twice
 //

@@ -2,8 +2,8 @@ package partial
 
 import "testing"
 
-// TestNotesOfPartsHaveOneLength checks that, for up to 5,000 stated parts, the length of a note
-// does not depend on the number of parts that contain records.
+// TestNotesOfPartsHaveOneLength checks the length of a note for up to 5,000 stated parts. The
+// length does not depend on the number of parts that contain records.
 func TestNotesOfPartsHaveOneLength(t *testing.T) {
 	for _, of := range []int{1, 40, 1000, 3000, 5000} {
 		for _, held := range []int{0, 1, of / 32, of/32 + 1, of / 16, of / 2, of} {

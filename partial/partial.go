@@ -38,12 +38,12 @@ type Sharded interface {
 }
 
 // A Partial is the sum over some of the records, for example of one shard. Partials are merged
-// before noise is added, so that many shards together get the noise of one release.
+// before noise is added. So many shards together get the noise of one release.
 //
 // Guarantee: none. A Partial holds private numbers that no noise protects. Only a release reads
 // them. A Partial prints as [private] and can be written only sealed.
 //
-// Sums are kept in fixed point: they depend neither on the order of records nor on how these were
+// Sums are kept in fixed point. They do not depend on the order of records, or on how records were
 // divided among shards and workers. A Partial is not safe for concurrent use; give each goroutine
 // its own. The zero value belongs to no pass, and its methods return errors.
 type Partial struct {
@@ -67,8 +67,8 @@ type state struct {
 	closed  bool                  // the sums belong to named shards; no records may be added
 }
 
-// New returns empty sums. real says that the arithmetic does not guarantee that the contribution of
-// one record is independent of other records. Releases are then recorded as accountant.RealNoise.
+// New returns empty sums. real says that the arithmetic is inexact: the contribution of one record
+// may depend on other records. Releases are then recorded as accountant.RealNoise.
 func New(p Pass, s records.Schema, c Counter, real bool) *Partial {
 	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
 		label: label{real: real}}}}
@@ -78,7 +78,7 @@ func (a *Partial) made() bool {
 	return a != nil && a.hidden != nil && a.pass.named && !a.broken
 }
 
-// refused returns the error for sums that belong to no pass or whose Add has failed.
+// refused returns the error for sums without a pass, and for sums whose Add has failed.
 func refused(path string) error {
 	return param.New(path, redacted,
 		"a partial sum made by a plan, without a failed Add")
@@ -111,8 +111,8 @@ func (a *Partial) Begin(shard string) error {
 // parts of all users by records.WithPart.
 //
 // Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are sealed
-// or named. After records.ErrData, or an error of the context, some of the records are in the sums,
-// and the Partial can no longer be used.
+// or named. After records.ErrData or an error of the context, the sums hold some of the records.
+// The Partial can then no longer be used.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !a.made() {
 		return refused("partial.Add")
@@ -150,8 +150,9 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 // Merge adds the sums of other, which must be of an equal pass, and empties other: its records are
 // now counted here. Shards that are already counted are not added again.
 //
-// Errors: *param.Error for sums of another pass or on another grid, for sums whose Add has
-// failed, and for sums of several shards of which some are counted here and others are not.
+// Errors: *param.Error for sums of another pass or on another grid, and for sums whose Add has
+// failed. *param.Error also for sums of several shards if only some of these shards are counted
+// here.
 func (a *Partial) Merge(other *Partial) error {
 	if !a.made() || other == a || !other.Of(a.pass) || other.hidden == a.hidden {
 		return param.New("partial.Merge", redacted,
@@ -258,8 +259,8 @@ func (a *Partial) Shards() []string {
 	return append([]string(nil), a.shards...)
 }
 
-// Check returns an error for sums that cannot be released together under a ledger that protects
-// the unit promised. It merges nothing. path names the sums in errors.
+// Check returns an error if the sums cannot be released together under a ledger that protects the
+// given unit, promised. It merges nothing. path names the sums in errors.
 //
 // Errors: *param.Error, joined.
 func Check(path string, p Pass, promised string, shards ...*Partial) error {

@@ -104,8 +104,8 @@ func values(t testing.TB, a *partial.Partial) []float64 {
 	return out
 }
 
-// TestShardsCountOnce: the result is the sum over all records, whatever the order of the shards,
-// and whatever the number of attempts and deliveries of each shard.
+// TestShardsCountOnce: the result is the sum over all records, for any order of the shards, and for
+// any number of attempts and deliveries of each shard.
 func TestShardsCountOnce(t *testing.T) {
 	const shards = 7
 	p, k := pass(t, "sums"), mechanism.NewKey()
@@ -276,8 +276,8 @@ func TestSealedSumsAreBound(t *testing.T) {
 	}
 }
 
-// TestSealedSumsTellNothing: without the key, sealed sums reveal nothing: no sum is in the bytes,
-// equal sums are sealed to different bytes, and their length does not depend on the records.
+// TestSealedSumsTellNothing: without the key, sealed sums reveal nothing. No sum is in the bytes,
+// and equal sums are sealed to different bytes. The length does not depend on the records.
 func TestSealedSumsTellNothing(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	seal := func(n int) []byte {
@@ -376,7 +376,7 @@ func TestUnitsTravel(t *testing.T) {
 	}
 }
 
-// TestNothingPrints: neither sums nor keys print their content.
+// TestNothingPrints: sums and keys do not print their content.
 func TestNothingPrints(t *testing.T) {
 	s, k := of(t, pass(t, "sums"), 1), mechanism.NewKey()
 	type holder struct {

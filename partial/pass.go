@@ -18,17 +18,17 @@ type Pass struct {
 // NewPass returns the pass that the given values identify. They must be all that its sums depend on
 // except the records: schema, noise, feature map, and earlier releases. All of them must be public.
 //
-// Errors: those of encoding/json for values that it cannot write.
+// Errors: the errors of encoding/json for values that it cannot write.
 func NewPass(what ...any) (Pass, error) {
 	text, err := json.Marshal(what)
 	if err != nil {
-		return Pass{}, fmt.Errorf("partial: naming a pass: %w", err)
+		return Pass{}, fmt.Errorf("partial.NewPass: %w", err)
 	}
 	return Pass{sha256.Sum256(text), true}, nil
 }
 
-// LocalPass returns a pass that exists only in this process, for sums that depend on something
-// that JSON cannot hold, such as a user-defined feature map.
+// LocalPass returns a pass that exists only in this process. It is for sums that depend on more
+// than JSON can hold, for example on a user-defined feature map.
 func LocalPass() Pass {
 	p := Pass{named: true}
 	_, _ = rand.Read(p.digest[:]) // never fails

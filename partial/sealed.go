@@ -15,9 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// magic is the beginning of sealed sums. It is followed by the length of the header and the
-// header, the length of the sealed note and the note, and the sums as sealed by
-// mechanism.Key.Seal. The header is authenticated together with note and sums.
+// magic is the beginning of sealed sums. It is followed by the length of the header, the header,
+// the length of the sealed note, the note, and the sums as sealed by mechanism.Key.Seal. The header
+// is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
 // header describes sealed sums and is not encrypted. It is the same whether or not the shard has
@@ -183,9 +183,8 @@ func onAnotherGrid(path string) error {
 // Open returns the sums that were sealed. They must be of the same pass as a, which may be empty
 // and does not change.
 //
-// Errors: mechanism.ErrSealed for bytes that are not sealed sums, that were changed, or that
-// another key sealed; *param.Error for sums of another pass or plan, and for sums on another
-// grid.
+// Errors: mechanism.ErrSealed for bytes that are not sealed sums, were changed, or were sealed
+// under another key; *param.Error for sums of another pass or plan, and for sums on another grid.
 func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if !a.made() {
 		return nil, refused("partial.Open")
@@ -222,7 +221,7 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 
 // OpenAll opens sealed sums and merges them into a.
 //
-// Errors: those of Open and Merge.
+// Errors: the errors of Open and Merge.
 func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
 	for _, s := range sealed {
 		o, err := a.Open(k, s)

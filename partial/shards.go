@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Shard names a set of records that is fixed before they are read: a file, or a range of one.
+// A Shard names a set of records that is fixed before they are read: a file, or a range of a file.
 // Names are public. Every attempt at a shard must read the same records.
 type Shard struct {
 	Name    string
@@ -21,7 +21,7 @@ type label struct {
 	real    bool     // see Partial.Real
 }
 
-// A turn says what a merge does to the sums.
+// A turn is the effect of a merge on the sums.
 type turn int
 
 const (

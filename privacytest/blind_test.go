@@ -135,8 +135,8 @@ type quiet struct{ *hidden }
 
 func (quiet) Error() string { return "failed" }
 
-// TestSharedObjectsAreNoFindings: a value that cannot be read is no finding if it is the same
-// object in both runs, and values may contain pointers to themselves.
+// TestSharedObjectsAreNoFindings: an unreadable value is no finding if it is the same object in
+// both runs. Values may also contain pointers to themselves.
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
@@ -220,9 +220,9 @@ func all(n int) (rows []int32) {
 	return rows
 }
 
-// TestStepsLookAtTheirSampleOnly: a step that reads more than its sample is caught, under both
-// relations, for Poisson samples and subsets, and for a differing row at the front, in the middle
-// and at the end.
+// TestStepsLookAtTheirSampleOnly: a step that reads more than its sample is caught. The test covers
+// both relations, Poisson samples and subsets, and a differing row at the front, in the middle and
+// at the end.
 func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	gaussian := accountant.Gaussian{NoiseMultiplier: 1}
 	for _, c := range []struct {
@@ -407,8 +407,7 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 	}
 }
 
-// TestNeighboursAreToldApart: the differing row is found in all pairs, so that samples can be
-// coupled.
+// TestNeighboursAreToldApart: the differing row is found in all pairs. Samples can then be coupled.
 func TestNeighboursAreToldApart(t *testing.T) {
 	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4),
 		records.Binary(2).WithLabels("a", "b")} {
@@ -475,8 +474,8 @@ func TestNormsOfMechanisms(t *testing.T) {
 	}
 }
 
-// TestGridsAreChecked: the check finds values that are not on the grid, and lowest bits that are
-// not fair coins.
+// TestGridsAreChecked: the check finds values off the grid, and lowest bits that are not fair
+// coins.
 func TestGridsAreChecked(t *testing.T) {
 	rng := newRand(1)
 	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000),

@@ -15,16 +15,17 @@ import (
 // present. The audit compares the success rate with the rate that (Epsilon, Delta) permits.
 //
 // The data should be tiny, the canary should be a worst-case record, and the score should be very
-// informative: for example, how far the parameters moved along the canary's gradient, or how
-// closely synthetic records resemble the canary. An audit with a weak score shows little, and an
-// audit that passes proves nothing. [Replay] finds faults that an audit cannot find.
+// informative. A good score is, for example, the distance that the parameters moved along the
+// canary's gradient, or the similarity of synthetic records to the canary. An audit with a weak
+// score shows little, and an audit that passes proves nothing. [Replay] finds faults that an audit
+// cannot find.
 //
 // Under [accountant.AddOrRemoveOne], Fit(false) trains without the canary. Under
 // [accountant.ReplaceOne], Fit(false) trains with another record in its place.
 //
 // Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning", 2020;
-// Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical
-// test is the one of [Claim].
+// Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical test
+// is the test of [Claim].
 type Canary[M any] struct {
 	// Fit trains with fresh noise at each call; the context of the training must not come from Seeded.
 	Fit            func(planted bool) (released M, err error)
@@ -46,8 +47,8 @@ type CanaryAudit struct {
 	Curve          []CanaryPoint
 }
 
-// CanaryPoint is one point of the trade-off between the two errors of an adversary who decides "the
-// canary was present" if the score is above a threshold.
+// CanaryPoint is one point of the trade-off between the two errors of an adversary. The adversary
+// decides "the canary was present" if the score is above a threshold.
 type CanaryPoint struct {
 	FalsePositive float64 // rate of the decision without the canary
 	TruePositive  float64 // counted rate of the decision with the canary
@@ -82,7 +83,7 @@ func (c Canary[M]) Refuted(tb testing.TB) bool {
 func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evidence) CanaryAudit {
 	tb.Helper()
 	if c.Fit == nil || c.Score == nil {
-		tb.Fatalf("privacytest.Canary: Fit and Score must both be set")
+		tb.Fatalf("privacytest.Canary: Fit or Score is nil: want both functions")
 	}
 	var out, in []float64
 	claim := Claim[bool]{
@@ -95,7 +96,7 @@ func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evide
 	claim.Run = func(planted bool) []float64 {
 		released, err := c.Fit(planted)
 		if err != nil {
-			tb.Fatalf("privacytest: training: %v", err)
+			tb.Fatalf("privacytest.Canary.Fit: %v", err)
 		}
 		s := c.Score(released)
 		if planted {
@@ -126,7 +127,7 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	}
 	bounds, err := accountant.TradeOff(c.Event, c.Relation, falsePositives()...)
 	if err != nil {
-		tb.Fatalf("privacytest: the training's event: %v", err)
+		tb.Fatalf("privacytest.Canary.Event: %v", err)
 	}
 	for i, b := range bounds {
 		points[i].AtMost = min(points[i].AtMost, b.TruePositive)

@@ -88,15 +88,16 @@ func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event,
 
 const (
 	auditDelta = 1e-3
-	// auditAlarm is the probability that an audit of sound code fails. Each audit of broken code has
-	// enough trainings: the logarithm of its p-value lies at least nine standard deviations below that
-	// of auditAlarm. This was measured over a dozen audits of each system. The weakest system,
-	// clusters and marginals, has a p-value of 10^-24 with a standard deviation of 10^±1.8.
+	// auditAlarm is the probability that an audit of sound code fails. Each audit of broken code
+	// has enough trainings: the logarithm of its p-value lies at least nine standard deviations
+	// below the logarithm of auditAlarm. This was measured over a dozen audits of each system. The
+	// weakest system, clusters and marginals, has a p-value of 10^-24 with a standard deviation of
+	// 10^±1.8.
 	auditAlarm = 1e-9
 )
 
-// pull returns the direction in which the canary moves the released numbers: the difference that
-// the canary makes to a run with almost no noise. The auditor chose the canary and the data, so the
+// pull returns the direction in which the canary moves the released numbers. This is the effect of
+// the canary on a run with almost no noise. The auditor chose the canary and the data, so the
 // auditor may use them.
 func (s system) pull(t testing.TB) []float64 {
 	t.Helper()
@@ -171,8 +172,8 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	return bill(plan), fitted(plan), nil
 }
 
-// classifier returns a user-defined loop over package sgd: multinomial logistic regression, whose
-// first gradient is known and whose audit is therefore sharp.
+// classifier returns a user-defined loop over package sgd. The loop trains multinomial logistic
+// regression. Its first gradient is known, so its audit is sharp.
 func classifier(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2),
@@ -335,7 +336,7 @@ func marginals(s records.Schema) planner {
 	}
 }
 
-// labelled returns rows of ones with the given labels.
+// labelled returns rows with the given labels. All values of the rows are 1.
 func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	t.Helper()
 	flat := make([]float32, s.Dim()*len(labels))
@@ -381,8 +382,8 @@ func auditing() bool {
 }
 
 // TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It logs the result
-// next to the rates that the accountant allows. It also proves that the same audit detects a run
-// that claims less than it spends.
+// next to the rates that the accountant allows. The test also proves that the same audit detects a
+// run with a claim below its cost.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
 	trainings := 50
 	if auditing() {
@@ -402,9 +403,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 	}
 }
 
-// lying is an architecture whose networks report norms that are a hundred times too small, like a
-// mistake in SquaredNorms, so that no gradient is clipped. The networks compute their clipped sums
-// themselves: for other networks package sgd measures the norms.
+// lying is an architecture with a mistake in SquaredNorms: its networks report norms a hundred
+// times too small. So no gradient is clipped. The networks compute their clipped sums themselves:
+// for other networks package sgd measures the norms.
 type lying struct{ models.VAE }
 
 func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {

@@ -16,12 +16,12 @@ import (
 //	privacytest.Claim[[]float64]{Run: noisyCount, D0: rows, D1: rows[1:],
 //		Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
 //
-// The first third of the draws chooses the event that contradicts the claim most, and the data
-// set on which this event should be more likely. The remaining draws test the event. Each of them
-// is from a data set chosen by a coin. Given the total number of times that the event happened, the
-// number of times on the more likely data set is then binomial, with a probability that the claim
-// bounds. A sound Run is refuted with probability at most FalseAlarm, for any kind of output. The
-// probability is exactly FalseAlarm if the claim holds with equality for the chosen event.
+// The first third of the draws chooses the event that contradicts the claim most. It also chooses
+// the data set on which this event should be more likely. The remaining draws test the event. Each
+// of them is from a data set chosen by a coin. Given the total number of events, the number of
+// events on the more likely data set is binomial. The claim bounds its success probability. A sound
+// Run is refuted with probability at most FalseAlarm, for any kind of output. The probability is
+// exactly FalseAlarm if the claim holds with equality for the chosen event.
 //
 // A claim that passes is not proven. The test misses a leak that shows in none of the tried events,
 // or only on other data. [Replay] finds faults that statistics cannot find.
@@ -110,7 +110,7 @@ func (c Claim[D]) validate(tb testing.TB) {
 	tb.Helper()
 	switch {
 	case c.Run == nil:
-		tb.Fatalf("privacytest.Claim.Run: not set")
+		tb.Fatalf("privacytest.Claim.Run: nil: want a function")
 	case !(c.Epsilon >= 0):
 		tb.Fatalf("privacytest.Claim.Epsilon: %v: must be zero or positive", c.Epsilon)
 	case !(c.Delta >= 0 && c.Delta < 1):
@@ -120,12 +120,13 @@ func (c Claim[D]) validate(tb testing.TB) {
 	}
 }
 
-// testedPerChosen is the number of draws that test the event for each draw that chooses it. Few
-// draws are enough for a rough choice, and the test benefits from every draw.
+// testedPerChosen is the number of testing draws for each draw that chooses the event. Few draws
+// are enough for a rough choice, and the test benefits from every draw.
 const testedPerChosen = 2
 
-// evidence tests the event that ranks highest. It divides the draws between the data sets in the
-// proportion that best distinguishes the event's ε from the ε that aim returns for the rank.
+// evidence tests the event that ranks highest. aim returns an ε for the event's rank. The draws are
+// divided between the data sets in the proportion that best distinguishes the event's ε from aim's
+// ε.
 func (c Claim[D]) evidence(rank ranking, aim func(rank float64) float64) Evidence {
 	n := c.Samples
 	if n == 0 {

@@ -135,8 +135,8 @@ func (v sample) count(e event) int {
 	return v.none
 }
 
-// candidates returns the events that are tried: half-lines that begin at the quantiles of both
-// samples, values that occur often, and NaN.
+// candidates returns the events to try: half-lines from the quantiles of both samples, values that
+// occur often, and NaN.
 func candidates(s score, x, y []float64) []event {
 	list := []event{{score: s, relation: notANumber}}
 	const cuts = 200

@@ -37,12 +37,12 @@ func (e event) holds(out []float64) bool {
 }
 
 // ranking returns how promising an event is. The event happened k0 times in n draws from the data
-// set on which it should be more likely, and k1 times in n draws from the other data set. The
-// ranking only chooses the event; the test that follows is exact for any choice.
+// set on which it should be more likely. It happened k1 times in n draws from the other data set.
+// The ranking only chooses the event; the test that follows is exact for any choice.
 type ranking func(k0, k1, n int) float64
 
 // contradicts ranks events by how clearly they would refute a claim. It uses the signed root of the
-// binomial deviance, which is about standard normal for an event in which the claim is exact.
+// binomial deviance. For an event in which the claim is exact, this root is about standard normal.
 // Events that are too rare to refute the claim come last.
 func contradicts(epsilon, delta, alpha float64) ranking {
 	p := 1 / (1 + math.Exp(-epsilon))

@@ -68,7 +68,7 @@ func TestFalseAlarmRate(t *testing.T) {
 
 // TestFalseAlarmsOfCorrectTwins: the correct mechanisms of claims are refuted at most at the stated
 // rate, and their lower bounds are wrong at most at this rate. Many of these mechanisms are more
-// private than they claim. The limits are those of TestFalseAlarmRate.
+// private than they claim. The limits are the same as in TestFalseAlarmRate.
 func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	runs, above := 100, 11
 	if *audit {
@@ -89,8 +89,8 @@ func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	}
 }
 
-// TestPValueIsUniform: given the number of events, the probabilities of all outcomes whose p-value
-// is at most alpha add up to alpha. The test computes these probabilities without random draws.
+// TestPValueIsUniform: for a given number of events, the outcomes with a p-value of at most alpha
+// have total probability alpha. The test computes these probabilities without random draws.
 func TestPValueIsUniform(t *testing.T) {
 	for _, epsilon := range []float64{0, 0.5, 3} {
 		for _, n := range []int{1, 2, 7, 100, 3000} {

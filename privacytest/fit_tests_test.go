@@ -32,7 +32,7 @@ func noisy(t *testing.T, ctx context.Context, std float64, n int) []float64 {
 	return out
 }
 
-// failures counts the errors that a check reports, for checks that must fail.
+// failures counts the errors reported by a check that must fail.
 type failures struct {
 	testing.TB
 	count int
@@ -125,8 +125,8 @@ func TestSeededRepeatsAndSaysSo(t *testing.T) {
 	}
 }
 
-// TestSamplesAreCoupled: data sets that share their first rows have the same of these rows in every
-// sample, with the same keys.
+// TestSamplesAreCoupled: two data sets share their first rows. Every sample holds the same of these
+// rows in both data sets, with the same keys.
 func TestSamplesAreCoupled(t *testing.T) {
 	draw := func(n int) ([]int32, []uint64) {
 		ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
@@ -192,8 +192,8 @@ func TestOneRunAudit(t *testing.T) {
 			return s, nil
 		}
 	}
-	// Laplace noise of scale 1 on each canary is 1-private. Half of the canaries are guessed, those
-	// with the most extreme scores.
+	// Laplace noise of scale 1 on each canary is 1-private. Half of the canaries are guessed: the
+	// canaries with the most extreme scores.
 	o := OneRun{Train: score(1), Canaries: m, Guesses: m / 2, FalseAlarm: 1e-9}
 	o.Check(t, 1)
 	o.Train = score(0.1)
@@ -230,7 +230,7 @@ func TestClopperPearsonCovers(t *testing.T) {
 }
 
 // TestReplayFindsPanicsAndErrors: differences between errors, ledgers and releases of the two runs
-// are findings. Equal errors and equal results with NaN are not.
+// are findings. Equal errors and equal results with NaN are no findings.
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
 		Run: func(context.Context, *accountant.Ledger, int) (any, error) {

@@ -26,8 +26,8 @@ type frozenPart struct {
 	frozen
 }
 
-// freeze copies v. Floats are copied by their bits, so that NaN equals itself and −0 differs from
-// 0. Slices are copied up to their capacity, because elements beyond their length are in memory and
+// freeze copies v. Floats are copied by their bits, so NaN equals itself and −0 differs from 0.
+// Slices are copied up to their capacity, because elements beyond their length are in memory and
 // can be resliced. Slices of bytes are copied up to their length, because buffers of the standard
 // library leave arbitrary bytes beyond it. A pointer that occurs again is represented by the number
 // of its first occurrence.

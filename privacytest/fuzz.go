@@ -58,7 +58,7 @@ func (g *generator) encode(rows []row) []byte {
 	return raw
 }
 
-// mostFuzzed bounds the rows of a fuzzed data set, so that a check is quick.
+// mostFuzzed bounds the rows of a fuzzed data set. A check is then quick.
 const mostFuzzed = 32
 
 // decode reads whole rows, at most mostFuzzed of them.

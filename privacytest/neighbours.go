@@ -19,10 +19,10 @@ type Pair struct {
 
 // Neighbours returns pairs of neighbouring data sets that are hard cases for a schema. The common
 // records are none, few, many or all equal. The added, removed or changed record is the most
-// extreme record that the schema permits, or lies outside the schema: it is not a number, infinite,
-// −0, far out of bounds, has the largest number of items or none, or has a label that does not
-// exist. All such values may occur, because records are clamped when they are read, not when they
-// are made.
+// extreme record that the schema permits, or lies outside the schema. Its values may be NaN,
+// infinite, −0 or far out of bounds. It may have the largest number of items or none, or a label
+// that does not exist. All such values may occur, because records are clamped when they are read,
+// not when they are made.
 //
 // Under AddOrRemoveOne the neighbour has one record more. Under ReplaceOne one of its records
 // differs: the last, the first, or one in the middle. n bounds the number of common records. The
@@ -58,8 +58,8 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
 // Edges returns pairs of neighbouring data sets of more than 8,192 records. They differ at the
-// front, in the middle, at the end, and on either side of the boundaries of chunks of 2,048, 4,096
-// and 8,192 records.
+// front, in the middle, at the end, and near the boundaries of chunks. The chunks have 2,048, 4,096
+// or 8,192 records, and the pairs differ on either side of a boundary.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}

@@ -14,7 +14,7 @@ import (
 
 // OneRun audits a whole training from a single run. Each canary is planted with probability one
 // half, independently of the others. Train trains on the planted canaries (and on any other
-// records). It returns a score for every canary, which is high if the canary seems to have been
+// records). It returns a score for every canary. The score is high if the canary seems to have been
 // present. The canaries with the Guesses/2 highest scores are then guessed "in", and the canaries
 // with the Guesses/2 lowest scores "out".
 //
@@ -65,7 +65,7 @@ func (o OneRun) Audit(tb testing.TB) Audit {
 	}
 	scores, err := o.Train(planted)
 	if err != nil {
-		tb.Fatalf("privacytest: training: %v", err)
+		tb.Fatalf("privacytest.OneRun.Train: %v", err)
 	}
 	if len(scores) != len(planted) {
 		tb.Fatalf("privacytest.OneRun.Train returned %d scores for %d canaries: it must return one "+

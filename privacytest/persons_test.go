@@ -110,7 +110,7 @@ func fitMST(s records.Schema, b accountant.Budget) fitting {
 }
 
 // TestSystemsUnderReplayByPerson: a whole person is added, removed or replaced. The person has one,
-// three or thirty rows, of which at most three are kept. No input of a mechanism changes by more
+// three or thirty rows, and at most three rows are kept. No input of a mechanism changes by more
 // than the declared effect.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
@@ -139,7 +139,7 @@ func TestTrainingUnderReplayByPerson(t *testing.T) {
 }
 
 // TestNeighboursByPerson: the pairs differ in one person. The person has one row, three rows or
-// thirty rows, of which three are kept.
+// thirty rows; three of the thirty are kept.
 func TestNeighboursByPerson(t *testing.T) {
 	s := records.Interval(2, 0, 1).WithLabels("a", "b").ByPerson(3)
 	for _, r := range relations {

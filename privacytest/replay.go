@@ -20,13 +20,14 @@ import (
 // and the run on Neighbour gets the recorded outputs. Ledger lines, sampling probabilities, noise
 // scales, shapes, the order of calls, errors, panics and the visible result of Run must then be
 // identical. The distance between the inputs of each mechanism must be at most the declared effect.
-// If the row that was added or replaced is not in a step's sample, the step's inputs must be equal:
-// amplification by sampling requires that a step reads only its Poisson sample or its subset.
-// A sample must be drawn from as many rows as the data set has, so that a record counts for one
-// row. If D has no known number of rows, or the sample is of one of several disjoint parts, only
-// the numbers for both data sets are compared. In a part the changed row has another number, which
-// is known exactly if the row is the first or the last one of the data. Otherwise some steps that
-// read more than their samples are not found. Parts must keep the order of the rows.
+// If a step's sample does not hold the added or replaced row, the step's inputs must be equal.
+// Amplification by sampling holds only for steps that read nothing but their Poisson sample or
+// subset. A record must count for one row, so the number of rows of a sample's source must equal
+// the size of the data set. This number is unknown for some types D and for samples of disjoint
+// parts. Replay then only compares the numbers for both data sets.
+// In a part the changed row has another number. Replay knows it exactly if the row is the first or
+// the last one of the data. Otherwise it may overlook a step that reads more than its sample. Parts
+// must keep the order of the rows.
 //
 // Either everything is compared or the test fails. Visible values are copied when Run returns,
 // including unexported fields, maps, interfaces and elements beyond the length of slices. A
@@ -50,7 +51,7 @@ type Replay[D any] struct {
 	// reach branches that only some samples take.
 	Seeds int
 	// Changed lists the numbers of the rows in which Data and Neighbour differ. It is needed under
-	// replace-one if D is neither a slice nor records.Data.
+	// replace-one, unless D is a slice or records.Data.
 	Changed []int
 }
 
@@ -65,8 +66,9 @@ func (r Replay[D]) Check(tb testing.TB) {
 // Findings returns the differences that distinguish the neighbours. It is empty if the test finds
 // none on these neighbours.
 //
-// If samples are drawn, further seeds are tried, up to mostSeeds, until some sample has left out
-// the changed row. Only then can the test show whether a step reads more than its sample.
+// If samples are drawn, further seeds are tried until some sample has left out the changed row. At
+// most mostSeeds seeds are tried. Without such a sample, the test cannot show whether a step reads
+// more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
 	seeds := r.Seeds

@@ -112,8 +112,8 @@ func personRows(p *records.Persons) []frozen {
 }
 
 // numbering returns a function that gives every row the same number in both data sets. This is the
-// row's number in the smaller data set, or the last number for the row that only the larger data
-// set has. numbering returns nil if the numbers already agree.
+// row's number in the smaller data set. A row that only the larger data set has gets the last
+// number. numbering returns nil if the numbers already agree.
 func (c change) numbering(larger bool) func(row int) int {
 	if !c.known || !larger || c.extra < 0 || c.extra == c.size-1 {
 		return nil

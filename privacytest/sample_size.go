@@ -7,13 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// sizesDiffer reports whether the numbers of rows that two samples were drawn from differ as
-// those of neighbours must: by one under add/remove, by none under replace-one. If a record
-// counted for more than one row, it would be drawn with a larger probability than the event's.
+// sizesDiffer compares the numbers of rows from which two samples were drawn. It reports whether
+// they differ as required for neighbours: by one under add/remove, and not at all under
+// replace-one. If a record counted for more than one row, it would be drawn with a larger
+// probability than the event's.
 //
-// A part of disjoint records may be one that the added record is not in, and then has as many rows
-// as before. Its samples hold the same rows, so its inputs must be the same. A replaced record may
-// leave one part and enter another.
+// The added record may be outside a part of disjoint records. The part then has the same number of
+// rows as before. Its samples hold the same rows, so its inputs must be the same.
+// A replaced record may leave one part and enter another.
 func (t *tape) sizesDiffer(a, b int, inPart bool) bool {
 	d := max(a, b) - min(a, b)
 	return d == 0 && (!t.addition || inPart) || d == 1 && (t.addition || inPart)

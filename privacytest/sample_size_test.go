@@ -11,9 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// each returns steps on Poisson samples in which every record has several rows: it counts if any
-// of them is drawn. Only with one row is it drawn with the event's probability. If inParts, the
-// records are in two disjoint parts, by their sign.
+// each returns steps on Poisson samples in which every record has several rows. A record counts if
+// any of its rows is drawn. A record with a single row is drawn with the event's probability. If
+// inParts is set, the records are in two disjoint parts, by their sign.
 func each(rows int, inParts bool) func(context.Context, *accountant.Ledger, []float64) (any,
 	error) {
 	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
@@ -74,8 +74,8 @@ func severalRows(ctx context.Context, l *accountant.Ledger, d []float64, each in
 
 // TestARecordCountsForOneRowOfASample: if a record counts for 50 rows of a Poisson sample, it is
 // drawn with up to 50 times the event's probability. Replay finds this in the first seed, for every
-// place of the changed record, for data of known and of unknown size, and in disjoint parts. The
-// same steps with one row for each record pass.
+// place of the changed record. It also finds this for data of unknown size and in disjoint parts.
+// The same steps with one row for each record pass.
 func TestARecordCountsForOneRowOfASample(t *testing.T) {
 	type hidden struct{ rows []float64 }
 	base := make([]float64, 19)
@@ -165,8 +165,8 @@ func TestStepsInParts(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutRecords: a sample from more rows than there are records is reported, although
-// both data sets have as many rows without records.
+// TestRowsWithoutRecords: a sample from more rows than records is reported, although both data sets
+// have the same number of rows without records.
 func TestRowsWithoutRecords(t *testing.T) {
 	run := func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("step", accountant.PoissonSampled{Probability: 0.5,

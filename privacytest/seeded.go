@@ -11,7 +11,7 @@ import (
 // Seeded returns a context in which the noise, samples and keys of every run are a function of
 // the seed and of the order of the runs. Poisson samples are coupled: whether a row is drawn
 // depends only on the seed, the run, the step and the row's number. So a row with the same number
-// in two data sets is in both samples or in neither.
+// in two data sets is in both samples, or in none of them.
 //
 // Guarantee: none. Every ledger that such a run spends from is marked
 // "deterministic test noise: not private".

@@ -278,8 +278,8 @@ func distance(a, b *entropy.Release) float64 {
 	return math.Sqrt(square)
 }
 
-// tolerance returns the distance that rounding errors can explain: the errors of float64 in this
-// package and, if the sums were made in float32, the errors of the sums.
+// tolerance returns the distance that rounding errors can explain. These are the errors of float64
+// in this package and, if the sums were made in float32, the errors of the sums.
 func tolerance(a, b *entropy.Release) float64 {
 	slack := 1e-9 * b.Effect
 	if !b.Inexact {

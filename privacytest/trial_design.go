@@ -7,11 +7,11 @@ import (
 )
 
 // design describes how an event chosen beforehand is tested. For each trial a coin chooses one of
-// the two data sets, or neither. A trial on neither is called a phantom and counts as if the event
+// the two data sets, or none. A trial on no data set is called a phantom. It counts as if the event
 // had happened on the less likely data set.
 //
 // Among the trials in which the event happened, the number on the more likely data set is then
-// binomial, with odds odds·P₀/(P₁ + δ·e^−ε), where P₀ and P₁ are the event's probabilities. The
+// binomial. Its odds are odds·P₀/(P₁ + δ·e^−ε), where P₀ and P₁ are the event's probabilities. The
 // claim P₀ ≤ e^ε·P₁ + δ is equivalent to the claim that these odds are at most odds·e^ε. The test
 // is exact because the phantoms account for δ without an estimate.
 type design struct {
@@ -25,7 +25,7 @@ type tally struct {
 	design
 	runs, happened [2]int
 	// marks holds one uniform number on (0, 1) for each phantom, ascending. The phantoms at ε are
-	// those whose mark is below e^−ε, so that one tally can be tested at every ε.
+	// the phantoms with a mark below e^−ε. So one tally can be tested at every ε.
 	marks []float64
 	coin  float64 // breaks ties
 }
@@ -59,10 +59,10 @@ func number(b bool) int {
 	return 0
 }
 
-// pValue returns the probability of at least the observed number of events on the more likely data
-// set, if the claim is exact at this ε. The probability of exactly that number is multiplied by
-// coin. With a uniform coin the p-value is uniform too; with coin = 1 it is the classical,
-// conservative p-value. The p-value is 1 if the event never happened.
+// pValue assumes that the claim is exact at this ε. It returns the probability of at least the
+// observed number of events on the more likely data set. The probability of exactly that number is
+// multiplied by coin. With a uniform coin the p-value is uniform too; with coin = 1 it is the
+// classical, conservative p-value. The p-value is 1 if the event never happened.
 func (t tally) pValue(epsilon, coin float64) float64 {
 	phantoms, _ := slices.BinarySearch(t.marks, math.Exp(-epsilon))
 	return t.tail(epsilon, coin, phantoms)

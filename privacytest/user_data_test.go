@@ -168,7 +168,7 @@ func TestNoRecordInTwoShards(t *testing.T) {
 	}
 }
 
-// TestUnitsAreHeldTo: a ledger whose guarantee is for users refuses data that are not declared as
+// TestUnitsAreHeldTo: a ledger with a guarantee for users refuses data that are not declared as
 // grouped by user.
 func TestUnitsAreHeldTo(t *testing.T) {
 	for _, c := range replayed {

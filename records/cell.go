@@ -93,7 +93,7 @@ func (k *cellCode) total() int {
 }
 
 // number moves a raw number into the schema: it is clamped, and rounded if the column holds whole
-// numbers. The result is NaN exactly for a missing value in a column that declares one.
+// numbers. The result is NaN exactly for a missing value in a column that allows missing values.
 func (k *cellCode) number(v float64) float64 {
 	if v != v {
 		if k.missing {
@@ -109,7 +109,7 @@ func (k *cellCode) number(v float64) float64 {
 }
 
 // tickOf moves a raw tick into the schema. The result is missingTick exactly for a missing value in
-// a column that declares one.
+// a column that allows missing values.
 func (k *cellCode) tickOf(v int64) int64 {
 	switch {
 	case k.kind == IdentifierColumn:
@@ -122,8 +122,8 @@ func (k *cellCode) tickOf(v int64) int64 {
 	return 0
 }
 
-// level moves a raw code into the schema: the result is one of the levels, or missingLevel exactly
-// for a missing value in a column that declares one.
+// level moves a raw code into the schema. The result is a level, or missingLevel exactly for a
+// missing value in a column that allows missing values.
 func (k *cellCode) level(code uint16) uint16 {
 	switch {
 	case code < k.levels:

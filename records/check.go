@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// maxDefects is the number of defects that are reported one by one.
+// maxDefects is the number of defects that are reported individually.
 const maxDefects = 20
 
 // A Defect is one violation of the schema by a record. It states the place and the kind of the
@@ -64,9 +64,9 @@ func (d *defects) err() error {
 }
 
 // Check is a strict test that the owner of the data may run before a fit. It reports values that
-// are not numbers, values and labels outside the schema, items outside the universe, sets with too
-// many items, and rows of a table that break one of the schema's constraints. Algorithms do not
-// call Check: they read clamped records.
+// are not numbers, values and labels outside the schema, and items outside the universe. It also
+// reports sets with too many items, and rows of a table that break a constraint of the schema.
+// Algorithms do not call Check: they read clamped records.
 //
 // Guarantee: none. The result depends on the records and is not private: show it only to the owner
 // of the records. Errors: the first twenty *[Defect] values, joined, and the number of further
@@ -144,8 +144,8 @@ func (d *defects) labels(labels []int32, base int, s Schema) {
 	}
 }
 
-// checkEncoded tests the encoded records that a user-defined type returns, which should already
-// obey the schema.
+// checkEncoded tests the encoded records of a user-defined type. These should already obey the
+// schema.
 func checkEncoded(d Data) error {
 	const chunk = 1024
 	var (

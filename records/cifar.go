@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// CIFARForm says which of the CIFAR data sets a file belongs to, and which labels are read.
+// CIFARForm names the CIFAR data set of a file and the labels to read.
 type CIFARForm int
 
 // The forms.
 const (
 	CIFAR10        CIFARForm = iota // one label: 10 classes
-	CIFAR100Fine                    // two labels, the second of which is read: 100 classes
-	CIFAR100Coarse                  // two labels, the first of which is read: 20 classes
+	CIFAR100Fine                    // two labels; the second is read: 100 classes
+	CIFAR100Coarse                  // two labels; the first is read: 20 classes
 )
 
 // The sizes of a CIFAR record.
@@ -24,8 +24,7 @@ const (
 	cifarPixels = cifarSide * cifarSide
 )
 
-// labels returns the number of labels that a record begins with, and the index of the one that is
-// read.
+// labels returns the number of labels at the start of a record, and the index of the label to read.
 func (f CIFARForm) labels() (count, read int) {
 	switch f {
 	case CIFAR100Fine:
@@ -78,7 +77,7 @@ func ReadCIFAR(r io.Reader, form CIFARForm, s Schema, limits ...Limits) (*Table,
 
 // OpenCIFAR is [ReadCIFAR] on several files in order, such as the five training files of CIFAR-10.
 //
-// Errors: those of [ReadCIFAR] and of the file system.
+// Errors: see [ReadCIFAR]; also errors of the file system.
 func OpenCIFAR(form CIFARForm, s Schema, paths []string, limits ...Limits) (*Table, error) {
 	return withFiles(paths, nil, func(files []io.Reader) (*Table, error) {
 		return readCIFAR(files, form, s, limits)
@@ -144,7 +143,7 @@ func appendCIFAR(in *input, form CIFARForm, levels []uint8, labels []int32) ([]u
 }
 
 // WriteCIFAR writes images in CIFAR's binary format, each value as the nearest of 256 levels. If
-// the format has two labels, the one that the table does not hold is written as 0. A table without
+// the format has two labels, the label that the table lacks is written as 0. A table without
 // classes is written with labels of 0.
 //
 // Errors: the writer's; *[param.Error] for other images.

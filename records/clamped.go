@@ -18,10 +18,11 @@ var ErrData = errors.New("the data set failed while it was read")
 // readers do, and replaces invalid labels by the first class. Private algorithms whose sensitivity
 // depends on the schema read records through Clamped, since Data may be user-defined.
 //
-// Schema and length are read once. If d fails to return a batch, by a panic, by runtime.Goexit or
-// with a wrong shape, each of its rows is read again separately, and rows that fail again become
-// neutral: zeros clamped into the schema, empty sets, and the first class. So an unreadable record
-// does not affect others if d treats each row separately. [Failed] reports every failure.
+// Schema and length are read once. If d fails to return a batch, each row of the batch is read
+// again separately. A panic, a call of runtime.Goexit and a wrong shape are failures. Rows that
+// fail again become neutral: zeros clamped into the schema, empty sets, and the first class. So an
+// unreadable record does not affect others if d treats each row separately. [Failed] reports every
+// failure.
 func Clamped(d Data) Data {
 	if d == nil {
 		return nil
@@ -29,8 +30,8 @@ func Clamped(d Data) Data {
 	return guard(d, false)
 }
 
-// Guarded is [Clamped] for algorithms whose sensitivity does not depend on values, such as
-// algorithms that clip each record's contribution. Values of dense records are passed on unchanged,
+// Guarded is [Clamped] for algorithms whose sensitivity does not depend on values, for example
+// because they clip each record's contribution. Values of dense records are passed on unchanged,
 // including NaN. Shapes, labels, items and failures are handled as by Clamped; dense rows that fail
 // are zero.
 func Guarded(d Data) Data { return guard(d, true) }
@@ -131,8 +132,8 @@ func (c *clamped) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// fill reads n rows of the data, one by one if reading them together fails, and clamps them into
-// the schema.
+// fill reads n rows of the data and clamps them into the schema. If reading them together fails, it
+// reads them one at a time.
 func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.Batch)) {
 	keys := b.Keys
 	all, ok := c.read(0, n, read)

@@ -59,7 +59,8 @@ func TestARowThatFailsMovesNoOther(t *testing.T) {
 	}
 }
 
-// sameButOne checks that two batches agree, except that row neutral of the first is neutral.
+// sameButOne checks that row neutral of batch got is neutral, and that all other rows of the two
+// batches agree.
 func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) {
 	t.Helper()
 	if got.Rows != want.Rows || !slices.Equal(got.Index, want.Index) {

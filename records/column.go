@@ -146,7 +146,7 @@ func (c Column) WithAlias(level string, texts ...string) Column {
 	return c
 }
 
-// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo, which suits counts and amounts
+// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo. This suits counts and amounts
 // that are mostly small and sometimes very large. Within 1 of the lower bound, in the unit of the
 // column, values stay almost evenly spaced.
 func (c Column) Logarithmic() Column {
@@ -155,7 +155,8 @@ func (c Column) Logarithmic() Column {
 }
 
 // WithBounds returns the column with other public bounds. The bounds of a datetime are in seconds
-// since 1970, those of a duration in seconds. Both stay on the grid of the column's precision.
+// since 1970, and the bounds of a duration are in seconds. The upper bound is rounded down to a
+// whole number of steps of the precision above the lower bound.
 func (c Column) WithBounds(lo, hi float64) Column {
 	switch c.kind {
 	case IntegerColumn:

@@ -115,11 +115,11 @@ func columnKindList() string {
 	return strings.Join(names, ", ")
 }
 
-// ownFields returns an error if j has a field that its kind does not have, or lacks a field that
-// its kind needs.
+// ownFields returns an error if j has a field without a meaning for kind k, or lacks a field that k
+// needs.
 func (j columnJSON) ownFields(k ColumnKind) error {
 	wrong := func(what string) error {
-		return fmt.Errorf("records: schema: column %.40q: %s", j.Name, what)
+		return fmt.Errorf("records: schema: column %.40q of type %v: %s", j.Name, k, what)
 	}
 	number := k != 0 && !k.hasLevels() && k != IdentifierColumn
 	timed := k == DatetimeColumn || k == DurationColumn
@@ -144,7 +144,8 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	case DatetimeColumn:
 		var from, to string
 		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
-			return c, errors.New("the bounds of a datetime must be strings")
+			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"2026-01-31T12:00:00Z\"",
+				j.Lo, j.Hi)
 		}
 		lo, fine := parseMoment(from)
 		hi, too := parseMoment(to)
@@ -165,7 +166,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	case DurationColumn:
 		var from, to string
 		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
-			return c, errors.New("the bounds of a duration must be strings such as 1h30m")
+			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"1h30m\"", j.Lo, j.Hi)
 		}
 		var lo, hi time.Duration
 		for _, f := range []struct {
@@ -173,7 +174,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 			text string
 		}{{&lo, from}, {&hi, to}, {&c.step, j.Precision}} {
 			if *f.into, err = time.ParseDuration(f.text); err != nil {
-				return c, fmt.Errorf("%.40q: want a length of time such as 1h30m", f.text)
+				return c, fmt.Errorf("bound or precision %.40q: want a length of time such as 1h30m", f.text)
 			}
 		}
 		return c.withDurations(lo, hi), nil
@@ -188,7 +189,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	}
 	var lo, hi float64
 	if err := errors.Join(json.Unmarshal(j.Lo, &lo), json.Unmarshal(j.Hi, &hi)); err != nil {
-		return c, errors.New("the bounds must be numbers")
+		return c, fmt.Errorf("bounds %.40s, %.40s: want numbers", j.Lo, j.Hi)
 	}
 	return c.WithBounds(lo, hi), nil
 }
@@ -198,8 +199,8 @@ func tableSchemaOf(columns []columnJSON) (Schema, error) {
 	buckets := 0
 	for _, j := range columns {
 		if buckets += min(max(j.Buckets, 0), maxLevels+1); buckets > maxBuckets {
-			return Schema{}, fmt.Errorf("records: schema: more than %d buckets in all columns together",
-				maxBuckets)
+			return Schema{}, fmt.Errorf("records: schema: at least %d buckets in all columns together: "+
+				"want at most %d", buckets, maxBuckets)
 		}
 	}
 	var read []Column

@@ -25,7 +25,7 @@ type Span struct{ Lo, Hi float32 }
 // encoded parts. Records still have to pass an [Enforcer]: coordinates are rounded, so a condition
 // may be off by 2⁻²⁴ of a column's range.
 //
-// Errors: those of [NewEnforcer].
+// Errors: see [NewEnforcer].
 func Conditions(s Schema, list []Constraint) ([]Condition, error) {
 	e, err := NewEnforcer(s, list...)
 	if err != nil || s.table == nil {
@@ -155,8 +155,8 @@ func (k *cellCode) order(a, b token) int {
 }
 
 // firstCoordinate returns the smallest coordinate in [0, 1] for which a monotone predicate is true,
-// or the float32 after 1 if there is none. It searches over the bits, which have the same order as
-// the positive numbers that they represent.
+// or the float32 after 1 if there is none. It searches over the bits: positive numbers and their
+// bits have the same order.
 func firstCoordinate(is func(u float32) bool) float32 {
 	lo, hi := uint32(0), math.Float32bits(1)+1
 	for lo < hi {
@@ -197,7 +197,7 @@ type JointCondition struct {
 // levels or are the class. It omits constraints with a column that enforcing the list may change,
 // as [Conditions] does.
 //
-// Errors: those of [NewEnforcer].
+// Errors: see [NewEnforcer].
 func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {
 	e, err := NewEnforcer(s, list...)
 	if err != nil || s.table == nil {

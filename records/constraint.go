@@ -10,7 +10,7 @@ import (
 
 // Constraint is a public rule that generated records obey. It is declared with a schema by
 // [Schema.WithConstraints], or for one draw. Records that are read need not obey it; [Check]
-// reports those that do not.
+// reports records that break it.
 //
 // Enforcing a constraint uses only its declaration and generated records. It is post-processing and
 // changes no guarantee.
@@ -52,8 +52,8 @@ func Within(column string, lo, hi any) Constraint {
 		hi: valueText(hi)}
 }
 
-// Only requires a column to hold one of the given values, written as for [Within] or as names of
-// levels. A nil among them allows a missing value.
+// Only requires a column to hold one of the given values. They are written as for [Within] or as
+// names of levels. A nil among the values allows a missing value.
 func Only(column string, values ...any) Constraint {
 	c := Constraint{kind: onlyConstraint, columns: []string{column}}
 	for _, v := range values {
@@ -62,8 +62,8 @@ func Only(column string, values ...any) Constraint {
 	return c
 }
 
-// Ascending requires the value of each column to be at most the value of the next column: for
-// example, the days on which an order was placed, sent and received. The columns must all be
+// Ascending requires the value of each column to be at most the value of the next column. An
+// example is the days on which an order was placed, sent and received. The columns must all be
 // numbers, all datetimes, all durations, or all of the same ordered levels. Missing values are
 // skipped.
 func Ascending(columns ...string) Constraint {
@@ -75,24 +75,26 @@ func StrictlyAscending(columns ...string) Constraint {
 	return Constraint{kind: strictlyConstraint, columns: slices.Clone(columns)}
 }
 
-// Combinations requires the values of several columns together to be one of the given rows, such as
-// a town and its country. A value is given as its text in files, "" if it is missing.
+// Combinations requires the values of several columns together to form one of the given rows. For
+// example, a row may hold a town and its country. A value is given as its text in files, "" if it
+// is missing.
 func Combinations(columns []string, rows ...[]string) Constraint {
 	return Constraint{kind: combinationConstraint, columns: slices.Clone(columns), rows: rows}
 }
 
-// Determines requires the last column to be a function of the columns before it: two records with
-// the same values in these columns have the same value in the last column. Known rows, each with
-// one text per column, fix the function for some values. For all other values, the first generated
-// record that has them fixes the function. The function is never learnt from sensitive records.
+// Determines requires the last column to be a function of the columns before it. Two records with
+// the same values in these columns then have the same value in the last column. Known rows, each
+// with one text per column, fix the function for some values. For all other values, the first
+// generated record with these values fixes the function. The function is never learnt from
+// sensitive records.
 //
 // Enforcing the constraint sets the last column, so the constraint alone rejects no record.
 func Determines(columns []string, known ...[]string) Constraint {
 	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: known}
 }
 
-// Unique requires that no two records of a draw have the same values in all of the columns, and
-// that none of these values is missing. Values of an [Identifier] column are always unique.
+// Unique requires that no two records of a draw have the same values in all of the columns. None of
+// these values may be missing. Values of an [Identifier] column are always unique.
 func Unique(columns ...string) Constraint {
 	return Constraint{kind: uniqueConstraint, columns: slices.Clone(columns)}
 }
@@ -245,9 +247,9 @@ func (j constraintJSON) constraint() (Constraint, error) {
 }
 
 // WithConstraints returns the schema of a table with rules that generated records obey. They
-// replace the rules that the schema had. They are applied in the given order, so a constraint that
-// sets a column by [Determines] must come before constraints that depend on that column. Schemas
-// that differ only in constraints are [Schema.Equal].
+// replace the rules that the schema had. They are applied in the given order. So a [Determines]
+// constraint must come before the constraints that depend on its last column. Schemas that differ
+// only in constraints are [Schema.Equal].
 //
 // [Schema.Validate], and every function that takes the schema, reports mistakes in the constraints.
 func (s Schema) WithConstraints(list ...Constraint) Schema {

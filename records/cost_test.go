@@ -133,8 +133,8 @@ func quickly(f func()) (uint64, time.Duration) {
 	return allocatedBytes() - before, processorTime() - start
 }
 
-// costOfAll repeats a line as often as the largest text that an input of 1 MB may unpack to, and
-// reads it.
+// costOfAll reads a text of 8 MB, which repeats one line. An input of 1 MB may unpack to no larger
+// text.
 func costOfAll(t *testing.T, name, line string, read func([]byte, ...records.Limits) error) {
 	t.Helper()
 	part := gz([]byte(strings.Repeat(line, (1<<20)/len(line))))

@@ -19,7 +19,7 @@ import (
 // CSV describes the layout of a file of comma-separated values.
 //
 // A line is a record. Fields are quoted as in RFC 4180, except that a quoted field ends on its
-// line, so that the content of one record never changes how another is read. Remove line breaks
+// line. So the content of one record never changes how another record is read. Remove line breaks
 // from texts before writing a file. A line that cannot be read, because of its quotes, its number
 // of fields or its length ([Limits]), becomes a record of unknown values. The schema treats each of
 // these values as a text that is not a number, or not a level. [Check] reports such a line.
@@ -36,7 +36,7 @@ type CSV struct {
 	Header      bool     // the first line holds column names; Read skips it
 	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
 	Names       []string // tables: the names of the file's columns, instead of those in the header
-	// tables: texts of a missing value, the first of which is written; nil for "" and "?"
+	// tables: texts that mean a missing value; the first is written; nil for "" and "?"
 	Missing []string
 	// FirstRecord says that the first line is a record, whatever it holds. Without FirstRecord and
 	// without Header, a first line that looks like a header is an error. A line looks like a header if
@@ -48,9 +48,9 @@ type CSV struct {
 	Limits      Limits // bounds on the cost of reading
 }
 
-// Read reads dense records, one per line, plain or gzip-compressed. A class that is not in the
-// schema becomes the schema's class for unknown labels, and a text that is not a number becomes the
-// lower bound.
+// Read reads dense records, one per line, plain or gzip-compressed. A class outside the schema
+// becomes the schema's class for unknown labels. A text that is not a number becomes the lower
+// bound.
 //
 // Errors: [ErrFormat] for a header with a wrong number of columns, a first line that looks like a
 // header if none is declared, or damaged compression; *[LimitError]; *[param.Error] for a schema
@@ -99,14 +99,14 @@ func skipHeader(lines *csvLines, columns int) error {
 		return err
 	}
 	if len(names) != columns {
-		return malformed("the header does not have the schema's number of columns, %d", columns)
+		return malformed("the header has %d columns: want %d, as the schema says", len(names), columns)
 	}
 	return nil
 }
 
 // Open is [CSV.Read] on a file.
 //
-// Errors: those of [CSV.Read] and of the file system.
+// Errors: see [CSV.Read]; also errors of the file system.
 func (c CSV) Open(path string, s Schema) (*Table, error) {
 	return withFile(path, func(r io.Reader) (*Table, error) { return c.Read(r, s) })
 }
@@ -129,7 +129,8 @@ func (c CSV) validate(s Schema) error {
 	return errors.Join(err, c.validateCharacters())
 }
 
-// validateCharacters checks that Comma and Comment are characters that a file can have.
+// validateCharacters checks Comma and Comment: they must be valid, differ, and be neither quotes
+// nor line ends.
 func (c CSV) validateCharacters() error {
 	errs := []error{c.Limits.Validate()}
 	for _, r := range []struct {
@@ -229,8 +230,8 @@ func (c *csvRows) named(fields [][]byte) bool {
 	return true
 }
 
-// columnName reports whether a text in a column of numbers looks like the column's name: a word
-// that is not a number and not one of the usual texts of a missing value.
+// columnName reports whether a text in a column of numbers looks like the column's name. Such a
+// text is neither a number nor a usual text for a missing value.
 func columnName(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && first != '_' || !plainText(text) {

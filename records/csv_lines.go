@@ -9,11 +9,10 @@ import (
 
 // Lines yields the fields of every line that is neither blank nor a comment, including the header,
 // without surrounding blanks. The slice is valid until the next line. A quote that is not closed on
-// its line is an ordinary character. Lines is meant for public texts, such as those that a schema
-// is drafted from: it protects nothing.
+// its line is an ordinary character. Lines protects nothing. It is meant for public texts, for
+// example the file that a schema is drafted from.
 //
-// Errors: *[LimitError], *[param.Error], and those of the reader. The first error ends the
-// sequence.
+// Errors: *[LimitError]; *[param.Error]; errors of the reader. The first error ends the sequence.
 func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		lines, err := c.lines(r)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Difference describes for an error how the schema of given records differs from the one that is
-// wanted: the first column that differs, or the kinds of records. It returns "" for schemas that
+// Difference describes, as part of an error, how a given schema differs from the wanted schema. It
+// names the first column that differs, or the two kinds of records. It returns "" for schemas that
 // are [Schema.Equal].
 func Difference(given, want Schema) string {
 	if given.Equal(want) {

@@ -1,16 +1,15 @@
-// Package records holds sensitive records in the form that private algorithms read: a
-// public schema, and rows that are clamped into it when they are read.
+// Package records holds sensitive records in the form that private algorithms read. The records
+// have a public schema, and their rows are clamped into the schema when they are read.
 //
 // The schema is declared, never read from the data: bounds, sizes and class names are public inputs
 // of every guarantee. Constructors return an error if the data contradict the declared shape, since
-// the shape is public. The values of a single record are clamped into the schema silently, so that
-// a malformed record cannot make a run fail. To find malformed records, the owner of the data calls
+// the shape is public. The values of a single record are clamped into the schema silently, so a
+// malformed record cannot make a run fail. To find malformed records, the owner of the data calls
 // [Check] first.
 //
-// Three kinds of data exist: [Table] holds dense vectors and images, [Frame]
-// holds tables whose columns are numbers and names (see [NewSchema]), [SetTable] holds
-// subsets of a universe of items in compressed sparse rows. All implement [Data], the
-// interface that algorithms use.
+// Three kinds of data exist. [Table] holds dense vectors and images. [Frame] holds tables whose
+// columns are numbers and names; see [NewSchema]. [SetTable] holds subsets of a universe of items
+// in compressed sparse rows. All implement [Data], the interface that algorithms use.
 //
 // # Columns
 //

@@ -27,9 +27,9 @@ func (e encoder) row(dst, src []float32) {
 	device.Clamp(dst, src, e.lo, e.hi)
 }
 
-// Clamp moves coordinates into the schema, in place, just as records are clamped when they are
-// read: values to the bounds, binary values to 0 or 1, and NaN to the lower bound. It is for values
-// computed elsewhere, such as the means that a network predicts.
+// Clamp moves coordinates into the schema, in place, as readers do. Values outside the bounds move
+// to the nearer bound, binary values become 0 or 1, and NaN becomes the lower bound. It is for
+// values computed elsewhere, such as the means that a network predicts.
 //
 // Rows of a table become rows that the schema can hold: the largest coordinate of a one-hot block
 // becomes 1 and the others 0.

@@ -10,8 +10,8 @@ import (
 )
 
 // An Enforcer makes generated records obey constraints, one chunk of a draw after another. It
-// remembers the values that must be unique and those that [Determines] has fixed. It is not safe
-// for concurrent use.
+// remembers the values that must be unique and the values that [Determines] has fixed. It is not
+// safe for concurrent use.
 //
 // An Enforcer tests the final values of the records, clamped and rounded into the schema, after
 // every repair. Nothing is rounded afterwards.
@@ -32,7 +32,7 @@ type enforcer struct {
 	met    []int
 }
 
-// ruleState holds what a rule remembers about the records kept so far.
+// ruleState holds the values that a rule remembers from the records kept so far.
 type ruleState struct {
 	known map[uint64]token    // of Determines: the last column's value, by key of the others
 	seen  map[uint64]struct{} // of Unique: the keys of the values so far
@@ -103,13 +103,13 @@ func itemFaults(s Schema, list []Constraint) error {
 	return c.Err()
 }
 
-// Keep makes the repairs that the constraints ask for, and returns the records of d that then obey
-// the constraints, at most the given number. Records after the last one kept are not examined.
+// Keep makes the repairs that the constraints ask for. It then returns the records of d that obey
+// the constraints, up to the given number. Records after the last kept record are not examined.
 //
 // The result has the unit and the part of d if every constraint concerns single records and all
-// records were examined. Otherwise, the records that are kept and their values depend on other
-// records. The unit of rows of users then becomes [UnitPart], and a guarantee for the kept records
-// does not hold for the records of d.
+// records were examined. Otherwise, a kept record or its values may depend on other records. The
+// unit of rows of users then becomes [UnitPart], and a guarantee for the kept records does not hold
+// for the records of d.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {

@@ -14,7 +14,7 @@ import (
 // levels become the column's other level. [Check] is the strict test. A frame is immutable.
 type Frame struct{ *frameRef }
 
-// frameRef hides what it points to; see private.go.
+// frameRef hides its target from package fmt; see private.go.
 type frameRef struct{ *frameRows }
 
 type frameRows struct {
@@ -97,8 +97,8 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 }
 
 // Number returns the number in one cell, clamped into the schema. It returns NaN for a missing
-// value in a column that declares one ([Column.WithMissing]), and for a column of levels or
-// identifiers. Datetimes are seconds since 1970 and durations are seconds, rounded to a float64;
+// value in a column that allows missing values ([Column.WithMissing]), and for a column of levels
+// or identifiers. Datetimes are seconds since 1970 and durations are seconds, rounded to a float64;
 // [Frame.Time], [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
@@ -115,7 +115,7 @@ func (f *Frame) Number(row, column int) float64 {
 }
 
 // Level returns the index of one cell's level among the levels of the column. It returns -1 for a
-// missing value in a column that declares one, and for a column of numbers.
+// missing value in a column that allows missing values, and for a column of numbers.
 func (f *Frame) Level(row, column int) int {
 	code := &f.schema.table.cells[column]
 	if !code.kind.hasLevels() {

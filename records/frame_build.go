@@ -14,7 +14,7 @@ import (
 // FrameBuilder collects the rows of a [Frame], one at a time.
 type FrameBuilder struct{ *builderRef }
 
-// builderRef hides what it points to; see private.go.
+// builderRef hides its target from package fmt; see private.go.
 type builderRef struct{ *builderRows }
 
 type builderRows struct {
@@ -63,10 +63,10 @@ func (c Column) codes() map[string]uint16 {
 // Append adds a row: one value for each column, in the schema's order, including the label.
 //
 // A value is nil if it is missing. Otherwise it is a text (a string or []byte), a Go number or a
-// bool, including values of named types, a [time.Time] for a [Datetime], or a [time.Duration] for a
-// [Duration]. A column of numbers parses texts and reads true as 1. A column of levels reads a
-// number as its decimal text. If it has two levels, it reads false and true as the first and the
-// second. A value for an [Identifier] is discarded.
+// bool. Types defined from these types are accepted too. A [Datetime] also takes a [time.Time], and
+// a [Duration] takes a [time.Duration]. A column of numbers parses texts and reads true as 1. A
+// column of levels reads a number as its decimal text. If it has two levels, it reads false and
+// true as the first and the second. A value for an [Identifier] is discarded.
 //
 // Errors: *[param.Error] for a wrong number of values or a value of another type. Invalid values
 // are not an error; [Check] reports them.
@@ -76,7 +76,7 @@ func (b *FrameBuilder) Append(values ...any) error {
 			fmt.Sprintf("%d, one for each column", len(b.cells)))
 	}
 	if b.n >= maxRows {
-		return param.New("records rows", b.n, fmt.Sprintf("at most %d", maxRows))
+		return param.New("records.FrameBuilder.Append", b.n, fmt.Sprintf("at most %d", maxRows))
 	}
 	for j, v := range values {
 		if err := b.appendValue(j, v); err != nil {
@@ -109,7 +109,7 @@ func (b *FrameBuilder) Frame() *Frame {
 
 // FromValues returns a frame of rows of Go values.
 //
-// Errors: those of [NewFrameBuilder] and [FrameBuilder.Append].
+// Errors: see [NewFrameBuilder] and [FrameBuilder.Append].
 func FromValues(s Schema, rows ...[]any) (*Frame, error) {
 	b, err := NewFrameBuilder(s)
 	if err != nil {

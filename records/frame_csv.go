@@ -16,7 +16,7 @@ import (
 // columns are found. Blanks around a field and blank lines are ignored.
 //
 // The content of a line is never an error. A text that is not a number, or not a level, is encoded
-// as the schema says; a line that cannot be read becomes a record of such texts. [Check] reports
+// as the schema says. A line that cannot be read becomes a record of such texts. [Check] reports
 // both.
 //
 // Errors: [ErrFormat] if the header lacks a column, if the first line looks like a header that is
@@ -32,14 +32,14 @@ func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 
 // OpenFrame is [CSV.ReadFrame] on a file.
 //
-// Errors: those of [CSV.ReadFrame] and of the file system.
+// Errors: see [CSV.ReadFrame]; also errors of the file system.
 func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return c.ReadFrame(r, s) })
 }
 
 // Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
-// those of [CSV.ReadFrame].
+// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
+// [CSV.ReadFrame].
 func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.CSV.Stream rows", rows, func() (rowReader, error) {
 		return c.frameReader(r, s)
@@ -189,8 +189,8 @@ func (in *frameReader) named(fields [][]byte) bool {
 	return numbers > 0
 }
 
-// add reads one field. A text that names a level means that level, even if it is one of the texts
-// for missing values.
+// add reads one field. The name of a level is read as the level, even if it is also a text for a
+// missing value.
 func (in *frameReader) add(j int, text []byte) {
 	levels := in.rows.lookup[j]
 	code, level := levels[string(text)]

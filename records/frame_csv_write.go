@@ -17,7 +17,7 @@ import (
 
 // Value returns the text of one cell, inside the schema: a number, a moment, a length of time in
 // seconds, the name of a level, or an identifier. It is "" for a missing value in a column that
-// declares one.
+// allows missing values.
 func (f *Frame) Value(row, column int) string {
 	text, _ := f.appendText(nil, row, column)
 	return string(text)
@@ -55,12 +55,12 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 }
 
 // WriteFrame writes the records of a table, one per line, so that ReadFrame returns the same
-// records. Fields are quoted as in RFC 4180, and lines end in a line feed. The columns are those of
-// Names if it is set, otherwise those of the schema. A column of Names that the schema does not
-// have is left empty.
+// records. Fields are quoted as in RFC 4180, and lines end in a line feed. The columns are the
+// columns in Names if it is set, and otherwise the columns of the schema. A column of Names that
+// the schema does not have is left empty.
 //
-// Errors: the writer's; *[param.Error] for a layout that does not fit, or in which a missing value
-// would be read back as a level.
+// Errors: the writer's; *[param.Error] if the layout does not fit, or if a missing value would be
+// read back as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	if f == nil {
 		return given("records.CSV.WriteFrame", nil)
@@ -68,9 +68,8 @@ func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as records that a
-// generator streams. Its memory does not grow with the number of records. It stops at the first
-// error of the parts.
+// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, for example from a generator.
+// Its memory does not grow with the number of records. It stops at the first error of the parts.
 func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	out, err := c.frameWriter(w, s)
 	if err != nil {

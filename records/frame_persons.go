@@ -14,11 +14,12 @@ import (
 // the schema, unless the schema holds it as an [Identifier]. The person's name is the text of that
 // column without surrounding blanks, compared byte by byte. Names are discarded after reading.
 //
-// A line that cannot be read as a record, or that names no person, is omitted. As a record of
-// unknown values it would count as a further person.
+// A line is omitted if it cannot be read as a record or names no person. As a record of unknown
+// values, it would count as another person.
 //
-// Errors: those of ReadFrame and GroupBy; *[param.Error] if the person's column is one of the
-// schema's other columns; [ErrFormat] unless exactly one column of the file has that name.
+// Errors: see [CSV.ReadFrame] and [GroupBy]; *[param.Error] if the schema has the person's column
+// in another form than an [Identifier]; [ErrFormat] unless exactly one column of the file has that
+// name.
 func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Persons, error) {
 	if most < 1 || most > MostRows {
 		return nil, param.New("records.CSV.ReadPersons.most", most,
@@ -47,7 +48,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 
 // OpenPersons is [CSV.ReadPersons] on a file.
 //
-// Errors: those of [CSV.ReadPersons] and of the file system.
+// Errors: see [CSV.ReadPersons]; also errors of the file system.
 func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Persons, error) {
 	return withFile(path, func(r io.Reader) (*Persons, error) {
 		return c.ReadPersons(r, s, person, most)

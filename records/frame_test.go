@@ -126,7 +126,7 @@ func norm(row []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// validRow fails the test if an encoded row is not one that the schema can hold.
+// validRow fails the test if the schema cannot hold an encoded row.
 func validRow(t *testing.T, s records.Schema, row []float32) {
 	t.Helper()
 	for _, b := range s.Blocks() {
@@ -332,7 +332,7 @@ func TestForeignDataOfATableIsJoined(t *testing.T) {
 	}
 }
 
-// torn is data of another type that returns rows that no table can hold.
+// torn is data of another type. No table can hold its rows.
 type torn struct{ *records.Frame }
 
 func (d torn) Range(lo, hi int, b *device.Batch) {

@@ -10,9 +10,9 @@ import (
 )
 
 // Visits describes a file with many rows per person, each with one or more visited items, separated
-// by blanks. Reading the file makes one set per person: all rows of a person, wherever they are in
-// the file, become one record with at most the schema's number of items. The unit of a guarantee is
-// then the user; see [UnitOf].
+// by blanks. Reading the file makes one set per person. All rows of a person become one record,
+// wherever they are in the file. The record has at most the schema's number of items. The unit of a
+// guarantee is then the user; see [UnitOf].
 //
 // A row is a line, and its person depends on that line only: it is the text of the user's column.
 // All lines without such a column belong to one person without a name. Fields may be quoted; a
@@ -28,9 +28,9 @@ type Visits struct {
 }
 
 // Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows. If
-// a person has too many items, a fixed function of that person's set chooses the items that are
-// kept. Item numbers outside the universe, texts that are not numbers, and the items of a line that
-// is too long are dropped, but their person is kept.
+// a person has too many items, a fixed function of that person's set chooses the items to keep.
+// Item numbers outside the universe, and texts that are not numbers, are dropped. The items of a
+// line that is too long are dropped too. The person of dropped items is kept.
 //
 // Read takes memory for the persons and their distinct items.
 // Errors: [ErrFormat] if the header does not name both columns; *[LimitError]; *[param.Error] for
@@ -59,7 +59,7 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 
 // Open is Read on a file.
 //
-// Errors: those of [Visits.Read] and of the file system.
+// Errors: see [Visits.Read]; also errors of the file system.
 func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 	return withFile(path, func(r io.Reader) (*SetTable, error) { return v.Read(r, s) })
 }
@@ -114,7 +114,7 @@ type grouping struct {
 	visits    []uint64 // person and item, 32 bits each
 }
 
-// row adds the content of one line. From a line that is too long it reads only the person, provided
+// row adds the content of one line. If the line is too long, row reads only the person, provided
 // that a separator follows the name.
 func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) error {
 	var name, items []byte

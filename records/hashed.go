@@ -95,7 +95,7 @@ func (f *columnFaults) hashed() {
 	}
 }
 
-// code returns the level that a text names, or the bucket that it falls into.
+// code returns the level with the given name, or the bucket of the text.
 func (k *cellCode) code(lookup map[string]uint16, text string) uint16 {
 	if code, known := lookup[text]; known {
 		return code

@@ -155,8 +155,8 @@ func (f *columnFaults) identifier() {
 	}
 }
 
-// number returns the number from which the identifier of the i-th record of a draw is made: i for a
-// sequence, otherwise a unique number that depends on the draw's seed.
+// number returns the number that determines the identifier of the i-th record of a draw. It is i
+// for a sequence, and otherwise a unique number that depends on the draw's seed.
 func (r IdentifierRule) number(i int64, seed uint64) int64 {
 	if r.kind == sequenceRule {
 		return i
@@ -204,8 +204,9 @@ func appendUUID(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// permuted returns the image of i under a pseudorandom permutation of 0 … n-1: four rounds of a
-// Feistel network on the next even number of bits, repeated until the result is less than n.
+// permuted returns the image of i under a pseudorandom permutation of 0 … n-1. It applies a Feistel
+// network of four rounds, on the smallest even number of bits that holds n-1, until the result is
+// less than n.
 func permuted(i, n int64, seed uint64) int64 {
 	half := (bits.Len64(uint64(n-1)) + 1) / 2
 	mask := uint64(1)<<half - 1

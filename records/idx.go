@@ -18,9 +18,8 @@ const idxBytes = 0x08
 // 255 its upper bound; a binary schema reads 128 and above as 1. labels must be nil if and only if
 // the schema has no classes.
 //
-// Errors: [ErrFormat] for files that are truncated, too long, or do not have the element type or
-// the number of coordinates of the schema; *[LimitError]; *[param.Error] for a schema that does not
-// fit.
+// Errors: [ErrFormat] for files that are truncated or too long, or whose element type or number of
+// coordinates is not the schema's; *[LimitError]; *[param.Error] for a schema that does not fit.
 func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, erro
 
 // OpenIDX is [ReadIDX] on files. labels is "" if the schema has no classes.
 //
-// Errors: those of [ReadIDX] and of the file system.
+// Errors: see [ReadIDX]; also errors of the file system.
 func OpenIDX(images, labels string, s Schema, limits ...Limits) (*Table, error) {
 	return withFile(images, func(pixels io.Reader) (*Table, error) {
 		if labels == "" {
@@ -107,8 +106,8 @@ func readIDXHeader(r io.Reader, s Schema, what string) (int, error) {
 	return int(sizes[0]), nil
 }
 
-// hasShape reports whether the axes of one record are those of the schema. An
-// image may also be written as one row of pixels.
+// hasShape reports whether the axes of one record agree with the schema. An image may also be
+// written as one row of pixels.
 func (s Schema) hasShape(axes []uint32) bool {
 	if s.Channels() == 1 && len(axes) == 2 {
 		return int64(axes[0]) == int64(s.height) && int64(axes[1]) == int64(s.width)
@@ -122,12 +121,12 @@ func (s Schema) hasShape(axes []uint32) bool {
 	return product == uint64(s.dim)
 }
 
-// WriteIDX writes the encoded records as an idx file of bytes: the schema's lower bound as 0, its
-// upper bound as 255, and other values as the nearest of the 256 levels. If labels is not nil, the
-// labels are written to it.
+// WriteIDX writes the encoded records as an idx file of bytes. The schema's lower bound becomes 0,
+// its upper bound becomes 255, and other values become the nearest of the 256 levels. If labels is
+// not nil, the labels are written to it.
 //
-// Errors: those of the writers, and *[param.Error] if labels are requested that the table does not
-// have or that a byte cannot hold.
+// Errors: errors of the writers; *[param.Error] if labels are requested that the table lacks or a
+// byte cannot hold.
 func WriteIDX(images, labels io.Writer, t *Table) error {
 	if labels != nil && (t.schema.Classes() == 0 || t.schema.Classes() > 256) {
 		return param.New("records.WriteIDX classes", t.schema.Classes(),

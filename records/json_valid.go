@@ -79,7 +79,7 @@ func jsonString(text []byte, at int) int {
 	return -1
 }
 
-// jsonEscape reads what follows a backslash and returns the index of its last character.
+// jsonEscape reads an escape after its backslash and returns the index of the last character.
 func jsonEscape(text []byte, at int) int {
 	if at >= len(text) {
 		return -1

@@ -21,8 +21,8 @@ import (
 //
 // A line that is not an object, is too long, has too many keys or names a column twice becomes a
 // record of unknown values. The schema treats each of these values as a text that is not a number,
-// or not a level. [Check] reports such a line. Lines are separated before they are parsed, so that
-// the content of one record never changes how another is read.
+// or not a level. [Check] reports such a line. Lines are separated before they are parsed. So the
+// content of one record never changes how another record is read.
 type JSONLines struct {
 	Limits Limits
 }
@@ -41,14 +41,14 @@ func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 
 // OpenFrame is [JSONLines.ReadFrame] on a file.
 //
-// Errors: those of [JSONLines.ReadFrame] and of the file system.
+// Errors: see [JSONLines.ReadFrame]; also errors of the file system.
 func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
 }
 
 // Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
-// those of [JSONLines.ReadFrame].
+// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
+// [JSONLines.ReadFrame].
 func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
 		return j.reader(r, s)
@@ -115,8 +115,8 @@ func (in *jsonReader) read(n int) error {
 	return nil
 }
 
-// object finds the values of the columns in a line, and reports whether it is an object that names
-// no column twice.
+// object finds the values of the columns in a line, and reports whether the line is an object that
+// names no column twice.
 func (in *jsonReader) object(line []byte) bool {
 	clear(in.values)
 	if line[0] != '{' || !validJSON(line) {
@@ -299,9 +299,9 @@ func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
 	return j.WriteFrames(w, f.Schema(), func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as records that a
-// generator streams. Its memory does not grow with the number of records. It stops at the first
-// error of the parts.
+// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, for example from a
+// generator. Its memory does not grow with the number of records. It stops at the first error of
+// the parts.
 func (j JSONLines) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	if _, err := NewFrameBuilder(s); err != nil { // checks the schema
 		return err

@@ -134,9 +134,9 @@ func TestExactAccessors(t *testing.T) {
 	}
 }
 
-// TestDecodedKindsAreValid checks that rows decoded from any coordinates pass [records.Check], are
-// unchanged after they are written and read as CSV and as JSON lines, and are encoded within the
-// schema.
+// TestDecodedKindsAreValid decodes rows from arbitrary coordinates. It checks that the rows pass
+// [records.Check] and are encoded within the schema. They must be unchanged after they are written
+// and read as CSV and as JSON lines.
 func TestDecodedKindsAreValid(t *testing.T) {
 	s := visits(t)
 	const n = 4000
@@ -175,9 +175,8 @@ func TestDecodedKindsAreValid(t *testing.T) {
 	}
 }
 
-// TestPartsAgreeWithTheTime checks that the encoded parts of a record that is read are the parts of
-// its time, and that the time of a generated record agrees with its parts as far as the bounds
-// allow.
+// TestPartsAgreeWithTheTime checks that the encoded parts of a record are the parts of its time.
+// The time of a generated record must agree with its parts as far as the bounds allow.
 func TestPartsAgreeWithTheTime(t *testing.T) {
 	from, to := at("2024-01-10T00:00:00Z"), at("2026-06-30T23:59:59Z")
 	s := must(records.NewSchema(records.Datetime("when", from, to,

@@ -30,16 +30,16 @@ type Limits struct {
 	// UnpackedBytes bounds the size of an unpacked gzip or zip file. 0 means 8 MiB, and 20 bytes more
 	// for each byte of the packed file beyond the first MiB.
 	UnpackedBytes int64
-	// Values bounds the number of values of the records: coordinates, cells, items and labels, and one
-	// more for each set and ten for each person of [Visits]. 0 means 2,097,152, and 16 more for each
-	// byte of the input, before unpacking, beyond the first MiB.
+	// Values bounds the number of values of the records: coordinates, cells, items and labels. Each
+	// set counts as one more value, and each person of [Visits] counts as ten more. 0 means 2,097,152
+	// values, and 16 more for each byte beyond the first MiB of the input before unpacking.
 	Values int64
 	// Parameters bounds the number of parameters and state values of a network described by a plan. 0
 	// means 5,242,880, enough for every preset of package models.
 	Parameters int64
-	// Plain means that the input is not compressed, whatever its first bytes. A text file is otherwise
-	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain if
-	// the first line is a record that may hold any bytes.
+	// Plain means that the input is not compressed, whatever its first bytes. Otherwise, a text file
+	// is unpacked if it begins with the head of a gzip file. No text in UTF-8 begins with such a head.
+	// Set Plain if the first line is a record that may hold any bytes.
 	Plain bool
 }
 
@@ -109,8 +109,8 @@ func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
-// Half returns the limits for each of two parts of an input that describe separate networks. ok is
-// false if parts are nested so deeply that the limits would be too small to be useful.
+// Half returns the limits for one half of an input whose halves describe separate networks. ok is
+// false if the halves are nested too deeply for useful limits.
 func (l Limits) Half() (half Limits, ok bool) {
 	half = l
 	half.Parameters = orDefault(l.Parameters, mostParameters) / 2

@@ -238,8 +238,8 @@ func base36(n int) []byte {
 	return text
 }
 
-// overlapping returns a file of sets whose rows overlap: the offset of every other row is 0, so
-// that each of these rows claims all items of its block.
+// overlapping returns a file of sets whose rows overlap. The offset of every other row is 0, so
+// each of these rows claims all items of its block.
 func overlapping(t testing.TB) []byte {
 	rows := make([][]uint32, 4096)
 	rows[0] = make([]uint32, 200_000)
@@ -288,8 +288,8 @@ func crowdedArchive(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// cost returns the memory that a call allocates, freed or not, and the processor time that it
-// takes.
+// cost returns the processor time of a call and the memory that it allocates, including memory that
+// is freed again.
 func cost(f func()) (uint64, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -10,7 +10,7 @@ import (
 )
 
 // Each record, or row of a person, is one line of text. Lines are separated before anything else is
-// parsed, so that quotes, separators and the length of one line do not affect another.
+// parsed. So the quotes, the separators and the length of one line do not affect other lines.
 
 // textLines reads an input line by line.
 type textLines struct {

@@ -20,8 +20,8 @@ import (
 // system loads the pages that are read and drops others, so the data may be larger than memory.
 // MappedSets is immutable and safe for concurrent use until it is closed.
 //
-// Whatever bytes the file holds, the records returned are in the schema: items outside the universe
-// and repetitions are dropped, the order is restored, and a row longer than the schema's largest
+// Whatever bytes the file holds, the records returned are in the schema. Items outside the universe
+// and repetitions are dropped, and the order is restored. A row longer than the schema's largest
 // size is read up to that size. None of this is an error, since an error would depend on a record;
 // [Check] is the strict test. If the reader fails to read a record, by an error or a panic, the
 // record is the empty set, and [Failed] reports it.
@@ -30,7 +30,7 @@ import (
 // process that reads it.
 type MappedSets struct{ *mappedRef }
 
-// mappedRef hides what it points to; see private.go.
+// mappedRef hides its target from package fmt; see private.go.
 type mappedRef struct{ *mappedRows }
 
 type mappedRows struct {
@@ -41,14 +41,14 @@ type mappedRows struct {
 	unit   string
 	n      int
 	shift  uint
-	starts []uint64 // where each block begins, and where the last one ends
+	starts []uint64 // the start of each block, and the end of the last block
 	room   sync.Pool
 	failed atomic.Bool // whether the reader has failed
 }
 
 // OpenSets maps a file of sets.
 //
-// Errors: [ErrFormat] for a file that [SetWriter] did not finish; those of the file system.
+// Errors: [ErrFormat] for a file that [SetWriter] did not finish; errors of the file system.
 func OpenSets(path string) (*MappedSets, error) {
 	f, err := mmap.Open(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func closing(c io.Closer, err error) error {
 // list of blocks and the offsets of the rows in each block. It keeps only the list, 8 bytes for
 // each block of up to 4,096 records.
 //
-// Errors: those of [OpenSets].
+// Errors: see [OpenSets].
 func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	h, err := readMappedHead(r, size)
 	if err != nil {
@@ -91,10 +91,10 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	return m, m.checkBlocks()
 }
 
-// checkBlocks checks that every block has room for the offsets of its rows, and that its rows
-// together have no more items than the block holds: if rows could overlap, a small file could
-// unpack to any size. The check concerns the structure of the file and is made once, before any
-// record is returned.
+// checkBlocks checks that every block has room for the offsets of its rows. It also checks that the
+// rows of a block together have no more items than the block holds. If rows could overlap, a small
+// file could unpack to any size. The check concerns the structure of the file and is made once,
+// before any record is returned.
 func (m *MappedSets) checkBlocks() error {
 	var raw []byte
 	for b := range len(m.starts) - 1 {

@@ -14,8 +14,8 @@ import (
 //
 //	head    magic, universe and largest size (16 + 8 + 8 bytes)
 //	blocks  2^shift rows each: offsets of 32 bits, one more than rows; items of 16 or 32 bits
-//	starts  where each block begins and where the last one ends, 64 bits each
-//	foot    number of rows, where starts begins, unit, magic (3·8 + 16 bytes)
+//	starts  start of each block and end of the last block, 64 bits each
+//	foot    number of rows, position of starts, unit, magic (3·8 + 16 bytes)
 //
 // Shift and the width of an item follow from the schema. Values that are known only at the end are
 // written at the end, so a writer needs memory for one block and the starts only.
@@ -38,7 +38,7 @@ func (s Schema) itemBytes() int {
 // bytes for each block written.
 type SetWriter struct{ *setWriterRef }
 
-// setWriterRef hides what it points to; see private.go.
+// setWriterRef hides its target from package fmt; see private.go.
 type setWriterRef struct{ *setWriter }
 
 type setWriter struct {
@@ -62,8 +62,7 @@ const (
 
 // NewSetWriter begins a file.
 //
-// Errors: *[param.Error] for a schema that is not one of sets without classes; the writer's,
-// wrapped.
+// Errors: *[param.Error] for a schema that is not of sets without classes; the writer's, wrapped.
 func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (w *SetWriter) Add(items []uint32) error {
 
 func (w *SetWriter) add(items []uint32) error {
 	if w.rows == maxRows {
-		return param.New("records rows", w.rows, "at most 2³¹-1")
+		return param.New("records.SetWriter.Add", w.rows, "at most 2³¹-1")
 	}
 	if w.blocks.add(w.encoder.encode(w.rows, items)) {
 		w.flushBlock()
@@ -104,7 +103,7 @@ func (w *SetWriter) add(items []uint32) error {
 // Append appends records that are encoded already. If the file holds no other records, its unit is
 // the unit of these records. Otherwise the unit of rows of users becomes [UnitPart].
 //
-// Errors: *[param.Error] for another schema, and those of [SetWriter.Add].
+// Errors: *[param.Error] for another schema; see also [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
 	if err := given("records.SetWriter.Append", d); err != nil {
 		return err
@@ -192,7 +191,7 @@ func (w *SetWriter) failure() error {
 
 // WriteSets writes sets as a file that [OpenSets] can open.
 //
-// Errors: those of [NewSetWriter] and [SetWriter.Add].
+// Errors: see [NewSetWriter] and [SetWriter.Add].
 func WriteSets(to io.Writer, d Data) error {
 	if err := given("records.WriteSets", d); err != nil {
 		return err
@@ -218,7 +217,8 @@ type mappedHead struct {
 func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	var h mappedHead
 	if size < headBytes+footBytes {
-		return h, malformed("%d bytes are too few for a file of sets", size)
+		return h, malformed("%d bytes are too few for a file of sets: want at least %d", size,
+			headBytes+footBytes)
 	}
 	var head [headBytes]byte
 	var foot [footBytes]byte

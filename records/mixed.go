@@ -14,7 +14,7 @@ import (
 type mixed struct {
 	columns []Column
 	blocks  []Block
-	cells   []cellCode // one a column
+	cells   []cellCode // one for each column
 	label   int        // the columns of the class and of the target, or -1
 	target  int
 
@@ -23,13 +23,13 @@ type mixed struct {
 	fault       error        // the mistakes in the constraints
 }
 
-// Block says where one column is in an encoded vector: at the coordinates Offset … Offset+Width-1,
-// each in [0, 1].
+// Block states the position of one column in an encoded vector: the coordinates Offset …
+// Offset+Width-1, each in [0, 1].
 //
-// In a one-hot block exactly one coordinate is 1 and the others are 0; if the column has a missing
-// value, the last coordinate stands for it. Any other block is one number; if the column has a
-// missing value, a second coordinate is 1 for a missing value (the number is then 0) and 0
-// otherwise. The norm of a block is at most 1 in either case.
+// In a one-hot block exactly one coordinate is 1 and the others are 0. If the column has a missing
+// value, the last coordinate of the block stands for it. Any other block is one number. If the
+// column has a missing value, the block has a second coordinate: 1 for a missing value (the number
+// is then 0) and 0 otherwise. The norm of a block is at most 1 in either case.
 //
 // The parts of a date, if a column has them, are separate one-hot blocks that follow the block of
 // the moment.
@@ -40,8 +40,8 @@ type Block struct {
 	Part          CalendarParts // the part of a date in the block; 0 for the column itself
 }
 
-// NewSchema returns the schema of a table: records with columns of different kinds, at most one of
-// which is a label or a target. [Frame] holds such records.
+// NewSchema returns the schema of a table, whose columns may be of different kinds. It may have a
+// label or a target, but not both. [Frame] holds such records.
 //
 // Errors: *[param.Error], joined: a repeated name or level, bounds that are not in order, no column
 // to encode, a second label or target, and invalid settings of a column.

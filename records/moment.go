@@ -79,7 +79,7 @@ func (c Column) Durations() (lo, hi time.Duration) {
 }
 
 // Whole returns the exact number in one cell of an [Integer] column. ok is false for a missing
-// value in a column that declares one, and for other columns.
+// value, if the column allows one, and for columns of other kinds.
 func (f *Frame) Whole(row, column int) (v int64, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != IntegerColumn {
@@ -97,7 +97,7 @@ func (f *Frame) Whole(row, column int) (v int64, ok bool) {
 }
 
 // Time returns the moment in one cell of a [Datetime] column, in UTC. ok is false for a missing
-// value in a column that declares one, and for other columns.
+// value, if the column allows one, and for columns of other kinds.
 func (f *Frame) Time(row, column int) (m time.Time, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != DatetimeColumn {
@@ -111,7 +111,7 @@ func (f *Frame) Time(row, column int) (m time.Time, ok bool) {
 }
 
 // Duration returns the length of time in one cell of a [Duration] column. ok is false for a missing
-// value in a column that declares one, and for other columns.
+// value, if the column allows one, and for columns of other kinds.
 func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != DurationColumn {
@@ -203,10 +203,10 @@ func partNamed(name string) CalendarParts {
 }
 
 // WithParts adds parts of the date to the encoding of a [Datetime]. Each part is a one-hot block
-// after the block of the moment, so that weekly or daily patterns can be learnt. When records are
+// after the block of the moment. A model can then learn weekly or daily patterns. When records are
 // read, the parts follow from the moment. When records are generated, the generated moment is moved
-// to the nearest moment with the generated parts, as far as the bounds allow: first the month, then
-// the weekday within that month, then the hour of that day.
+// to the nearest moment with the generated parts, as far as the bounds allow. The month is set
+// first, then the weekday within that month, then the hour of that day.
 func (c Column) WithParts(parts CalendarParts) Column {
 	c.parts = parts
 	return c

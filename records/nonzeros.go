@@ -75,8 +75,8 @@ func (z *Nonzeros) End() {
 	z.Rows++
 }
 
-// denseCoordinates bounds the number of coordinates that are read densely at a time from data that
-// is not a frame.
+// denseCoordinates bounds the number of coordinates that are read densely at a time, from data
+// other than frames.
 const denseCoordinates = 1 << 18
 
 // read fills the rows from a frame, or from dense pieces.
@@ -168,8 +168,8 @@ func (k *cellCode) own() ([]float32, *cellCode) {
 	return make([]float32, k.total()), &own
 }
 
-// DecodeNonzeros is [DecodeFlat] for rows that are given by their coordinates that are not zero.
-// Its memory is proportional to rows and columns.
+// DecodeNonzeros is [DecodeFlat] for rows given by their nonzero coordinates. Its memory is
+// proportional to rows and columns.
 //
 // Errors: *[param.Error], about shapes and the schema only.
 func DecodeNonzeros(s Schema, z *Nonzeros) (*Frame, error) {

@@ -20,10 +20,10 @@ const (
 	npzLabels  = "y.npy"
 )
 
-// ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order whose first axis
-// counts records and whose other axes multiply to the schema's dimension. Its elements are floats,
-// integers or booleans of either byte order. If the schema is of grey or colour images, unsigned
-// bytes are read as 256 levels. All other numbers are read unchanged.
+// ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order. The first axis
+// counts records, and the product of the other axes is the schema's dimension. The elements are
+// floats, integers or booleans of either byte order. If the schema is of grey or colour images,
+// unsigned bytes are read as 256 levels. All other numbers are read unchanged.
 //
 // Errors: [ErrFormat] for a file that is malformed, truncated or has another shape; *[LimitError];
 // *[param.Error] for a schema that does not fit.
@@ -59,7 +59,7 @@ func readNPY(in *input, s Schema) (*Table, error) {
 // schema has classes, the array y with one label for each record. Both count together towards the
 // limits.
 //
-// Errors: those of [ReadNPY].
+// Errors: see [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
 	in := &input{limits: lastOf(limits), read: size}
 	if err := in.limits.Validate(); err != nil {
@@ -105,8 +105,7 @@ func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, e
 	return out, malformed("no array %s", strings.TrimSuffix(name, ".npy"))
 }
 
-// readLabelArray reads labels. A number that cannot be a class becomes -1, which is an unknown
-// label.
+// readLabelArray reads labels. A number that cannot be a class becomes -1, an unknown label.
 func readLabelArray(in *input) ([]int32, error) {
 	values, _, err := readArray(in, Interval(1, 0, 1), 1, "the label array")
 	if err != nil {
@@ -162,12 +161,12 @@ func (h npyHeader) rows(dim int, what string) (int, error) {
 	product := 1
 	for _, size := range h.Shape[1:] {
 		if size == 0 || size > maxDim/product {
-			return 0, malformed("%s does not have the schema's shape", what)
+			return 0, malformed("%s does not have records of %d numbers, the schema's dimension", what, dim)
 		}
 		product *= size
 	}
 	if product != dim {
-		return 0, malformed("%s does not have the schema's shape", what)
+		return 0, malformed("%s does not have records of %d numbers, the schema's dimension", what, dim)
 	}
 	if h.Shape[0] > min(maxRows, math.MaxInt/8/dim) {
 		return 0, malformed("%s announces more records than a table holds", what)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Half a unit above the largest finite number: a text with this value or a larger one is infinite.
-// The digits are those of 2^128 - 2^103 and of 2^1024 - 2^970, with the point before the first
-// digit.
+// The digits of 2^128 - 2^103 and of 2^1024 - 2^970, with the point before the first digit. These
+// values are half a unit above the largest finite numbers. A text with such a value or a larger
+// value is infinite.
 const (
 	overflow32 = "340282356779733661637539395458142568448"
 	overflow64 = "1797693134862315807937289714053034150799341327100378269361737789804449682927" +
@@ -24,10 +24,10 @@ type spelling struct {
 	magnitude          int // of 0.DIGITS * 10^magnitude
 }
 
-// parseNumber returns the number that a text spells in decimal, with or without an exponent, or
-// unreadable for a text that spells none. A number too large for a float64 is infinite, and "nan"
-// is a missing value. Unlike strconv, parseNumber allocates no error in these cases: if it did,
-// reading a compressed file of such texts would take memory many times the file's size.
+// parseNumber returns the number that a text spells in decimal, with or without an exponent. It
+// returns unreadable for all other texts. A number too large for a float64 is infinite, and "nan"
+// is a missing value. Unlike strconv, parseNumber allocates no error in these cases. With such
+// errors, reading a compressed file of such texts would take memory many times the file's size.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }

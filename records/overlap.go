@@ -11,17 +11,17 @@ import (
 	"unsafe"
 )
 
-// Overlap reports whether two data sets are known to share records. This is so if one is the other,
-// a slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any
-// of these, including a wrapper of a user-defined type. Algorithms that take public records use
-// Overlap to detect private ones.
+// Overlap reports whether two data sets are known to share records. They are if one is the other, a
+// slice or another view of it, or rows taken from it. They also are if both are the same mapped
+// file. Wrappers around such data share records too, even if their types are user-defined.
+// Algorithms that take public records use Overlap to detect private ones.
 //
-// It compares where records are stored and which table they were taken from, never their values, so
-// its result depends on no record's value. It detects copies only if they were made by Take,
-// [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table always overlap with a
-// slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
-// table, may be different records and need not overlap. Two data sets of user-defined types that
-// share a list of numbers overlap, even if it holds no records.
+// Overlap compares the places of the records in memory and the tables that they were taken from. It
+// never compares values, so its result depends on no record's value. It detects copies only if they
+// were made by Take, [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table
+// always overlap with a slice of the same table, whichever rows they are. Two slices, or two sets
+// of rows taken from one table, may be different records and need not overlap. Two data sets of
+// user-defined types that share a list of numbers overlap, even if the list holds no records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return equal(x.held, y.held) || meet(x.own, y.own) || sameFile(x.files, y.files) ||
@@ -91,8 +91,8 @@ func sameValue(x, y reflect.Value) bool {
 	return x.Equal(y)
 }
 
-// origin identifies the records of a table by more than their values, and remembers what they were
-// copied from: tables by their origins, and data of other types themselves, which have no origin.
+// origin is the identity of a table's records, whatever their values. It also holds the sources of
+// the records: the origins of tables in of, and data of other types, which have no origin, in kept.
 type origin struct {
 	of   []*origin
 	kept []Data
@@ -112,7 +112,7 @@ func joined(parts []Data) *origin {
 	return out
 }
 
-// hasOrigin reports whether the origins in a data set say all about what it shares with others.
+// hasOrigin reports whether the origins in a data set identify all of its records.
 func hasOrigin(d Data) bool {
 	switch own := d.(type) {
 	case stated:
@@ -123,7 +123,7 @@ func hasOrigin(d Data) bool {
 	return false
 }
 
-// descend reports whether one of the tables in of was copied from data, whose origins are from.
+// descend reports whether a table in of was copied from data. from lists the origins in data.
 func descend(of []*origin, data Data, from []*origin) bool {
 	seen := map[*origin]bool{}
 	for left := slices.Clone(of); len(left) > 0; {
@@ -167,12 +167,11 @@ type visit struct {
 	n    int // of a list
 }
 
-// mostAway is the largest number of consecutive pointers that are followed to values that are not
-// data.
+// mostAway limits how many consecutive pointers are followed to values that are not data.
 const mostAway = 3
 
-// numbersAway is the number of such pointers behind which numbers count as records. A data set that
-// is a structure with a pointer to its records needs one.
+// numbersAway limits how many such pointers may lead to numbers that count as records. One is
+// enough for a structure with a pointer to its records.
 const numbersAway = 1
 
 // mostDeep bounds the stack that structures within structures take.
@@ -229,9 +228,9 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk records where a data set, or a field of one, stores records: in data, and in numbers up to
-// numbersAway pointers away. Bytes behind a pointer do not count: data sets that share a connection
-// or a description do not share records.
+// walk records the storage of a data set or of one of its fields: data, and numbers up to
+// numbersAway pointers away. Data sets may share a connection or a description without sharing
+// records, so bytes behind a pointer do not count.
 func (p *places) walk(v reflect.Value) {
 	if p.left--; p.left < 0 || p.deep == mostDeep || !v.IsValid() || passed(v.Type()) {
 		return
@@ -369,9 +368,10 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[PartedTable](): true,
 	reflect.TypeFor[Persons]():     true}
 
-// known records the storage of a value of one of this package's types, also if a user-defined type
-// embeds it; ok is false for other types. Each of these types has a single field, a reference.
-// Reflection cannot use the value of an unexported field as data, but it can read this reference.
+// known records the storage of a value of one of this package's types, even if a user-defined type
+// embeds the value. ok is false for other types. Each of these types has a single field, a
+// reference. Reflection cannot use the value of an unexported field as data, but it can read this
+// reference.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false

@@ -31,7 +31,7 @@ type rows struct {
 	shared *link
 }
 
-// link is what data sets share that are read through one connection.
+// link is shared by data sets that are read through one connection.
 type link struct {
 	name   string
 	buffer []byte
@@ -237,8 +237,9 @@ func TestOverlapBehindPointers(t *testing.T) {
 		view{"another query", opaque{s, l, "b"}, false})
 }
 
-// TestOverlapOfCopiesOfOtherTypes checks that copies by Concat and GroupBy are recognized if the
-// records were of a user-defined type or in a file, and also copies of these copies.
+// TestOverlapOfCopiesOfOtherTypes checks that Overlap recognises copies made by Concat and GroupBy
+// if the records were of a user-defined type or in a file. It must also recognise copies of these
+// copies.
 func TestOverlapOfCopiesOfOtherTypes(t *testing.T) {
 	s := records.Interval(2, 0, 1)
 	numbers := func() records.Data { return pointing{s, &[]float32{.1, .2, .3, .4}} }
@@ -261,8 +262,8 @@ func TestOverlapOfCopiesOfOtherTypes(t *testing.T) {
 	}
 }
 
-// The holds types embed a type of package records by value. distant holds data behind a value that
-// is not data.
+// The types whose names begin with holds embed a type of package records by value. distant holds
+// data behind a value that is not data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }

@@ -34,8 +34,9 @@ type rowArray struct {
 	level  *[256]float32        // for bytes that stand for levels
 }
 
-// NPYPart returns the part that an array in NumPy's format holds: the records that [ReadNPY] would
-// read. If labels is not nil, it holds an array of their labels. Only headers are read.
+// NPYPart returns the part in an array in NumPy's format. Its records are the records that
+// [ReadNPY] would read. If labels is not nil, it holds an array of their labels. Only headers are
+// read.
 //
 // Errors: [ErrFormat] for a file that is malformed, has another shape, or is shorter or longer than
 // its header says; *[param.Error] for a schema that is not of vectors or images, for classes
@@ -61,7 +62,7 @@ func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 // IDXPart is [NPYPart] for files in the format of MNIST: bytes that stand for levels, and labels of
 // one byte.
 //
-// Errors: those of [NPYPart].
+// Errors: see [NPYPart].
 func IDXPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	labelSize int64) (p TablePart, err error) {
 	if err := partSchema(s, labels != nil); err != nil {
@@ -138,10 +139,10 @@ func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, er
 	return e, e.whole(size, what)
 }
 
-// whole checks that the file holds exactly the rows that its header declares.
+// whole checks the size of the file against the size that its header declares.
 func (e rowArray) whole(size int64, what string) error {
 	if want := e.at + int64(e.rows)*int64(e.width)*int64(e.size); size != want {
-		return malformed("%s has %d bytes, but its header declares %d", what, size, want)
+		return malformed("%s is shorter or longer than its header declares", what)
 	}
 	return nil
 }
@@ -185,14 +186,14 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 // class; [Failed] reports it. Parts must not change while they are in use.
 type PartedTable struct{ *partedRef }
 
-// partedRef hides what it points to; see private.go.
+// partedRef hides its target from package fmt; see private.go.
 type partedRef struct{ *partedRows }
 
 type partedRows struct {
 	schema Schema
 	enc    encoder
 	parts  []TablePart
-	ends   []int // where each part ends, in rows from the beginning of the first part
+	ends   []int // the end of each part, in rows from the start of the first part
 	width  int   // bytes of a row of the widest part
 	room   sync.Pool
 	failed atomic.Bool
@@ -217,7 +218,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 				p.schema.String(), s.String())
 		}
 		if p.values.rows > maxRows-n {
-			return nil, param.New("records rows", "too many rows in all parts together",
+			return nil, param.New("records.NewPartedTable.parts", "too many rows in all parts together",
 				fmt.Sprintf("at most %d", maxRows))
 		}
 		n += p.values.rows

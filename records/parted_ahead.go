@@ -53,7 +53,7 @@ type aheadRows struct {
 }
 
 // ReadAhead begins to read rows. It does nothing while rows of an earlier call are still being
-// read, so that memory is bounded by two lists of rows.
+// read, so at most two lists of rows are in memory.
 func (t *PartedTable) ReadAhead(rows []int32) {
 	if t == nil || t.partedRef == nil || t.readers == 0 || len(rows) == 0 {
 		return

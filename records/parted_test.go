@@ -189,8 +189,8 @@ func TestPartsThatFail(t *testing.T) {
 	}
 }
 
-// TestPartsThatAreRefused: files that contradict their headers, and parts that do not fit, are
-// errors.
+// TestPartsThatAreRefused checks for errors if a file contradicts its header or a part does not
+// fit.
 func TestPartsThatAreRefused(t *testing.T) {
 	table := grey(t, 5)
 	s := table.Schema()

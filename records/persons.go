@@ -11,12 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Persons holds rows grouped by person, so that a guarantee protects everything that one person
-// contributes, whatever the number of rows; see [GroupBy].
+// Persons holds rows grouped by person; see [GroupBy]. A guarantee then protects everything that
+// one person contributes, whatever the number of rows.
 //
-// A private algorithm that supports persons samples persons, clips the contribution of all rows of
-// a person as one vector, and counts the rows of a person together as one record. It reads the rows
-// by [RowsOf], or by [Persons.Rows] and [Persons.Span].
+// A private algorithm with support for persons samples whole persons. It clips the contribution of
+// all rows of a person as one vector, and counts these rows together as one record. It reads the
+// rows by [RowsOf], or by [Persons.Rows] and [Persons.Span].
 //
 // Read as [Data], a person is one record: the first row kept. So an algorithm without support for
 // persons protects them too, but reads only one row of each.
@@ -24,7 +24,7 @@ import (
 // Units: Len is the number of persons, and the unit is [UnitUser].
 type Persons struct{ *personsRef }
 
-// personsRef hides what it points to; see private.go.
+// personsRef hides its target from package fmt; see private.go.
 type personsRef struct{ *personsRows }
 
 type personsRows struct {
@@ -48,10 +48,10 @@ const MostRows = 1 << 12
 // rows of each person. Persons are in the order of their first rows, and the rows of each are in
 // their original order.
 //
-// If a person has more rows, a fixed public hash of their positions among the person's own rows
-// chooses the rows to keep: those with the smallest values. The hash is keyed by the number of the
-// person's rows. So the rows kept, and the person's largest contribution to a sum, depend on that
-// person's rows only.
+// If a person has more rows, a fixed public hash chooses the rows to keep: the rows with the
+// smallest values of the hash. The hash depends only on the position of a row among the person's
+// own rows and on the number of these rows. So the rows kept, and the person's largest contribution
+// to a sum, depend on that person's rows only.
 //
 // Guarantee: if two sets of rows differ only in the rows of one person, the results differ only in
 // that person.
@@ -182,7 +182,8 @@ func (s Shares) Of(row int) float64 {
 	return float64(s[row])
 }
 
-// appendShares appends n shares that add up to 1 and are as equal as multiples of ShareStep can be.
+// appendShares appends n shares that add up to 1. Each is 1/n, rounded up or down to a multiple of
+// ShareStep.
 func appendShares(dst Shares, n int) Shares {
 	const units = 1 / ShareStep
 	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // int may have 32 bits
@@ -196,9 +197,9 @@ func appendShares(dst Shares, n int) Shares {
 // and other data unchanged, each record with weight 1.
 //
 // Consider the sum, over all rows, of a row's contribution times its share. Its sensitivity to one
-// person is at most the sensitivity of the same sum over records to one record, whether the person
-// or record is added, removed or replaced. The reason: a person contributes a weighted mean, with
-// weights that add up to 1, of contributions that single records may make. The norm of such a mean,
+// person is at most the sensitivity to one record of the same sum over records. This holds if the
+// person or record is added, removed or replaced. The reason: a person's shares add up to 1, so the
+// person contributes a weighted mean of contributions of single records. The norm of such a mean,
 // or of the difference of two such means, is at most the largest norm for single records.
 func RowsOf(d Data) (Data, Shares) {
 	if p, ok := AsPersons(d); ok {
@@ -207,7 +208,7 @@ func RowsOf(d Data) (Data, Shares) {
 	return d, nil
 }
 
-// AsPersons returns the persons in data, also if [WithUnit] or [WithPart] wraps them; ok is false
+// AsPersons returns the persons in data, even if [WithUnit] or [WithPart] wraps them; ok is false
 // for other data.
 func AsPersons(d Data) (p *Persons, ok bool) {
 	switch own := d.(type) {
@@ -296,9 +297,9 @@ func (p *Persons) Slice(lo, hi int) *Persons {
 	return &Persons{&personsRef{out}}
 }
 
-// CheckPersons returns an error if data and the schema of a plan or sum disagree about persons: if
-// one has persons and the other rows, or if their numbers of rows per person differ. path names the
-// data.
+// CheckPersons returns an error if data and the schema of a plan or sum disagree about persons.
+// They disagree if one has persons and the other rows, or if their largest numbers of rows per
+// person differ. path names the data.
 //
 // Errors: *[param.Error].
 func CheckPersons(path string, d Data, s Schema) error {

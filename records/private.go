@@ -10,10 +10,11 @@ import (
 // and as JSON, by itself and inside other values.
 //
 // Package fmt does not call a value's Format method if the value is in an unexported field of
-// another struct: it walks through structs, and through one pointer if the verb does not apply to
-// pointers, such as %s. So these types hold a pointer to a struct that holds another pointer, and
-// fmt prints an address. [Nonzeros] and device.Batch have exported fields for programs to use. They
-// print as "[private]" where fmt calls their methods, and not in an unexported field of a struct.
+// another struct. It walks through structs instead, and also through one pointer if the verb, such
+// as %s, does not apply to pointers. So these types hold a pointer to a struct that holds another
+// pointer, and fmt prints an address. [Nonzeros] and device.Batch have exported fields for programs
+// to use. They print as "[private]" where fmt calls their methods, and not in an unexported field
+// of a struct.
 //
 // Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
 // slices and texts.

@@ -97,7 +97,7 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// revealing reports whether a text contains the values of the record, in one of several bases.
+// revealing reports whether a text contains the values of the record in any of several bases.
 func revealing(text string) bool {
 	return secret.MatchString(addresses.ReplaceAllString(text, ""))
 }
@@ -114,7 +114,7 @@ func logged(t *testing.T, asJSON bool, v any) string {
 	var out bytes.Buffer
 	untimed := &slog.HandlerOptions{ReplaceAttr: func(g []string, a slog.Attr) slog.Attr {
 		if len(g) == 0 && a.Key == slog.TimeKey {
-			return slog.Attr{} // its digits may be those of a record
+			return slog.Attr{} // its digits may equal those of a record
 		}
 		return a
 	}}

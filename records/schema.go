@@ -10,8 +10,7 @@ import (
 // Kind is the kind of one record.
 type Kind int
 
-// The kinds of record. The zero Kind is invalid, so that an undeclared schema is an
-// error.
+// The kinds of record. The zero Kind is invalid, so an undeclared schema is an error.
 const (
 	BinaryVector    Kind = iota + 1 // every coordinate 0 or 1
 	IntervalVector                  // every coordinate in [lo, hi]
@@ -90,8 +89,8 @@ func BinaryImage(height, width int) Schema {
 		lo: 0, hi: 1}
 }
 
-// RGBImage returns the schema of height × width images in colour: row after row, with the red,
-// green and blue of a pixel next to each other, each in [0, 1].
+// RGBImage returns the schema of height × width images in colour, row after row. The red, green and
+// blue of a pixel are next to each other, each in [0, 1].
 func RGBImage(height, width int) Schema {
 	return Schema{kind: ColourImage, dim: area(height, width, colours), height: height, width: width,
 		lo: 0, hi: 1}
@@ -128,8 +127,8 @@ func (s Schema) WithLabels(names ...string) Schema {
 	return s
 }
 
-// WithUnknown declares the class that unknown labels become, which must be one of the
-// names given to [Schema.WithLabels].
+// WithUnknown declares the class that unknown labels become. The class must be one of the names
+// given to [Schema.WithLabels].
 func (s Schema) WithUnknown(name string) Schema {
 	if s.table != nil {
 		return s.withUnknown(name)
@@ -222,9 +221,9 @@ func roundUp(x float64) float64 {
 
 // Equal reports whether two schemas describe the same records.
 //
-// It ignores the number of rows per person ([Schema.ByPerson]), since the rows are the same (see
-// [CheckPersons]), the texts by which files name the levels of a table ([Column.WithAlias]), and
-// constraints on generated records ([Schema.WithConstraints]).
+// It ignores the number of rows per person ([Schema.ByPerson]), since the rows are the same; see
+// [CheckPersons]. It also ignores the texts by which files name the levels of a table
+// ([Column.WithAlias]), and constraints on generated records ([Schema.WithConstraints]).
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
 	a.classes, b.classes = nil, nil

@@ -11,7 +11,7 @@ import (
 // WriteSchema writes a schema as indented JSON for people to review and edit: names,
 // kinds, bounds and levels.
 //
-// Errors: *[param.Error] for a schema that is not valid, and those of the writer.
+// Errors: *[param.Error] for a schema that is not valid; errors of the writer.
 func WriteSchema(w io.Writer, s Schema) error {
 	text, err := schemaText(s)
 	if err != nil {
@@ -61,14 +61,14 @@ func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 
 // OpenSchema is [ReadSchema] on a file.
 //
-// Errors: those of [ReadSchema] and of the file system.
+// Errors: see [ReadSchema]; also errors of the file system.
 func OpenSchema(path string, limits ...Limits) (Schema, error) {
 	return withFile(path, func(r io.Reader) (Schema, error) { return ReadSchema(r, limits...) })
 }
 
-// checkJSON returns an error if a JSON text is nested too deeply or has too many objects: a column
-// of a schema takes one object, and another for its aliases. It reads the text once and stores
-// nothing.
+// checkJSON returns an error if a JSON text is nested too deeply or has too many objects. A column
+// of a schema takes one object, and another object for its aliases. It reads the text once and
+// stores nothing.
 func (l Limits) checkJSON(text []byte) error {
 	depth, objects, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -97,7 +97,7 @@ func (l Limits) checkJSON(text []byte) error {
 
 // SaveSchema is [WriteSchema] to a file.
 //
-// Errors: those of [WriteSchema] and of the file system.
+// Errors: see [WriteSchema]; also errors of the file system.
 func SaveSchema(path string, s Schema) error {
 	text, err := schemaText(s)
 	if err != nil {

@@ -91,7 +91,7 @@ func (j schemaJSON) schema() (Schema, error) {
 		s = Binary(j.Dim)
 	case IntervalVector.String():
 		if j.Lo == nil || j.Hi == nil {
-			return s, fmt.Errorf("records: schema: an interval without bounds")
+			return s, fmt.Errorf("records: schema: an interval lacks lo or hi: want both")
 		}
 		s = Interval(j.Dim, *j.Lo, *j.Hi)
 	case GreyImage.String():
@@ -112,7 +112,7 @@ func (j schemaJSON) schema() (Schema, error) {
 		return Schema{}, err
 	}
 	if !j.onlyOwnFields(s.kind) {
-		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
+		return Schema{}, j.foreignFields()
 	}
 	return s, nil
 }
@@ -128,7 +128,7 @@ func kindList() string {
 
 func (j schemaJSON) tableSchema() (Schema, error) {
 	if !j.onlyOwnFields(MixedTable) || j.Classes != nil || j.Unknown != 0 {
-		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
+		return Schema{}, j.foreignFields()
 	}
 	s, err := tableSchemaOf(j.Columns)
 	if err != nil {
@@ -147,6 +147,12 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 	}
 	s = s.ByPerson(j.RowsPerPerson)
 	return s, s.Validate()
+}
+
+// foreignFields returns the error for a schema with fields of another kind.
+func (j schemaJSON) foreignFields() error {
+	return fmt.Errorf("records: schema: kind %q has fields of another kind: want only the fields "+
+		"that WriteSchema writes for this kind", j.Kind)
 }
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {

@@ -113,9 +113,9 @@ func CutSet(items []uint32, limit int) []uint32 {
 }
 
 // shorten keeps limit items of a sorted row. Which items it keeps depends on the set only, so the
-// encoding of one record never depends on another. The choice is by a hash keyed by the whole set,
-// so that no item is preferred throughout the table, as small numbers would be if the first items
-// were kept.
+// encoding of one record never depends on another. A hash keyed by the whole set chooses the items,
+// so no item is preferred throughout the table. If the first items were kept, small numbers would
+// be preferred.
 func shorten(row []uint32, limit int) []uint32 {
 	key := uint64(len(row))
 	for _, item := range row {
@@ -139,12 +139,12 @@ func mix(x uint64) uint64 {
 // SetBuilder collects the records of a [SetTable], one at a time.
 type SetBuilder struct{ *setBuilderRef }
 
-// setBuilderRef hides what it points to; see private.go.
+// setBuilderRef hides its target from package fmt; see private.go.
 type setBuilderRef struct{ b *setBuilder }
 
 // NewSetBuilder returns a builder without records.
 //
-// Errors: *[param.Error] for a schema that is not one of sets.
+// Errors: *[param.Error] for a schema that is not of sets.
 func NewSetBuilder(s Schema) (*SetBuilder, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -158,7 +158,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 // Errors: *[param.Error] if there are more rows than a table holds.
 func (b *SetBuilder) Add(items []uint32) error {
 	if b.b.n >= maxRows {
-		return param.New("records rows", "one more", "at most 2³¹-1")
+		return param.New("records.SetBuilder.Add", "one more", "at most 2³¹-1")
 	}
 	b.b.add(items)
 	return nil

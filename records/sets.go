@@ -9,15 +9,16 @@ import (
 )
 
 // SetTable holds records that are sets of items, ascending and without repetition, in compressed
-// sparse rows. If the universe has at most 65,536 items, it takes about two bytes for each item and
-// four for each record: four million records of eleven items take 120 MB. A SetTable is immutable.
+// sparse rows. If the universe has at most 65,536 items, the table takes about two bytes for each
+// item and four for each record. Four million records of eleven items then take about 105 MB. A
+// SetTable is immutable.
 //
-// Records are encoded when they are added: items outside the universe and repetitions are dropped,
+// Records are encoded when they are added. Items outside the universe and repetitions are dropped,
 // and a row of more than MaxItems items keeps MaxItems of them (see [Sets]). The table remembers
 // these changes, but only for [Check].
 type SetTable struct{ *setRef }
 
-// setRef hides what it points to; see private.go.
+// setRef hides its target from package fmt; see private.go.
 type setRef struct{ *setRows }
 
 type setRows struct {
@@ -48,7 +49,7 @@ func FromItems(s Schema, rows [][]uint32, labels ...int32) (*SetTable, error) {
 // FromCSR returns a set table with a copy of compressed sparse rows: row i holds
 // items[offsets[i]:offsets[i+1]], in any order.
 //
-// Errors: *[param.Error] if offsets do not ascend or exceed the number of items, and those of
+// Errors: *[param.Error] if offsets do not ascend or exceed the number of items; see also
 // [FromItems].
 func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTable, error) {
 	b, err := newSetBuilder(s)
@@ -57,7 +58,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	}
 	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) ||
 		offsets[len(offsets)-1] > len(items) {
-		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)),
+		return nil, param.New("records.FromCSR.offsets", fmt.Sprintf("%d offsets", len(offsets)),
 			"one more than rows, ascending from 0 to at most the number of items")
 	}
 	for i := range len(offsets) - 1 {

@@ -40,8 +40,8 @@ var errStopped = errors.New("records: stopped")
 // StreamTransactions is like [ReadTransactions], but returns the records in tables of at most rows
 // records each, in memory that does not grow with the file.
 //
-// Errors: those of [ReadTransactions], after the tables of the lines before the error;
-// *[param.Error] for a number of rows that is not positive.
+// Errors: see [ReadTransactions], after the tables of the lines before the error; *[param.Error]
+// for a number of rows that is not positive.
 func StreamTransactions(r io.Reader, s Schema, rows int,
 	limits ...Limits) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
@@ -78,7 +78,8 @@ type chunks struct {
 
 func newChunks(s Schema, rows int, emit func(*SetTable) error) (*chunks, error) {
 	if rows < 1 || rows > maxRows {
-		return nil, param.New("records rows", rows, "a positive number of rows per table")
+		return nil, param.New("records.StreamTransactions.rows", rows,
+			"a positive number of rows per table")
 	}
 	b, err := newSetBuilder(s)
 	return &chunks{b, rows, emit}, err

@@ -13,8 +13,8 @@ import (
 // ErrFormat is wrapped by every error about a malformed file.
 var ErrFormat = errors.New("records: malformed file")
 
-// malformed returns an ErrFormat that says what is wrong. The text must name a place, never a
-// value.
+// malformed returns an ErrFormat with a description of the mistake. The description must name a
+// place, never a value.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
@@ -42,8 +42,8 @@ func damaged(err error) bool {
 		errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrChecksum)
 }
 
-// readBytes reads exactly n bytes. Its buffer grows as bytes arrive, so that a false size in a
-// hostile header costs nothing.
+// readBytes reads exactly n bytes. Its buffer grows as bytes arrive, so a false size in a hostile
+// header costs nothing.
 func readBytes(r io.Reader, n int, what string) ([]byte, error) {
 	const piece = 1 << 20
 	buf, got := make([]byte, min(n, piece)), 0

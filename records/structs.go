@@ -22,13 +22,13 @@ const structTag = "privgen"
 //
 // or, without a tag, to the column with the field's name; the tag "-" excludes a field. The fields
 // of embedded structs count as the struct's own. A field is a text, a number, a bool, a type with
-// one of these as its underlying type, an [encoding.TextMarshaler], a [time.Time], or a pointer to
-// one of these, which is nil for a missing value. Values are read as [FrameBuilder.Append] reads
-// them. Invalid values are not an error; [Check] reports them. An [Identifier] needs no field; if
-// it has one, the field is not read.
+// one of these as its underlying type, an [encoding.TextMarshaler] or a [time.Time]. It may also be
+// a pointer to one of these types; nil is a missing value. Values are read as [FrameBuilder.Append]
+// reads them. Invalid values are not an error; [Check] reports them. An [Identifier] needs no
+// field; if it has one, the field is not read.
 //
-// Errors: *[param.Error] for a schema that is not of a table, a T that is not a struct, a column
-// with no field or two fields, a tag that names no column, or a field of another type.
+// Errors: *[param.Error] if the schema is not of a table or T is not a struct, if a column has no
+// field or two fields, if a tag names no column, or if a field has another type.
 func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	b, err := NewFrameBuilder(s)
 	if err != nil {
@@ -47,7 +47,7 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 		}
 	}
 	if len(rows) > maxRows {
-		return nil, param.New("records rows", len(rows), fmt.Sprintf("at most %d", maxRows))
+		return nil, param.New("records.FromStructs.rows", len(rows), fmt.Sprintf("at most %d", maxRows))
 	}
 	for i := range rows {
 		row := reflect.ValueOf(&rows[i]).Elem()
@@ -63,17 +63,17 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	return b.Frame(), nil
 }
 
-// Into returns the records of a table, such as those that a generator draws, as structs. Fields are
-// found as [FromStructs] finds them. A column of numbers fills a float. A column of whole numbers
-// fills an integer type that holds its bounds, or a float type that represents all of its values. A
-// datetime fills a [time.Time]. A duration fills a [time.Duration], or a float64 of seconds. An
-// identifier fills a text, and needs no field. A column of levels fills a text or a type with
-// UnmarshalText. If it has two levels, it may also fill a bool, which is true for the second level.
-// A column with a missing value needs a pointer, which is nil for a missing value.
+// Into returns the records of a table as structs. It may read generated records, for example.
+// Fields are found as [FromStructs] finds them. A column of numbers fills a float. A column of
+// whole numbers fills an integer type that holds its bounds, or a float type that represents all of
+// its values. A datetime fills a [time.Time]. A duration fills a [time.Duration], or a float64 of
+// seconds. An identifier fills a text, and needs no field. A column of levels fills a text or a
+// type with UnmarshalText. If it has two levels, it may also fill a bool, which is true for the
+// second level. A column with a missing value needs a pointer, which is nil for a missing value.
 //
-// Errors: *[param.Error] for data that are not a table, for the mistakes in structs that
-// [FromStructs] reports, and for a field that cannot hold every value of its column, such as a type
-// whose UnmarshalText rejects one of the levels. This is tested before a record is read.
+// Errors: *[param.Error] for data that are not a table, for the mistakes in structs listed at
+// [FromStructs], and if a field cannot hold every value of its column. An example is a type whose
+// UnmarshalText rejects a level. All of this is tested before a record is read.
 func Into[T any](d Data) ([]T, error) {
 	const path = "records.Into"
 	if err := given(path, d); err != nil {
@@ -131,7 +131,7 @@ func (f structField) isTime() bool {
 	return f.typ == timeType || f.typ.Kind() == reflect.Pointer && f.typ.Elem() == timeType
 }
 
-// bind finds the field of each column. An identifier need not have one.
+// bind finds the field of each column. An identifier needs no field.
 func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, param.New(path, t.String(), "a struct")

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -17,7 +15,7 @@ import (
 // to that slice while the table is in use.
 type Table struct{ *tableRef }
 
-// tableRef hides what it points to; see private.go.
+// tableRef hides its target from package fmt; see private.go.
 type tableRef struct{ *tableRows }
 
 type tableRows struct {
@@ -48,7 +46,7 @@ func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
 // FromBytes returns a table of row-major bytes, sharing the slice. 0 stands for the schema's lower
 // bound and 255 for its upper bound. In a binary schema a byte of 128 or more is 1.
 //
-// Shapes and errors are those of [FromFlat].
+// Shapes: see [FromFlat]. Errors: see [FromFlat].
 func FromBytes(s Schema, levels []uint8, labels ...int32) (*Table, error) {
 	t, err := newTable(s, len(levels), labels)
 	if err != nil {
@@ -71,39 +69,18 @@ func levelsOf(s Schema) *[256]float32 {
 
 // FromRows returns a table with a copy of the rows.
 //
-// Errors: *[param.Error] if a row's length is not the schema's dimension, and those of [FromFlat].
+// Errors: *[param.Error] if a row's length is not the schema's dimension; see also [FromFlat].
 func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	for i, row := range rows {
 		if len(row) != s.dim {
-			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)),
-				fmt.Sprintf("length %d", s.dim))
+			return nil, param.New(fmt.Sprintf("records.FromRows.rows[%d]", i),
+				fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim))
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)
-}
-
-// FromMatrix returns a table with a copy of a gonum matrix, one record per row.
-//
-// Errors: those of [FromRows].
-func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	n, dim := m.Dims()
-	if dim != s.dim {
-		return nil, param.New("records matrix", fmt.Sprintf("%d columns", dim),
-			fmt.Sprintf("%d columns", s.dim))
-	}
-	flat := make([]float32, 0, n*dim)
-	for i := range n {
-		for j := range dim {
-			flat = append(flat, float32(m.At(i, j)))
-		}
-	}
-	return FromFlat(s, flat, labels...)
 }
 
 // newTable returns a table without values; all kinds of storage share this part.
@@ -241,22 +218,4 @@ func (t *Table) Flat() (values []float32, shared bool) {
 		t.encodeRow(values[i*dim:(i+1)*dim], i)
 	}
 	return values, false
-}
-
-// Matrix returns a float64 copy of the encoded records, one per row, for gonum. The matrix of an
-// empty table is empty.
-func (t *Table) Matrix() *mat.Dense {
-	if t.n == 0 {
-		return &mat.Dense{}
-	}
-	m := mat.NewDense(t.n, t.schema.dim, nil)
-	var row []float32
-	for i := range t.n {
-		row = t.Row(row, i)
-		dst := m.RawRowView(i)
-		for j, v := range row {
-			dst[j] = float64(v)
-		}
-	}
-	return m
 }

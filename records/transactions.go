@@ -18,7 +18,7 @@ import (
 // numbers are dropped.
 //
 // Errors: [ErrFormat] for damaged compression; *[LimitError]; *[param.Error] for a schema that is
-// not one of sets without classes.
+// not of sets without classes.
 func ReadTransactions(r io.Reader, s Schema, limits ...Limits) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -75,15 +75,15 @@ func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint
 
 // OpenTransactions is [ReadTransactions] on a file.
 //
-// Errors: those of [ReadTransactions] and of the file system.
+// Errors: see [ReadTransactions]; also errors of the file system.
 func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error) {
 	return withFile(path, func(r io.Reader) (*SetTable, error) {
 		return ReadTransactions(r, s, limits...)
 	})
 }
 
-// noItem stands for an item that no universe holds: a number that is negative or too large, a word
-// that is not a number, or a line that is too long.
+// noItem stands for an item outside every universe. It replaces a negative number, a number that is
+// too large, a word that is not a number, and a line that is too long.
 const noItem = math.MaxUint32
 
 // transaction appends the items of one line. It stops once a row has more than most items.

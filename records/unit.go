@@ -10,16 +10,16 @@ import (
 const (
 	UnitRecord = "record" // a row as it was read; a person may have several rows
 	UnitUser   = "user"   // all that one person contributes
-	// UnitPart is the unit of rows of users if one user may have several of them, because rows were
-	// taken twice, or because joined pieces do not state different parts. No ledger promises to
-	// protect it. A caller who knows that each user has one row can state this by [WithUnit].
+	// UnitPart is the unit of rows of users if one user may have several rows. This is possible if
+	// rows were taken twice, or if joined pieces do not state different parts. No ledger promises to
+	// protect UnitPart. If each user has only one row, the caller can state this by [WithUnit].
 	UnitPart = "part of a user"
 )
 
-// UnitOf returns the unit whose presence a guarantee about these records protects:
-// UnitRecord by default, UnitUser if every row holds all that one person contributes,
-// bounded by the schema. Data of any type may state it by a method Unit() string. A structure that
-// embeds Data without this method has the unit of what it embeds.
+// UnitOf returns the unit whose presence a guarantee about these records protects. It is UnitRecord
+// by default, and UnitUser if every row holds all that one person contributes, bounded by the
+// schema. Data of any type may state their unit by a method Unit() string. A structure that embeds
+// Data without this method has the unit of the embedded data.
 func UnitOf(d Data) string {
 	for range mostWrappers {
 		if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
@@ -70,12 +70,12 @@ func WithUnit(d Data, unit string) Data {
 	return stated{Data: d, unit: unit}
 }
 
-// WithPart returns the same records and states their part: each unit that contributes to them, such
-// as a user, contributes to this part only. part is counted from 0, and parts is the number of
-// parts. The caller is responsible for the truth of the statement. A part can be chosen by a hash
-// of the user's name, for example. Sums over records that arrive in pieces protect a user only if
-// the pieces state different parts; see package merf. WithPart(nil, …) is nil, and an invalid part
-// is ignored.
+// WithPart returns the same records and states their part. Each unit that contributes to these
+// records, such as a user, contributes to no other part. part is counted from 0, and parts is the
+// number of parts. The caller is responsible for the truth of the statement. A part can be chosen
+// by a hash of the user's name, for example. Sums over records that arrive in pieces protect a user
+// only if the pieces state different parts; see package merf. WithPart(nil, …) is nil, and an
+// invalid part is ignored.
 func WithPart(d Data, part, parts int) Data {
 	if d == nil || part < 0 || part >= parts {
 		return d

@@ -47,8 +47,8 @@ func TestNothingPromisesParts(t *testing.T) {
 	}
 }
 
-// TestEnforcedRecordsStayTheirUsers: records of users that an enforcer keeps, or that get
-// identifiers, keep their unit and their part, and overlap with the data that they come from.
+// TestEnforcedRecordsStayTheirUsers checks records of users after an Enforcer and after
+// WithIdentifiers. They must keep their unit and their part, and overlap with the original data.
 func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("n", 0, 9),
 		records.Identifier("id", records.Pattern("C-###"))))(t)
@@ -104,9 +104,9 @@ func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 // around is a user-defined type around data, which states no unit.
 type around struct{ records.Data }
 
-// TestWrappersKeepTheUnit checks that a structure that embeds data has their unit, also if it is
-// embedded itself, and that persons in such a structure are refused: it has lost which rows are
-// whose.
+// TestWrappersKeepTheUnit checks that a structure around data has the unit of the data, even if
+// another structure embeds it. Persons in such a structure must be refused, since the structure
+// does not tell whose rows are whose.
 func TestWrappersKeepTheUnit(t *testing.T) {
 	rows := must(records.FromFlat(records.Interval(1, 0, 1), []float32{.1, .2, .3}))(t)
 	users := records.WithUnit(rows, records.UnitUser)

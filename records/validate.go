@@ -78,8 +78,8 @@ func validBounds(lo, hi float64) bool {
 	return l < h
 }
 
-// innerBounds returns the bounds rounded inward to float32, so that an encoded value is never
-// outside the declared interval.
+// innerBounds returns the bounds rounded inward to float32. An encoded value is then never outside
+// the declared interval.
 func innerBounds(lo, hi float64) (float32, float32) {
 	l, h := float32(lo), float32(hi)
 	if float64(l) < lo {

@@ -116,8 +116,9 @@ func look(t *testing.T, path, page string, width int, dark bool) (seen, string) 
 }
 
 // TestPagesInABrowser shows the pages in Chromium, at the width of a phone and of a desktop, in
-// light and dark colours. It checks that every figure is there and inside the page, that no label
-// is cut off or too small, that the page loads no other file, and that the console has no messages.
+// light and dark colours. It checks that every figure is there and inside the page, and that every
+// label is whole and large enough. The page must load no other file, and the console must have no
+// messages.
 func TestPagesInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser twelve times")

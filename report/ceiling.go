@@ -67,11 +67,11 @@ func (m *maker) alikeness(a, b *tabular.Table) Number {
 // noise returns the expected distance of two releases if each is the simplest one: a Gaussian
 // release of all histograms that spends the whole budget.
 //
-// A record is in one cell of each of d columns, so the L2 sensitivity of all counts is √d if a
-// record is added or removed and √(2d) if it is replaced; the noise on a count has standard
+// A record is in one cell of each of d columns. The L2 sensitivity of all counts is therefore √d if
+// a record is added or removed, and √(2d) if it is replaced. The noise on a count has standard
 // deviation s = multiplier × sensitivity. Two releases differ in each of a column's L cells by a
-// normal number of standard deviation √2·s, whose absolute value has mean 2s/√π. So for n records
-// the expected total variation distance is ½·L·2s/(√π·n) = L·s/(√π·n), before any correction of the
+// normal number of standard deviation √2·s. Its absolute value has mean 2s/√π. So for n records the
+// expected total variation distance is ½·L·2s/(√π·n) = L·s/(√π·n), before any correction of the
 // counts.
 func (m *maker) noise(out *Ceiling) error {
 	n := float64(0)

@@ -61,12 +61,13 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 }
 
 // Released makes a report of released numbers only: the guarantee, the bill, the columns of the
-// synthetic records, and the figures that a fidelity.Plan released. It reads no real records; an
-// input that has some is an error. So is an input with a second release, since the guarantee on the
-// page does not cover it. The report's JSON form and its page may be published.
+// synthetic records, and the figures that a fidelity.Plan released. It reads no real records: an
+// input with real records is an error. An input with a second release is an error too, since the
+// guarantee on the page does not cover that release. The report's JSON form and its page may be
+// published.
 //
-// Errors: *[param.Error], joined, also if there is no guarantee for the synthetic records or for
-// in.Fidelity: none was given, it is marked as not private, or its ε is not finite; ctx.Err().
+// Errors: *[param.Error], joined; ctx.Err(). It is an error if the synthetic records or in.Fidelity
+// have no guarantee. Guarantees that are marked as not private, or have no finite ε, do not count.
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	if in.Real != nil || in.HeldOut != nil || in.Second != nil {

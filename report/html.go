@@ -40,10 +40,10 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"propensityChart": propensityChart, "riskChart": riskChart,
 }).Parse(pageText))
 
-// WriteHTML writes the report as one page, which has no scripts and needs no other file. The page
+// WriteHTML writes the report as one page without scripts. The page needs no other file. The page
 // is laid out for paper and for screens at least 400 pixels wide, in light and dark colours.
 //
-// Errors: those of w.
+// Errors: all errors of w.
 func (r *Report) WriteHTML(w io.Writer) error {
 	if r == nil {
 		r = &Report{}
@@ -131,7 +131,7 @@ func dataURL(png []byte) template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(png))
 }
 
-// doubled reports whether the bound for a replaced record differs from that for one record.
+// doubled reports whether the bound for a replaced record differs from the bound for one record.
 func doubled(r *Risk) bool {
 	for i := range min(len(r.Bound.TruePositive), len(r.SplitBound.TruePositive)) {
 		if r.Bound.TruePositive[i] != r.SplitBound.TruePositive[i] {

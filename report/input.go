@@ -12,22 +12,23 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Input holds what a report is about. Real is required, and so is Synthetic or Generator. If other
-// inputs are missing, some sections are left out, and the report says which and why.
+// Input holds the inputs of a report. Synthetic or Generator is required. Compute also requires
+// Real; Released refuses it. If other inputs are missing, some sections are left out, and the
+// report says which and why.
 type Input struct {
 	Title string // if empty, the title names the system and the schema
 
 	// Generator is the generator of the synthetic records; nil if only the records are available.
 	Generator *synth.Generator
-	// Guarantee is the guarantee for Real; nil uses that of the generator.
+	// Guarantee is the guarantee for Real; nil uses the generator's guarantee.
 	Guarantee *accountant.Guarantee
 	// Plan is the plan of the run, from which the bill is made; nil uses the lines of the guarantee.
 	Plan synth.Plan
 
 	Real    records.Data // the records that the generator was trained on
 	HeldOut records.Data // real records that it was not trained on: the reference for every score
-	// Synthetic holds records of the generator. If nil, as many as there are real ones are drawn, at
-	// most Settings.Synthetic.
+	// Synthetic holds records of the generator. If nil, the generator draws one record for each
+	// real record, at most Settings.Synthetic.
 	Synthetic records.Data
 	// Second holds records of a second, independent release of the same real records, which must be
 	// paid for in addition to the first. If nil, the report has no actual distance of two releases.
@@ -42,9 +43,9 @@ type Settings struct {
 	Rows      int // number of records of each kind that are compared, drawn at random; 0 for 50,000
 	Synthetic int // largest number of records drawn from the generator; 0 for 50,000
 	Train     int // number of records of each kind that classifiers are trained on; 0 for 10,000
-	// Near is the number of members that are attacked, the number of others that are attacked, and the
-	// number of synthetic records whose nearest neighbours are searched; 0 for 2,000, or for fewer if
-	// the records have many coordinates, so that the search takes no longer.
+	// Near has two uses. It is the number of attacked members and of other attacked records. It is
+	// also the number of synthetic records for the search of nearest neighbours. The value 0 is for
+	// 2,000, or for fewer if the records have many coordinates, which would slow the search.
 	Near    int
 	Bins    int // number of bins of a histogram of numbers, between the schema's bounds; 0 for 20
 	Queries int // number of counting queries; 0 for 1,000

@@ -37,9 +37,9 @@ func dated(t testing.TB, n int, shift time.Duration) *records.Frame {
 	return b.Frame()
 }
 
-// TestOtherKindsOfColumns checks that moments and lengths of time have axes in their own units,
-// that hashed texts are drawn by bucket, and that identifiers, which say nothing about a record,
-// are neither drawn nor in the released figures.
+// TestOtherKindsOfColumns checks that moments and lengths of time have axes in their own units, and
+// that hashed texts are drawn by bucket. Identifiers say nothing about a record: they must be
+// neither drawn nor in the released figures.
 func TestOtherKindsOfColumns(t *testing.T) {
 	real, fake := dated(t, 150, 0), dated(t, 120, 90*24*time.Hour)
 	set := quick()

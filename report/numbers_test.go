@@ -281,9 +281,9 @@ func TestRiskIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// TestBoundIsWhatThePromiseAllows checks that the curve of one record is that of the best test
-// against the worst (ε, δ)-private mechanism, which no curve of the accountant's lies above, and
-// that under add-or-remove-one the curve of a split is that of two changes.
+// TestBoundIsWhatThePromiseAllows checks the curves of the bound. The curve of one record must be
+// the curve of the best test against the worst (ε, δ)-private mechanism. No curve of the accountant
+// may lie above it. Under add-or-remove-one the curve of a split must be the curve of two changes.
 func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 	for name, relation := range map[string]accountant.Relation{"table": accountant.AddOrRemoveOne,
 		"sets": accountant.ReplaceOne} {
@@ -317,9 +317,9 @@ func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 }
 
 // worstROC returns the true positive rate of the best test against the mechanism that dominates all
-// (ε, δ)-private ones (Kairouz, Oh and Viswanath 2015). It has four outcomes: one that only a
-// member has, one that is e^ε times as likely for a member as for others, and the same two with the
-// roles exchanged.
+// (ε, δ)-private ones (Kairouz, Oh and Viswanath 2015). It has four outcomes. One can occur only
+// for a member. One is e^ε times as likely for a member as for others. The other two have the roles
+// exchanged.
 func worstROC(e accountant.Approximate, falsePositive float64) float64 {
 	likely, rare := (1-e.Delta)*math.Exp(e.Epsilon)/(1+math.Exp(e.Epsilon)),
 		(1-e.Delta)/(1+math.Exp(e.Epsilon))
@@ -408,8 +408,8 @@ func TestSetsAreTheLibrarys(t *testing.T) {
 	near(t, "queries", r.Queries.Mean.Synthetic, sum/float64(n))
 }
 
-// TestCeilingIsComputed checks that the figure for the noise follows the formula in noise, and that
-// the other figures are means over columns of the scores of package tabular.
+// TestCeilingIsComputed checks that the figure for the noise follows the formula in noise. The
+// other figures must be means over columns of the scores of package tabular.
 func TestCeilingIsComputed(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
 	c := r.Ceiling

@@ -24,7 +24,7 @@ func pageOf(t testing.TB, r *report.Report) string {
 	return b.String()
 }
 
-// figures lists the figures that each report must have, besides those of its columns.
+// figures lists the figures that each report must have, in addition to the figures of its columns.
 var figures = map[string][]string{
 	"table": {"fig-bill", "fig-column-0", "fig-column-7", "fig-heat", "fig-three", "fig-classifiers",
 		"fig-propensity", "fig-risk"},
@@ -98,9 +98,9 @@ func parse(text string) (outline, error) {
 	}
 }
 
-// TestPagesAreWhole checks that every page can be parsed, has every figure that it must have, uses
-// each id once, has only links to places on the page, and has no script and no address of another
-// file.
+// TestPagesAreWhole checks that every page can be parsed and has all required figures. It must use
+// each id once and have only links to places on the page. It must not contain a script or the
+// address of another file.
 func TestPagesAreWhole(t *testing.T) {
 	for name, of := range made() {
 		text := pageOf(t, of(t))
@@ -149,8 +149,7 @@ func TestParseFails(t *testing.T) {
 }
 
 // TestNotPrivateOnce checks that a report of real records says once on the page, and once in JSON,
-// that it is not private, and that a report of released numbers says instead that it may be
-// published.
+// that it is not private. A report of released numbers must say instead that it may be published.
 func TestNotPrivateOnce(t *testing.T) {
 	for name, of := range made() {
 		r := of(t)
@@ -172,8 +171,8 @@ func TestNotPrivateOnce(t *testing.T) {
 	}
 }
 
-// TestReleasedReadsNoRealRecords checks that an input with real records is an error, and that a
-// report of released numbers has no comparison with real records.
+// TestReleasedReadsNoRealRecords checks that an input with real records is an error. A report of
+// released numbers must have no comparison with real records.
 func TestReleasedReadsNoRealRecords(t *testing.T) {
 	in := whole(t)
 	for name, change := range map[string]func(*report.Input){
@@ -201,8 +200,8 @@ func TestReleasedReadsNoRealRecords(t *testing.T) {
 	}
 }
 
-// TestEveryNumberIsOnThePage checks that all numbers of the JSON form are on the page, those of
-// charts as percentages.
+// TestEveryNumberIsOnThePage checks that all numbers of the JSON form are on the page. Numbers of
+// charts are there as percentages.
 func TestEveryNumberIsOnThePage(t *testing.T) {
 	spaces := regexp.MustCompile(`\s+`)
 	for name, of := range made() {
@@ -239,8 +238,8 @@ func TestEveryNumberIsOnThePage(t *testing.T) {
 	}
 }
 
-// walk visits the numbers that must be on the page as text: all but the points of curves, the edges
-// of bins, and the details of pairs and of groups of columns.
+// walk visits the numbers that must be on the page as text. It leaves out the points of curves, the
+// edges of bins, and the details of pairs and of groups of columns.
 func walk(v reflect.Value, path string, each func(string, report.Number)) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -115,7 +115,7 @@ func thousands(v float64) string {
 	return b.String()
 }
 
-// bill lists what was paid for: the stages of the plan, or the lines of the guarantee.
+// bill lists the paid items: the stages of the plan, or the lines of the guarantee.
 func (m *maker) bill() error {
 	if m.in.Plan != nil {
 		for _, s := range m.in.Plan.Stages() {

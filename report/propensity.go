@@ -33,7 +33,7 @@ func (m *maker) propensity(context.Context) error {
 	return nil
 }
 
-// rates returns the false positive rates at which curves have points, which are denser near 0.
+// rates returns the false positive rates of the points of curves. They are denser near 0.
 func rates() []float64 {
 	var list []float64
 	for i := range 20 {

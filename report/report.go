@@ -58,8 +58,8 @@ type BillLine struct {
 	Purpose     string `json:"purpose"`
 	Description string `json:"description"`
 	Count       int    `json:"count"`
-	// Epsilon is what the stage would cost if it were the only one. The stages together cost less than
-	// the sum of these prices.
+	// Epsilon is the price of the stage alone. The stages together cost less than the sum of these
+	// prices.
 	Epsilon Number `json:"epsilon_alone"`
 }
 
@@ -81,7 +81,8 @@ type Omission struct {
 }
 
 // Beside is one measure of synthetic records against the real ones, and of held-out real records
-// against the real ones, which is the best possible value; null without held-out records.
+// against the real ones. The second is the best possible value; it is null without held-out
+// records.
 type Beside struct {
 	Synthetic Number `json:"synthetic"`
 	HeldOut   Number `json:"held_out"`
@@ -131,7 +132,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads a number that MarshalJSON wrote.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*n = none

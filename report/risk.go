@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/risk"
 )
 
-// risk attacks the generator and computes what the guarantee allows.
+// risk attacks the generator and computes the bounds of the guarantee.
 func (m *maker) risk(context.Context) error {
 	empty := Curve{[]Number{}, []Number{}}
 	out := &Risk{Attacks: []Attack{}, Bound: empty, SplitBound: empty, Epsilon: none, Delta: none}
@@ -72,8 +72,8 @@ func quantiles(sorted []float64) Quantiles {
 // bounds computes the curves that no attack can exceed on average if the guarantee holds.
 //
 // An attack on equally many members and others compares data sets in which one record is replaced
-// by another. Under add-or-remove-one that is two changes, which together have (2ε, (1+e^ε)·δ),
-// since P(D) ≤ e^ε·P(D′) + δ holds for each of the two.
+// by another. Under add-or-remove-one a replacement is two changes. Since P(D) ≤ e^ε·P(D′) + δ
+// holds for each change, both together have (2ε, (1+e^ε)·δ).
 func (m *maker) bounds(out *Risk) {
 	g := m.guarantee
 	if !covers(g) {
@@ -87,8 +87,9 @@ func (m *maker) bounds(out *Risk) {
 	}
 }
 
-// bound returns the highest true positive rate that (ε, δ) allows at each false positive rate x:
-// the smaller of e^ε·x + δ and 1 − e^−ε·(1 − δ − x) (Kairouz, Oh and Viswanath 2015, Theorem 2.1).
+// bound returns the highest true positive rate that (ε, δ) allows at each false positive rate x. It
+// is the smaller of e^ε·x + δ and 1 − e^−ε·(1 − δ − x) (Kairouz, Oh and Viswanath 2015, Theorem
+// 2.1).
 func bound(epsilon, delta float64) Curve {
 	var c Curve
 	for _, x := range rates() {

@@ -53,8 +53,8 @@ func worstGroups(t *ThreeWay) []Group { return t.Groups[:min(worst, len(t.Groups
 // heatMost is the largest number of columns in a heat map.
 const heatMost = 30
 
-// heatColumns returns the columns of the heat map in the order of the schema: all of them, or those
-// with the worst pairs.
+// heatColumns returns the columns of the heat map in the order of the schema: all of them, or the
+// columns with the worst pairs.
 func heatColumns(q *Quality) []string {
 	var all []string
 	least := map[string]Number{}

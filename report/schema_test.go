@@ -95,7 +95,7 @@ func schemaText(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// TestSchemaIsThatOfTheTypes checks that the committed schema is that of the types. After an
+// TestSchemaIsThatOfTheTypes compares the committed schema with the schema of the types. After an
 // intended change of the types: go test ./report -run TestSchemaIsThatOfTheTypes -update-schema
 func TestSchemaIsThatOfTheTypes(t *testing.T) {
 	want := schemaText(t)

@@ -16,12 +16,14 @@ type QualityScores struct {
 	Pairs  []Pair  `json:"pairs"`
 	// ColumnShapes is the mean of Shapes.
 	ColumnShapes Number `json:"column_shapes"`
-	// ColumnPairTrends is the mean of the pairs that are related in the real records (SDMetrics'
-	// thresholds: a correlation above 0.5, a Cramér's V above 0.3); null if there are none.
+	// ColumnPairTrends is the mean of the pairs that are related in the real records; null if there
+	// are none. Pairs are related by SDMetrics' thresholds: a correlation above 0.5, a Cramér's V
+	// above 0.3.
 	ColumnPairTrends Number `json:"column_pair_trends"`
-	// AllPairs is the mean of all pairs, most of which are unrelated in most tables.
+	// AllPairs is the mean of all pairs. In most tables, most pairs are unrelated.
 	AllPairs Number `json:"all_pairs"`
-	// Score is the mean of ColumnShapes and ColumnPairTrends, or the only one of them that is defined.
+	// Score is the mean of ColumnShapes and ColumnPairTrends. If only one is defined, Score equals
+	// it.
 	Score Number `json:"score"`
 }
 
@@ -64,10 +66,10 @@ type Sets struct {
 	Sizes []Bar `json:"sizes"`
 	// Items are the most frequent real items.
 	Items []Bar `json:"items"`
-	// ItemError is the mean absolute difference of the frequencies of all items, PairError the same
-	// for pairs of popular items, and SizeError the total variation distance of the sizes. TopShared
-	// is the fraction of the most frequent real combinations that are also among the most frequent
-	// synthetic ones.
+	// ItemError is the mean absolute difference of the frequencies of all items. PairError is the
+	// same for pairs of popular items. SizeError is the total variation distance of the sizes.
+	// TopShared is the fraction of the most frequent real combinations that are also among the most
+	// frequent synthetic ones.
 	ItemError     Beside `json:"item_error"`
 	PairError     Beside `json:"pair_error"`
 	SizeError     Beside `json:"size_error"`
@@ -96,8 +98,8 @@ type Classifiers struct {
 	Tested  int             `json:"tested"`
 	Trained int             `json:"trained"`
 	Rows    []ClassifierRow `json:"methods"`
-	// Majority always predicts the most frequent class. Independent is the first of the methods,
-	// trained on real records in which each column, and the class, is shuffled separately.
+	// Majority always predicts the most frequent class. Independent is the first method, trained on
+	// shuffled real records. Each column and the class are shuffled separately.
 	Majority    Scores `json:"majority"`
 	Independent Scores `json:"independent"`
 }
@@ -119,8 +121,8 @@ type Scores struct {
 // Ceiling is the similarity of two independent releases of the same records. Scores above it do not
 // mean that a generator is better.
 type Ceiling struct {
-	// Sampling is the mean TVComplement of two draws from one generator, each of as many records as
-	// are compared, and so has only the loss from drawing. Null without a generator.
+	// Sampling is the mean TVComplement of two draws from one generator. It has only the loss from
+	// drawing. Null without a generator.
 	Sampling Number `json:"sampling"`
 	// Noise is the expected mean TVComplement of two releases of all columns' histograms, each one
 	// Gaussian release that spends the whole budget. It is computed from the distribution of the noise
@@ -136,12 +138,12 @@ type Ceiling struct {
 
 // Propensity measures how well synthetic records can be distinguished from real ones.
 type Propensity struct {
-	// PMSE is the mean of (p − ½)², where p is the probability of being synthetic by a logistic
-	// regression on equally many records of both kinds (Snoke et al. 2018): 0 if the kinds cannot be
-	// distinguished, ¼ if they always can.
+	// PMSE is the mean of (p − ½)². Here p is the probability of being synthetic, by a logistic
+	// regression on equally many records of both kinds (Snoke et al. 2018). PMSE is 0 if the kinds
+	// cannot be distinguished, and ¼ if they always can.
 	PMSE Beside `json:"pmse"`
-	// AUC is the area under the ROC curve of a random forest that is trained on one half of the
-	// records and tested on the other half; guessing at random has ½.
+	// AUC is the area under the ROC curve of a random forest. It is trained on one half of the
+	// records and tested on the other half. Guessing at random has ½.
 	AUC     Beside `json:"roc_auc"`
 	Curve   Curve  `json:"roc"` // of synthetic records
 	HeldOut *Curve `json:"roc_held_out,omitempty"`
@@ -155,7 +157,8 @@ type Curve struct {
 }
 
 // Queries compares the answers to random counting queries. A query asks how many records have given
-// levels or ranges in one to three columns or, for sets, how many have at least one of some items.
+// levels or ranges in one to three columns. For sets it asks how many have at least one of some
+// items.
 type Queries struct {
 	Count int `json:"count"`
 	// Mean, Median, High and Max summarise the absolute differences of the answers, as fractions of
@@ -169,19 +172,20 @@ type Queries struct {
 // Risk measures what an attacker can learn from the synthetic records.
 type Risk struct {
 	Attacks []Attack `json:"attacks"`
-	// Bound is the highest curve that the guarantee allows for one record that is present or absent.
-	// SplitBound is that for a record replaced by another, which applies to a comparison of equally
-	// many members and others.
+	// Bound is the highest curve that the guarantee allows if one record is present or absent.
+	// SplitBound is the highest curve if one record is replaced by another. It applies to a
+	// comparison of equally many members and others.
 	Bound      Curve  `json:"bound"`
 	SplitBound Curve  `json:"split_bound"`
 	Epsilon    Number `json:"epsilon"`
 	Delta      Number `json:"delta"`
 
-	// Closest compares the distances of synthetic records to the closest member, a real record that
-	// was trained on, with those to the closest of equally many held-out real records.
+	// Closest compares the distances of synthetic records to the closest member with the distances
+	// to the closest of equally many held-out real records. Members are the real records that the
+	// generator was trained on.
 	Closest *Closest `json:"closest,omitempty"`
-	// Exact is the number of synthetic records that equal a real one in every column, and the number
-	// that were checked; ExactHeldOut is the same for held-out real records instead of synthetic ones.
+	// Exact counts the synthetic records that equal a real record in every column, and the checked
+	// records. ExactHeldOut is the same for held-out real records instead of synthetic ones.
 	Exact        Matches  `json:"exact"`
 	ExactHeldOut *Matches `json:"exact_held_out,omitempty"`
 }

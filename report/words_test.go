@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestWords checks that the guarantee in words names the unit, what may change, the factor e^ε and
-// 1/δ, and that without a guarantee the words say so and name no figure.
+// TestWords checks that the guarantee in words names the unit, the possible change, the factor e^ε
+// and 1/δ. Without a guarantee the words must say so and name no figure.
 func TestWords(t *testing.T) {
 	fake := table(t, 50, 1)
 	for name, c := range map[string]struct {
@@ -75,8 +75,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestMarkOfWhatIsNotPrivate: wherever a page states an ε, of the records, the bill or the released
-// figures, it says prominently if there is no guarantee, and such figures are not published.
+// TestMarkOfWhatIsNotPrivate checks every ε on a page: of the records, the bill and the released
+// figures. If there is no guarantee, the page must say so prominently, and such figures must not be
+// published.
 func TestMarkOfWhatIsNotPrivate(t *testing.T) {
 	real, fake := table(t, 50, 1), table(t, 50, 2)
 	good, marked := spent(t, accountant.AddOrRemoveOne), spent(t, accountant.AddOrRemoveOne)
@@ -145,8 +146,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestPersonsByRow checks that for persons the rows are compared, and that the noise is compared
-// with the number of persons.
+// TestPersonsByRow checks that for persons the rows are compared. The noise must be compared with
+// the number of persons.
 func TestPersonsByRow(t *testing.T) {
 	rows, fake := table(t, 100, 1), table(t, 80, 2)
 	keys := make([]int, rows.Len())

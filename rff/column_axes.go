@@ -52,7 +52,7 @@ func (a hat) cell(x []float32) (knot int, part float32) {
 	return knot, u - float32(knot)
 }
 
-// present returns one minus the coordinate that states that the number is missing.
+// present returns 1 minus the coordinate that marks a missing number.
 func (a hat) present(x []float32) float32 {
 	if !a.missing || !(x[a.at+1] > 0) {
 		return 1

@@ -2,8 +2,8 @@ package rff
 
 import "math"
 
-// A Divisible embedding can be divided into parts, so that a training step can compare only a part
-// of the features.
+// A Divisible embedding can be divided into parts. A training step can then compare only a part of
+// the features.
 type Divisible interface {
 	Embedding
 	// Divide divides the features into n parts of nearly equal size. Each part has all length scales

@@ -9,7 +9,7 @@ import (
 )
 
 // TestDivisionsHaveAllFeatures checks that the parts together have every feature of the whole
-// embedding, scaled as by Select, and that each part has the norm of the whole.
+// embedding, scaled as by Select. Each part must have the norm of the whole.
 func TestDivisionsHaveAllFeatures(t *testing.T) {
 	const rows, in = 6, 9
 	m, err := Scales{Dim: 34, Low: 0.3, High: 2}.New(in, 5)

@@ -62,8 +62,8 @@ type Layout struct {
 type Block struct {
 	Offset, Width int
 	// OneHot is true if exactly one of the coordinates is 1 and the others are 0. Any other block
-	// holds a number in [0,1]. If the width of such a block is 2, the second coordinate is 1 if the
-	// number is missing, and the first is then 0.
+	// holds a number in [0,1]. If the width of such a block is 2, the number can be missing. The first
+	// coordinate is then 0 and the second is 1; otherwise the second is 0.
 	OneHot bool
 	// Levels is the number of values, evenly spaced from 0 to 1, that a number can have; 0 means any
 	// value. A flag has 2 levels.

@@ -12,7 +12,8 @@ import (
 func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
 	name := embeddingName(k)
 	if name == "" {
-		return nil, fmt.Errorf("rff: an embedding of type %T cannot be written", k)
+		return nil, fmt.Errorf("rff.MarshalEmbedding: an embedding of type %T cannot be written: want "+
+			"a kernel of package rff other than Custom", k)
 	}
 	params, err := json.Marshal(k)
 	if err != nil {
@@ -61,7 +62,7 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(EmbeddingKernel), nil // every kernel of this package is one
+	return k.(EmbeddingKernel), nil // every kernel of this package implements it
 }
 
 type sumFile struct {
@@ -110,7 +111,7 @@ func (c Join) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so that a file
+// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so a file
 // cannot nest joins without limit. Errors: [ErrFormat].
 func (c *Join) UnmarshalJSON(data []byte) error {
 	var f joinFile
@@ -118,10 +119,10 @@ func (c *Join) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	var parts []Part
-	for _, p := range f.Parts {
+	for i, p := range f.Parts {
 		var t tagged
 		if json.Unmarshal(p.Kernel, &t) != nil || t.Kernel == "join" {
-			return fmt.Errorf("%w: a part of a join is not a kernel or is itself a join", ErrFormat)
+			return fmt.Errorf("%w: part %d of a join: want a kernel other than a join", ErrFormat, i)
 		}
 		k, err := UnmarshalEmbedding(p.Kernel)
 		if err != nil {

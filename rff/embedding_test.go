@@ -14,8 +14,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// mixed is a layout with columns of every kind: a number, a number that can be missing, a category,
-// an integer of 4 levels, a flag, a flag that can be missing, and another category.
+// mixed is a layout with columns of every kind. In order, they are a number, a number that can be
+// missing, a category, an integer of 4 levels, a flag, a flag that can be missing, and another
+// category.
 var mixed = rff.Layout{In: 15, Blocks: []rff.Block{
 	{Offset: 0, Width: 1},
 	{Offset: 1, Width: 2},
@@ -148,8 +149,8 @@ func search(rng *rand.Rand, l rff.Layout, value func(x []float32) float64) float
 	return best
 }
 
-// TestBoundsHoldAgainstSearch checks that hill climbing finds no record whose float32 features
-// exceed the bounds.
+// TestBoundsHoldAgainstSearch checks that hill climbing finds no record with float32 features
+// beyond the bounds.
 func TestBoundsHoldAgainstSearch(t *testing.T) {
 	for name, c := range embeddings() {
 		e := newEmbedding(t, c)
@@ -386,8 +387,8 @@ func TestPairsCountTogether(t *testing.T) {
 	}
 }
 
-// TestHermiteIsTheGaussianKernel checks that with many degrees, inner products equal the mean of
-// the Gaussian kernels of single coordinates.
+// TestHermiteIsTheGaussianKernel checks inner products of features with many degrees. They must
+// equal the mean of the Gaussian kernels of single coordinates.
 func TestHermiteIsTheGaussianKernel(t *testing.T) {
 	const bandwidth = 0.2
 	l := rff.Layout{In: 3}

@@ -74,7 +74,8 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 	if kernel, ok := k.(Kernel); ok {
 		return MarshalKernel(kernel)
 	}
-	return nil, fmt.Errorf("rff: features of type %T cannot be written", k)
+	return nil, fmt.Errorf("rff.MarshalFeatures: features of type %T cannot be written: want "+
+		"features of package rff", k)
 }
 
 // UnmarshalFeatures reads a description that [MarshalFeatures] wrote. Errors: [ErrFormat].
@@ -92,5 +93,5 @@ func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.(FeatureKernel), nil // every kernel of this package is one
+	return k.(FeatureKernel), nil // every kernel of this package implements it
 }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// stream selects the stream of the random generator, so that frequencies are independent of other
+// stream selects the stream of the random generator. Frequencies are then independent of other
 // numbers that a program draws with the same seed.
 const stream = 0x7266662d66726571
 
@@ -60,10 +60,10 @@ func (d *directions) next(rng *rand.Rand) []float64 {
 	return d.w
 }
 
-// orthogonalize replaces the direction of w by one that is orthogonal to the earlier frequencies of
-// the block, and keeps the length. Each frequency keeps its distribution: the length of an
-// isotropic frequency is independent of its direction, and each vector of a uniformly random
-// orthonormal basis has a uniform direction.
+// orthogonalize turns w so that it is orthogonal to the earlier frequencies of the block, and keeps
+// its length. Each frequency keeps its distribution for two reasons. The length of an isotropic
+// frequency is independent of its direction. Each vector of a uniformly random orthonormal basis
+// has a uniform direction.
 func (d *directions) orthogonalize(rng *rand.Rand) {
 	if len(d.basis) == len(d.w) {
 		d.basis = d.basis[:0]

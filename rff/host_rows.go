@@ -31,8 +31,8 @@ func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	return out
 }
 
-// hostDst returns the host matrix to which the caller writes the values of m: m itself or, if m is
-// in device memory, a matrix that toDevice copies to m afterwards.
+// hostDst returns the host matrix to which the caller writes the values of m. If m is in device
+// memory, toDevice must copy the matrix to m afterwards. Otherwise the matrix is m itself.
 func hostDst(_ device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m

@@ -20,7 +20,8 @@ var ErrFormat = errors.New("rff: malformed description")
 func MarshalKernel(k Kernel) ([]byte, error) {
 	name := kernelName(k)
 	if name == "" {
-		return nil, fmt.Errorf("rff: a kernel of type %T cannot be written", k)
+		return nil, fmt.Errorf("rff.MarshalKernel: a kernel of type %T cannot be written: want RBF, "+
+			"Laplacian, Cauchy, Matern or Scales", k)
 	}
 	params, err := json.Marshal(k)
 	if err != nil {
@@ -168,13 +169,14 @@ func encodeFloats(v []float32) string {
 func decodeFloats(s string, n int) ([]float32, error) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil || len(b) != 4*n {
-		return nil, fmt.Errorf("%w: invalid base64 or a wrong number of frequencies", ErrFormat)
+		return nil, fmt.Errorf("%w: %d bytes of frequencies in valid base64, want %d", ErrFormat, len(b),
+			4*n)
 	}
 	v := make([]float32, n)
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		if !finite(v[i]) {
-			return nil, fmt.Errorf("%w: a frequency is not finite", ErrFormat)
+			return nil, fmt.Errorf("%w: frequency %d is %v, want a finite number", ErrFormat, i, v[i])
 		}
 	}
 	return v, nil

@@ -106,7 +106,8 @@ type Custom struct {
 	Frequencies func(rng *rand.Rand, w []float64)
 }
 
-// New implements [Kernel]. Errors: *param.Error, also if a drawn frequency is not finite.
+// New implements [Kernel]. Errors: *param.Error for invalid settings or a drawn frequency that is
+// not finite.
 func (c Custom) New(in int, seed uint64) (*Map, error) {
 	var bad error
 	if c.Frequencies == nil {

@@ -36,7 +36,7 @@ func (m *Map) In() int { return m.in }
 // Seed returns the public seed of the frequencies.
 func (m *Map) Seed() uint64 { return m.seed }
 
-// Kernel returns the kernel of which the map was drawn.
+// Kernel returns the kernel that the map approximates.
 func (m *Map) Kernel() Kernel { return m.kernel }
 
 // NormBound returns the largest Euclidean norm that a row of features can have: 1 for pairs of

@@ -19,8 +19,8 @@ import (
 // it. Frequencies do not depend on images, empty windows need no special treatment, and norms are
 // exactly 1.
 //
-// Smoothing removes details that are finer than a pen stroke, so that a stroke is still similar to
-// a copy that is moved by half its width.
+// Smoothing removes details that are finer than a pen stroke. A stroke is then still similar to its
+// copy moved by half its width.
 type Patches struct {
 	Dim int `json:"dim"` // number of features, even
 	// Windows are the sides of windows as fractions of the image's side; 1 or more means the whole
@@ -30,7 +30,8 @@ type Patches struct {
 	Blur float64 `json:"blur"`
 	// Low and High are the smallest and the largest length scale; the length scales are spread evenly
 	// on a logarithmic scale. A length scale has the meaning of the bandwidth of an [RBF] on the whole
-	// image: for every window a frequency has the average length of that kernel's frequencies.
+	// image. For every window, frequencies have the same average length as the frequencies of this
+	// RBF.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
@@ -38,10 +39,10 @@ type Patches struct {
 // PatchesFor returns the settings that gave the best results for grey images of handwriting, scaled
 // to the size of the images.
 //
-// The settings were chosen on generated digits of 28×28 pixels, not on records: windows from 0.4 of
-// the side to the whole image, smoothing by one pixel, and length scales from 7 to 20. Longer
-// scales distinguish digits poorly. With shorter scales, images far from every record have no
-// gradient, so a generator cannot improve them. If an image has twice the side, every stroke has
+// The settings were chosen on generated digits of 28×28 pixels, not on records. They are windows
+// from 0.4 of the side to the whole image, smoothing by one pixel, and length scales from 7 to 20.
+// Longer scales distinguish digits poorly. With shorter scales, images far from every record have
+// no gradient, so a generator cannot improve them. If an image has twice the side, every stroke has
 // four times the ink, so scales are proportional to the area.
 func PatchesFor(dim, height, width int) Patches {
 	area := max(float64(height)*float64(width), 1) / (28 * 28)

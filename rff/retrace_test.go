@@ -54,7 +54,7 @@ func TestRetrace(t *testing.T) {
 	}
 }
 
-// TestRetraceOfPhases checks that Retrace returns false for maps with phases, whose features do not
+// TestRetraceOfPhases checks that Retrace returns false for maps with phases. Their features do not
 // have a constant norm.
 func TestRetraceOfPhases(t *testing.T) {
 	be := device.CPUWith(1)

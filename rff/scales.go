@@ -45,7 +45,7 @@ func (c Scales) New(in int, seed uint64) (*Map, error) {
 func (c Scales) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
 // length returns a function that assigns scales to frequencies. It assigns them by index, not at
-// random, so that all scales have equally many frequencies.
+// random, so all scales have equally many frequencies.
 func (c Scales) length() func(j, n int) float64 {
 	list := append([]float64(nil), c.Bandwidths...)
 	if len(list) > 0 {

@@ -20,7 +20,7 @@ import (
 // With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. In the row
 // of a record, every group of channels is normalised to mean 0 and variance 1 (group
 // normalisation). The whole row is then normalised to norm 1, or to 0 for an image of only one grey
-// level, so a private sum of rows has sensitivity 1. A row depends on its image only.
+// level. So a private sum of rows has sensitivity 1. A row depends on its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
 // group normalisation).
@@ -75,7 +75,7 @@ func (c Scattering) validate(l Layout) error {
 // concurrent use.
 //
 // Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
-// record, even for one with values that are not finite.
+// record, even if values of the record are not finite.
 type ScatteringMap struct {
 	config        Scattering
 	height, width int

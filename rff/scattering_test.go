@@ -21,8 +21,8 @@ func scattering(t *testing.T, c rff.Scattering, l rff.Layout) rff.Features {
 }
 
 // TestScatteringOfAnythingHasItsNorm checks that the float32 row of every record has a norm just
-// below 1 or is zero, even if the record has values that are not finite. The sensitivity of a sum
-// of rows depends on this.
+// below 1 or is zero. Values of a record may be infinite or NaN. The sensitivity of a sum of rows
+// depends on this.
 func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),

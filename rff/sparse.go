@@ -25,8 +25,8 @@ type sparseAxis interface {
 	span() (lo, hi int)
 }
 
-// sparseTensor is a tensor whose axes have mostly zero features and whose terms have at most two
-// factors.
+// sparseTensor is a tensor whose terms have at most two factors. Most features of its axes are
+// zero.
 type sparseTensor struct {
 	*tensor
 	batch       *batchPool

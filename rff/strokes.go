@@ -12,10 +12,10 @@ import (
 
 // Strokes describes grey images by the positions and orientations of their edges. For each cell of
 // a grid it computes a histogram of the orientations of grey-level gradients. Each gradient is
-// divided among the nearest cells and orientations. Before that, an image can be made upright: it
-// is centred, its slant is removed and it is scaled to a fixed size, all according to the moments
-// of its grey levels. The features are meant for clustering, where two images of the same symbol
-// should be close; a generator cannot be trained against them.
+// divided among the nearest cells and orientations. Before that, an image can be made upright. It
+// is then centred, its slant is removed, and it is scaled to a fixed size. These changes follow
+// from the moments of its grey levels. The features are meant for clustering, where two images of
+// the same symbol should be close; a generator cannot be trained against them.
 //
 // Rows have norm 1, or 0 for an image of only one grey level, so a private sum of rows has
 // sensitivity 1. A row depends on its image only.
@@ -81,7 +81,7 @@ func (c Strokes) validate(l Layout) error {
 // use.
 //
 // Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
-// record, even for one with values that are not finite.
+// record, even if values of the record are not finite.
 type StrokeMap struct {
 	config            Strokes
 	in, height, width int

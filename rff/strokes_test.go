@@ -48,8 +48,8 @@ func bar(x, y, shear, length float64) []float32 {
 }
 
 // TestStrokesOfAnythingHaveTheirNorm checks that the float32 row of every record has a norm of at
-// most 1, even if the record has values that are not finite. The sensitivity of a sum of rows
-// depends on this.
+// most 1. Values of a record may be infinite or NaN. The sensitivity of a sum of rows depends on
+// this.
 func TestStrokesOfAnythingHaveTheirNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),
@@ -117,8 +117,8 @@ func TestStrokesOfARecordAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestUprightStrokesForgive checks that features hardly depend on position, slant and size, and
-// that they distinguish shapes.
+// TestUprightStrokesForgive checks that features hardly depend on position, slant and size. They
+// must distinguish shapes.
 func TestUprightStrokesForgive(t *testing.T) {
 	f := strokes(t, rff.StrokesFor(20, 20), picture)
 	plus := bar(10, 10, 0, 14)

@@ -12,9 +12,9 @@ import (
 // numbers, followed by the discrete coordinates divided by √d, where d is the number of discrete
 // coordinates.
 //
-// Guarantee: suppose that the features of the numbers have norm 1 and that each of c discrete
-// columns has at most one coordinate that is 1. Then the norm is at most √(1+c/d), and the features
-// of two records differ by at most √(4+2c/d).
+// Guarantee: suppose that the features of the numbers have norm 1. Suppose also that each of c
+// discrete columns has at most one coordinate equal to 1. Then the norm is at most √(1+c/d), and
+// the features of two records differ by at most √(4+2c/d).
 //
 // Source: Harder, Adamczewski and Park 2021, section 4.2. The paper states the bounds √2 and 2√2,
 // which are for c = d.

@@ -63,7 +63,7 @@ func (t *tensor) add(scale float64, widths []int, axes ...int) {
 	t.terms = append(t.terms, m)
 }
 
-// roundDown returns the largest float32 that is at most v, which must be positive.
+// roundDown returns the largest float32 up to v. v must be positive.
 func roundDown(v float64) float32 {
 	f := float32(v)
 	if float64(f) > v {

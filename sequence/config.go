@@ -71,7 +71,7 @@ func (c Config) Validate() error {
 
 func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 	if synth.WorkOf(p) == nil {
-		k.OK(false, path, nil, "a plan that embeds a synth.Program, as those of all systems do")
+		k.OK(false, path, nil, "a plan that embeds a synth.Program, as plans of all systems do")
 		return
 	}
 	k.Add(records.RefusePersons(path+".Schema", p.Schema()))
@@ -98,10 +98,11 @@ func (c Config) stages() (list []synth.Stage) {
 
 // Within returns the sequence with a plan Then for the budget that First leaves. This is the
 // largest budget, up to half a per cent of the whole, with which both plans meet the whole budget.
-// The function then returns the plan for a given budget, which has the sequence's δ and relation.
+// The function then returns the plan for a given budget. This budget has the sequence's δ and
+// relation.
 //
-// Errors: those of then and of Validate; accountant.ErrBudgetExceeded if First leaves less than a
-// hundredth of the whole squared effect.
+// Errors: all errors of the function then and of Validate; accountant.ErrBudgetExceeded if First
+// leaves less than a hundredth of the whole squared effect.
 func (c Config) Within(then func(accountant.Budget) (synth.Plan, error)) (Config, error) {
 	var k param.Checker
 	k.Add(c.Budget.Validate())

@@ -26,6 +26,6 @@
 // events are events under replace-one.
 //
 // A checkpoint holds the states of both systems. A run that was stopped in the second system does
-// not repeat the draws of the first system: it makes the same generator from the first system's
+// not repeat the draws of the first system. It makes the same generator from the first system's
 // state, and the same records from the seed.
 package sequence

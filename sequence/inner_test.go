@@ -24,9 +24,9 @@ func (w *enclosing) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) 
 	return r.FitInner(ctx, w.in(r))
 }
 
-// TestInnerPlansAreComplete: an inner plan is refused before it draws if it would draw outside the
-// run's reservation, lacks the records that it starts from, or is given private records as public
-// records.
+// TestInnerPlansAreComplete checks that an inner plan is refused before it draws in three cases. It
+// would draw outside the run's reservation. It lacks the records that it starts from. It is given
+// private records as public records.
 func TestInnerPlansAreComplete(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	data, other := table(t, numbers, 40), table(t, numbers, 7)
@@ -96,8 +96,8 @@ func TestCandidatesThatFollowCostNothing(t *testing.T) {
 	}
 }
 
-// TestSequencesWithinSequencesAreFew: a plan file cannot request many systems, each of which
-// builds networks.
+// TestSequencesWithinSequencesAreFew: a plan file cannot request many systems. Each of them would
+// build networks.
 func TestSequencesWithinSequencesAreFew(t *testing.T) {
 	s := spyPlan(t, &spy{}, budget(accountant.AddOrRemoveOne))
 	var p synth.Plan = s

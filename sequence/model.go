@@ -46,7 +46,7 @@ type innerJSON struct {
 
 // Encode writes both models.
 //
-// Errors: those of the models' Encode.
+// Errors: all errors of the models' Encode.
 func (m *Model) Encode() (*synth.File, error) {
 	var j modelJSON
 	out := &synth.File{Kind: systemName}

@@ -11,7 +11,7 @@ import (
 
 const systemName = "sequence"
 
-// A Plan is a sequence with its price. Its methods are those of every plan; see [synth.Plan].
+// A Plan is a sequence with its price. It has the methods of every plan; see [synth.Plan].
 type Plan struct {
 	synth.Program
 	config Config
@@ -27,8 +27,8 @@ func (p *Plan) Config() Config {
 
 // Plan prices the stages of both systems together. It reads no records.
 //
-// Guarantee: the events of the plan are the ones that Fit reserves, in one transaction, and spends.
-// Errors: those of Validate; accountant.ErrBudgetExceeded.
+// Guarantee: Fit reserves exactly the events of the plan, in one transaction, and spends them.
+// Errors: all errors of Validate; accountant.ErrBudgetExceeded.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ type configJSON struct {
 
 // Config writes both plans.
 //
-// Errors: those of the plans' MarshalJSON.
+// Errors: all errors of the plans' MarshalJSON.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Records: c.Records, Seed: c.Seed}

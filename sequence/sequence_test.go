@@ -138,7 +138,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 	want, got := rowsOf(drawn), rowsOf(w.given)
 	for row := range got {
 		if !want[row] {
-			t.Fatal("the public records are not those of the released generator")
+			t.Fatal("the public records differ from the released generator's records")
 		}
 	}
 }
@@ -156,7 +156,7 @@ func rowsOf(d records.Data) map[string]bool {
 	return out
 }
 
-// around is a user-defined type that hides the data that it wraps.
+// around is a user-defined type that hides the wrapped data.
 type around struct {
 	records.Data
 	_ int
@@ -185,8 +185,8 @@ func TestPrivateRecordsAsSyntheticOnes(t *testing.T) {
 }
 
 // TestBothStagesArePaidForTogether: under both relations, the ledger and the guarantee name the
-// stages of both systems and state their joint price. A ledger that can pay for only one of them
-// is not changed.
+// stages of both systems and state their joint price. A ledger that can pay for only one system is
+// not changed.
 func TestBothStagesArePaidForTogether(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		p := mustPlan(t, r, embedding, adversary)
@@ -229,8 +229,8 @@ func TestBothStagesArePaidForTogether(t *testing.T) {
 	}
 }
 
-// TestRefusals: Plan refuses systems that do not fit together, and a plan that follows another
-// system cannot run by itself.
+// TestRefusals: Plan refuses systems that do not fit together. A plan that follows another system
+// cannot run by itself.
 func TestRefusals(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	plan := func(s records.Schema, r accountant.Relation, make planner) synth.Plan {

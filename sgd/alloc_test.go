@@ -14,8 +14,8 @@ import (
 )
 
 // TestStepDoesNotAllocate: once buffers have grown to the largest batch, a step allocates only a
-// few words for its grant and its ledger line, for any number of records and parameters. At q = 1
-// every batch is the largest.
+// few words for its grant and its ledger line. The number of words does not depend on the numbers
+// of records and parameters. At q = 1 every batch is the largest.
 func TestStepDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// A Clip is a policy that bounds the norm of each example's gradient. The
-// policies are those of this package: DPNorm, Quantile, Normalize and Groups.
+// A Clip is a policy that bounds the norm of each example's gradient. The policies are DPNorm,
+// Quantile, Normalize and Groups of this package.
 type Clip interface {
 	check(k *checker, c Config)
 	// multipliers returns the noise multipliers of the policy's own releases in each step, on the

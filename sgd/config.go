@@ -29,10 +29,10 @@ type Config struct {
 	// This multiplier is for the gradient. A clipping policy that also releases something has a
 	// multiplier of its own.
 	//
-	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and gradients are
-	// clipped to a slightly smaller norm, so that a row rounded to units keeps the norm. The reduction
-	// is 0.4 % for 300,000 parameters and grows with the square root of the number of parameters. For
-	// the pairs of a Wasserstein critic it is three to four times larger.
+	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity. Gradients are
+	// clipped to a slightly smaller norm, so that a row rounded to units keeps the norm. The
+	// reduction is 0.4 % for 300,000 parameters and grows with the square root of the number of
+	// parameters. For the pairs of a Wasserstein critic it is three to four times larger.
 	NoiseMultiplier float64
 	// Optimizer moves the parameters.
 	Optimizer Optimizer
@@ -101,10 +101,10 @@ func (c Config) checkClip(k *checker) {
 
 // Event returns the event of one step, which is the same under both relations. All releases from
 // one Poisson batch are one event. With multipliers σ₁, σ₂, … on the same batch, the event is the
-// sampled Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2): given the values released so far, each
-// release is a Gaussian of a function with sensitivity 1 after rescaling, and the joint release is
-// one Gaussian of the stacked vector. It would be wrong to account for separately sampled
-// releases: given the first output, a record's probability of being in the batch is no longer q.
+// sampled Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release
+// is a Gaussian of a function with sensitivity 1 after rescaling. So the joint release is one
+// Gaussian of the stacked vector. It would be wrong to account for separately sampled releases:
+// given the first output, a record's probability of being in the batch is no longer q.
 func (c Config) Event(accountant.Relation) accountant.Event {
 	sigma := c.NoiseMultiplier
 	if own := c.clip().multipliers(); len(own) > 0 {
@@ -125,9 +125,9 @@ func (c Config) clip() Clip {
 // Calibrate returns the configuration with the smallest noise multiplier found for
 // which all Steps together cost at most the budget.
 //
-// Errors: *param.Error for mistakes in the configuration or budget and for a nonzero
-// noise multiplier; an error for a budget that no noise can meet, for example because a
-// clipping policy's own releases use it up.
+// Errors: *param.Error for mistakes in the configuration or budget and for a nonzero noise
+// multiplier; an error for a budget that no noise can meet. For example, a clipping policy's own
+// releases may use up the budget.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	k := c.check()
 	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier,
@@ -168,9 +168,9 @@ func (k *checker) least(field string, x, least float64, name string) {
 	k.ok(mechanism.IsNoiseMultiplier(x) && x >= least, field, x, "a number in ["+name+", 2^24]")
 }
 
-// A clip norm stays in the range where float32 gradients are accurate: clipped rows near the
-// largest float32 add up to infinity, and near the smallest they round up by a large
-// part of themselves, so that one record moves the sum by more than the norm.
+// A clip norm stays in the range where float32 gradients are accurate. Clipped rows near the
+// largest float32 add up to infinity. Clipped rows near the smallest float32 are rounded up by a
+// large part of their size. In both cases one record moves the sum by more than the norm.
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 
 func (k *checker) norm(field string, x float64) {

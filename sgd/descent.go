@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Descent moves parameters along gradients that need no further protection: noised sums, gradients
-// of a generator that learns from released values, or gradients of public records.
+// Descent moves parameters along gradients that need no further protection. Examples are noised
+// sums, gradients of a generator that learns from released values, and gradients of public records.
 type Descent struct {
 	state    *optim.State // counts the steps, also for user-defined optimisers
 	schedule Schedule

@@ -1,6 +1,6 @@
-// Package sgd trains networks by stochastic gradient descent under differential
-// privacy (DP-SGD): every step takes a Poisson sample of the records, clips each
-// example's gradient, adds Gaussian noise to the sum and moves the parameters.
+// Package sgd trains networks by stochastic gradient descent under differential privacy (DP-SGD).
+// Every step takes a Poisson sample of the records, clips each example's gradient, adds Gaussian
+// noise to the sum and moves the parameters.
 //
 // It can be used alone, with a user-defined network, a ledger and a loop.
 //
@@ -14,12 +14,12 @@
 // read. Parameters after every step are released values: using them costs no privacy.
 //
 // The guarantee holds in the arithmetic that runs. Clipped gradients are rounded to whole units of
-// a fixed-point number and added without error, so one record changes the sum by its own rounded
+// a fixed-point number and added without error. So one record changes the sum by its own rounded
 // gradient and nothing else. Noise is sampled exactly on a grid, and the noise class is "exact".
-// Networks whose gradients implement models.FixedGradients compute these sums as fast as float32
-// products; the networks of package models do so on the CPU. For other networks, gradients are
-// computed record by record, and their norms are measured. On a device with separate memory, sums
-// are float32 and the class is "real".
+// Networks whose gradients implement models.FixedGradients compute these sums at the speed of
+// float32 products. The networks of package models do this on the CPU. For other networks,
+// gradients are computed record by record, and their norms are measured. On a device with separate
+// memory, sums are float32 and the class is "real".
 //
 // Source: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang, "Deep
 // Learning with Differential Privacy", 2016.

@@ -12,9 +12,9 @@ import (
 // removing record i changes the sum by exactly rᵢ, for every batch and every division into
 // micro-batches. It remains to prove ‖rᵢ‖ ≤ bound:
 //
-// (1) The terms of record i are wᵢgᵢ with rows made odd (see device.Odd), which changes each by a
-// relative error of at most 2⁻²². The clip factor aims at a norm that is smaller than the target by
-// 2⁻²⁰ of it.
+// (1) The terms of record i are wᵢgᵢ with rows made odd (see device.Odd). This changes each term by
+// a relative error of at most 2⁻²². The clip factor aims at a norm that is smaller than the target
+// by 2⁻²⁰ of it.
 //
 // (2) Each of P elements is then rounded to whole units, once for each term. This changes an
 // element by at most terms·unit/2, and the vector by at most terms·unit/2·√P. The target norm is
@@ -161,7 +161,7 @@ func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
 // gradient stores the gradient of one example, the weighted sum of the gradients of its rows, in
 // f.one and returns its squared norm. For a single row, it returns the larger of the measured norm
-// and the norm that the network reports, or NaN. Among several rows, those whose norms are not
+// and the norm that the network reports, or NaN. Among several rows, the rows whose norms are not
 // finite are left out.
 func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)

@@ -217,8 +217,8 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryStepBeginsWithNoSum: on a device with separate memory, and with parameters that hardly
-// move, every step has the sum of the first step: sums are not added up over the steps.
+// TestEveryStepBeginsWithNoSum: sums are not added up over the steps. On a device with separate
+// memory, and with parameters that hardly move, every step has the sum of the first step.
 func TestEveryStepBeginsWithNoSum(t *testing.T) {
 	be := devicetest.SeparateMemory(device.CPU())
 	cfg := with(nil, 1, 3)

@@ -64,7 +64,7 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	}
 	if known == nil || len(t.index) > t.microBatch() {
 		t.gather(data, lo)
-		known = t.net.Gradients(t.batch)
+		known = t.gradients()
 	}
 	if t.exact != nil {
 		t.exact.room(t.batch.Rows)
@@ -101,10 +101,18 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 			}
 			continue
 		}
-		g = t.net.Gradients(t.batch)
+		g = t.gradients()
 		g.SquaredNorms(norms)
 	}
 	return g, t.clip.choose(grant, t.norms)
+}
+
+// gradients returns the gradients of the current micro-batch.
+func (t *Trainer) gradients() models.Gradients {
+	if t.crew.takes(t.batch.Rows) {
+		return t.crew.Gradients(t.batch)
+	}
+	return t.net.Gradients(t.batch)
 }
 
 // gather reads the micro-batch that starts at sampled record lo.
@@ -129,8 +137,8 @@ func (t *Trainer) gather(data records.Data, lo int) {
 	}
 }
 
-// coming returns the rows that will be read after the first hi rows of the sample: the next rows of
-// the sample or, at its end, the first rows of the next step's sample.
+// coming returns the rows that will be read after the first hi rows of the sample. These are the
+// next rows of the sample or, at its end, the first rows of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
 	if len(rows) == 0 && t.allowance != nil {
@@ -147,8 +155,8 @@ func (t *Trainer) gatherPart(piece int) {
 	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
-// addClipped clips with the norms of the very gradients that it adds, not with norms of an earlier
-// pass, so the bound holds even if gradients differ between calls.
+// addClipped clips with the norms of the same gradients that it adds, and not with norms of an
+// earlier pass. So the bound holds even if gradients differ between calls.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
 		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)

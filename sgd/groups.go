@@ -13,14 +13,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Groups clips groups of parameters, each as one vector, to separate norms, so that layers with
-// small gradients do not get the noise of layers with large ones. All groups of a step are released
-// together, as one event with the configuration's noise multiplier. The number of groups does not
-// change the event.
+// Groups clips groups of parameters to separate norms. Each group is clipped as one vector. So
+// layers with small gradients do not get the noise of layers with large gradients. All groups of a
+// step are released together, as one event with the configuration's noise multiplier. The number of
+// groups does not change the event.
 //
 // Every record contributes to all groups, so parallel composition does not apply. With clip norms
 // c_j and noise of standard deviation s_j, the joint release has multiplier z = (Σ
-// (c_j/s_j)²)^(−1/2). Split chooses the s_j so that z is the configured multiplier. k groups with
+// (c_j/s_j)²)^(−1/2). Split chooses the s_j such that z is the configured multiplier. k groups with
 // noise σ·c_j each would cost the same as one release with multiplier σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
@@ -112,8 +112,8 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 }
 
 // grouping is the state of Groups for one network. The sum of each group is divided by the group's
-// noise. All groups together are then one vector of sensitivity (Σ (c_j/s_j)²)^½, with s_j as
-// Split.Noise returns it, and with the same noise in every coordinate. absorb multiplies each group
+// noise. All groups together are then one vector of sensitivity (Σ (c_j/s_j)²)^½, with the same
+// noise in every coordinate. The s_j are the results of Split.Noise. absorb multiplies each group
 // by its noise again.
 type grouping struct {
 	unchoosing
@@ -276,8 +276,8 @@ func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares 
 
 // weigh turns norms into weights, which are clip factors in units of noise.
 //
-// A record with a block that is not finite is left out entirely: its other blocks may depend on its
-// position in the batch, and so on other records.
+// A record with a block that is not finite is left out entirely. Its other blocks may depend on its
+// position in the batch, and therefore on other records.
 func (g *grouping) weigh(exact *fixedSum) {
 	clear(g.whole)
 	for _, block := range g.norms {

@@ -194,9 +194,9 @@ func TestGroupNoise(t *testing.T) {
 }
 
 // TestGroupedEventIsJoint: k groups with noise σ·c_j each cost the same as one release with
-// multiplier σ/√k. They do not cost less, as they would under parallel composition, or more, as k
-// separately sampled releases would. The constants are ε for σ = 1.086, q = 64/49000 and δ = 1e-5,
-// at the numbers of steps that either wrong accounting would allow for the paper's claimed ε of 4.
+// multiplier σ/√k. Under parallel composition they would cost less, and k separately sampled
+// releases would cost more. The constants are ε for σ = 1.086, q = 64/49000 and δ = 1e-5. The
+// numbers of steps are from the two wrong accountings for the paper's claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -226,8 +226,8 @@ func TestGroupedEventIsJoint(t *testing.T) {
 	}
 }
 
-// TestLeastNoiseIsLeast: the total noise of Least is at most that of flat clipping, and no other
-// split with the same cost has less.
+// TestLeastNoiseIsLeast: the total noise of Least is at most the total noise of flat clipping. No
+// other split with the same cost has less noise.
 func TestLeastNoiseIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {
@@ -262,8 +262,8 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 	}
 }
 
-// TestGroupsByNetwork: groups that the network states have the same effect as groups that the
-// configuration lists, and the event of a step is the same.
+// TestGroupsByNetwork: groups stated by the network have the same effect as groups listed in the
+// configuration. The event of a step is also the same.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
 	listed := grouped(sgd.Least, 0.5, 2)
@@ -387,7 +387,7 @@ func TestPublicGradient(t *testing.T) {
 	}
 }
 
-// TestResume: a run that is saved after a step and read back together with its ledger continues as
+// TestResume: a run is saved after a step and read back together with its ledger. It continues as
 // if it had not stopped. It takes no more uses than were reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)

@@ -59,7 +59,7 @@ func tagClip(c Clip) (*clipJSON, error) {
 func (c *Config) UnmarshalJSON(data []byte) error {
 	var j configJSON
 	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("sgd: %w", err)
+		return fmt.Errorf("sgd: reading a configuration: %w", err)
 	}
 	clip, err := j.Clip.policy()
 	if err != nil {

@@ -30,8 +30,8 @@ type Rule interface {
 // be a models.Stateful if training is to be resumed from a saved state.
 type Mover interface {
 	// Move changes params by the gradient of a step, noised and divided by the nominal batch. Steps
-	// are counted from 1; rate is the scheduled learning rate. Both vectors are as long as the
-	// network's parameters, and grad may be written to.
+	// are counted from 1; rate is the scheduled learning rate. Both vectors have the length of the
+	// network's parameters. Move may also write to grad.
 	Move(step int, rate float64, params, grad []float32)
 }
 

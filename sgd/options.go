@@ -27,7 +27,7 @@ func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.
 
 // WithAverage keeps an exponential moving average of the released parameters. The average is
 // post-processing, which costs no privacy, and is often better than the last parameters. The decay
-// is warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters have little
+// is warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters get little
 // weight. See Trainer.UseAverage.
 func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = decay } }
 

@@ -11,21 +11,21 @@ import (
 
 // In training by person, an example consists of all rows of one person. Its gradient is the mean of
 // the gradients of these rows, weighted by their shares. Otherwise a person is treated like a
-// record: persons are sampled, the norm of the mean enters the choice of the clip norm, the mean is
-// clipped, and the clipped vector is rounded to units once. So one person changes the sum by no
+// record. Persons are sampled, the norm of the mean enters the choice of the clip norm, and the
+// mean is clipped. The clipped vector is rounded to units once. So one person changes the sum by no
 // more than one record would.
 //
-// The mean is computed as one float32 vector from a batch that holds only this person's rows, and
-// its norm is measured on that vector. A norm computed from norms of single rows, or from inner
+// The mean is computed as one float32 vector from a batch that holds only this person's rows. Its
+// norm is measured on this vector. A norm computed from norms of single rows, or from inner
 // products of pairs of rows, would not be enough. If the gradients of many rows cancel, such a norm
-// is small although the weighted terms are large, and the rounding errors of these terms can be a
+// is small although the weighted terms are large. The rounding errors of these terms can then be a
 // multiple of the clip norm.
 //
 // Computing the mean takes a pass over all parameters for each sampled person.
 
-// WithPersons declares that the data will be persons (records.Persons). New then refuses networks
-// that cannot be trained by person, those on a device with separate memory, which otherwise only
-// Steps would refuse.
+// WithPersons declares that the data will be persons (records.Persons). Networks on a device with
+// separate memory cannot be trained by person. With this option New refuses them; otherwise only
+// Steps would refuse them.
 func WithPersons() Option { return func(t *Trainer) { t.byPerson = true } }
 
 // examples maps the rows of a micro-batch to examples.

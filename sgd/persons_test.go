@@ -98,7 +98,7 @@ func (u unlucky) Gradients(b device.Batch) models.Gradients {
 }
 
 // TestPersonsSensitivity: adding or removing a person with any number of rows moves the sum by at
-// most the clip norm, and replacing a person moves it by at most twice the clip norm. Persons vary
+// most the clip norm. Replacing a person moves it by at most twice the clip norm. Persons vary
 // widely: some rows are NaN, some cancel, and some are too large to be added.
 func TestPersonsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))

@@ -139,7 +139,7 @@ func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 }
 
 // TestPolicyReleaseSensitivity: one record changes a policy's own releases by at most the
-// sensitivity that their noise is scaled for, in the first step and in later steps.
+// sensitivity that their noise is scaled for. The test covers the first step and later steps.
 func TestPolicyReleaseSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, name := range []string{"dpnorm", "geometric", "quantile", "by norm"} {
@@ -242,8 +242,8 @@ func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestNormsThatAreNotFiniteCountAsZero: the histogram of a private clip norm counts a record whose
-// norm is not finite in the first bin, since the record becomes a zero row.
+// TestNormsThatAreNotFiniteCountAsZero: a record with a norm that is not finite becomes a zero row.
+// The histogram of a private clip norm counts such a record in the first bin.
 func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}

@@ -5,14 +5,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// DPNorm chooses the clip norm of every step privately: noise is added to a histogram of the
-// batch's gradient norms, and the upper edge of the bin with the largest noisy count is the clip
-// norm. The histogram and the gradient come from one batch and are accounted for as one event.
+// DPNorm chooses the clip norm of every step privately. It adds noise to a histogram of the batch's
+// gradient norms. The upper edge of the bin with the largest noisy count is the clip norm. The
+// histogram and the gradient come from one batch and are accounted for as one event.
 //
-// With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a positive MinNorm
-// the edges grow geometrically from MinNorm to MaxNorm, which suits networks whose norms span
-// orders of magnitude. Norms above MaxNorm count in the last bin, norms that are not finite in the
-// first: see [mechanism.NormHistogram].
+// With MinNorm zero the bins are equal bins on (0, MaxNorm], as in the source. With a positive
+// MinNorm the edges grow geometrically from MinNorm to MaxNorm. Such edges suit networks whose
+// norms span orders of magnitude. Norms above MaxNorm count in the last bin, and norms that are not
+// finite count in the first bin: see [mechanism.NormHistogram].
 //
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
 // Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.

@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Quantile makes the clip norm follow a quantile of the gradients' norms: each step releases one
-// noisy number, which weighs the norms above the clip norm against those below it. The clip norm of
-// the next step is the current one times a factor that depends on this number. The number and the
-// gradient come from one batch and are accounted for as one event.
+// Quantile makes the clip norm follow a quantile of the gradients' norms. Each step releases one
+// noisy number that weighs the norms above the clip norm against the norms below it. The clip norm
+// of the next step is the current one times a factor that depends on this number. The number and
+// the gradient come from one batch and are accounted for as one event.
 //
 // Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private Learning with Adaptive
 // Clipping", 2021. Here the noisy sum of (1[norm ≤ C] − Quantile) is divided by the public nominal
-// batch instead of the size of the batch, which is private.
+// batch. The source divides by the size of the batch, which is private.
 type Quantile struct {
 	Quantile float64 `json:"quantile"` // fraction of norms to leave unclipped, such as 0.5
 	Initial  float64 `json:"initial"`  // clip norm of the first step
@@ -26,12 +26,12 @@ type Quantile struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// ByNorm weights records by the norms of their gradients, up to Initial, instead of equally.
 	//
-	// If most records are soon well fitted, such as those of the larger of two classes, a quantile of
-	// all norms falls with the norms of these records. At the median, the clip norm can fall to a
-	// thousandth of the norms of the other records, whose gradients are then lost in the noise. With
-	// ByNorm, norms that are small compared to Initial hardly count, so the clip norm follows the
-	// records that are not yet fitted. The privacy cost is the same, since a record with less weight
-	// moves the released number by less.
+	// Most records may soon be well fitted, for example the records of the larger of two classes. A
+	// quantile of all norms then falls with the norms of these records. At the median, the clip
+	// norm can fall to a thousandth of the norms of the other records. Their gradients are then
+	// lost in the noise. With ByNorm, norms much smaller than Initial hardly count. So the clip
+	// norm follows the records that are not yet fitted. The privacy cost is the same, since a
+	// record with less weight moves the released number by less.
 	ByNorm bool `json:"by_norm,omitempty"`
 }
 
@@ -59,8 +59,8 @@ func (q Quantile) check(k *checker, c Config) {
 
 func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
 
-// quantileUnits is the number of units that represent 1 in the released number, which is an integer
-// sum. Its sensitivity is at least half of them, and its noise at least one.
+// quantileUnits is the number of units that represent 1 in the released number. The released number
+// is an integer sum. Its sensitivity is at least half of the units, and its noise at least one.
 const quantileUnits = 1 << 20
 
 func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {

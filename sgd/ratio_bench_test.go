@@ -19,11 +19,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// BenchmarkRatio measures the cost of privacy: private and plain steps of BenchmarkStep
-// alternate, so that other work on the machine affects both equally. The ratio is the median over
-// pairs of consecutive steps. It also reports medians and fifth percentiles of both, and of
-// processor time, which other work affects less. On several cores processor time includes
-// goroutines that wait.
+// BenchmarkRatio measures the cost of privacy. Private and plain steps of BenchmarkStep alternate,
+// so that other work on the machine affects both equally. The ratio is the median over pairs of
+// consecutive steps. The benchmark also reports medians and fifth percentiles of the times of both
+// steps, and medians of their processor times. Other work affects processor time less. On several
+// cores processor time includes goroutines that wait.
 //
 //	go test ./sgd -run '^$' -bench Ratio -cpu 1,2 -benchtime 500x
 func BenchmarkRatio(b *testing.B) {
@@ -103,8 +103,8 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 	}, stop
 }
 
-// plainSteps returns a function that takes one step without clipping and noise, with the same
-// sampling of rows, sum of gradients and optimiser on all cores.
+// plainSteps returns a function that takes one step without clipping and noise. The step has the
+// same sampling of rows, sum of gradients and optimiser on all cores.
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
 	sum := device.NewParams(be, net.Params().Shapes...)

@@ -16,8 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrPieces means that the pieces of a step that came back are not exactly the pieces that were
-// sent.
+// ErrPieces means that the returned pieces of a step are not exactly the pieces that were sent.
 var ErrPieces = errors.New("sgd: pieces of a step are missing")
 
 // A Carrier sends tasks to worker processes and collects the results. Each process holds a [Worker]
@@ -36,21 +35,30 @@ type Carrier interface {
 //
 // Messages are sealed under the key, which the workers also hold. The length of a result follows
 // from the network. A task is padded to a public length, with room for 1,024 rows. If the
-// configuration has a NominalBatch, the room is for a piece of a sample that exceeds this mean by
-// eight standard deviations and sixteen rows. The room is doubled until a larger piece fits; the
-// length then reveals this much about the sample's size.
+// configuration has a NominalBatch, the room fits a piece of a larger sample. This sample exceeds
+// NominalBatch by eight standard deviations and sixteen rows. The room is doubled until a larger
+// piece fits; the length then reveals this much about the sample's size.
 //
 // Guarantee: the same as without WithCarrier. Each record of the sample is in one piece. Every
 // piece counts once, even if it is computed more than once. Noise is drawn after all pieces have
-// come back. The parameters are bit for bit those of a run in one process. The guarantee requires
-// that all workers hold the same records in the same order and compute in the same way, for two
-// reasons: other records determine which worker sums a given record, and a record with different
-// row numbers at different workers could be in two pieces. [NewWorker] lists what is compared and
-// what is not. Errors: New returns *param.Error for a clipping policy other than a fixed norm or
-// Normalize, for networks with state of a step (models.Stepper, models.FixedFinisher), for
-// WithPrivateLoss, and for networks on a device.
+// come back. The parameters are bit for bit the parameters of a run in one process. The guarantee
+// requires that all workers hold the same records in the same order and compute in the same way.
+// One reason is that other records determine which worker sums a given record. The other reason is
+// that a record with different row numbers at different workers could be in two pieces. [NewWorker]
+// lists the differences that are noticed, and the differences that are not. Errors: New returns
+// *param.Error for a clipping policy other than a fixed norm or Normalize, for networks with state
+// of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and for networks on a
+// device.
 func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
+}
+
+// summer computes the sum of a step elsewhere. Only WithCarrier names its implementation, remote,
+// so that programs without workers are linked without the code for them.
+type summer interface {
+	check(t *Trainer) error
+	sum(ctx context.Context, t *Trainer, data records.Data) error
+	whole() *mechanism.FixedSum // of the last step
 }
 
 // remote computes the sum of a step with workers.
@@ -65,13 +73,15 @@ type remote struct {
 	all  *partial.Partial // the sums of the current step
 }
 
+func (r *remote) whole() *mechanism.FixedSum { return r.all.Sums()[0] }
+
 func (r *remote) check(t *Trainer) error {
 	var k param.Checker
 	k.OK(r.key.ID() != "", "sgd.WithCarrier.k", "none", "a key made by mechanism.NewKey")
 	k.OK(r.pieces > 0 && r.pieces <= 1<<16, "sgd.WithCarrier.pieces", r.pieces,
 		"a number of pieces from 1 to 65536")
 	k.OK(r.carrier != nil, "sgd.WithCarrier.c", nil, "a carrier")
-	k.OK(!t.lossy, "sgd.WithCarrier", "WithPrivateLoss", "no loss, which workers do not return")
+	k.OK(!t.lossy, "sgd.WithCarrier", "WithPrivateLoss", "a run without it: workers return no loss")
 	k.Add(t.divisible("sgd.WithCarrier"))
 	r.run = rand.Text()
 	return k.Err()
@@ -86,7 +96,7 @@ func (t *Trainer) divisible(path string) error {
 		return param.New(path, fmt.Sprintf("%T", t.cfg.Clip), "a fixed ClipNorm or Normalize")
 	}
 	if t.exact == nil { // sums in floating point depend on their order
-		return param.New(path, "a network on a device with separate memory", "one on device.CPU")
+		return param.New(path, "a network on a device with separate memory", "a network on device.CPU")
 	}
 	if _, ok := t.net.(models.Stepper); ok {
 		return param.New(path, fmt.Sprintf("%T", t.net), "a network that is not a models.Stepper")

@@ -13,8 +13,8 @@ type Schedule struct {
 	Decay Decay `json:"decay,omitempty"`
 	// Warmup is the number of first steps over which the rate grows linearly to its full size.
 	Warmup int `json:"warmup,omitempty"`
-	// Steps is the step at which Cosine ends, including warm-up; 0 means Config.Steps, which is known
-	// only in a private run.
+	// Steps is the step at which Cosine ends, including warm-up. 0 means Config.Steps, which is
+	// known only in a private run.
 	Steps int `json:"steps,omitempty"`
 	// Final is the fraction of the rate at the end of Cosine, in [0, 1].
 	Final float64 `json:"final,omitempty"`

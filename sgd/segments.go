@@ -9,17 +9,17 @@ import (
 )
 
 // Segmented is a network whose parameters consist of consecutive segments with different public
-// divisors, such as a mixture whose parts see different fractions of the records.
+// divisors. An example is a mixture: its parts see different fractions of the records.
 type Segmented interface{ Segments() []Segment }
 
-// Segment describes consecutive parameters, Params of them, whose noised gradient sum is divided by
-// NominalBatch, a public or released number.
+// Segment describes a number of consecutive parameters, Params. Their noised gradient sum is
+// divided by NominalBatch, a public or released number.
 type Segment struct {
 	Params       int
 	NominalBatch float64
 }
 
-// span is a segment as its end in the flat vector and its factor, one over its nominal batch.
+// span holds a segment's end in the flat vector, and its factor: one over its nominal batch.
 type span struct {
 	end   int
 	scale float64

@@ -18,7 +18,7 @@ type Step struct {
 	Loss Private
 }
 
-// Private is a number computed from private records that no guarantee covers. It prints as
+// Private is a number computed from private records. No guarantee covers it. It prints as
 // "[private]" in every format, log and JSON document. Reveal returns the number, for people who may
 // see the records anyway.
 type Private struct {

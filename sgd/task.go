@@ -69,8 +69,8 @@ type taskHead struct {
 	Params, Rows int
 }
 
-// seal encrypts the task for workers. The length of the result is one of a few that follow from
-// public numbers.
+// seal encrypts the task for workers. The result has one of a few lengths, which follow from public
+// numbers.
 func (t task) seal(k mechanism.Key) ([]byte, error) {
 	head, err := json.Marshal(taskHead{t, len(t.Params), len(t.Rows)})
 	if err != nil {

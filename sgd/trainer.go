@@ -50,7 +50,7 @@ type Trainer struct {
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
 	sink    func(offset int, noisy []float64)
-	remote  *remote // set if workers sum gradients
+	remote  summer // set if workers sum gradients
 
 	*hiddenStep
 }
@@ -71,6 +71,7 @@ type stepRecords struct {
 	divided records.Divided
 	part    func(piece int)
 	batch   device.Batch
+	crew    *crew // nil if one network computes all gradients
 	index   []int32
 	keys    []uint64
 	norms   []float64
@@ -180,6 +181,7 @@ func (t *Trainer) prepare() {
 	if t.decay > 0 || t.meanFrom > 0 {
 		t.average = append([]float32(nil), t.master...)
 	}
+	t.crew = newCrew(t)
 	m := t.microBatch()
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
@@ -292,8 +294,9 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for callers that must
-// know beforehand whether it succeeds. Once a reservation exists, Reserve does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make. It is for callers
+// that must know beforehand whether the reservation succeeds. Once a reservation exists, Reserve
+// does nothing.
 //
 // Errors: ErrBusy; the context's error, before anything is reserved; errors of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
@@ -351,14 +354,14 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
 //
-// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound) between neighbours,
-// because every example's row has norm at most bound, and depends on no other example.
+// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound) between neighbours.
+// The reason is that every example's row has norm at most bound and depends on no other example.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
 		Share: t.share}
 	if t.remote != nil {
-		sum.Whole = t.remote.all.Sums()[0]
+		sum.Whole = t.remote.whole()
 	} else if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
 	} else {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestRowsAreNoUsers checks that a ledger that protects users refuses training on rows that are not
-// declared to be users, and that nothing is spent.
+// TestRowsAreNoUsers checks training on a ledger that protects users. Rows that are not declared to
+// be users are refused, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	train := func(data records.Data) (*accountant.Ledger, error) {
 		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))
@@ -74,8 +74,8 @@ func TestGroupsClipAllTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestSavedStateHidesTheBatch checks that the saved state of a trainer does not depend on the size
-// of the batch if the released values are the same.
+// TestSavedStateHidesTheBatch checks the saved state of a trainer. For the same released values, it
+// does not depend on the size of the batch.
 func TestSavedStateHidesTheBatch(t *testing.T) {
 	for name, clip := range policies() {
 		var states [][]byte

@@ -40,12 +40,16 @@ func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) 
 //
 // The worker refuses tasks of trainers with another configuration, schema or number of records,
 // with another network, or on a machine that computes differently. Networks are compared by their
-// type, the shapes of their parameters, and the norms of their gradients on a few public records;
-// these norms depend on activations and losses. Records are compared between workers only, since
-// the trainer need not read any record: each worker returns a fingerprint, under the key, of 64
-// rows spread over its data, and the trainer refuses workers whose fingerprints differ. Three
-// mistakes are not noticed, and the caller must rule them out: differences in other rows, the same
-// rows grouped into different persons, and workers that all hold the same wrong records.
+// type, the shapes of their parameters, and the norms of their gradients on a few public records.
+// These norms depend on activations and losses. Records are compared between workers only, since
+// the trainer need not read any record. Each worker returns a fingerprint, under the key, of 64
+// rows spread over its data. The trainer refuses workers whose fingerprints differ.
+//
+// Three mistakes are not noticed, and the caller must rule them out:
+//
+//   - rows outside the fingerprint differ between workers;
+//   - workers group the same rows into different persons;
+//   - all workers hold the same wrong records.
 //
 // Errors: the errors of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,

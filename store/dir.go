@@ -21,8 +21,8 @@ func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder
 type DirOption func(*dir)
 
 // WithMarks keeps the marks in a separate folder, for example on another disk. Choose a folder that
-// is not backed up together with the ledgers: a mark remembers the last line of its journal, so
-// that a journal restored from a backup is refused.
+// is not backed up together with the ledgers. A mark remembers the last line of its journal, so a
+// journal restored from a backup is refused.
 func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder } }
 
 // DirBackend keeps journals as files. Each journal has a folder with three files:
@@ -37,8 +37,8 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 // accountant.ErrRolledBack. Nothing can then be reserved until the right files are restored.
 //
 // The backend cannot detect three things:
-//   - that journal and mark were restored together from one older copy, if the process has not seen
-//     the newer lines and has no checkpoint that names one of them (see [WithMarks]);
+//   - that journal and mark were restored together from one older copy (see [WithMarks]), unless
+//     the process has seen a newer line or has a checkpoint that names one;
 //   - that an attacker wrote journal and mark anew, or removed the lock while it was held;
 //   - that a disk or a file system reports a write as durable when it is not.
 //

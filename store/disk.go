@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// disk is the part of a file system that journals need. Tests replace it with one that fills up,
+// disk is the part of a file system that journals need. Tests replace it with a disk that fills up,
 // fails, or loses data that was not synced.
 type disk interface {
-	// Open opens a file for reading, or, if write is true, for reading and writing. If create is true,
-	// a missing file is created.
+	// Open opens a file for reading and, if write is true, also for writing. If create is true, a
+	// missing file is created.
 	Open(path string, write, create bool) (diskFile, error)
 	// Replace replaces the content of a file atomically. It returns when the new content is durable.
 	Replace(path string, content func(io.Writer) error) error

@@ -9,9 +9,10 @@
 //
 // Guarantee: a reservation is durable before the call that makes it returns without an error. Noise
 // is drawn under durable reservations only. The reservations of all processes together never cost
-// more than the budget, whatever crashes, races, retries or restarts happen.
+// more than the budget, even after crashes, races, retries and restarts.
 //
-// A ledger's history is a list of lines, chained by their hashes. A [Backend] keeps such lists:
-// that of [Dir] in files, and that of [Memory] in memory, for tests. Other modules keep them in
-// databases. Package storetest tests whether a backend keeps its contract.
+// A ledger's history is a list of lines, chained by their hashes. A [Backend] keeps such lists. The
+// backend of [Dir] keeps them in files. The backend of [Memory] keeps them in memory, for tests.
+// Other modules keep them in databases. Package storetest tests whether a backend keeps its
+// contract.
 package store

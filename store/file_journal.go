@@ -131,9 +131,9 @@ func (j *fileJournal) open() error {
 	return j.syncName()
 }
 
-// syncName makes the file's name durable before anything is added to the file. The process that
-// trimmed the journal may have died before it did so, and then a power failure would bring the old
-// file back.
+// syncName makes the file's name durable before anything is added to the file. A process that
+// trimmed the journal may have died before it made the name durable. A power failure would then
+// bring the old file back.
 func (j *fileJournal) syncName() error {
 	if j.mode == Read {
 		return nil
@@ -173,7 +173,7 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 			return err
 		}
 		if f, ok := parsed(line); !ok || !next.follows(f) {
-			return fmt.Errorf("store: line %d does not follow the last one", line.Line)
+			return fmt.Errorf("store: line %d does not follow the last line", line.Line)
 		}
 	}
 	if err := j.put(b); err != nil {
@@ -195,9 +195,9 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	return nil
 }
 
-// put writes bytes durably after the checked lines, in place of what a torn write left there. If it
-// fails, it removes what it wrote. No other process has used those bytes: a process that writes
-// needs the lock, and one that only reads stops at the mark.
+// put writes bytes durably after the checked lines, in place of the remains of a torn write. If put
+// fails, it removes its bytes again. No other process has used them: a process that writes needs
+// the lock, and a process that only reads stops at the mark.
 func (j *fileJournal) put(b []byte) error {
 	if j.whole > j.size {
 		if err := j.file.Truncate(j.size); err != nil {
@@ -283,7 +283,7 @@ func (j *fileJournal) after(ctx context.Context,
 	return lines, err
 }
 
-// cut removes the lines up to and including the one at a position.
+// cut removes the lines up to and including the line at a position.
 func cut(lines []accountant.JournalLine,
 	after accountant.Position) ([]accountant.JournalLine, error) {
 	if after == (accountant.Position{}) {
@@ -293,7 +293,7 @@ func cut(lines []accountant.JournalLine,
 		return nil, accountant.ErrRolledBack
 	}
 	first := lines[0].Line
-	if after.Line < first { // that line was trimmed; what is left begins with a snapshot
+	if after.Line < first { // that line was trimmed; the rest begins with a snapshot
 		return lines, nil
 	}
 	if i := after.Line - first; i < uint64(len(lines)) && lines[i].Position == after {
@@ -302,8 +302,8 @@ func cut(lines []accountant.JournalLine,
 	return nil, accountant.ErrRolledBack
 }
 
-// unchanged reports, without the lock, whether there is nothing after a position. That is so if the
-// file is still the one that was read to its end, and if it has not grown.
+// unchanged reports, without the lock, whether there is nothing after a position. This is true if
+// the file is still the same file that was read to its end, and if it has not grown.
 func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -429,9 +429,8 @@ func (j *fileJournal) lastLineIsThere() error {
 	return nil
 }
 
-// scan checks the lines after the last checked one, to the end of the file. It stops at anything
-// that is not the next line. The mark shows whether that is damage or a line that was never
-// confirmed.
+// scan checks the lines after the last checked line, to the end of the file. It stops at anything
+// that is not the next line. The mark shows whether the rest is damage or an unconfirmed line.
 func (j *fileJournal) scan(size int64) error {
 	j.whole = size
 	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size), 1<<18)
@@ -466,7 +465,7 @@ func (j *fileJournal) scan(size int64) error {
 			j.first = line.number
 		}
 		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
-			return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
+			return fmt.Errorf("%w: line %d differs from the confirmed line", accountant.ErrRolledBack,
 				line.number)
 		}
 		if line.snapshot {
@@ -501,9 +500,9 @@ func (j *fileJournal) readMark() error {
 	return err
 }
 
-// reachMark returns an error if the journal lacks the line that the mark names. It makes lines
-// after that line durable before they are used, because the process that wrote them may have died
-// before it did so.
+// reachMark returns an error if the journal lacks the line that the mark names. Later lines may not
+// be durable yet, because the process that wrote them may have died. reachMark makes them durable
+// before they are used.
 func (j *fileJournal) reachMark() error {
 	last := j.chain.last()
 	if j.mark.opening && (last.Line != 1 || j.first != 1 || j.whole != j.size) {
@@ -518,7 +517,7 @@ func (j *fileJournal) reachMark() error {
 			accountant.ErrRolledBack, last.Line, j.mark.atLeast)
 	}
 	if last.Line == j.mark.Line && last != j.mark.Position && last.Line > 0 {
-		return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
+		return fmt.Errorf("%w: line %d differs from the confirmed line", accountant.ErrRolledBack,
 			last.Line)
 	}
 	j.verified = true
@@ -552,8 +551,8 @@ func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, e
 	return lines, nil
 }
 
-// Trim implements accountant.Trimmer. It writes the journal to a new file and renames that file
-// over the old one, so that one of the two is there after a power failure.
+// Trim implements accountant.Trimmer. It writes the journal to a new file and renames this file
+// over the old file. After a power failure one of the two files is there.
 func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 	if j.mode == Read {
 		return accountant.ErrReadOnly
@@ -590,7 +589,7 @@ func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 }
 
 // Place implements accountant.Journal. It returns the name of the store's folder and not its path,
-// because guarantees are published, and a path says something about the machine. The ledger is
+// because guarantees are published, and a path reveals something about the machine. The ledger is
 // identified by its ID.
 func (j *fileJournal) Place() string {
 	return fmt.Sprintf("the folder %q", filepath.Base(filepath.Dir(filepath.Dir(j.path))))

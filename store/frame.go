@@ -103,7 +103,7 @@ type chain struct {
 	scratch []byte
 }
 
-// chainAt returns the chain that goes on after a position.
+// chainAt returns the chain that continues after a position.
 func chainAt(p accountant.Position) chain {
 	c := chain{line: p.Line}
 	copy(c.hash[:], p.Hash)
@@ -119,8 +119,8 @@ func (c *chain) last() accountant.Position {
 }
 
 // follows reports whether the line is the next one, and if it is, advances to it. A journal begins
-// with line 1 or with a snapshot. The text of a snapshot states what came before it; the ledger
-// checks that.
+// with line 1 or with a snapshot. A snapshot's text makes a statement about the lines before it.
+// The ledger checks this statement.
 func (c *chain) follows(f frame) bool {
 	if first := c.line == 0 && f.snapshot && f.number > 1; !first {
 		if f.number != c.line+1 || !c.fits(f) {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot, but the lines before
-// the snapshot have to be undamaged all the same.
+// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot. The lines before the
+// snapshot must still be undamaged.
 func TestFrameDamageBeforeASnapshot(t *testing.T) {
 	disk := newSimulated()
 	b := simulatedStore(t, disk).backend

@@ -52,7 +52,7 @@ func sample(t testing.TB, disk *simulated, s *Store) (journal, mark []byte, want
 	return journal, mark, totals(l)
 }
 
-// totals returns how many uses are set aside and how many are taken, by purpose and with the parts.
+// totals returns the numbers of reserved uses and of taken uses by purpose. They include the parts.
 func totals(l *accountant.Ledger) map[string]int {
 	out := map[string]int{}
 	add(out, l)
@@ -163,7 +163,7 @@ func damage(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// damageTexts returns the texts of the lines, one of them damaged.
+// damageTexts returns the texts of the lines, and damages one of them.
 func damageTexts(rng *rand.Rand, journal []byte) (texts [][]byte) {
 	for _, frame := range bytes.Split(bytes.TrimSuffix(journal, []byte("\n")), []byte("\n")) {
 		if line, ok := parseFrame(frame); ok {
@@ -204,7 +204,7 @@ func number(rng *rand.Rand, text []byte) []byte {
 	return append(append(bytes.Clone(text[:i]), numbers[rng.IntN(len(numbers))]...), text[end:]...)
 }
 
-// chained returns a journal of these texts with hashes that fit.
+// chained returns a journal of these texts with correct hashes.
 func chained(texts [][]byte) (journal []byte) {
 	at := accountant.Position{}
 	for i, text := range texts {
@@ -243,7 +243,7 @@ func markOf(journal []byte) []byte {
 	return b
 }
 
-// FuzzJournal opens journals of arbitrary bytes: as they are, and as texts with hashes that fit.
+// FuzzJournal opens journals of arbitrary bytes: as they are, and as texts with correct hashes.
 func FuzzJournal(f *testing.F) {
 	disk := newSimulated()
 	folder := f.TempDir()

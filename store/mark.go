@@ -13,14 +13,14 @@ import (
 )
 
 // A mark stores the number and the hash of the last confirmed line of a journal, in a file of its
-// own. No line up to that one may be missing or damaged. Damage after it concerns lines that were
-// never confirmed. The mark detects a journal that was restored from an older copy, unless the mark
+// own. No line up to this line may be missing or damaged. Lines after it were never confirmed and
+// may be damaged. The mark detects a journal that was restored from an older copy, unless the mark
 // was restored with it.
 //
-// The file has two slots, which are written in turn. A power failure can leave unreadable the
-// slot that was being written. The journal then holds the line that this slot would have named. If
-// it was the first write ever, the other slot is empty, and nothing but the journal's first line
-// has ever been confirmed.
+// The file has two slots, which are written in turn. A power failure during a write can make the
+// written slot unreadable. The journal then holds the line that this slot would have named.
+// If it was the first write ever, the other slot is empty, and only the journal's first line can
+// have been confirmed.
 type mark struct {
 	file diskFile
 	slot int // the slot that the next write goes to
@@ -33,8 +33,8 @@ type mark struct {
 
 const slotSize = 512 // no more than a disk writes in one piece
 
-// read reads both slots. It returns accountant.ErrDamaged if a slot is unreadable and the other one
-// is not valid, unless it can be the first one written, and if the file is too long. Two empty
+// read reads both slots. It returns accountant.ErrDamaged if the file is too long, or if a slot is
+// unreadable and the other slot is not valid, unless this can be a torn first write. Two empty
 // slots are the mark of a new journal.
 //
 // atLeast is the smallest number that the last line of the journal can have.

@@ -19,9 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// simulated is a machine with a disk. Every process sees at once what is written, and what has been
-// synced outlasts a power failure. simulated counts the operations that change something, and fails
-// at one of them.
+// simulated is a machine with a disk. Every process sees every write at once. Only synced data
+// outlast a power failure. The disk counts the operations that change something, and fails from a
+// chosen operation on.
 type simulated struct {
 	mu     sync.Mutex
 	names  map[string]*inode // as processes see them
@@ -56,8 +56,8 @@ func (d *simulated) next() error {
 	return nil
 }
 
-// restart returns the disk after a power failure. If keep is nil, nothing is there that was not
-// synced. Otherwise keep decides for each sector that was not synced whether it is there.
+// restart returns the disk after a power failure. If keep is nil, all sectors that were not synced
+// are lost. Otherwise keep decides for each of these sectors whether it is lost.
 func (d *simulated) restart(keep *rand.Rand) *simulated {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -212,7 +212,7 @@ func (f *simulatedFile) Current(path string) (bool, error) {
 
 func (f *simulatedFile) Close() error { return nil }
 
-// answers is what a ledger answered before the power failed.
+// answers holds the answers of a ledger before the power failed.
 type answers struct{ reserved, drawn map[string]int }
 
 var cheap = accountant.Gaussian{NoiseMultiplier: 100}
@@ -220,7 +220,7 @@ var cheap = accountant.Gaussian{NoiseMultiplier: 100}
 var testTerms = accountant.Terms{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
 	Limits: []accountant.Limit{{Epsilon: 2.9, Window: 1e12}}}
 
-// life uses two handles of one ledger as long as the store works, and notes every answer.
+// life uses two handles of one ledger until the store fails, and notes every answer.
 func life(s *Store, said answers) error {
 	ctx := context.Background()
 	a, err := s.Create(ctx, "people", testTerms)
@@ -298,9 +298,9 @@ func (said answers) check(t *testing.T, s *Store, what string) {
 	}
 }
 
-// TestPowerFailure cuts the power at every operation, drops all or some sectors of what was not
-// synced, and compares what is left with what was answered. Half of the disks write an eighth of a
-// slot of the mark in one piece, so that a slot may be torn.
+// TestPowerFailure cuts the power at every operation, and drops all or some of the sectors that
+// were not synced. It compares the rest with the answers. Half of the disks write an
+// eighth of a slot of the mark in one piece, so that a slot may be torn.
 func TestPowerFailure(t *testing.T) {
 	whole := newSimulated()
 	if err := life(simulatedStore(t, whole), newAnswers()); err != nil {
@@ -344,8 +344,8 @@ func simulatedStore(t *testing.T, d *simulated) *Store {
 	return New(&dir{folder: folder, disk: d})
 }
 
-// TestFailedOperation lets operations fail for some reason until they work again. The answer must
-// be an error, and whatever was answered before the failure or after it must count.
+// TestFailedOperation lets operations fail for some reason until they work again. A failing
+// operation must return an error. Every other answer, before or after the failure, must count.
 func TestFailedOperation(t *testing.T) {
 	for _, mode := range []string{"once", "full"} {
 		whole := newSimulated()
@@ -377,8 +377,8 @@ func TestFailedOperation(t *testing.T) {
 	}
 }
 
-// TestReadLinesAreDurable: a line that a killed process wrote and did not sync is made durable
-// before it is handed out, because noise may be drawn under it.
+// TestReadLinesAreDurable: a killed process may have written a line without a sync. The line is
+// made durable before it is handed out, because noise may be drawn under it.
 func TestReadLinesAreDurable(t *testing.T) {
 	disk := newSimulated()
 	s := simulatedStore(t, disk)

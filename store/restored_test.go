@@ -62,7 +62,7 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// overwrite replaces the content of a file, which stays the same file.
+// overwrite replaces the content of a file. It does not create a new file.
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -79,8 +79,8 @@ func replace(t *testing.T, path string, b []byte) {
 	}
 }
 
-// refused checks whether a process that begins now is refused, and whether the process that has the
-// ledger open is refused.
+// refused checks whether a new process is refused, and whether the process with the open ledger is
+// refused.
 func (p *people) refused(t *testing.T, fresh, open bool) {
 	t.Helper()
 	l, err := p.store.Open(t.Context(), "people")
@@ -111,8 +111,8 @@ func TestRestoredJournal(t *testing.T) {
 	}
 }
 
-// TestRestoredFolder restores journal and mark together. Only a process that has seen the newer
-// lines notices that, and a store that keeps its marks in another folder.
+// TestRestoredFolder restores journal and mark together. Only two observers notice this: a process
+// that has seen the newer lines, and a store with its marks in another folder.
 func TestRestoredFolder(t *testing.T) {
 	for _, put := range []func(*testing.T, string, []byte){overwrite, replace} {
 		p := newPeople(t, false)
@@ -130,8 +130,8 @@ func TestRestoredFolder(t *testing.T) {
 	}
 }
 
-// TestRestoredAndGoneOn: the copy was continued elsewhere until it was as long as the original, or
-// longer.
+// TestRestoredAndGoneOn: the copy was continued elsewhere until it had the length of the original,
+// or more.
 func TestRestoredAndGoneOn(t *testing.T) {
 	for i, put := range []func(*testing.T, string, []byte){overwrite, replace, overwrite, replace} {
 		p := newPeople(t, true)

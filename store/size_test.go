@@ -100,8 +100,8 @@ func copyJournal(t *testing.T, from, to store.Backend) (size int) {
 	return size
 }
 
-// TestFullDisk fills a real disk. A reservation is then refused, everything that was answered is
-// still in the ledger, and the ledger can be used further as soon as there is room.
+// TestFullDisk fills a real disk. A reservation is then refused, and everything that was answered
+// is still in the ledger. When there is room again, the ledger can be used further.
 func TestFullDisk(t *testing.T) {
 	if *tiny == "" {
 		t.Skip("no disk: mount -t tmpfs -o size=256k none DIR; go test ./store -run FullDisk -tiny DIR")

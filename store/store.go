@@ -24,7 +24,8 @@ type Backend interface {
 	// Create, a journal that does not exist is created empty. It does no harm if several processes
 	// create it at once, or if it stays empty.
 	//
-	// Errors: ErrNotFound if there is no such journal and mode is not Create; those of the backend.
+	// Errors: ErrNotFound if there is no such journal and mode is not Create; the errors of the
+	// backend.
 	Journal(ctx context.Context, name string, mode Mode) (accountant.Journal, error)
 	// Names lists the names of the journals in order. Empty journals may be among them.
 	Names(ctx context.Context) ([]string, error)
@@ -51,10 +52,10 @@ func New(b Backend) *Store { return &Store{b} }
 
 // Create adds a ledger to the store. Terms.Name is either empty or the same name.
 //
-// The context applies to every access of the ledger to the store, as long as the ledger is used;
-// see [accountant.OpenLedger].
+// The context applies to every access of the ledger to the store while the ledger is used; see
+// [accountant.OpenLedger].
 //
-// Errors: ErrExists; *param.Error; those of the backend.
+// Errors: ErrExists; *param.Error; the errors of the backend.
 func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 	opts ...accountant.LedgerOption) (*accountant.Ledger, error) {
 	if terms.Name == "" {
@@ -83,19 +84,20 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 
 // Open opens an existing ledger. Close it after use, or keep it open until the process ends.
 //
-// The context applies to every access of the ledger to the store, as long as the ledger is used;
-// see [accountant.OpenLedger].
+// The context applies to every access of the ledger to the store while the ledger is used; see
+// [accountant.OpenLedger].
 //
-// Errors: ErrNotFound; accountant.ErrDamaged and accountant.ErrRolledBack; those of the backend.
+// Errors: ErrNotFound; accountant.ErrDamaged and accountant.ErrRolledBack; the errors of the
+// backend.
 func (s *Store) Open(ctx context.Context, name string,
 	opts ...accountant.LedgerOption) (*accountant.Ledger, error) {
 	return s.open(ctx, name, Write, opts...)
 }
 
-// Audit opens a ledger for reading. The ledger shows what other processes add to it, and every
+// Audit opens a ledger for reading. The ledger also shows the additions of other processes. Every
 // attempt to change it fails with accountant.ErrReadOnly.
 //
-// Errors: those of Open.
+// Errors: the errors of Open.
 func (s *Store) Audit(ctx context.Context, name string) (*accountant.Ledger, error) {
 	return s.open(ctx, name, Read, accountant.ReadOnly())
 }
@@ -117,7 +119,7 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 	case errors.Is(err, accountant.ErrEmpty):
 		err = fmt.Errorf("%w: %q", ErrNotFound, name)
 	case err == nil && l.Name() != name:
-		err = named(name, fmt.Errorf("%w: the journal is that of %q", accountant.ErrDamaged, l.Name()))
+		err = named(name, fmt.Errorf("%w: the journal belongs to %q", accountant.ErrDamaged, l.Name()))
 	case err != nil:
 		err = named(name, err)
 	}
@@ -140,14 +142,14 @@ func closeUnless(err error, c io.Closer) error {
 // Names lists the names of the ledgers in order. A ledger whose creation was interrupted may be
 // among them.
 //
-// Errors: those of the backend.
+// Errors: the errors of the backend.
 func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
 
-// History yields the lines of a ledger in order, without those that have been trimmed. Each line is
-// checked against the one before it. History is for auditors who want to know when a reservation
-// was made, and for what.
+// History yields the lines of a ledger in order, except trimmed lines. Each line is checked against
+// the line before it. History is for auditors who want to know the time and purpose of each
+// reservation.
 //
-// Errors: those of Open. An error ends the sequence.
+// Errors: the errors of Open. An error ends the sequence.
 func (s *Store) History(ctx context.Context, name string) iter.Seq2[accountant.JournalLine, error] {
 	return func(yield func(accountant.JournalLine, error) bool) {
 		if err := s.history(ctx, name, yield); err != nil {

@@ -47,6 +47,26 @@ func (r *Run) Saved() *File {
 	return r.keeper.saved
 }
 
+// A Restorer takes up the state that a function given to Keep returned.
+type Restorer interface {
+	// RestoreFrom replaces the state by the one in the file. Errors: ErrFormat.
+	RestoreFrom(f *File) error
+}
+
+// Restore calls s.RestoreFrom with the state from which an interrupted run resumes; for a new run
+// it does nothing. The linker leaves the method out of programs without checkpoints, and with it
+// the code that reads JSON. A system that decodes what Saved returns is always linked with that
+// code.
+//
+// Errors: those of s.
+func (r *Run) Restore(s Restorer) error {
+	f := r.Saved()
+	if f == nil {
+		return nil
+	}
+	return r.keeper.restore(s, f)
+}
+
 // Keeps reports whether the run has a checkpoint.
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
@@ -57,7 +77,7 @@ func (r *Run) Keeps() bool { return r.keeper != nil }
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick calls Save if enough time has passed since the last write. Systems call it between steps
-// that cost no privacy. Errors: those of Save.
+// that cost no privacy. Errors: see Save.
 func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
 
 func (r *Run) save(due func() bool) error {
@@ -92,6 +112,10 @@ type keeper struct {
 	run  *Run
 	lock *durable.Lock
 	path string
+
+	// Set by openKeeper, for the reason given at options.keep.
+	put     func() error                // replaceFile
+	restore func(Restorer, *File) error // Restorer.RestoreFrom
 
 	mu         sync.Mutex
 	hash       string // of the plan
@@ -149,9 +173,11 @@ type checkpointHeader struct {
 
 // openKeeper locks the checkpoint and reads it if it exists.
 //
-// Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
+// Errors: ErrTaken if another run uses it; ErrPlan; all errors of DecodeFile and of the file
+// system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
+	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
@@ -314,7 +340,7 @@ func token() string {
 }
 
 // begin sets the transaction's ID and, for each line, the number of uses that the file counts as
-// taken. The file exists before anything is reserved, so that one run never reserves twice.
+// taken. The file exists before anything is reserved, so one run never reserves twice.
 func (k *keeper) begin(t *accountant.Transaction) error {
 	if k.fresh {
 		k.lines = make([]keptLine, len(t.Lines))
@@ -375,7 +401,7 @@ func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 }
 
 // take makes the file count a use as taken and then takes the use. It holds one lock for both, so
-// that two goroutines cannot draw the same counted use.
+// two goroutines cannot draw the same counted use.
 func (k *keeper) take(i int, spend func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -454,8 +480,8 @@ func (k *keeper) write() error {
 	return k.put()
 }
 
-// put replaces the file if it is still the one that this run wrote.
-func (k *keeper) put() error {
+// replaceFile writes the file anew, unless another run has changed it.
+func (k *keeper) replaceFile() error {
 	start := time.Now()
 	if !k.fresh || k.nonce != "" {
 		if err := k.mine(); err != nil {
@@ -489,7 +515,7 @@ func (k *keeper) put() error {
 	return nil
 }
 
-// mine checks that the file is the one that this run last wrote or, before its first write, read.
+// mine checks that no other run has changed the file since this run last wrote or read it.
 func (k *keeper) mine() error {
 	info, err := os.Lstat(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

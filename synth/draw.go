@@ -15,7 +15,7 @@ type Draw struct {
 	Means   bool   // the mean of every coordinate instead of a record
 	Seed    uint64 // drawing is post-processing: any seed is safe
 
-	// Given are constraints on this draw, in addition to those of the schema.
+	// Given are constraints on this draw, in addition to the constraints of the schema.
 	Given []records.Constraint
 	// Unconstrained draws ignore the constraints of the schema.
 	Unconstrained bool

@@ -86,9 +86,9 @@ func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
 	return only, false
 }
 
-// within returns the probability that a record of a class meets those constraints of a list whose
-// positions are in met. If the model cannot be conditioned on these constraints and the class
-// together, within returns among, their probability among all records, and false.
+// within returns the probability that a record of a class meets some constraints of a list; met has
+// their positions. If the model cannot be conditioned on these constraints and the class together,
+// within returns false and the argument among, which is their probability among all records.
 func within(m Conditional, list []records.Constraint, class records.Constraint, met []int,
 	among float64) (probability float64, known bool) {
 	_, own, alone := m.Condition([]records.Constraint{class})
@@ -173,8 +173,8 @@ func (s *drawing) next(ctx context.Context, n int) (records.Data, error) {
 	return records.Concat(s.Schema, parts...)
 }
 
-// ask returns how many records to generate at once to obtain the given number: as many as the
-// acceptance so far suggests, and a few more.
+// ask returns the number of records to generate at once to obtain the given number. It uses the
+// acceptance so far and adds a few records.
 func (s *drawing) ask(want int) int {
 	rate := float64(s.rules.Kept()+1) / float64(s.rules.Tried()+1)
 	return int(min(1.05*float64(want)/rate+16, SampleChunk))

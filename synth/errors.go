@@ -16,7 +16,7 @@ var (
 	ErrData = records.ErrData
 	// ErrRecords is returned if a plan under replace-one declares a number of records and the data
 	// contain another number.
-	ErrRecords = errors.New("the number of records is not the one the plan declares")
+	ErrRecords = errors.New("the number of records is not the number that the plan declares")
 	// ErrPlan is returned if a checkpoint belongs to another plan, or to a ledger that protects
 	// another unit.
 	ErrPlan = errors.New("the checkpoint belongs to another plan")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Errors of reading files. Every failure is one of them, except for the errors of the io.Reader.
+// Errors of reading files. Every failure is one of these errors or an error of the io.Reader.
 var (
 	ErrFormat    = errors.New("not a privgen file")
 	ErrVersion   = errors.New("the file was written by an unknown version of privgen")
@@ -77,8 +77,8 @@ type extent struct {
 
 // Write writes the file.
 //
-// Errors: ErrFormat for a header that DecodeFile would refuse to read, before anything is
-// written; those of the writer.
+// Errors: ErrFormat for a header that DecodeFile would refuse to read, before anything is written;
+// all errors of the writer.
 func (f *File) Write(w io.Writer) error {
 	h := fileHeader{Kind: f.Kind, Content: f.Header}
 	for _, s := range f.Sections {
@@ -108,7 +108,7 @@ func (f *File) Write(w io.Writer) error {
 
 // DecodeFile reads a whole file and verifies its checksum.
 //
-// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; those of the reader.
+// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; all errors of the reader.
 func DecodeFile(r io.Reader) (*File, error) { return decodeFile(r, records.Limits{}) }
 
 func decodeFile(r io.Reader, l records.Limits) (*File, error) {

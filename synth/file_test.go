@@ -135,8 +135,8 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 }
 
-// TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a list so long that
-// DecodeFile would refuse it. Such a list belongs in a section.
+// TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a list that is too
+// long for DecodeFile. Such a list belongs in a section.
 func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
 	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
 	var out bytes.Buffer

@@ -45,8 +45,8 @@ type Generator struct {
 	guarantee accountant.Guarantee
 }
 
-// NewGenerator returns a generator for a model made from an earlier release, such as one
-// trained against a saved release. The guarantee is that of the release.
+// NewGenerator returns a generator for a model made from an earlier release, such as a model
+// trained against a saved release. The guarantee is the guarantee of the release.
 func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 	return &Generator{system: system, model: m, guarantee: copied(g)}
 }
@@ -78,8 +78,8 @@ func (g *Generator) Model() Model {
 }
 
 // Guarantee returns the privacy guarantee for the training records: its parameters, the releases
-// that led to the generator, and what the guarantee does not cover. The result is a copy, which
-// the caller may change.
+// that led to the generator, and the limits of the guarantee. The result is a copy, which the
+// caller may change.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
@@ -87,7 +87,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return copied(g.guarantee)
 }
 
-// copied returns a copy that shares no list and no pointer with the guarantee.
+// copied returns a deep copy of the guarantee.
 func copied(g accountant.Guarantee) accountant.Guarantee {
 	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
 	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)
@@ -157,9 +157,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Records of a table obey the constraints declared with its schema and the constraints that [Given]
 // adds for this draw. Identifiers are newly generated.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
-// or for constraints that the records cannot have; *[Rejected] if too few records meet the
-// constraints.
+// Errors: ctx.Err(); *param.Error for a negative n, an unknown cluster or class, or constraints
+// that the records cannot have; *[Rejected] if too few records meet the constraints.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := drawOf(opts)
 	s, err := g.open(n, d)
@@ -178,7 +177,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 
 // Stream generates n records in chunks, in memory that does not grow with n.
 //
-// Errors: those of Sample.
+// Errors: see Sample.
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
 	d := drawOf(opts) // once, so that every iteration yields the same records

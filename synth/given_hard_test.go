@@ -18,9 +18,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stays returns the schema of a table of hospital stays: times of different precision and origin,
-// two of which may be missing, keys that float64 cannot represent, a person who may be unknown,
-// names that look like missing values or like each other, and amounts.
+// stays returns the schema of a table of hospital stays. It has times of different precision and
+// origin, and two of the times may be missing. It has keys that float64 cannot represent, a person
+// who may be unknown, and amounts. Some names look like missing values or like each other.
 func stays(t testing.TB) records.Schema {
 	t.Helper()
 	berlin := time.FixedZone("summer", 2*3600)
@@ -227,8 +227,8 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 	return ""
 }
 
-// TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses a chain with both a numeric
-// column and whole numbers that float64 cannot represent, in any order.
+// TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses a chain of two kinds of numbers,
+// in any order: a numeric column, and whole numbers that float64 cannot represent.
 func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
 		records.Integer("large", 0, 1<<60))

@@ -197,10 +197,10 @@ func TestGivenValues(t *testing.T) {
 	if f.Len() != 3000 || len(done.Exact) != 1 || done.Each[0].Met != done.Tried {
 		t.Errorf("%d records, %+v", f.Len(), done)
 	}
-	// Under the model, half of all ages are missing and a tenth of the others are 30 to 39; two of
-	// three towns and 29 of 60 minutes are allowed. Each rate among about 190,000 tried records must
-	// be within 5 standard deviations of its expected value. A correct rate fails with probability
-	// below 1e-6.
+	// Under the model, half of all ages are missing and a tenth of the others are 30 to 39. Two of
+	// three towns and 29 of 60 minutes are allowed. Each rate among about 190,000 tried records
+	// must be within 5 standard deviations of its expected value. A correct rate fails with
+	// probability below 1e-6.
 	for i, want := range []float64{1, 0.05, 2. / 3, 29. / 60} {
 		ends := 0.001 // for the ends of intervals of whole numbers and seconds
 		far := 5*math.Sqrt(want*(1-want)/float64(done.Tried)) + ends
@@ -226,8 +226,8 @@ func TestGivenValues(t *testing.T) {
 	}
 }
 
-// TestRejectionStatesItsAcceptance checks that a draw ends with an error that states the
-// acceptance of every constraint if too few records are accepted.
+// TestRejectionStatesItsAcceptance checks that a draw ends with an error if too few records are
+// accepted. The error must state the acceptance of every constraint.
 func TestRejectionStatesItsAcceptance(t *testing.T) {
 	s := lines(t).WithConstraints()
 	g := generatorOf(s)

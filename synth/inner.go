@@ -98,7 +98,7 @@ func (r *Run) inner(in Inner) (*Run, error) {
 
 // JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
 //
-// Errors: those of the part's Judge; *param.Error for a plan that cannot be a part.
+// Errors: all errors of the part's Judge; *param.Error for a plan that cannot be a part.
 func (r *Run) JudgeInner(in Inner) error {
 	sub, err := r.inner(in)
 	if err != nil {
@@ -113,11 +113,10 @@ func (r *Run) JudgeInner(in Inner) error {
 // FitInner carries out a part. The part draws from the allowances of the run's stages that have the
 // part's prefix. Its progress reports and its state go to the run.
 //
-// Guarantee: nothing is reserved, since the run's plan holds the part's Stages.
-// Errors: those of the part; ErrData if the data failed during the part, whose results must then be
-// discarded; *param.Error for a plan that cannot be a part, for stages that the run's plan lacks,
-// for a part with Follows but without public records or the reverse, and for private records among
-// the public ones.
+// Guarantee: nothing is reserved, since the run's plan holds the part's Stages. Errors: all errors
+// of the part; ErrData if the data failed during the part, whose results must then be discarded;
+// *param.Error for a plan that cannot be a part, for stages that the run's plan lacks, and for
+// private records among the public ones. It is also an error if Follows and Public do not agree.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {

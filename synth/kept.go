@@ -8,12 +8,12 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A run on a ledger in a store records more than its reservation. Its transaction has an ID, its
-// checkpoint names the ledger and the last line seen, and a final line of the ledger names the plan
-// and the resulting generator.
+// A run on a ledger in a store records more than its reservation. Its transaction has an ID. Its
+// checkpoint names the ledger and the last line seen. A final line of the ledger names the plan and
+// the resulting generator.
 
-// checkLedger returns an error if the ledger is not the one that the checkpoint names, or has lost
-// a line that the checkpoint has seen.
+// checkLedger returns an error if the checkpoint names another ledger, or a line that the ledger
+// has lost.
 func (k *keeper) checkLedger(kept *accountant.Kept) error {
 	if kept == nil {
 		return nil // the checkpoint was kept with a ledger in memory

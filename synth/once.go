@@ -9,23 +9,22 @@ import (
 
 // If a checkpoint is kept, a stage with the field Once is drawn in shares. Eight Gaussian releases
 // of effect μ/√8 together have effect μ, and their mean has the noise of the single release. The
-// factor 1 + 2⁻⁴⁰ covers rounding, so that the shares never cost more than the single release.
+// factor 1 + 2⁻⁴⁰ covers rounding: the shares never cost more than the single release.
 const (
 	shares     = 8
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
 )
 
-// Once runs a stage that is a single joint Gaussian release of sums of the given sizes. prepare
-// describes the release: its effect, and its sums with their standard deviations. The field Out
-// of the sums may be nil. Once returns the noisy sums.
+// Once runs a stage that is a single joint Gaussian release of sums of the given sizes. The
+// function prepare describes the release: its effect, and its sums with their standard deviations.
+// The field Out of the sums may be nil. Once returns the noisy sums.
 //
 // If a checkpoint is kept, the release is drawn in shares, and each share is written to the file
 // before the next one is drawn. Shares lost to interruptions are left out of the mean, which then
 // has more noise. prepare is not called if nothing is left to draw.
 //
-// Guarantee: that of mechanism.Grant.Release for the stage's event.
-// Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost if every
-// share was lost.
+// Guarantee: as for mechanism.Grant.Release, for the stage's event. Errors: all errors of prepare,
+// mechanism.ErrNotCovered, all errors of the checkpoint; ErrLost if every share was lost.
 func (r *Run) Once(purpose string, sizes []int,
 	prepare func() (effect float64, parts []mechanism.Part, err error)) ([][]float64, error) {
 	if r.program == nil {

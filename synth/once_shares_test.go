@@ -35,7 +35,7 @@ func (s *releasesTap) Release(r *entropy.Release) error {
 }
 
 // TestSharesAreTogetherTheRelease checks that all shares together have the effect of the single
-// release, that their mean has the noise of the single release, and that Once returns this mean.
+// release. Their mean must have the noise of the single release, and Once must return this mean.
 func TestSharesAreTogetherTheRelease(t *testing.T) {
 	const z, std = 5.0, 10.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -84,9 +84,8 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 }
 
-// TestAKilledRunLosesOneShare checks that a run that is killed while it draws its fourth share
-// loses only this share. A second process averages the first three shares and the four that it
-// draws.
+// TestAKilledRunLosesOneShare kills a run while it draws its fourth share. Only this share may be
+// lost. A second process averages the first three shares and the four that it draws.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z, killed = 5.0, 3
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -151,8 +150,8 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}
 }
 
-// TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it,
-// so that a process that is killed at that moment loses no share.
+// TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it. A
+// process that is killed at that moment then loses no share.
 func TestTheLastShareIsKept(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -17,16 +18,19 @@ type options struct {
 	preview      func(int, *Generator)
 	previewEvery int
 	checkpoint   string
-	keeps        bool // reports whether a checkpoint was asked for
-	keepEvery    int  // uses between two writes of the checkpoint; 0 decides by time
+	keepEvery    int // uses between two writes of the checkpoint; 0 decides by time
 	shards       []string
+
+	// keep is openKeeper if a checkpoint was asked for, otherwise nil. Only the options name the
+	// function, so that programs without checkpoints are linked without the code for them.
+	keep func(context.Context, *Run) (*keeper, error)
 }
 
 // On computes on the given backend, for example device.CPUWith(1). The default uses every core.
 func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 
 // OnProgress calls f after every private step, such as an iteration of clustering or a batch of
-// mixtures, and after every training step, on the goroutine that called Fit.
+// mixtures, and after every training step. It calls f on the goroutine that called Fit.
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
 // OnPreview calls f with the current generator before the first step and then every given number of
@@ -36,14 +40,15 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 	return func(o *options) { o.preview, o.previewEvery = f, every }
 }
 
-// Checkpoint saves the run's state in a file, from which the same call, in this process or another,
-// resumes after an interruption. How often the file is written depends on how long writing takes.
+// Checkpoint saves the run's state in a file. After an interruption the same call, in this process
+// or another, resumes from the file. How often the file is written depends on how long writing
+// takes.
 //
 // Guarantee: a run takes no more uses of its stages than it reserved and never uses noise twice,
 // even if it is killed and resumed many times. The file counts a use as taken before it is drawn.
 // Uses that were drawn and lost stay spent, so a kill costs the uses since the last write. A single
-// Gaussian release is drawn in eight shares, each with √8 times the noise. Together they cost as
-// much as the single release, and a kill loses at most one share. The file holds released state,
+// Gaussian release is drawn in eight shares, each with √8 times the noise. Together they have the
+// price of the single release, and a kill loses at most one share. The file holds released state,
 // public randomness and counts, and may be published like the result. A run cannot detect from the
 // file alone that an older copy was put back.
 //
@@ -53,20 +58,20 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // are not compared.
 //
 // The file does not identify the records. If the call resumes with other records, the uses on each
-// data set stay within the reservation, so each has the plan's guarantee. Stages in disjoint parts
-// of the records, such as one for each class, need every record to stay in its part: records must
-// not be relabelled between the calls. The file of a complete run returns the result for the
-// records of that run.
+// data set stay within the reservation, so each has the plan's guarantee. Some plans have stages in
+// disjoint parts of the records, such as one for each class. Every record must then stay in its
+// part: records must not be relabelled between the calls. The file of a complete run returns the
+// result for the records of that run.
 //
 // A file serves one run at a time. After the run is complete, the file holds its result, and
 // the same call returns it again without drawing anything.
 func Checkpoint(path string) Option {
-	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, 0 }
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, 0 }
 }
 
 // CheckpointEvery is Checkpoint with a fixed number of uses between writes.
 func CheckpointEvery(path string, uses int) Option {
-	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, max(uses, 1) }
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, max(uses, 1) }
 }
 
 func collect(opts []Option) (options, error) {
@@ -83,7 +88,7 @@ func collect(opts []Option) (options, error) {
 	k.OK(o.preview == nil || o.previewEvery > 0, "privgen.OnPreview.every", o.previewEvery,
 		"a positive number of steps")
 	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
-	k.OK(!o.keeps || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
+	k.OK(o.keep == nil || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
 		"the path of a file whose name does not end in .tmp or .lock, "+
 			"which are reserved for files next to checkpoints")
 	return o, k.Err()

@@ -47,7 +47,7 @@ func Part64(name string, list *[]float64, n int) Part {
 
 // NewFile returns a file with a JSON header and parts.
 //
-// Errors: the error of encoding/json for a header that JSON cannot hold; those of the parts.
+// Errors: the error of encoding/json for a header that JSON cannot hold; all errors of the parts.
 func NewFile(header any, parts ...Part) (*File, error) {
 	head, err := json.Marshal(header)
 	if err != nil {

@@ -83,8 +83,8 @@ type PassPlan interface {
 // NewPartial returns the sums of a pass over no records, to be computed on the backend that [On]
 // names. Other options have no effect.
 //
-// Errors: *param.Error for a plan that reads records in other ways, a pass that it does not make,
-// and options that make no sense.
+// Errors: *param.Error for a plan that reads records in other ways, for a pass of another plan, and
+// for invalid options.
 func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error) {
 	w, err := p.passes()
 	if err != nil {
@@ -97,14 +97,14 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 	return w.Partial(pass, r.Backend)
 }
 
-// FitPasses is like FitOn for records that other processes hold: whenever the plan needs the sums
-// of a pass, it calls read. This function returns the sums over all records, merged from shards as
-// package partial describes. Given the same noise, the released numbers are bit for bit those of
-// FitOn.
+// FitPasses is like FitOn for records that other processes hold. Whenever the plan needs the sums
+// of a pass, it calls read. The function read returns the sums over all records, merged from shards
+// as package partial describes. Given the same noise, the released numbers are bit for bit the
+// numbers of FitOn.
 //
-// Guarantee: that of FitOn for the records of all shards. Each record must be in exactly one shard.
-// Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
-// before anything is reserved, and for sums of another pass.
+// Guarantee: as for FitOn, for the records of all shards. Each record must be in exactly one shard.
+// Errors: all errors of FitOn and of read; *param.Error for a plan that reads records in other
+// ways, before anything is reserved, and for sums of another pass.
 func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error) {
 	if _, err := p.passes(); err != nil {
@@ -135,8 +135,8 @@ func (r *Run) Elsewhere() bool { return r.read != nil }
 // release. If the sums are inexact (see partial.Partial.Real), the release must note the noise
 // class real; see [Run.NoteReal].
 //
-// Errors: those of reading the records; *param.Error for sums of another pass, or of a unit that
-// the ledger's guarantee does not permit.
+// Errors: all errors of reading the records; *param.Error for sums of another pass, or of a unit
+// that the ledger's guarantee does not permit.
 func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 	if r.program == nil {
 		return nil, errFree
@@ -168,11 +168,12 @@ func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) 
 	if err != nil {
 		return nil, err
 	}
+	path := r.program.system + ".FitPasses.read"
 	if !sums.Like(empty) {
-		return nil, param.New("FitPasses.read", "sums of another pass", "sums of the pass asked for")
+		return nil, param.New(path, "sums of another pass", "sums of the requested pass")
 	}
 	if unit := sums.Unit(); unit != "" {
-		return sums, records.CheckUnit("FitPasses.read", unit, r.Ledger.Unit())
+		return sums, records.CheckUnit(path, unit, r.Ledger.Unit())
 	}
 	return sums, nil
 }

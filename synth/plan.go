@@ -30,8 +30,7 @@ type Plan interface {
 	// Fit runs the plan on private records, on a new ledger.
 	//
 	// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that
-	// the data state: a record, or a user (see records.UnitOf).
-	// Errors: those of FitOn.
+	// the data state: a record, or a user (see records.UnitOf). Errors: see FitOn.
 	Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error)
 	// FitOn is Fit on a ledger shared with other work. The generator's guarantee then covers
 	// everything on the ledger so far.

@@ -22,8 +22,8 @@ type Work interface {
 	Notes() []string
 	// Config returns the system's part of the plan's JSON, from which the system reads the plan back.
 	//
-	// Errors: one for a configuration that JSON cannot hold, such as one with a user-defined
-	// architecture.
+	// Errors: an error for a configuration that JSON cannot hold, for example because of a
+	// user-defined architecture.
 	Config() (json.RawMessage, error)
 	// Fit runs the stages. It draws noise and samples from the run's allowances only and returns
 	// released state only.
@@ -184,7 +184,7 @@ type planJSON struct {
 
 // MarshalJSON returns the plan: its public parameters with every noise multiplier, and its price.
 //
-// Errors: *param.Error for the zero value; those of Work.Config.
+// Errors: *param.Error for the zero value; all errors of Work.Config.
 func (p *Program) MarshalJSON() ([]byte, error) {
 	j, err := p.parameters()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPlansKeepTheirBudget checks that a plan whose stages together cost more than the budget is
-// refused.
+// TestPlansKeepTheirBudget checks that a plan is refused if its stages together cost more than the
+// budget.
 func TestPlansKeepTheirBudget(t *testing.T) {
 	for _, count := range []int{1, 2, 4} {
 		var stages []synth.Stage

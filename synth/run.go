@@ -18,7 +18,7 @@ import (
 
 // Fit runs the plan on a new ledger. See [Plan].
 //
-// Errors: those of [Plan].
+// Errors: see [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 
 // FitOn runs the plan on a ledger shared with other work. See [Plan].
 //
-// Guarantee and Errors: those of [Plan].
+// Guarantee and Errors: see [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
@@ -46,9 +46,9 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 
 // Carry reserves the stages and calls fit to run them, as FitOn does with the system's own work. It
 // is for releases that precede a generator, and for records that are not a records.Data. If data is
-// nil, fit is responsible for the schema and the unit of what it reads.
+// nil, fit is responsible for the schema and the unit of the records that it reads.
 //
-// Guarantee and Errors: those of Plan.FitOn.
+// Guarantee and Errors: see Plan.FitOn.
 func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
@@ -85,9 +85,8 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	return g, r.ledTo(g)
 }
 
-// A Judge is a Work that can detect, from public facts about a run, that the run cannot succeed.
-// Judge is called before anything is reserved. It may use only what the plan declares public about
-// the data.
+// A Judge is a Work that can predict the failure of a run from public facts. Judge is called before
+// anything is reserved. It may use only facts about the data that the plan declares public.
 type Judge interface {
 	Judge(r *Run) error
 }
@@ -137,7 +136,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.keeps {
+	if o.keep != nil {
 		return nil, param.New("privgen.Checkpoint", o.checkpoint,
 			"left out, since this run makes no private releases")
 	}
@@ -174,9 +173,9 @@ type Run struct {
 // open reads the checkpoint, if there is one, and reserves every stage in one transaction.
 func (r *Run) open(ctx context.Context) (err error) {
 	opened := false
-	t := r.program.transaction(r.checkpoint != "")
-	if r.checkpoint != "" {
-		if r.keeper, err = openKeeper(ctx, r); err != nil {
+	t := r.program.transaction(r.keep != nil)
+	if r.keep != nil {
+		if r.keeper, err = r.keep(ctx, r); err != nil {
 			return err
 		}
 		defer func() { // even if the ledger's policy panics
@@ -304,7 +303,7 @@ func (r *Run) Report(stage string, step, of int) {
 
 // Preview passes the current generator to the run's observer, if a preview is due after this step.
 //
-// Errors: those of the function model.
+// Errors: all errors of the function model.
 func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil

@@ -80,8 +80,8 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	}
 }
 
-// TestRunsEndWithDataThatFail checks that nothing is drawn after the data have failed, and that
-// the run returns an error even if nothing was left to draw.
+// TestRunsEndWithDataThatFail checks that nothing is drawn after the data have failed. The run must
+// return an error even if nothing was left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {
@@ -120,8 +120,8 @@ func (d *lying) read(r *synth.Run) {
 	r.Data.Range(0, 1, &b)
 }
 
-// TestAllowancesEndWithTheirRun checks that an allowance or a grant that a system keeps draws
-// nothing after its run has returned.
+// TestAllowancesEndWithTheirRun checks that an allowance or a grant kept by a system draws nothing
+// after its run has returned.
 func TestAllowancesEndWithTheirRun(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

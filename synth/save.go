@@ -20,18 +20,18 @@ import (
 type System struct {
 	Name  string                              // as in Program and Generator
 	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and computes its price again
-	Model func(*File, Loading) (Model, error) // rebuilds a model from what Model.Encode returned
+	Model func(*File, Loading) (Model, error) // rebuilds a model from the result of Model.Encode
 }
 
 // Systems lists the systems whose files can be read.
 type Systems []System
 
-// Loading holds what reading a generator needs in addition to the file.
+// Loading holds the inputs for reading a generator, in addition to the file.
 type Loading struct {
 	Backend       device.Backend               // never nil
 	Architectures []models.DensityArchitecture // user-defined ones, found by name
 	Decodings     []models.GeneratorArchitecture
-	Limits        records.Limits // on the size of what is read
+	Limits        records.Limits // on the contents of the file
 }
 
 // A LoadOption supplies a value that a file cannot hold.
@@ -51,9 +51,9 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 	return func(l *Loading) { l.Decodings = append(l.Decodings, a) }
 }
 
-// WithLimits bounds what is read from a generator or plan file: the depth of its JSON (64 by
-// default), the number of values in it (100,000), and the number of parameters of a network in a
-// plan. The other limits concern records.
+// WithLimits limits the contents of a generator or plan file. It limits the depth of the JSON (64
+// by default) and the number of values in it (100,000). It also limits the number of parameters of
+// a network in a plan. The other limits concern records.
 func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
 
 // loading collects the options.
@@ -95,8 +95,8 @@ func (g *Generator) file() (*File, error) {
 
 // Save writes the generator in a self-describing format that Load reads in any process.
 //
-// Errors: those of the writer; *param.Error for the zero value; those of Model.Encode, for example
-// for an architecture that cannot be written.
+// Errors: all errors of the writer; *param.Error for the zero value; all errors of Model.Encode,
+// for example for an architecture that cannot be written.
 func (g *Generator) Save(w io.Writer) error {
 	f, err := g.file()
 	if err != nil {
@@ -108,7 +108,7 @@ func (g *Generator) Save(w io.Writer) error {
 // SaveFile saves to a file atomically: if the disk is full or the process crashes, a previous
 // file is unchanged.
 //
-// Errors: those of Save and of the file system.
+// Errors: all errors of Save and of the file system.
 func (g *Generator) SaveFile(path string) error {
 	f, err := g.file()
 	if err != nil {
@@ -161,7 +161,7 @@ func (list Systems) find(name string) (System, error) {
 
 // LoadFile reads a generator from a file.
 //
-// Errors: those of Load and of the file system.
+// Errors: all errors of Load and of the file system.
 func (list Systems) LoadFile(path string, opts ...LoadOption) (*Generator, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -176,7 +176,7 @@ type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	Config json.RawMessage // the configuration from Work.Config
-	Limits records.Limits  // on the size of what the plan describes
+	Limits records.Limits  // on the contents of the plan
 }
 
 // Network checks a network that the plan describes against the limits before it is built.
@@ -204,7 +204,7 @@ func (p SavedPlan) Decided(noise ...float64) error {
 // file is not trusted.
 //
 // Errors: ErrFormat for malformed JSON or an unknown system; ErrFormat and *records.LimitError for
-// a plan beyond its limits (see [WithLimits]); *param.Error for another version; those of the
+// a plan beyond its limits (see [WithLimits]); *param.Error for another version; all errors of the
 // system's own Plan.
 func (list Systems) ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
 	l, err := loading(opts)

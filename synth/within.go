@@ -13,9 +13,9 @@ import (
 // δ and relation.
 //
 // Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
-// Errors: those of the function plan; accountant.ErrBudgetExceeded if the other releases leave less
-// than a hundredth of the budget, measured as the squared effect of the Gaussian release with the
-// same ε; *param.Error for missing arguments.
+// Errors: all errors of the function plan; accountant.ErrBudgetExceeded if the other releases leave
+// less than a hundredth of the budget; *param.Error for missing arguments. Budgets are measured as
+// the squared effect of the Gaussian release with the same ε.
 func Within(whole accountant.Budget, others accountant.Event,
 	plan func(accountant.Budget) (Plan, error)) (Plan, error) {
 	var k param.Checker

@@ -24,7 +24,7 @@ func oneRelease(b accountant.Budget) (synth.Plan, error) {
 }
 
 // TestWithinUsesWhatIsLeft checks that the others and the plan together cost nearly the budget and
-// never more: with dear others, with cheap ones, and with others that cost nothing.
+// never more. It tries expensive others, cheap others, and others that cost nothing.
 func TestWithinUsesWhatIsLeft(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		whole := accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: r}
@@ -54,8 +54,8 @@ func TestWithinUsesWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestWithinRefuses checks that others that leave too little, missing arguments, a function that
-// returns no plan and a plan of another relation are errors.
+// TestWithinRefuses checks four errors: others that leave too little, missing arguments, a function
+// that returns no plan, and a plan of another relation.
 func TestWithinRefuses(t *testing.T) {
 	whole := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	others := accountant.Gaussian{NoiseMultiplier: 4}

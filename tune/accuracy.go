@@ -68,13 +68,17 @@ func (a Accuracy) Validate(s records.Schema) error {
 		"Logistic, Boosting or Forest")
 	k.OK(a.Records >= 0 && a.Records <= mostSynthetic, "tune.Accuracy.Records", a.Records,
 		"a number of records up to 2^24, or 0 for the default")
-	k.OK(s.Classes() > 1, "tune.Accuracy", s.String(), "records with classes")
+	value := s.String()
+	if s.Classes() == 0 {
+		value += " without classes"
+	}
+	k.OK(s.Classes() > 1, "tune.Accuracy", value, "records with at least two classes")
 	return k.Err()
 }
 
 // Statistic trains the classifier.
 //
-// Errors: those of drawing and training; ctx.Err().
+// Errors: all errors of drawing and training; ctx.Err().
 func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	n := a.Records
 	if n == 0 {

@@ -34,10 +34,10 @@ type Config struct {
 type Trials struct {
 	// Mean is the expected number of trials. It adds log(Mean)/(λ−1) to the search's price at order λ.
 	Mean float64 `json:"mean"`
-	// Shape is η of the truncated negative binomial law, in (−1, 1]. With the zero value, the
-	// logarithmic law, the search costs about as much as two runs. With 1, the geometric law, it costs
-	// about as much as three, and the number varies less. With values close to −1 the number is often
-	// 1, and the search costs less.
+	// Shape is η of the truncated negative binomial law, in (−1, 1]. The zero value is the
+	// logarithmic law: the search costs about two runs. The value 1 is the geometric law: the
+	// search costs about three runs, and the number varies less. With values close to −1 the number
+	// is often 1, and the search costs less.
 	Shape float64 `json:"shape,omitempty"`
 	// Poisson uses a Poisson law with a whole Mean instead. It varies least. With probability
 	// exp(−Mean) there is no trial, and then nothing is released.
@@ -45,8 +45,8 @@ type Trials struct {
 	// Limit is the largest number of trials: a larger number is drawn again. 0 means no limit. A limit
 	// costs nothing. The Poisson law has no limit.
 	Limit int `json:"limit,omitempty"`
-	// Steady always runs Limit trials and drops the trials beyond the number drawn, so that the
-	// running time does not reveal the number.
+	// Steady always runs Limit trials and drops the trials beyond the number drawn. The running
+	// time then does not reveal this number.
 	Steady bool `json:"steady,omitempty"`
 }
 
@@ -143,11 +143,11 @@ func (c Config) trial() accountant.Event {
 }
 
 // Within finds the largest budget of a single trial with which the whole search stays within its
-// own budget. It returns the search with candidates for that budget. candidates makes the plans for
-// a given budget, which has the search's δ and relation.
+// own budget. It returns the search with candidates for that budget. The function candidates makes
+// the plans for a given budget. This budget has the search's δ and relation.
 //
-// Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded if a hundredth of the
-// budget is too much for a single trial.
+// Errors: all errors of the function candidates and of Plan; accountant.ErrBudgetExceeded if a
+// hundredth of the budget is too much for a single trial.
 func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error)) (Config, error) {
 	if candidates == nil {
 		return Config{}, param.New("tune.Config.Within.candidates", nil, "a function")
@@ -190,8 +190,8 @@ func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error))
 		}
 	}
 	if !found {
-		return Config{}, fmt.Errorf("tune: a search of %v trials: %w", c.Trials.Mean,
-			accountant.ErrBudgetExceeded)
+		return Config{}, fmt.Errorf("tune: a search of %v trials costs more than ε = %g: %w",
+			c.Trials.Mean, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return best, nil
 }

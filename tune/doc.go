@@ -7,9 +7,9 @@
 //	gen, err := search.Fit(ctx, table)  // the best of the trials
 //
 // A search is a plan like any other, of the system "tune". Its only stage is one event, reserved
-// before the number of trials is drawn. A trial draws one of the candidates at random, runs it on
-// its own ledger, which permits only the candidate's stages and the score, and scores the generator
-// on the same records.
+// before the number of trials is drawn. A trial draws one of the candidates at random and runs it
+// on its own ledger. This ledger permits only the candidate's stages and the score. The trial then
+// scores the generator on the same records.
 //
 // Guarantee: the released generator has the price of accountant.RepeatAndSelect among runs of
 // accountant.OneOf the candidates, each with its score. This is about two to three times the
@@ -41,8 +41,8 @@
 //     is not paid for. With synth.Checkpoint, a search that was killed is lost and returns
 //     synth.ErrLost when it is run again; a complete search is read from the file.
 //
-// A system that releases once and trains without cost needs no search: see merf.TrainBest,
-// which compares any number of generators by their distance to one release.
+// A system that releases once and trains without cost needs no search. Its generators can be
+// compared by their distance to the release; see merf.TrainBest.
 //
 // Source: Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy", 2022;
 // Liu and Talwar, "Private Selection from Private Candidates", 2019.

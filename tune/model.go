@@ -41,7 +41,7 @@ type modelJSON struct {
 
 // Encode writes the winner with the index of its candidate.
 //
-// Errors: those of the winner's Encode.
+// Errors: all errors of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {
 	f, err := m.Model.Encode()
 	if err != nil {
@@ -61,8 +61,9 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, fmt.Errorf("%w: %w", synth.ErrFormat, err)
 	}
 	if j.Candidate < 0 || j.Candidate >= mostCandidates || j.System == systemName {
-		return nil, fmt.Errorf("%w: a search's candidate %d of %.40q", synth.ErrFormat, j.Candidate,
-			j.System)
+		return nil, fmt.Errorf(
+			"%w: the result of a search is candidate %d of system %.40q, want 0 to %d, and no search",
+			synth.ErrFormat, j.Candidate, j.System, mostCandidates-1)
 	}
 	for _, s := range of {
 		if s.Name != j.System || s.Model == nil {

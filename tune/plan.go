@@ -16,7 +16,7 @@ const systemName = "tune"
 // Stage is the only stage of a search.
 const Stage = "search"
 
-// Plan is a search with its price. Its methods are those of every plan; see [synth.Plan].
+// Plan is a search with its price. It has the methods of every plan; see [synth.Plan].
 type Plan struct {
 	synth.Program
 	config Config
@@ -89,7 +89,7 @@ type scoreJSON struct {
 
 // Config writes the search with its candidates.
 //
-// Errors: a score that is not the package's own; candidates that cannot be written.
+// Errors: a user-defined score; candidates that cannot be written.
 func (w *work) Config() (json.RawMessage, error) {
 	c := configJSON{Trials: w.config.Trials, Noise: w.config.Noise}
 	var err error
@@ -146,8 +146,8 @@ func readScore(j scoreJSON) (Score, error) {
 	return nil, fmt.Errorf("%w: unknown score %.40q", synth.ErrFormat, j.Name)
 }
 
-// System returns the system that reads searches and their results, which are generators of the
-// given systems.
+// System returns the system that reads searches and their results. The results are generators of
+// the given systems.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, of) },
@@ -167,7 +167,8 @@ func readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, err
 	}
 	if len(j.Candidates) > mostCandidates {
-		return nil, fmt.Errorf("%w: %d candidates", synth.ErrFormat, len(j.Candidates))
+		return nil, fmt.Errorf("%w: %d candidates, want at most %d", synth.ErrFormat,
+			len(j.Candidates), mostCandidates)
 	}
 	for _, text := range j.Candidates {
 		p, err := of.ReadPlan(text, synth.WithLimits(s.Limits))

@@ -56,7 +56,7 @@ func pairsProblems(path string, q Queries) error {
 
 // Statistic answers the queries for synthetic records.
 //
-// Errors: those of drawing; ctx.Err().
+// Errors: all errors of drawing; ctx.Err().
 func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := q.cells(ctx, g)
 	if err != nil {
@@ -71,7 +71,7 @@ func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, 
 
 // Statistic counts the synthetic records in the pairs' cells.
 //
-// Errors: those of drawing; ctx.Err().
+// Errors: all errors of drawing; ctx.Err().
 func (l Likelihood) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := Queries(l).cells(ctx, g)
 	if err != nil {
@@ -112,7 +112,7 @@ func (q Queries) cells(ctx context.Context, g *synth.Generator) (*pairs, [][4]in
 	return p, cells, nil
 }
 
-// above tells whether a coordinate is above a threshold. Coordinates from the record's dimension
+// above asks whether a coordinate is above a threshold. Coordinates from the record's dimension
 // upwards are the classes.
 type above struct {
 	coordinate int

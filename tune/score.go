@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,9 +15,9 @@ import (
 // A Score compares generators on private records: Accuracy, Queries, Likelihood or a
 // user-defined type.
 //
-// Guarantee: Config.Noise alone determines the price of a score, whatever it measures: every record
-// adds a vector of norm at most 1 to a sum in fixed point, which gets Gaussian noise on the trial's
-// ledger, and the score is a function of the noisy sum.
+// Guarantee: Config.Noise alone determines the price of a score, whatever it measures. Every record
+// adds a vector of norm at most 1 to a sum in fixed point. The sum gets Gaussian noise on the
+// trial's ledger, and the score is a function of the noisy sum.
 type Score interface {
 	// Validate reports every mistake in the score for records of a schema.
 	Validate(s records.Schema) error
@@ -43,8 +44,11 @@ const mostDims = 1 << 24
 // judge releases the score of a generator.
 func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 	grant *mechanism.Grant) (float64, error) {
-	if st == nil || st.Dim() < 1 || st.Dim() > mostDims {
-		return 0, fmt.Errorf("tune: the score's statistic has no dimension, or more than 2^24")
+	if st == nil {
+		return 0, errors.New("tune: the score has no statistic for the generator")
+	}
+	if n := st.Dim(); n < 1 || n > mostDims {
+		return 0, fmt.Errorf("tune: the score's statistic has dimension %d, want 1 to 2^24", n)
 	}
 	relation := w.config.Budget.Relation
 	std := w.config.Noise * mechanism.SumSensitivity(relation, 1)

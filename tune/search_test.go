@@ -47,10 +47,10 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	}
 }
 
-// TestTheBestIsReleased: the released number is distributed as the largest of a random number of
-// normal numbers, P(max ≤ x) = f(Φ(x)), where f is the generating function of the number of trials.
-// If this is so, the test fails with probability 1e-9. It must reject means of 1, 2.5 and 14
-// trials.
+// TestTheBestIsReleased checks that the released number is distributed as the largest of a random
+// number of normal numbers: P(max ≤ x) = f(Φ(x)). Here f is the generating function of the number
+// of trials. If this is so, the test fails with probability 1e-9. It must reject means of 1, 2.5
+// and 14 trials.
 func TestTheBestIsReleased(t *testing.T) {
 	const noise, n = 100.0, 500
 	trials := tune.Trials{Mean: 6, Shape: 1}
@@ -85,8 +85,9 @@ func TestTheBestIsReleased(t *testing.T) {
 	}
 }
 
-// TestNothingElseLeaves: after a search only one of its models is alive, progress reports only the
-// end of the search, and the ledger has only the search's entry.
+// TestNothingElseLeaves checks the end of a search. Only the best trial's model may be alive.
+// Progress must report only the end of the search, and the ledger must have only the search's
+// entry.
 func TestNothingElseLeaves(t *testing.T) {
 	w := &toy{noise: 4, log: &fits{}}
 	p := search(t, tune.Trials{Mean: 30, Shape: 1}, w, &toy{noise: 4, log: w.log})
@@ -253,9 +254,10 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestDroppedTrialsDoNotCompete: a steady search that draws one trial and runs forty releases one
-// number, which is above its mean with probability 1/2. The best of forty would be above the mean
-// with probability 1 − 2^-40. The test fails with probability 2^-30 if no dropped trial competes.
+// TestDroppedTrialsDoNotCompete runs a steady search that draws one trial and runs forty. It
+// releases one number, which is above its mean with probability 1/2. The best of forty would be
+// above the mean with probability 1 − 2^-40. The test fails with probability 2^-30 if no dropped
+// trial competes.
 func TestDroppedTrialsDoNotCompete(t *testing.T) {
 	p := search(t, tune.Trials{Mean: 1, Limit: 40, Steady: true}, &toy{noise: 100})
 	for range 30 {
@@ -292,8 +294,8 @@ func (far) Of(record records.Data, dst []float64) {
 	}
 }
 
-// TestScoresAreClipped: a record adds a vector of norm at most 1 to a score, whatever the record's
-// position, and the noise is scaled to the effect of a replaced record.
+// TestScoresAreClipped checks that a record adds a vector of norm at most 1 to a score, whatever
+// the record's position. The noise must be scaled to the effect of a replaced record.
 func TestScoresAreClipped(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		noise, w := 5.0, &toy{noise: 4, relation: r}

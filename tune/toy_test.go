@@ -24,7 +24,7 @@ type toy struct {
 	log      *fits
 }
 
-// fits records the trials that ran, which no search reveals.
+// fits records the trials that ran. No search reveals them.
 type fits struct {
 	mu     sync.Mutex
 	number int

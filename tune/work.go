@@ -51,7 +51,7 @@ func (o *outcome) beats(best *outcome) bool {
 	return best.err != nil || o.score > best.score
 }
 
-// Judge runs the checks of every candidate, so that none fails after the search is paid for.
+// Judge runs the checks of every candidate, so none fails after the search is paid for.
 func (w *work) Judge(r *synth.Run) error {
 	for _, p := range w.config.Candidates {
 		if synth.WorkOf(p) == nil {
@@ -68,8 +68,8 @@ func (w *work) Judge(r *synth.Run) error {
 //
 // Guarantee: the number of trials and their candidates come from the grant of the whole search,
 // which covers one draw of them. Every trial reads the records with a ledger that permits exactly
-// one trial of the candidate, so its divergence is that of the event within the selection. Only
-// best is released.
+// one trial of the candidate. Its divergence is therefore the divergence of the event within the
+// selection. Only best is released.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	if f := r.Saved(); f != nil {
 		return w.saved(f, r)

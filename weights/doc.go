@@ -2,8 +2,8 @@
 // use: safetensors and NumPy's .npz. Every block of parameters is one array with the block's name.
 //
 // A network may be trained elsewhere on public data and loaded here as a start, or trained here
-// and used elsewhere. Parameters that were trained privately are covered by the guarantee of
-// their release; parameters that were trained on private records without noise are private.
+// and used elsewhere. Parameters that were trained privately are covered by the guarantee of their
+// release. Parameters that were trained on private records without noise are private.
 //
 // To start from public training, build the network and read the file into its Params, before it is
 // given to sgd.New or returned by a user-defined architecture. State that is not a parameter, such

@@ -18,8 +18,7 @@ type place struct {
 const widest = 8
 
 // fill reads the arrays of all blocks, in the order in which they lie in the file, and then sets
-// the parameters. The memory that it allocates depends on the parameters, not on sizes that the
-// file declares.
+// the parameters. Its memory depends on the parameters, and not on sizes declared in the file.
 func fill(b device.Backend, p device.Params,
 	find func(device.Shape) ([]int, int64, int64, func([]byte) []float32, error), r io.Reader) error {
 	places := make([]place, len(p.Shapes))

@@ -29,11 +29,11 @@ func WriteNPZ(w io.Writer, b device.Backend, p device.Params) error {
 			_, err = m.Write(append(npy.Preamble("<f4", python(axes(s))), block(b, p.Block(i))...))
 		}
 		if err != nil {
-			return fmt.Errorf("weights: writing: %w", err)
+			return fmt.Errorf("weights.WriteNPZ: %w", err)
 		}
 	}
 	if err := archive.Close(); err != nil {
-		return fmt.Errorf("weights: writing: %w", err)
+		return fmt.Errorf("weights.WriteNPZ: %w", err)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func python(axes []int) string {
 	return "(" + text + ")"
 }
 
-// ReadNPZ sets parameters to those of a NumPy archive. The archive must hold an array for each
+// ReadNPZ sets parameters to the values in a NumPy archive. The archive must hold an array for each
 // block, with the block's name and shape; other arrays are ignored. If reading fails, the
 // parameters are unchanged.
 //

@@ -40,11 +40,11 @@ func WriteSafetensors(w io.Writer, b device.Backend, p device.Params) error {
 		return err
 	}
 	if _, err := w.Write(header); err != nil {
-		return fmt.Errorf("weights: writing: %w", err)
+		return fmt.Errorf("weights.WriteSafetensors: %w", err)
 	}
 	for i := range p.Blocks() {
 		if _, err := w.Write(block(b, p.Block(i))); err != nil {
-			return fmt.Errorf("weights: writing: %w", err)
+			return fmt.Errorf("weights.WriteSafetensors: %w", err)
 		}
 	}
 	return nil
@@ -78,8 +78,8 @@ func block(b device.Backend, m device.Matrix) []byte {
 	return out
 }
 
-// ReadSafetensors sets parameters to those of a safetensors file. The file must hold an array for
-// each block, with the block's name and shape; other arrays are ignored. If reading fails, the
+// ReadSafetensors sets parameters to the values in a safetensors file. The file must hold an array
+// for each block, with the block's name and shape; other arrays are ignored. If reading fails, the
 // parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names.

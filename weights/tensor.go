@@ -9,8 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ErrFormat is returned for a file that is malformed, or that does not hold the requested
-// parameters.
+// ErrFormat is returned for a malformed file, and for a file without the requested parameters.
 var ErrFormat = errors.New("weights: malformed file")
 
 func malformed(format string, args ...any) error {

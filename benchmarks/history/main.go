@@ -43,7 +43,7 @@ func run(args []string, in io.Reader, out io.Writer) (slower bool, err error) {
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	dir := flags.String("dir", ".", "write: the folder of the file")
-	by := flags.Float64("by", 0.1, "compare: the fraction by which a median must have grown to count")
+	by := flags.Float64("by", 0.1, "compare: the fraction by which a median must grow to count as slower")
 	if err := flags.Parse(args[1:]); err != nil {
 		return false, err
 	}

@@ -88,8 +88,8 @@ func features(b device.Backend, samples int, clock func() float64) {
 	fmt.Printf("time of features ÷ time of product: %.3f; speed-up for sparse rows: %.1f\n", ns[1]/ns[0], ns[2]/ns[3])
 }
 
-// featureRows is the number of rows whose products and cosines are computed together, few enough to
-// stay in the second-level cache.
+// featureRows is the number of rows in a piece. The products and cosines of a piece are computed
+// together, so that they stay in the second-level cache.
 const featureRows = 512
 
 func featureBlocks(b device.Backend, x, w, out device.Matrix) {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// fixedBatches presents a table as a data set of batch records, which are new random records of the
-// table each time they are read. Sampled with probability 1, it gives a trainer random batches of
-// constant size. It is for timing only: a guarantee about it is meaningless.
+// fixedBatches presents a table as a data set of batch records. Every reading gives new random
+// records of the table. With sampling probability 1, a trainer thus gets random batches of constant
+// size. It is for timing only: a guarantee about it is meaningless.
 type fixedBatches struct {
 	*records.Table
 	batch int

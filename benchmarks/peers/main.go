@@ -1,5 +1,5 @@
-// Command peers takes training steps of the paper's VAE when told to, with and without privacy, for
-// comparison with the same steps in PyTorch and Opacus. See README.md.
+// Command peers takes training steps of the paper's VAE on request, with and without privacy. The
+// same steps in PyTorch and Opacus are compared with them; see README.md.
 //
 //	peers CANDIDATE BATCH
 //

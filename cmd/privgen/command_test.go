@@ -96,7 +96,7 @@ func finish(t *testing.T, err error, c *exec.Cmd) ended {
 	return ended{code: c.ProcessState.ExitCode()}
 }
 
-// oneLine checks that a failure was reported on one line that contains the given words.
+// oneLine checks that the error message of a failure is one line and contains the given words.
 func (s *session) oneLine(e ended, words ...string) {
 	s.Helper()
 	line := e.stderr

@@ -23,7 +23,7 @@ func parseConditions(texts []string, s records.Schema) (out []records.Constraint
 	return out, nil
 }
 
-// conditionsOf describes the conditions that are possible for records of a schema.
+// conditionsOf describes the possible conditions on records of a schema.
 func conditionsOf(s records.Schema) string {
 	if s.Sparse() {
 		return fmt.Sprintf("item=number, a number below %d", s.Dim())

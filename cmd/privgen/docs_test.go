@@ -62,8 +62,8 @@ func TestManualRuns(t *testing.T) {
 	checkComparison(t, s)
 }
 
-// checkComparison checks that both systems are on one ledger, within its budget, and that each has
-// its own figures.
+// checkComparison checks the result of compare: two systems within one budget, and a page with the
+// figures of each system and without external resources.
 func checkComparison(t *testing.T, s *session) {
 	t.Helper()
 	c := decode[comparison](t, s.read("compared/compare.json"))

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// writeNPZ writes n encoded records one by one, in the format of records.WriteNPZ: array x and, if
+// writeNPZ writes n encoded records in pieces, in the format of records.WriteNPZ: array x and, if
 // there are classes, array y. It keeps only the classes in memory.
 func writeNPZ(w io.Writer, s records.Schema, n int, parts iter.Seq2[records.Data, error]) error {
 	z := zip.NewWriter(w)

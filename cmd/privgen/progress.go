@@ -73,7 +73,7 @@ func (b *bars) show(p privgen.Progress) {
 	b.current.SetCurrent(int64(p.Step))
 }
 
-// finish ends the bar of a stage, including one that ended early.
+// finish ends the bar of a stage, even if the stage ended early.
 func (b *bars) finish() {
 	if b.current != nil && !b.current.Completed() {
 		b.current.Abort(false)

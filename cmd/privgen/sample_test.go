@@ -24,7 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestSamplesAreTheLibrarys: a sample in any format has the records that the library draws with the
+// TestSamplesAreTheLibrarys checks that a sample in any format has the library's records of the
 // same seed.
 func TestSamplesAreTheLibrarys(t *testing.T) {
 	s := fitted(t)
@@ -184,8 +184,8 @@ func TestInputFormats(t *testing.T) {
 		"cannot hold records of this schema")
 }
 
-// TestOutputFormats checks that a file name whose extension is of no format is an error unless
-// --format names one.
+// TestOutputFormats checks the format of output files. A file name without the extension of a
+// format is an error unless --format names the format.
 func TestOutputFormats(t *testing.T) {
 	s := fitted(t)
 	for _, name := range []string{"a.xyz", "a.csv.gz", "a.png"} {
@@ -198,7 +198,7 @@ func TestOutputFormats(t *testing.T) {
 	}
 }
 
-// TestStraysAreTold: what is clamped is counted for the owner, on standard error alone.
+// TestStraysAreTold checks that clamped values are counted for the owner, only on standard error.
 func TestStraysAreTold(t *testing.T) {
 	s := withShortPlan(t)
 	s.write("people.csv", s.read("people.csv")+"200,private,40,low\nx,idle,40,low\n30,self,40,low\n")
@@ -286,8 +286,8 @@ func (s *session) ofPersons() {
 	s.oneLine(s.run(exitInput, append(figures, "--person", "who")...), "UnitUser")
 }
 
-// TestSamplesOfImagesAreAPicture: a sample of images as png is the picture that the library writes
-// of the same draw. Rows of a table cannot be written as png.
+// TestSamplesOfImagesAreAPicture checks that a sample of images as png is the library's picture of
+// the same draw. Rows of a table cannot be written as png.
 func TestSamplesOfImagesAreAPicture(t *testing.T) {
 	s := fitted(t)
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "2", "--format", "png"), "format")
@@ -319,8 +319,9 @@ func TestSamplesOfImagesAreAPicture(t *testing.T) {
 	}
 }
 
-// TestEverySystemWritesItsImages: samples of each system that makes images are written as npz, with
-// the labels that the generator draws, and as a picture. DPGM models no labels and writes none.
+// TestEverySystemWritesItsImages checks that samples of every system for images are written as a
+// picture and as npz. The npz file has the generator's labels, except for DPGM, which models no
+// labels.
 func TestEverySystemWritesItsImages(t *testing.T) {
 	s := withShortPlan(t)
 	schema := records.Image(4, 4).WithLabels("a", "b")

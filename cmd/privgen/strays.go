@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// strays counts, for each column of a table, the cells with a value that the schema does not allow.
-// The counts have no noise, so they are not private.
+// strays counts the cells of each column with a value outside the schema. The counts have no noise,
+// so they are not private.
 func strays(d records.Data) (columns []string, counts []int) {
 	f, ok := records.AsFrame(d)
 	if !ok {

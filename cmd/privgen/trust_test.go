@@ -48,8 +48,8 @@ func TestDamagedLedger(t *testing.T) {
 	s.run(0, "ledger", "verify", "people")
 }
 
-// TestWhatIsLeft: a release with the noise that the subcommand left prints fits, and a release with
-// less noise does not.
+// TestWhatIsLeft checks the noise that the subcommand left prints: a release with this noise fits,
+// and a release with less noise does not fit.
 func TestWhatIsLeft(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	l := accountant.NewLedger(budget)
@@ -173,8 +173,8 @@ func TestGeneratorsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestComparisonIsAllOrNothing: plans that fit on the ledger one by one, but not together, are
-// refused before any of them is paid for.
+// TestComparisonIsAllOrNothing checks that plans are refused before any payment if each of them
+// fits on the ledger alone, but not all together.
 func TestComparisonIsAllOrNothing(t *testing.T) {
 	s := withShortPlan(t)
 	s.write("other.json", s.read("plan.json"))

@@ -85,8 +85,8 @@ func texts(a aw.Array, cell cells) records.Values {
 
 // dictionary reads a column of dictionary indices. It reads only the dictionary's values that occur
 // in rows, each once, since a batch may have few rows and a dictionary many values. A row whose
-// index is outside the dictionary has a missing value, so that the content of one row changes no
-// other row.
+// index is outside the dictionary has a missing value, so the content of one row changes no other
+// row.
 func dictionary(a *array.Dictionary, c records.Column) records.Values {
 	values := a.Dictionary()
 	cell, seen := cellsOf(values, c), map[int]int32{}

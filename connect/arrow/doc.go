@@ -3,7 +3,7 @@
 //
 // Columns are found by name, in any order; columns that the schema does not name are not read. A
 // column of numbers takes integers, floating-point numbers, decimals, bools (0 and 1) and texts
-// that spell numbers; a column of levels takes texts, integers (as their decimal text) and, if it
+// that spell numbers. A column of levels takes texts, integers (as their decimal text) and, if it
 // has two levels, bools. Either may be a dictionary. A [records.Datetime] takes timestamps, dates,
 // texts and numbers of seconds since 1970; a [records.Duration] takes durations, texts and numbers
 // of seconds. Other columns read dates, times and durations as the integers that store them. Null

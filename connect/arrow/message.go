@@ -18,8 +18,8 @@ const continuation = 0xffffffff
 // magic begins a file, whose content is a stream between it and a footer.
 const magic = "ARROW1\x00\x00"
 
-// messages reads the messages of a stream. It allocates memory for bytes that have arrived, and not
-// for the number of bytes that a message states.
+// messages reads the messages of a stream. It allocates memory as bytes arrive, not for the number
+// of bytes that a message states.
 type messages struct {
 	r      io.Reader
 	read   int64 // bytes so far
@@ -109,8 +109,8 @@ func (m *messages) take(n int64) ([]byte, error) {
 	}
 }
 
-// budget is an allocator that limits the unpacked bytes to the number that [records.Limits] allow
-// for the part of the stream that has been read.
+// budget is an allocator that limits the unpacked bytes. The limit is set by [records.Limits] and
+// by the number of bytes read so far.
 type budget struct {
 	memory.Allocator
 	limits   records.Limits

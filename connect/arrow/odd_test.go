@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// oddColumn returns a random column: datetimes or durations whose steps and origin are not units of
-// the format, or whole numbers of 60 bits.
+// oddColumn returns a random column of datetimes, durations or whole numbers of 60 bits. The steps
+// and the origin of times are not units of the format.
 func oddColumn(rng *rand.Rand, name string) records.Column {
 	steps := []time.Duration{1, 3, 1001, 7*time.Second + 3, time.Millisecond, 7 * time.Millisecond,
 		time.Second, time.Minute, 36 * time.Hour, 24 * time.Hour, 48 * time.Hour}

@@ -20,8 +20,8 @@ import (
 // grow with the number of batches. It ends after the first error.
 //
 // Errors: [records.ErrFormat] for a damaged stream, and for a column that is absent, occurs twice
-// or has a type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of
-// a table; the reader's errors.
+// or has an unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a
+// table; the reader's errors.
 func Stream(r io.Reader, s records.Schema,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -42,7 +42,7 @@ func Stream(r io.Reader, s records.Schema,
 
 // ReadFrame reads all records of an IPC stream or file.
 //
-// Errors: those of [Stream].
+// Errors: see [Stream].
 func ReadFrame(r io.Reader, s records.Schema, limits ...records.Limits) (*records.Frame, error) {
 	var parts []records.Data
 	for f, err := range Stream(r, s, limits...) {
@@ -81,7 +81,7 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 // FromRecord returns a frame of a record batch. The frame may share memory with the batch: the
 // batch is retained and never released, and must not be written to.
 //
-// Errors: those of [Stream] about columns.
+// Errors: see [Stream] for its errors about columns.
 func FromRecord(batch aw.RecordBatch, s records.Schema) (f *records.Frame, err error) {
 	defer rescue(&err)
 	if batch == nil {

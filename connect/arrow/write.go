@@ -27,8 +27,8 @@ const (
 
 // SchemaOf returns the Arrow schema under which records of s are written.
 //
-// Errors: *[param.Error] for a schema that is not of a table, and for datetimes in nanoseconds that
-// 64 bits cannot represent.
+// Errors: *[param.Error] for a schema that is not of a table, and for datetimes in nanoseconds
+// beyond 64 bits.
 func SchemaOf(s records.Schema) (*aw.Schema, error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
@@ -122,8 +122,11 @@ func WriteFrame(w io.Writer, l Layout, f *records.Frame) error {
 }
 
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
-	if part == nil || !part.Schema().Equal(s) {
-		return nil, param.New("arrow.WriteFrames", "records of another schema", s.String())
+	if part == nil {
+		return nil, param.New("arrow.WriteFrames", nil, "records")
+	}
+	if !part.Schema().Equal(s) {
+		return nil, param.New("arrow.WriteFrames", part.Schema().String(), s.String())
 	}
 	if f, ok := records.AsFrame(part); ok {
 		return f, nil

@@ -17,10 +17,10 @@ type Action string
 const (
 	// Audit reads the names of ledgers, guarantees and lines.
 	Audit Action = "audit"
-	// Reserve reserves transactions and takes uses of them. Of the reservations
-	// of others it reveals what a refusal says about the budget, and how many lines the ledger has and
-	// the hash of the last one: a client that repeats a request learns when others have written lines,
-	// but not what these contain.
+	// Reserve reserves transactions and takes uses of them. It reveals three facts about the
+	// reservations of others: the statement of a refusal about the budget, the number of the ledger's
+	// lines, and the hash of the last line. A client that repeats a request learns when others have
+	// written lines, but not the content of these lines.
 	Reserve Action = "reserve"
 )
 
@@ -150,8 +150,8 @@ func (h *Handler) serve(to route) http.HandlerFunc {
 	}
 }
 
-// unknown answers a request for an unknown operation. Only a client that may audit the whole store
-// learns that the operation does not exist; others get the answer for forbidden requests.
+// unknown answers a request for an unknown operation. A client that may audit the whole store is
+// told that the operation does not exist. Others get the answer for forbidden requests.
 func (h *Handler) unknown(r *http.Request) error {
 	if h.config.Authorise(r, Audit, "") != nil {
 		return errForbidden

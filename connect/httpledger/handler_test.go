@@ -146,8 +146,8 @@ func TestNothingIsExposedWithoutLeave(t *testing.T) {
 	}
 }
 
-// TestAskedAgain repeats one reservation several times at once, as a client does that loses
-// answers. The transaction must be charged once.
+// TestAskedAgain repeats one reservation several times at once, like a client that loses answers.
+// The transaction must be charged once.
 func TestAskedAgain(t *testing.T) {
 	s := serve(t, Config{})
 	var wg sync.WaitGroup

@@ -1,6 +1,6 @@
-// Package onnx writes networks as ONNX files, for programs in other languages: the networks of
-// released generators, which map codes to records, and classifiers, which map records to
-// probabilities.
+// Package onnx writes networks as ONNX files, for programs in other languages. It writes
+// classifiers and the networks of released generators. The network of a generator maps codes to
+// records. A classifier maps records to probabilities.
 //
 //	networks, err := onnx.Networks(gen) // one, or one for each cluster
 //	err = onnx.Write(file, networks[0])

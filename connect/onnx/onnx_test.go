@@ -236,7 +236,7 @@ func TestReleasedGenerators(t *testing.T) {
 	}
 }
 
-// TestRefusals: models that cannot be written as ONNX are refused with an error that names them.
+// TestRefusals: models without an ONNX form are refused with an error that names the model.
 func TestRefusals(t *testing.T) {
 	refused := func(says string, err error) {
 		t.Helper()

@@ -26,8 +26,9 @@ type column struct {
 	buffer  []pq.Value
 }
 
-// convert reads a value that is not null: as a number or as a text, and as a whole number or a time
-// if it represents one. number is nil if the file holds texts, which package records parses.
+// convert reads values that are not null, in several forms: as numbers, texts, whole numbers and
+// times. A function is nil if the column of the file does not have the form. Package records parses
+// texts into numbers.
 type convert struct {
 	number func(v pq.Value) float64
 	text   func(dst []byte, v pq.Value) []byte
@@ -35,7 +36,7 @@ type convert struct {
 	moment func(v pq.Value) time.Time
 }
 
-// form is one of the forms of [records.Values].
+// form is a form of [records.Values].
 type form int
 
 const (
@@ -93,8 +94,8 @@ func (c *column) read(rows int) (records.Values, error) {
 	return out.values(), nil
 }
 
-// advance moves to the next page; the last page of a row group is followed by the first of the
-// next.
+// advance moves to the next page; after the last page of a row group comes the first page of the
+// next group.
 func (c *column) advance() error {
 	for {
 		if c.pages == nil {

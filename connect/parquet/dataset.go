@@ -13,8 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Dataset describes a folder of Parquet files with a card, in the layout of the Hugging Face hub:
-// files data/train-00000-of-00003.parquet and so on, and a README.md whose header describes them.
+// A Dataset describes a folder of Parquet files with a card, in the layout of the Hugging Face hub.
+// The folder has files data/train-00000-of-00003.parquet and so on, and a README.md whose header
+// describes them.
 type Dataset struct {
 	Name      string   // the title of the card; "" means "Synthetic records"
 	Split     string   // the name of the split, in the files' names; "" means "train"

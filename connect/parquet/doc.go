@@ -3,7 +3,7 @@
 // A file's columns are found by name, in any order; columns that the schema does not name are not
 // read. Columns must be flat: a column of lists or structs is an error. A column of numbers takes
 // integers, decimals of at most 38 digits, floating-point numbers, bools (0 and 1) and texts that
-// spell numbers; a column of levels takes texts, integers (as their decimal text) and, if it has
+// spell numbers. A column of levels takes texts, integers (as their decimal text) and, if it has
 // two levels, bools. A [records.Datetime] also takes TIMESTAMP and DATE; other columns of numbers
 // read these as the integers that the file holds. Null is a missing value, and so is NaN in a
 // column of numbers. Identifiers are not read.
@@ -23,9 +23,9 @@
 //
 // # Limits
 //
-// Before a value is read, the sizes stated in a file's footer are compared with [records.Limits]:
-// the number of values of the schema's columns and the bytes that they unpack to. The pages are
-// unpacked by parquet-go, which does not apply these limits to the sizes that pages state. Read
-// files of unknown origin in a process whose memory is limited. A damaged file results in an error,
-// never in a panic.
+// Before a value is read, two sizes in a file's footer are compared with [records.Limits]: the
+// number of values of the schema's columns, and the bytes that they unpack to. The sizes that pages
+// state are not compared: parquet-go unpacks the pages without these limits. Read files of unknown
+// origin in a process whose memory is limited. A damaged file results in an error, never in a
+// panic.
 package parquet

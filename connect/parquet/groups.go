@@ -9,9 +9,9 @@ import (
 )
 
 // Groups reads records of a table, one frame for each row group of the file, in order. It reads the
-// given number of row groups concurrently, and holds only these and the one that it yielded last.
-// It ends after the first error. Its errors are those of [ReadFrame]. Each group may be as large as
-// the limits allow a file to be.
+// given number of row groups concurrently, and holds only these groups and the last group that it
+// yielded. It ends after the first error. For its errors, see [ReadFrame]. The limits for a file
+// apply to each group separately.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -19,7 +19,7 @@ func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 			yield(nil, param.New("parquet.Groups workers", workers, "a positive number"))
 			return
 		}
-		in, err := open(r, size, s, limits)
+		in, err := open("parquet.Groups", r, size, s, limits)
 		if err != nil {
 			yield(nil, err)
 			return

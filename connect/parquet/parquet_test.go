@@ -40,7 +40,7 @@ func read(data []byte, s records.Schema, limits ...records.Limits) (*records.Fra
 }
 
 // TestFramesComeBack checks that frames are unchanged after writing and reading, for many sizes,
-// among them sizes near those of batches and row groups.
+// including sizes near the sizes of batches and row groups.
 func TestFramesComeBack(t *testing.T) {
 	s := people(t)
 	for _, n := range []int{0, 1, 1023, 1024, 1025, 1 << 17, 1<<17 + 1} {

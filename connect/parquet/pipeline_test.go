@@ -22,8 +22,8 @@ var pipelineRows = flag.Int("pipeline-rows", 3000, "rows that TestPipeline gener
 
 const day = 24 * time.Hour
 
-// lineItems returns line items like those of TPC-H: keys, dates, decimals, and flags that follow
-// from dates.
+// lineItems returns line items like the line items of TPC-H: keys, dates, decimals, and flags that
+// follow from dates.
 func lineItems(t testing.TB) (records.Schema, [][]any) {
 	from := time.Date(1992, 1, 1, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(7, 0, 0)

@@ -18,13 +18,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadFrame reads all records of a table, as many row groups concurrently as there are processors.
+// ReadFrame reads all records of a table. It reads one row group for each processor concurrently.
 //
-// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has a
-// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has an
+// unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
-	in, err := open(r, size, s, limits)
+	in, err := open("parquet.ReadFrame", r, size, s, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 }
 
 // Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. Its errors are
-// those of [ReadFrame].
+// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
+// [ReadFrame].
 func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -60,7 +60,7 @@ func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 			yield(nil, param.New("parquet.Stream rows", rows, "a positive number"))
 			return
 		}
-		in, err := open(r, size, s, limits)
+		in, err := open("parquet.Stream", r, size, s, limits)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -96,15 +96,15 @@ type input struct {
 	sizes   []int64 // rows of each group
 }
 
-// open finds the schema's columns in a file.
-func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) (in *input,
-	err error) {
+// open finds the schema's columns in a file. caller names the exported function in errors.
+func open(caller string, r io.ReaderAt, size int64, s records.Schema,
+	limits []records.Limits) (in *input, err error) {
 	defer rescue(&err)
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
 	}
 	if r == nil {
-		return nil, param.New("parquet.ReadFrame.reader", nil, "a file")
+		return nil, param.New(caller+".reader", nil, "a file")
 	}
 	if err := checkFooter(r, size); err != nil {
 		return nil, err

@@ -67,8 +67,8 @@ func timeNode(c records.Column) pq.Node {
 	return pq.Timestamp(pq.Millisecond)
 }
 
-// exact returns a function that reads the cells of a column whose values are not float64, and nil
-// for other columns.
+// exact returns a function that reads the cells of a column without float64 values, and nil for
+// other columns.
 func exact(f *records.Frame, c records.Column, column int) func(row int) (pq.Value, bool) {
 	switch c.Kind() {
 	case records.IntegerColumn:

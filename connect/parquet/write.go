@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A row group is held in memory until it is full. It has 131,072 rows, or fewer if there are many
-// columns, so that it holds at most 8,388,608 values, but at least 1,024 rows.
+// A row group is held in memory until it is full. It has 131,072 rows. If there are many columns,
+// it has fewer rows and at most 8,388,608 values, but never fewer than 1,024 rows.
 const (
 	groupRows   = 1 << 17
 	groupValues = 1 << 23
@@ -40,7 +40,7 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 // group in memory, and for the footer a few kilobytes for each column of each row group. It stops
 // at the first error of the parts.
 //
-// Errors: those of [WriteFrame]; the first error of the parts.
+// Errors: see [WriteFrame]; the first error of the parts.
 func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return err
@@ -70,8 +70,11 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 // frameOf returns a part as a frame.
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	const path = "parquet.WriteFrames"
-	if part == nil || !part.Schema().Equal(s) {
-		return nil, param.New(path, "records of another schema", s.String())
+	if part == nil {
+		return nil, param.New(path, nil, "records")
+	}
+	if !part.Schema().Equal(s) {
+		return nil, param.New(path, part.Schema().String(), s.String())
 	}
 	if f, ok := records.AsFrame(part); ok {
 		return f, nil

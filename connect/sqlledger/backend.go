@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Backend is a [store.Backend] that keeps ledgers in a database. It keeps connections only while
-// one of its journals is open. It is safe for concurrent use.
+// Backend is a [store.Backend] that keeps ledgers in a database. It keeps connections only while a
+// journal is open. It is safe for concurrent use.
 type Backend struct {
 	*dialect
 	reading, writing *pool

@@ -21,9 +21,9 @@ type dialect struct {
 	// migrating is a statement that prevents other migrations until the transaction ends; "" if every
 	// transaction does so anyway.
 	migrating string
-	// head is a query that reads the ledger's last line and the schema's version, prevents others
+	// head is a query that reads the ledger's last line and the schema's version. It prevents others
 	// from adding a line until the transaction ends, and makes the commit durable. Its last column is
-	// "on" unless the database is set to report writes as durable that are not.
+	// "on" unless the settings of the database allow it to report writes as durable too early.
 	head string
 
 	openRead, openWrite func(create bool) (*database, error)

@@ -82,8 +82,8 @@ func (d *disk) powerOn(t *testing.T) {
 	}
 }
 
-// reserveSome makes n reservations or stops at the first that fails. It returns the number of
-// successful ones.
+// reserveSome makes n reservations or stops at the first failure. It returns the number of
+// successful reservations.
 func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
 	for i := range n {
 		if _, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),
@@ -114,8 +114,8 @@ func reservedFor(t *testing.T, b store.Backend, purpose string) (n int) {
 }
 
 // TestPowerCutSQLite cuts the power after answers, while the ledger is open. Every answered line
-// must survive. A file on the same disk that was not synchronised is lost, which shows that the
-// test can fail.
+// must survive. The test also writes a file that it does not synchronise. The disk must lose this
+// file; otherwise the test proves nothing.
 func TestPowerCutSQLite(t *testing.T) {
 	d := newDisk(t, 64)
 	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
@@ -247,7 +247,7 @@ func TestDiskFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
-			// Besides the answered reservations, only the one that failed may be present.
+			// Besides the answered reservations, only the failed reservation may be present.
 			if got := len(again.Entries()); got < answered || got > answered+1 {
 				t.Errorf("%d reservations were answered, but %d are present", answered, got)
 			}

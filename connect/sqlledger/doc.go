@@ -1,5 +1,5 @@
-// Package sqlledger keeps privacy ledgers in a database: in a file of SQLite for the processes of
-// one machine, or on a PostgreSQL server for the processes of many machines.
+// Package sqlledger keeps privacy ledgers in a database. A file of SQLite is for the processes of
+// one machine. A PostgreSQL server is for the processes of many machines.
 //
 //	backend, err := sqlledger.PostgreSQL("postgres://service@db.example/ledgers")
 //	ledgers := store.New(backend)
@@ -7,11 +7,11 @@
 //	…
 //	ledger, err := ledgers.Open(ctx, "patients-2026") // on any machine, at any time
 //
-// Guarantee: the guarantee of package store. A line is added in one serialisable transaction that
-// compares the ledger's last line with the last line that the caller has seen. The line is durable
-// when the answer comes: PostgreSQL with synchronous_commit at least on, SQLite with a synchronised
-// write-ahead log. A database that cannot guarantee this is refused with an error: PostgreSQL with
-// fsync off, SQLite without its write-ahead log.
+// Guarantee: the guarantee of package store. A line is added in one serialisable transaction. The
+// transaction compares the ledger's last line with the last line that the caller has seen. The line
+// is durable when the answer comes: PostgreSQL with synchronous_commit at least on, SQLite with a
+// synchronised write-ahead log. A database that cannot guarantee this is refused with an error:
+// PostgreSQL with fsync off, SQLite without its write-ahead log.
 //
 // # Tables
 //
@@ -30,6 +30,6 @@
 //
 // A database file of SQLite belongs on a local disk. A restored backup is detected by every ledger
 // and checkpoint that has seen a later line, but not by others. The same holds for a PostgreSQL
-// standby that is promoted before it has received every line, which can happen unless replication
-// is synchronous. Do not keep a ledger on a standby that may lose lines.
+// standby that is promoted before it has received every line. This can happen unless replication is
+// synchronous. Do not keep a ledger on a standby that may lose lines.
 package sqlledger

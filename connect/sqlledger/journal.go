@@ -95,8 +95,8 @@ func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Positi
 }
 
 // Both statements also return the ledger's last line, since one statement sees one state of the
-// database. readAfter returns the lines from a number on, without the text of the first one, which
-// the caller knows. readLatest returns the lines from the last snapshot on.
+// database. readAfter returns the lines from a number on. It omits the text of the first line,
+// since the caller knows this text. readLatest returns the lines from the last snapshot on.
 const (
 	readAfter = `SELECT h.line, h.hash, l.line, l.hash, l.snapshot,
 			CASE WHEN l.line > $2 THEN l.text END

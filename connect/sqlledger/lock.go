@@ -41,7 +41,7 @@ func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
 // lockSpace is the first of the two numbers that identify an advisory lock.
 const lockSpace = "1886545262"
 
-// lockPostgres takes an advisory lock that belongs to a transaction, so that it works through a
+// lockPostgres takes an advisory lock that belongs to a transaction. Such a lock works through a
 // connection pooler and ends with the connection.
 func lockPostgres(db *sql.DB) func(ctx, short context.Context, name string) (func(), error) {
 	return func(ctx, short context.Context, name string) (func(), error) {

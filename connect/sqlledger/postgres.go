@@ -37,9 +37,9 @@ func PostgreSQL(address string) (*Backend, error) {
 	return newBackend(d), nil
 }
 
-// PostgreSQLDB keeps ledgers on the PostgreSQL server of an open database, whose driver's errors
-// have a method SQLState, as those of pgx do. The caller closes the database after the last use of
-// a ledger. Guarantees call the database by the name place.
+// PostgreSQLDB keeps ledgers on the PostgreSQL server of an open database. The errors of its driver
+// must have a method SQLState, like the errors of pgx. The caller closes the database after the
+// last use of a ledger. Guarantees call the database by the name place.
 func PostgreSQLDB(db *sql.DB, place string) *Backend {
 	d := postgres(place)
 	b := newBackend(d)
@@ -90,9 +90,9 @@ var postgresMigrations = []string{`
 		SELECT ledger, line, hash, snapshot, convert_from(text, 'UTF8') AS text FROM privgen_lines;
 `}
 
-// postgresTransient reports whether the server rolled back because of another transaction: class 40
-// except 40003, whose outcome is unknown; a lock that was not available; and a row that another
-// transaction has added.
+// postgresTransient reports whether the server rolled back because of another transaction. Such
+// errors are class 40 except 40003, whose outcome is unknown; an unavailable lock; and a row that
+// another transaction has added.
 func postgresTransient(err error) bool {
 	var state interface{ SQLState() string }
 	if !errors.As(err, &state) {

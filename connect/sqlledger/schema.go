@@ -16,8 +16,8 @@ var (
 	ErrOlder = errors.New("the schema is older than this program: call Migrate")
 )
 
-// Migrate creates the tables, or updates those of an earlier version, in one transaction. Programs
-// of the earlier version can then no longer use the database.
+// Migrate creates the tables, or updates the tables of an earlier version, in one transaction.
+// Programs of the earlier version can then no longer use the database.
 //
 // Errors: ErrNewer; errors of the database.
 func (b *Backend) Migrate(ctx context.Context) error {

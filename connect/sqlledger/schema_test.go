@@ -153,8 +153,8 @@ func TestFirstUseAtOnce(t *testing.T) {
 	})
 }
 
-// TestChangedTables changes the tables directly. Neither a ledger that was open nor one that is
-// opened afterwards can then reserve.
+// TestChangedTables changes the tables directly. A ledger can then not reserve, whether it was
+// already open or is opened afterwards.
 func TestChangedTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		change string

@@ -74,8 +74,8 @@ func sqliteTransient(err error) bool {
 	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
 }
 
-// Every transaction takes the write lock when it begins, so that it cannot fail to get the lock
-// later. It ends when its part of the write-ahead log has been synchronised.
+// Every transaction takes the write lock when it begins, so it cannot fail to get the lock later.
+// The transaction ends when its part of the write-ahead log has been synchronised.
 const (
 	sqliteWriting = "_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
 		"&_defensive=1&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"

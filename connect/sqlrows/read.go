@@ -19,8 +19,8 @@ type Querier interface {
 
 // ReadFrame reads all records of a query's result.
 //
-// Errors: [records.ErrFormat] if one of the schema's columns is absent from the query's result or
-// occurs twice; *[param.Error] for a schema that is not of a table; errors of the database.
+// Errors: [records.ErrFormat] if a column of the schema is absent from the query's result or occurs
+// twice; *[param.Error] for a schema that is not of a table; errors of the database.
 func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	args ...any) (*records.Frame, error) {
 	const all = 1 << 62
@@ -36,7 +36,7 @@ func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 
 // Stream reads the records of a query's result in frames of the given number of rows; the last
 // frame may be shorter. Memory does not grow with the number of records. It ends after the first
-// error. Its errors are those of [ReadFrame].
+// error. For its errors, see [ReadFrame].
 func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query string,
 	args ...any) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -96,7 +96,7 @@ func open(ctx context.Context, db Querier, s records.Schema, rows int, query str
 	return in, nil
 }
 
-// place finds the schema's columns among those of the query.
+// place finds the schema's columns among the columns of the query.
 func (in *input) place(s records.Schema) error {
 	names, err := in.rows.Columns()
 	if err != nil {

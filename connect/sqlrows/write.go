@@ -103,8 +103,11 @@ func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""
 
 // add inserts the records of one part.
 func add(ctx context.Context, insert *sql.Stmt, s records.Schema, part records.Data) error {
-	if part == nil || !part.Schema().Equal(s) {
-		return param.New("sqlrows.Insert", "records of another schema", s.String())
+	if part == nil {
+		return param.New("sqlrows.Insert", nil, "records")
+	}
+	if !part.Schema().Equal(s) {
+		return param.New("sqlrows.Insert", part.Schema().String(), s.String())
 	}
 	f, ok := records.AsFrame(part)
 	if !ok {

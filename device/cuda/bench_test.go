@@ -127,8 +127,9 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 }
 
 // BenchmarkCriticStep measures the private part of a step of WGAN-GP with batches of 512, for the
-// convolutional critics of 28×28 images: the gradients of pairs, their norms, and the clipped sum
-// on the host. Unlike BenchmarkPrivateStep, it does not include noise and the optimizer.
+// convolutional critics of 28×28 images. This part computes the gradients of pairs, their norms,
+// and the clipped sum on the host. Unlike BenchmarkPrivateStep, it does not include noise and the
+// optimizer.
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512

@@ -45,8 +45,8 @@ func blasError(s C.int) error {
 	return blasStatus(s)
 }
 
-// newBLAS creates a handle whose products use all bits of their operands, because the rows in a
-// clipped sum must be the rows whose norms were measured.
+// newBLAS creates a handle whose products use all bits of their operands. The rows in a clipped sum
+// must be the rows whose norms were measured.
 func newBLAS() (*blas, error) {
 	var b blas
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {

@@ -65,7 +65,7 @@ func (n blockNorms) products() {
 }
 
 // grams computes the norms from the Gram matrices. The error of an entry of AAᵀ is at most e‖a‖‖a′‖
-// + ue, and that of an entry of DDᵀ at most f‖d‖‖d′‖ + uf. So the error of the sum is at most
+// + ue. The error of an entry of DDᵀ is at most f‖d‖‖d′‖ + uf. So the error of the sum is at most
 // (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
 func (n blockNorms) grams() {
 	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)

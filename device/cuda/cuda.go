@@ -1,8 +1,8 @@
 // Package cuda is the backend for NVIDIA graphics processors.
 //
 // The backend is available in binaries that are built with -tags cuda, cgo and a CUDA toolkit. In
-// all other builds Open returns device.ErrUnavailable, so that programs compile everywhere. The
-// README in this folder explains how to build.
+// all other builds Open returns device.ErrUnavailable, so programs compile everywhere. The README
+// in this folder explains how to build.
 //
 // # Memory
 //
@@ -39,7 +39,7 @@ type Option func(*settings)
 
 type settings struct{ ordinal int }
 
-// Device selects one of several devices by its number, counted from 0. The default is 0.
+// Device selects a device by its number, counted from 0. The default is 0.
 func Device(ordinal int) Option { return func(s *settings) { s.ordinal = ordinal } }
 
 // Open returns a backend for a device.

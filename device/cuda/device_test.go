@@ -27,7 +27,7 @@ func TestOpenOtherDevices(t *testing.T) {
 }
 
 // TestFunctionsOfAnyNumber checks that functions are accurate to a few units in the last place for
-// random bit patterns, which include all kinds of numbers.
+// random bit patterns. These include all kinds of numbers.
 func TestFunctionsOfAnyNumber(t *testing.T) {
 	b, rng := open(t), rand.New(rand.NewPCG(2, 1))
 	numbers := make([]float32, 1<<18)
@@ -140,7 +140,7 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBackendIsForgotten checks that matrices can outlive their backend, and that their memory is
+// TestBackendIsForgotten checks that matrices can outlive their backend. Their memory must be
 // released later.
 func TestBackendIsForgotten(t *testing.T) {
 	var kept []device.Matrix
@@ -215,7 +215,7 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestGarbage first allocates far more memory than a small device has, most of which becomes
+// TestGarbage first allocates far more memory than a small device has. Most of this memory becomes
 // garbage at once. Then it makes one allocation that is larger than the device's memory.
 func TestGarbage(t *testing.T) {
 	if os.Getenv("FAKE_CUDA_BYTES") == "" {

@@ -12,9 +12,9 @@ import (
 	"gorgonia.org/cu"
 )
 
-// gpu is the backend for one device. All work, including that of cuBLAS, is queued on the default
-// stream of the context. So the device does the work in the order in which callers acquired the
-// lock.
+// gpu is the backend for one device. All work, including the work of cuBLAS, is queued on the
+// default stream of the context. So the device does the work in the order in which callers acquired
+// the lock.
 type gpu struct {
 	name string
 	ctx  cu.CUContext

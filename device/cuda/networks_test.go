@@ -33,8 +33,8 @@ func distance[T float32 | float64](a, b []T) float64 {
 	return math.Sqrt(off) / max(math.Sqrt(size), 1e-30)
 }
 
-// disturb adds noise to the initial parameters, many of which are zero, and gives both networks the
-// same parameters.
+// disturb adds noise to the initial parameters, because many of them are zero, and gives both
+// networks the same parameters.
 func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 	numbers := host(be.here, p.here.Flat)
 	for i := range numbers {
@@ -227,8 +227,8 @@ func TestCriticsAgree(t *testing.T) {
 	}
 }
 
-// TestDecodingsAgree checks that the outputs, gradients and samples of generators that do not read
-// records agree between the CPU and the other backend.
+// TestDecodingsAgree compares the CPU with the other backend for generators that do not read
+// records. Their outputs, gradients and samples must agree.
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	heads := []models.Head{

@@ -64,8 +64,8 @@ func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c devi
 	g.addRows(w, beta, c)
 }
 
-// SparseGemmT sets C = Sᵀ D + β C. The host transposes the lists of S, so that one thread of the
-// device computes each sum.
+// SparseGemmT sets C = Sᵀ D + β C. The host transposes the lists of S, so one thread of the device
+// computes each sum.
 func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
 	wantItems("SparseGemmT", s)
 	g.wantShape("SparseGemmT", d, s.Rows(), d.Cols)
@@ -108,8 +108,7 @@ func (g *gpu) listRows(s *device.Sparse) {
 	g.packed = append(g.packed, s.Items[first:s.Offsets[rows]]...)
 }
 
-// listColumns packs, for each column of s, the list of rows that have a one in that column, in
-// order.
+// listColumns packs, for each column of s, the ordered list of rows with a one in this column.
 func (g *gpu) listColumns(s *device.Sparse) {
 	g.packed = grown(g.packed, s.Cols+1)
 	clear(g.packed)

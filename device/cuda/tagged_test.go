@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTaggedFilesTypeCheck type-checks the files that have the build tag, without the headers that
-// cgo needs. It does not check C names.
+// TestTaggedFilesTypeCheck type-checks the files with the build tag, without the headers for cgo.
+// It does not check C names.
 func TestTaggedFilesTypeCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks gorgonia.org/cu and its imports from source")

@@ -278,8 +278,8 @@ func productNorm(a, d *view, i, block int) (square, size float64) {
 	return square, size
 }
 
-// testBlockNaN checks that a number that is not finite makes the norm of its block infinite or NaN,
-// and leaves the other norms finite.
+// testBlockNaN checks the norms of blocks if one number is not finite. The norm of its block must
+// be infinite or NaN, and the other norms must be finite.
 func testBlockNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 16)
 	for _, s := range [][3]int{{4, 100, 100}, {50, 5, 5}} { // one shape for each algorithm

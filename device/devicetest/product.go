@@ -82,8 +82,8 @@ func testProducts(t *testing.T, b device.Backend) {
 	}
 }
 
-// testProductNaN puts one NaN into A and checks that its row of the result, and no other row, is
-// NaN, and that the product overwrites NaN in C if β is 0.
+// testProductNaN puts one NaN into A. It checks that the row of this NaN in the result is NaN, and
+// that no other row is. With β = 0, the product must overwrite NaN in C.
 func testProductNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 2)
 	for _, s := range [][3]int{{9, 33, 20}, {40, 3, 17}, {1, 5, 5}, {65, 80, 300}} {

@@ -5,7 +5,7 @@ import "github.com/seed7ba64551/privgen/device"
 // SeparateMemory returns a backend whose matrices hide their numbers, like matrices of a device
 // with separate memory. Its methods panic if an operand is a host matrix. Tests use it to check, on
 // any machine, that code does not read the numbers of device matrices as if they were in host
-// memory. The results of its methods have the same bits as those of b.
+// memory. The results of its methods have the same bits as the results of b.
 func SeparateMemory(b device.Backend) device.Backend { return separateMemory{b} }
 
 type separateMemory struct{ b device.Backend }

@@ -72,7 +72,7 @@ func (x *bench) of(rows, cols int, numbers []float64) *view {
 func (v *view) at(i, j int) float64 { return v.host[i*v.cols+j] }
 
 // want checks that each element of the matrix on the backend is within a bound of its reference
-// value, and that the margins still hold the sentinel.
+// value. The margins must still hold the sentinel.
 func (v *view) want(x *bench, what string, reference func(i, j int) (value, bound float64)) {
 	x.t.Helper()
 	all := make([]float32, v.whole.Rows*v.whole.Cols)

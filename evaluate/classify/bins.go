@@ -16,8 +16,8 @@ const maxBins = 256
 const binSample = 8192
 
 // bins holds records for trees: for each coordinate, a byte per record with the number of its bin,
-// of at most 256. A coordinate with few values has a bin for each of them, so that trees are exact;
-// the bins of other coordinates hold equally many records.
+// of at most 256. A coordinate with few values has a bin for each of them, which makes trees exact.
+// The bins of other coordinates hold equally many records.
 //
 // Source: the histograms of Ke et al. 2017, "LightGBM", section 2.1.
 type bins struct {
@@ -29,7 +29,7 @@ type bins struct {
 func (x *design) bins() (*bins, error) {
 	if int64(x.rows())*int64(x.dim) > 1<<32 {
 		const want = "records that fit into 4 GiB with a byte for each coordinate"
-		return nil, param.New("evaluate trees", fmt.Sprintf("%d coordinates", x.dim), want)
+		return nil, param.New("classify.Method.Fit", fmt.Sprintf("%d coordinates", x.dim), want)
 	}
 	x.binning.Do(func() { x.binned = makeBins(x) })
 	return x.binned, nil

@@ -21,8 +21,8 @@ type Classification struct {
 	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
 	// Scores is the ranking by the classifier's scores. For two classes, it is the ranking of the
 	// second class. For more classes, it is the mean over the classes of the ranking of each class
-	// against the rest, and probabilities are used instead of scores if the classifier has them.
-	// Classes of no record or of every record are left out of the mean.
+	// against the rest. These rankings use probabilities instead of scores if the classifier has
+	// them. Classes of no record or of every record are left out of the mean.
 	Scores Ranking `json:"on_scores"`
 }
 
@@ -41,7 +41,7 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 			c.schema.Classes())
 		return Classification{}, param.New("classify.Classifier.Test", s, want)
 	}
-	scores, err := c.Scores(d)
+	scores, err := c.scores("Test", d)
 	if err != nil {
 		return Classification{}, err
 	}
@@ -60,11 +60,12 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		confusion[i] = make([]int, k)
 	}
 	if len(labels) != len(named) {
-		return nil, param.New("classify labels", len(labels), "one label for each record")
+		return nil, param.New("classify.Classifier.Test", "more or fewer labels than records",
+			"one label for each record")
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
-			return nil, param.New(fmt.Sprintf("classify labels[%d]", i), "no class",
+			return nil, param.New(fmt.Sprintf("classify.Classifier.Test labels[%d]", i), "no class",
 				fmt.Sprintf("a class in [0, %d)", k))
 		}
 		confusion[l][named[i]]++
@@ -92,8 +93,8 @@ func (c Classification) Accuracy() float64 {
 	return recordset.Share(right, c.Records())
 }
 
-// MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class that
-// no record has, and that is never predicted, is left out.
+// MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class
+// without records that is never predicted is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
 	for i := range c.Confusion {

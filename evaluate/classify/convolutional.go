@@ -19,15 +19,15 @@ type Convolutional struct {
 // Name returns "convolutional network".
 func (Convolutional) Name() string { return "convolutional network" }
 
-// Validate reports every invalid setting, except those that depend on the records.
+// Validate reports every setting that is invalid for all records.
 //
 // Errors: *[param.Error], joined.
 func (m Convolutional) Validate() error { return m.Training.Validate() }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
 //
-// Errors: those of [NeuralNetwork.Fit]; *[param.Error] for records that are not images, and for
-// mistakes in the description of the network.
+// Errors: all errors of [NeuralNetwork.Fit]; *[param.Error] for records that are not images, and
+// for mistakes in the description of the network.
 func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m Convolutional) learn(x *design) (Scorer, error) {

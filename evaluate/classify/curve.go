@@ -13,14 +13,15 @@ type ROCPoint struct {
 	TruePositive  float64 `json:"true_positive"`  // fraction of the class at or above it
 }
 
-// ROCCurve returns the whole curve of scores that should rank the records of one class above all
-// others: from (0, 0) to (1, 1), with a point for every score that occurs. The area under it is the
-// ROC of [Rank].
+// ROCCurve returns the receiver operating characteristic of scores that rank the records of one
+// class above all others. The curve goes from (0, 0) to (1, 1), with a point for every distinct
+// score. The area under it is the ROC of [Rank].
 //
 // Errors: *[param.Error] if the lengths differ, a number is NaN, or all records are of one kind.
 func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 	if len(scores) != len(positive) {
-		return nil, param.New("classify.ROCCurve positive", len(positive), "one for each score")
+		return nil, param.New("classify.ROCCurve positive", "more or fewer values than scores",
+			"one value for each score")
 	}
 	if slices.ContainsFunc(scores, math.IsNaN) {
 		return nil, param.New("classify.ROCCurve scores", "NaN", "numbers")
@@ -34,7 +35,7 @@ func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 		}
 	}
 	if len(class) == 0 || len(others) == 0 {
-		return nil, param.New("classify.ROCCurve positive", len(class),
+		return nil, param.New("classify.ROCCurve positive", "records of one kind",
 			"records of the class and others")
 	}
 	slices.Sort(class)

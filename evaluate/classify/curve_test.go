@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// TestROCCurve checks that the curve has the point that counting gives at every threshold, and that
-// its area is that of Rank, also with ties.
+// TestROCCurve compares the point of the curve at every threshold with a count. The area under the
+// curve must be the area that Rank returns, also with ties.
 func TestROCCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {

@@ -34,7 +34,7 @@ func load(d records.Data) (*design, error) {
 	}
 	s := d.Schema()
 	if s.Classes() < 1 {
-		err = param.New("classify.Method.Fit", s, "records with classes")
+		err = param.New("classify.Method.Fit", s.String()+" without classes", "records with classes")
 	}
 	if d.Len() == 0 {
 		err = errors.Join(err, param.New("classify.Method.Fit", "no records", "at least one record"))

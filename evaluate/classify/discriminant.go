@@ -36,8 +36,8 @@ func (m DiscriminantAnalysis) Validate() error {
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
 //
-// Errors: those of [NeuralNetwork.Fit], and *[param.Error] for records of more than
-// 8192 coordinates.
+// Errors: all errors of [NeuralNetwork.Fit], and *[param.Error] for records of more than 8192
+// coordinates.
 func (m DiscriminantAnalysis) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {

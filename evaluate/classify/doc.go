@@ -9,8 +9,7 @@
 // Areas under curves come in two conventions, on scores and on hard predictions, which differ by
 // ten points or more; see [Classification].
 //
-// Guarantee: none. Training is ordinary: no clipping, no noise, no ledger. A classifier
-// depends on the records that it was trained on, and a [Classification] is a statistic
-// of the records that it was tested on; its text and JSON forms say so. Those of [Scores],
-// [Ranking] and [ROCPoint], which are plain numbers, do not.
+// Guarantee: none. Training is ordinary: no clipping, no noise, no ledger. A classifier depends on
+// its training records. A [Classification] is a statistic of the test records; its text and JSON
+// forms say so. [Scores], [Ranking] and [ROCPoint] are plain numbers without this caveat.
 package classify

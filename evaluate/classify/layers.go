@@ -37,8 +37,7 @@ func (c *Classifier) Layers() ([]models.Layer, error) {
 	return append(c.unitLayer(), list...), nil
 }
 
-// unitLayer returns a layer that scales records to [0,1], or none if they are already on that
-// scale.
+// unitLayer returns a layer that scales records to [0,1], or none if records need no scaling.
 func (c *Classifier) unitLayer() []models.Layer {
 	lo, hi := c.schema.Bounds()
 	if c.schema.Sparse() || lo == 0 && hi == 1 {

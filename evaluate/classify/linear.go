@@ -68,7 +68,7 @@ func (m LogisticRegression) learn(x *design) (Scorer, error) {
 }
 
 // loss returns the loss of one record and replaces its margins by the derivatives. A single margin
-// is that of the second of two classes.
+// belongs to the second of two classes.
 type loss func(margins []float64, label int) float64
 
 // hinge returns the sum over the classes of the squared hinge losses of each against the rest.

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Method trains a classifier. It is a method of this package, or a user-defined one that calls
+// Method trains a classifier. It is a method of this package, or a user-defined method that calls
 // [NewClassifier].
 type Method interface {
 	// Name returns the usual name of the method.
@@ -111,7 +111,7 @@ func (c *Classifier) Schema() records.Schema { return c.schema }
 // Errors: *[param.Error] for records of another dimension or other bounds than the training
 // records.
 func (c *Classifier) Predict(d records.Data) ([]int32, error) {
-	scores, err := c.Scores(d)
+	scores, err := c.scores("Predict", d)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +141,14 @@ func (c *Classifier) named(scores []float64) []int32 {
 // Scores returns the scores that Predict uses, one for every class of every record, record by
 // record.
 //
-// Errors: those of [Classifier.Predict].
+// Errors: see [Classifier.Predict].
 func (c *Classifier) Scores(d records.Data) ([]float64, error) {
-	if err := c.compatible(d); err != nil {
+	return c.scores("Scores", d)
+}
+
+// scores is Scores. Its errors name the called method.
+func (c *Classifier) scores(call string, d records.Data) ([]float64, error) {
+	if err := c.compatible(call, d); err != nil {
 		return nil, err
 	}
 	return c.score(d, c.scorer.Scores), nil
@@ -151,15 +156,15 @@ func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 
 // Probabilities returns the probabilities of the classes of every record.
 //
-// Errors: those of [Classifier.Predict], and *[param.Error] for a classifier that
-// has margins only.
+// Errors: all errors of [Classifier.Predict], and *[param.Error] for a classifier that has margins
+// only.
 func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	p, ok := c.scorer.(Prober)
 	if !ok {
 		return nil, param.New("classify.Classifier.Probabilities", c.name,
 			"a classifier that returns probabilities")
 	}
-	if err := c.compatible(d); err != nil {
+	if err := c.compatible("Probabilities", d); err != nil {
 		return nil, err
 	}
 	return c.score(d, p.Probabilities), nil
@@ -183,19 +188,19 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 	return out
 }
 
-func (c *Classifier) compatible(d records.Data) error {
-	if err := recordset.Given("classify.Classifier", d); err != nil {
+func (c *Classifier) compatible(call string, d records.Data) error {
+	path := "classify.Classifier." + call
+	if err := recordset.Given(path, d); err != nil {
 		return err
 	}
 	if c.scorer == nil {
-		return param.New("classify.Classifier", c.name, "a scorer")
+		return param.New(path, c.name, "a scorer")
 	}
 	s := d.Schema()
 	lo, hi := s.Bounds()
 	wantLo, wantHi := c.schema.Bounds()
 	if s.Dim() != c.schema.Dim() || s.Sparse() != c.schema.Sparse() || lo != wantLo || hi != wantHi {
-		return param.New("classify.Classifier", s,
-			fmt.Sprintf("records like those it was trained on: %v", c.schema))
+		return param.New(path, s, fmt.Sprintf("records like the training records: %v", c.schema))
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package classify
 
 import "github.com/seed7ba64551/privgen/records"
 
-// Methods returns the classifiers that are commonly used to evaluate labelled records: logistic
+// Methods returns the usual classifiers for evaluating labelled records. They are logistic
 // regression, two kinds of naive Bayes, a linear support vector machine, a decision tree, linear
 // discriminants, AdaBoost, bagging, a random forest, gradient boosting, a multilayer perceptron
 // and, for images, a convolutional network.

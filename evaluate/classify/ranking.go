@@ -10,8 +10,9 @@ import (
 
 // Ranking measures how well scores rank the records of one class above all others.
 type Ranking struct {
-	// ROC is the area under the receiver operating characteristic: the fraction of pairs in which the
-	// record of the class has a larger score than the other record, with ties counted half.
+	// ROC is the area under the receiver operating characteristic. Of all pairs of a record of the
+	// class and another record, it is the fraction in which the first has the larger score. Ties
+	// count half.
 	ROC float64 `json:"roc_auc"`
 	// PRC is the average precision, the sum over thresholds of the precision times the increase in
 	// recall, without interpolation.
@@ -24,7 +25,8 @@ type Ranking struct {
 // Errors: *[param.Error] if the lengths differ or a number is NaN.
 func Rank(scores []float64, positive []bool) (Ranking, error) {
 	if len(scores) != len(positive) {
-		return Ranking{}, param.New("classify.Rank positive", len(positive), "one for each score")
+		return Ranking{}, param.New("classify.Rank positive", "more or fewer values than scores",
+			"one value for each score")
 	}
 	if slices.ContainsFunc(scores, math.IsNaN) {
 		return Ranking{}, param.New("classify.Rank scores", "NaN", "numbers")

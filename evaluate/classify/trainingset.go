@@ -52,8 +52,7 @@ func (s *TrainingSet) Len() int { return s.design.rows() }
 
 // Fit trains a classifier with a method of this package or a user-defined one.
 //
-// Errors: those of [Method.Fit].
-// Guarantee: none; see the package.
+// Errors: see [Method.Fit]. Guarantee: none; see the package.
 func (s *TrainingSet) Fit(m Method) (*Classifier, error) {
 	if l, ours := m.(learner); ours {
 		return fitDesign(l, s.design)

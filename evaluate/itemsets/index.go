@@ -14,9 +14,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Index answers counting queries over binary records: for every item it holds the records that have
-// it, in blocks of 65,536 records. A block is a bitmap if it has many of these records, and a list
-// of 16-bit numbers if it has few, as in the roaring bitmaps of Chambi et al. 2016. It is safe for
+// Index answers counting queries over binary records. For every item it holds the records with the
+// item, in blocks of 65,536 records. A block with many such records is a bitmap. A block with few
+// is a list of 16-bit numbers, as in the roaring bitmaps of Chambi et al. 2016. It is safe for
 // concurrent use. It prints as "[private]", since the records may be real ones.
 type Index struct{ *hiddenIndex }
 
@@ -124,7 +124,7 @@ type blockReader struct {
 	batch  device.Batch
 	starts []uint32 // of each item's rows among the block's
 	items  []uint32
-	owners []uint16 // whose items they are
+	owners []uint16 // the record of each item
 	one    []uint32
 }
 
@@ -172,8 +172,8 @@ func (r *blockReader) sort(block int, out *indexedBlock) {
 	}
 }
 
-// contain returns the smaller form. It copies a list, so that the list does not keep the storage of
-// the whole block.
+// contain returns the smaller form. It copies a list, because the list would otherwise keep the
+// storage of the whole block.
 func contain(block int, rows []uint16) container {
 	if len(rows) <= denseRows {
 		return container{block: block, rows: slices.Clone(rows)}

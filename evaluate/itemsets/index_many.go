@@ -7,9 +7,10 @@ import (
 )
 
 // AnyEach counts, for each query, the records that have at least one of its items. It answers many
-// queries at once. If one pass over the records is cheaper than joining all postings, every item
-// gets a word with a bit for each of 64 queries that contain it, and the bitwise or of a record's
-// words shows which queries it satisfies.
+// queries at once. It makes one pass over the records if this is cheaper than joining all postings.
+// Every item then gets a word for each 64 queries, with a bit for each query that contains the
+// item. The bitwise or of the words of a record's items shows the queries that the record
+// satisfies.
 func (x *Index) AnyEach(queries [][]uint32) []int {
 	counts := make([]int, len(queries))
 	joined := 0

@@ -19,13 +19,13 @@ import (
 // Queries are random counting queries: how many records have all, or any, of
 // some items. The zero value is the experiment of the DPGM papers.
 //
-// Source: Acs et al. 2017 and 2019, counting queries: Count queries in Classes
-// classes; a query of class i has a length uniform on [1, i·MaxLength/Classes]
-// and items uniform over the universe.
+// Source: the counting queries of Acs et al. 2017 and 2019. There are Count queries in Classes
+// classes. A query of class i has a length uniform on [1, i·MaxLength/Classes] and items uniform
+// over the universe.
 type Queries struct {
 	Count     int     // queries of all classes together; 0 for 1000
 	Classes   int     // length classes; 0 for 5
-	MaxLength int     // largest length of a query; 0 for that of the longest real record
+	MaxLength int     // largest length of a query; 0 for the size of the largest real record
 	Sanity    float64 // sanity bound as a fraction of the number of real records; 0 for 0.001
 	// Popular draws items with probabilities proportional to the number of real records that have
 	// them, since real queries are mostly about popular items. The papers draw items uniformly.
@@ -63,10 +63,10 @@ func (q Queries) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Draw draws the queries of each class over a universe. Items are drawn uniformly; those of one
-// query are distinct.
+// Draw draws the queries of each class over a universe. Items are drawn uniformly, and the items of
+// a query are distinct.
 //
-// Errors: those of [Queries.Validate], and *[param.Error] for an empty universe.
+// Errors: all errors of [Queries.Validate], and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 {
 		return recordset.Subset(rng, universe, n)
@@ -179,9 +179,9 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 
 // CompareIndexes is like [Queries.Compare] for records that are already indexed.
 //
-// Errors: those of [Queries.Compare].
+// Errors: see [Queries.Compare].
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
-	if err := checkPair(real, synthetic); err != nil {
+	if err := checkPair("itemsets.Queries", real, synthetic); err != nil {
 		return QueryErrors{}, err
 	}
 	q = q.withDefaults()

@@ -87,9 +87,10 @@ func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 
 // CompareIndexes is like Compare for records that are already indexed.
 //
-// Errors: those of [Statistics.Compare].
+// Errors: see [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
-	if err := errors.Join(s.Validate(), checkPair(real, synthetic)); err != nil {
+	err := errors.Join(s.Validate(), checkPair("itemsets.Statistics", real, synthetic))
+	if err != nil {
 		return Report{}, err
 	}
 	s = s.withDefaults()
@@ -102,16 +103,16 @@ func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
 	return out, nil
 }
 
-func checkPair(real, synthetic *Index) error {
+func checkPair(path string, real, synthetic *Index) error {
 	if real == nil || synthetic == nil || real.hiddenIndex == nil || synthetic.hiddenIndex == nil {
-		return param.New("evaluate index", nil, "an index, made by NewIndex")
+		return param.New(path+" index", nil, "an index, made by NewIndex")
 	}
 	if real.Universe() != synthetic.Universe() {
-		return param.New("evaluate universe", synthetic.Universe(),
+		return param.New(path+" universe", synthetic.Universe(),
 			fmt.Sprintf("%d items, as in the real records", real.Universe()))
 	}
 	if real.records == 0 || synthetic.records == 0 {
-		return param.New("evaluate records", "none", "real and synthetic records")
+		return param.New(path+" records", "none", "real and synthetic records")
 	}
 	return nil
 }

@@ -140,8 +140,8 @@ func TestItemStatistics(t *testing.T) {
 	}
 }
 
-// TestPopularQueries checks that popular queries contain items about as often as records have them,
-// and contain no item without records while there are others.
+// TestPopularQueries checks that an item has about the same frequency in popular queries and in
+// records. An item without records must not occur while there are others.
 func TestPopularQueries(t *testing.T) {
 	rows := make([][]uint32, 1000)
 	for i := range rows {

@@ -18,7 +18,7 @@ type Set struct {
 // Equally frequent combinations are ordered by their items.
 //
 // Pairs of popular items are counted in one pass over the records. Larger combinations grow from
-// the most frequent pairs, depth first over more and more popular items (Zaki's Eclat, 2000). The
+// the most frequent pairs, depth first, by adding more popular items (Zaki's Eclat, 2000). The
 // smallest support is the k-th best count so far, since a combination is never more frequent than
 // its subsets.
 func (x *Index) TopItemsets(k, size int) []Set {
@@ -110,7 +110,7 @@ func (m *miner) wanted(count int) bool {
 	return len(m.best) < m.k || count >= m.best[len(m.best)-1].Count
 }
 
-// growPairs keeps the best pairs and extends those that could lead to better combinations.
+// growPairs keeps the best pairs. It extends a pair if this could lead to better combinations.
 func (m *miner) growPairs() {
 	type pair struct{ a, b int }
 	var frequent []pair

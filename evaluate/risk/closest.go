@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Closest holds, in ascending order, the distances of synthetic records to the closest record that
-// the generator was trained on, and to the closest of equally many others. They prove nothing; see
-// the package.
+// Closest holds the distances of synthetic records to the closest member, and to the closest of
+// equally many other records, in ascending order. Members are the records that the generator was
+// trained on. The distances prove nothing; see the package.
 type Closest struct {
 	Members, Others []float64
 	// CloserToMembers is the fraction of the synthetic records that are closer to a member than to any
@@ -20,8 +20,8 @@ type Closest struct {
 
 // Distances measures the distances of synthetic records, drawn at random; rows bounds their number,
 // and 0 means 2000. The distance of rows of tables, vectors and images is the mean over columns of
-// |a − b| on the scale of the schema, where different levels or classes count as 1. The distance of
-// sets is Jaccard's.
+// |a − b| on the scale of the schema. Different levels or classes count as 1. The distance of sets
+// is Jaccard's.
 //
 // Errors: *[param.Error] for records of different schemas, or none of a kind.
 // Guarantee: none; see the package.
@@ -30,8 +30,11 @@ func Distances(synthetic, members, others records.Data, rows int, seed uint64) (
 		return Closest{}, err
 	}
 	n := min(synthetic.Len(), members.Len(), others.Len())
-	if n < 1 || rows < 0 {
-		return Closest{}, param.New("risk.Distances records", min(n, rows), "at least one of each kind")
+	if n < 1 {
+		return Closest{}, param.New("risk.Distances records", "none", "at least one of each kind")
+	}
+	if rows < 0 {
+		return Closest{}, param.New("risk.Distances rows", rows, "a number of records, or 0 for 2000")
 	}
 	if rows == 0 {
 		rows = 2000

@@ -31,14 +31,14 @@ type Attack struct {
 	Best float64
 }
 
-// Attack guesses the membership of members, and of equally many other real records, on which the
-// generator was not trained. One attack uses half of the others as a reference, whose membership is
-// not guessed.
+// Attack guesses the membership of members, and of equally many other real records. The generator
+// was not trained on the others. One attack uses half of the others as a reference and does not
+// guess their membership.
 //
-// Source: closest distance as in Chen, Yu, Zhang and Fritz 2020, "GAN-Leaks", black box; relative
-// density as in van Breugel, Sun, Qian and van der Schaar 2023, "Membership inference attacks
-// against synthetic data through overfitting detection" (DOMIAS), with exponential kernels.
-// Errors: *[param.Error] for records of different schemas, or fewer than four.
+// Source: the closest distance is the black-box attack of Chen, Yu, Zhang and Fritz 2020,
+// "GAN-Leaks". The relative density, here with exponential kernels, is from van Breugel, Sun, Qian
+// and van der Schaar 2023, "Membership inference attacks against synthetic data through overfitting
+// detection" (DOMIAS). Errors: *[param.Error] for records of different schemas, or fewer than four.
 // Guarantee: none; see the package.
 func (m Membership) Attack(synthetic, members, others records.Data) ([]Attack, error) {
 	const path = "risk.Membership"
@@ -51,8 +51,8 @@ func (m Membership) Attack(synthetic, members, others records.Data) ([]Attack, e
 	if m.Rows == 0 {
 		m.Rows = 2000
 	}
-	if n := min(synthetic.Len(), members.Len(), others.Len()); n < 4 {
-		return nil, param.New(path+" records", n, "at least four of each kind")
+	if min(synthetic.Len(), members.Len(), others.Len()) < 4 {
+		return nil, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	guessed, spare := halves(others.Len(), m.Seed)
 	in := read(members, min(m.Rows, len(guessed)), m.Seed+1)

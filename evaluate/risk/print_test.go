@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestResultsAreMarked checks that results, printed or in JSON, state that they are not private and
-// contain the numbers.
+// TestResultsAreMarked checks that the text and the JSON of a result contain its numbers and state
+// that it is not private.
 func TestResultsAreMarked(t *testing.T) {
 	c := Closest{Members: []float64{3, 1, 2}, Others: []float64{4, 1}, CloserToMembers: 0.5}
 	a := Attack{Name: "distance", Members: 9, Others: 8, AUC: 0.625}

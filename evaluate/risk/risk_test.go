@@ -24,11 +24,11 @@ func cube(t *testing.T, n, dim int, seed uint64) *records.Table {
 	return d
 }
 
-// TestMembership checks that the attacks recognise the members of a generator that returns its
-// training records with a little noise, and not those of a generator that is independent of them.
-// With 200 members and 200 others, the area of random guesses has a standard deviation of 0.029.
-// The bound of 0.18 is six standard deviations, which gives fewer false alarms than one in 10⁸
-// seeds; the seeds are fixed.
+// TestMembership attacks two generators. One returns its training records with a little noise, and
+// the attacks must recognise its members. The other is independent of its training records, and the
+// attacks must fail. With 200 members and 200 others, the area of random guesses has a standard
+// deviation of 0.029. The bound of 0.18 is six standard deviations, which gives fewer false alarms
+// than one in 10⁸ seeds; the seeds are fixed.
 func TestMembership(t *testing.T) {
 	members, others := cube(t, 200, 4, 1), cube(t, 400, 4, 2)
 	rng := rand.New(rand.NewPCG(3, 1))

@@ -11,7 +11,7 @@ import (
 )
 
 // points holds records for computing distances. The distance of dense records is the mean over
-// columns of |a − b| on the scale of the schema, where different levels or classes count as 1. The
+// columns of |a − b| on the scale of the schema. Different levels or classes count as 1. The
 // distance of sets is Jaccard's.
 type points struct {
 	n      int
@@ -85,8 +85,8 @@ func (p *points) add(row []float32, blocks []records.Block) {
 	}
 }
 
-// distance returns the distance of a record of p from one of q. If it exceeds limit, the result is
-// any number above limit.
+// distance returns the distance of a record of p from a record of q. If it exceeds limit, the
+// result is any number above limit.
 func (p points) distance(i int, q points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestDistanceByHand checks, for many numbers of coordinates, that the loop by strides equals a
-// plain sum, and that its result exceeds a limit that the distance exceeds.
+// TestDistanceByHand checks the loop by strides for many numbers of coordinates. It must return the
+// plain sum. If the sum exceeds the limit, the result must exceed the limit, too.
 func TestDistanceByHand(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for dim := 1; dim < 70; dim++ {

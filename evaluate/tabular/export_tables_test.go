@@ -44,8 +44,8 @@ func made(t testing.TB) map[string][2]*records.Frame {
 	}
 }
 
-// odd returns a table with missing values, numbers on the edges of bins, a column that never
-// varies, a level that only some tables have, and columns that depend on each other.
+// odd returns a table with missing values, numbers on the edges of bins, a constant column, and
+// columns that depend on each other. Only some tables have one of the levels.
 func odd(t testing.TB, seed uint64, missing float64) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(

@@ -37,8 +37,9 @@ func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {
 	return out, nil
 }
 
-// Variation returns the total variation distance of the joint levels of each group of columns, with
-// numbers in bins between their public bounds and missing values as a level: 0 means identical.
+// Variation returns, for each group of columns, the total variation distance of their joint levels;
+// 0 means identical. Numbers are divided into bins between their public bounds, and a missing value
+// is a level.
 //
 // Errors: *[param.Error] for tables of different columns, or without records.
 // Guarantee: none; see the package.

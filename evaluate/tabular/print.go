@@ -35,12 +35,12 @@ func (p Pair) plain() pairJSON {
 		known(p.Association), p.Related}
 }
 
-// MarshalJSON writes the score with its caveat; one that is undefined is null.
+// MarshalJSON writes the score with its caveat; an undefined score is null.
 func (s Shape) MarshalJSON() ([]byte, error) {
 	return notprivate.JSON("score of a column", s.plain())
 }
 
-// MarshalJSON writes the score with its caveat; one that is undefined is null.
+// MarshalJSON writes the score with its caveat; an undefined score is null.
 func (p Pair) MarshalJSON() ([]byte, error) {
 	return notprivate.JSON("score of two columns", p.plain())
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestResultsAreMarked checks that results, printed or in JSON, state that they are not private,
-// also inside lists, and that an undefined score is no error.
+// TestResultsAreMarked checks that the text and the JSON of results state that they are not
+// private, also inside lists. An undefined score must not be an error.
 func TestResultsAreMarked(t *testing.T) {
 	q := Quality{Shapes: []Shape{{"age", "KSComplement", 0.9}}, Score: 0.5,
 		Pairs: []Pair{{Columns: [2]string{"a", "b"}, Score: math.NaN(), Real: math.Inf(1)}}}

@@ -27,7 +27,7 @@ type golden struct {
 	}
 }
 
-// near reports an error unless a score equals that of SDMetrics to within 1e-6.
+// near reports an error unless a score equals the score of SDMetrics to within 1e-6.
 func near(t *testing.T, what string, got float64, want *float64) {
 	t.Helper()
 	if want == nil {

@@ -2,8 +2,8 @@ package tabular
 
 import "math"
 
-// A Share is the fraction of all records that have one level, or whose number lies in [From, To);
-// the last bin includes its end.
+// A Share is the fraction of all records with one level, or with a number in [From, To). The last
+// bin includes its end.
 type Share struct {
 	Level    string // the level; empty for a bin
 	From, To float64
@@ -73,7 +73,7 @@ func (c column) place(v float64) float64 {
 	return (v - c.lo) / (c.hi - c.lo)
 }
 
-// coded returns the column as levels, of which the last is for missing values.
+// coded returns the column as levels. The last level is for missing values.
 func (c column) coded(bins int) (codes []int32, levels int) {
 	codes = make([]int32, c.len())
 	if !c.number {

@@ -213,7 +213,7 @@ func alike(path string, a, b *Table) error {
 			fmt.Sprintf("the columns %q, with the same bounds and levels", a.Columns()))
 	}
 	if a.Len() == 0 || b.Len() == 0 {
-		return param.New(path, min(a.Len(), b.Len()), "at least one record of each kind")
+		return param.New(path, "no records", "at least one record of each kind")
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestGroups(t *testing.T) {
 		}
 		seen[fmt.Sprint(g)] = true
 	}
-	// There are 56 groups of 3 out of 8 columns. The probability that 20,000 draws miss one of them is
+	// There are 56 groups of 3 out of 8 columns. The probability that 20,000 draws miss a group is
 	// 10^-154.
 	if len(groups) != 56 {
 		t.Errorf("%d groups", len(groups))
@@ -110,8 +110,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestQueriesAreCounts checks that an answer is a count of records, that the counts of two parts
-// add up to the count of all records, and that most queries count some records but not all.
+// TestQueriesAreCounts checks that an answer is a count of records. The counts of two parts must
+// add up to the count of all records. Most queries must count some records but not all.
 func TestQueriesAreCounts(t *testing.T) {
 	f := tables(t)["missing"][0]
 	whole := read(t, f)
@@ -157,8 +157,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestReadRefuses checks that records without columns and tables of different columns are refused,
-// and that a table prints as private.
+// TestReadRefuses checks that records without columns and tables of different columns are refused.
+// A table must print as private.
 func TestReadRefuses(t *testing.T) {
 	for _, d := range []records.Data{nil, must(records.FromItems(records.Sets(3, 3), nil)),
 		must(records.FromFlat(records.Image(2, 2), nil))} {

@@ -1,14 +1,14 @@
-// Command audit-ledger prints the bill of a saved privacy ledger: its guarantee, its price, the
-// most that an attacker could learn, and a program that recomputes the price with an independent
-// accountant.
+// Command audit-ledger prints the bill of a saved privacy ledger: its guarantee, its price, and
+// limits on the success of attacks. It also prints a program that recomputes the price with an
+// independent accountant.
 //
 //	go run ./examples/audit-ledger              the ledger of an imaginary training run
 //	go run ./examples/audit-ledger ledger.json  a ledger in a file, such as own-loop writes
 //	go run ./examples/audit-ledger -store DIR patients-2026  a ledger in a store, with its history
 //
-// The program only reads a store, which other processes may use at the same time.
+// The program only reads a store. Other processes may use the store at the same time.
 //
-// It takes seconds. The trade-off curve of a long run with sampling takes the longest.
+// It takes seconds; the trade-off curve of a long run with sampling takes the most time.
 package main
 
 import (

@@ -6,7 +6,7 @@
 //	go run ./examples/dpgm -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// It prints the price before it reads a record, the guarantee and the quality afterwards, and
+// It prints the price before it reads a record, and the guarantee and the quality afterwards. It
 // writes a picture and the generator.
 package main
 

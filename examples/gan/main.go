@@ -7,7 +7,7 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// It prints the price before it reads a record, the guarantee and the quality afterwards, and
+// It prints the price before it reads a record, and the guarantee and the quality afterwards. It
 // writes the generator. The folder of -out holds the checkpoint.
 package main
 

@@ -10,12 +10,12 @@
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
 // images to which the classifier gives another label; see package labelling.
 //
-// Training on files takes five minutes on two cores. -steps and -generators set longer runs, and
-// -checkpoint saves them, so that an interrupt loses little.
+// Training on files takes five minutes on two cores. -steps and -generators set longer runs.
+// -checkpoint saves their progress, so an interrupt loses little.
 //
-// It prints the bill before it reads a record and the guarantee afterwards, writes synthetic images
-// with labels (npz, a picture) and the generator, and reports how well classifiers trained on the
-// synthetic images classify real images.
+// It prints the bill before it reads a record, and the guarantee afterwards. It writes the
+// generator and synthetic images with labels (npz, a picture). Finally it trains classifiers on the
+// synthetic images and reports their accuracy on real images.
 package main
 
 import (

@@ -5,9 +5,9 @@ import (
 	"github.com/seed7ba64551/privgen/records/retouch"
 )
 
-// Generated pixels are never exactly black, since smooth features do not require it. Classifiers
-// that split at small values (trees) then learn properties that no real image has. The levels
-// between black and white are therefore stretched to [0, 1], which is post-processing. The values
+// Generated pixels are never exactly black, because smooth features do not require it. Classifiers
+// that split at small values (trees) then learn properties that real images lack. The levels
+// between black and white are therefore stretched to [0, 1]. This is post-processing. The values
 // 0.2 and 0.8 were chosen on drawn digits. Trees gain .1 to .3 in accuracy on drawn digits, and
 // also on drawn shapes, for which the values were not chosen. A convolutional network gains or
 // loses little.

@@ -1,12 +1,12 @@
 // Command mix publishes noisy mixtures of labelled digits and trains a classifier on the published
-// file, as anyone can who has the file.
+// file. Anyone with the file can do the same.
 //
 //	go run ./examples/mix                      on digits drawn by the program: a few seconds
 //	go run ./examples/mix -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// It prints the price before it reads a record, the guarantee and the accuracy afterwards, and
+// It prints the price before it reads a record, and the guarantee and the accuracy afterwards. It
 // writes the mixtures (mixtures.npz).
 package main
 

@@ -3,8 +3,8 @@
 //
 //	go run ./examples/own-loop                 a second
 //
-// It prints the coefficients and the guarantee, and saves the ledger, which
-// go run ./examples/audit-ledger out/own-loop-ledger.json explains.
+// It prints the coefficients and the guarantee, and saves the ledger in out/own-loop-ledger.json.
+// Command audit-ledger explains this file.
 package main
 
 import (

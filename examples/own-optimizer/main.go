@@ -1,5 +1,5 @@
-// Command own-optimizer trains a classifier of the library privately with a user-defined optimiser,
-// a learning rate that warms up and then falls, and a clip norm for each layer.
+// Command own-optimizer privately trains a classifier of the library with a user-defined optimiser.
+// The learning rate warms up and then falls, and each layer has its own clip norm.
 //
 //	go run ./examples/own-optimizer            a few seconds
 //

@@ -3,8 +3,8 @@
 //	go run ./examples/service          learn from examples/quickstart/people.csv and serve
 //	curl 'localhost:8080/rows.csv?n=5' in another terminal
 //
-// For your own table: -csv FILE, and -schema FILE as written by privgen draft. The ledger, the
-// checkpoint and the generator are kept in -folder, so that a restart spends nothing more.
+// For your own table, pass -csv FILE, and -schema FILE as written by privgen draft. The ledger, the
+// checkpoint and the generator are kept in -folder, so a restart spends nothing more.
 package main
 
 import (

@@ -12,7 +12,7 @@
 //
 //	noise of a step's mean gradient ≈ √(T·p)/s,     in units of the clip norm
 //
-// and each rule keeps this noise below a fixed fraction of 1: [Task.Steps] chooses T, [Task.Width]
+// and each rule keeps this noise below a fixed fraction of 1. [Task.Steps] chooses T, [Task.Width]
 // chooses p, and [Task.Features] chooses the length of a released mean. The fractions were fitted
 // on generated data of many shapes (docs/defaults.md), never on test data.
 package defaults

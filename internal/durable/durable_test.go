@@ -98,7 +98,7 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 	}
 }
 
-// TestLockDiesWithItsProcess kills the process that holds a lock, so that it cannot clean up.
+// TestLockDiesWithItsProcess kills the process that holds a lock, so the process cannot clean up.
 func TestLockDiesWithItsProcess(t *testing.T) {
 	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
 		_, err := durable.NewLock(path)
@@ -172,7 +172,7 @@ func TestMutexExcludes(t *testing.T) {
 	}()
 	unlock()
 	(<-got)()
-	if err := os.Remove(path); err != nil { // a has it open, but a lock on it excludes nobody now
+	if err := os.Remove(path); err != nil { // a has it open, but a lock on it has no effect now
 		t.Fatal(err)
 	}
 	unlockA, err := a.Lock(t.Context())

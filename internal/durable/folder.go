@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder makes a folder and those of its parents that are missing. It returns when their names
-// survive a power failure. An existing folder is not an error. Its name is synced too, because the
-// process that made the folder may have ended before it did so.
+// MakeFolder makes a folder and its missing parents. It returns when their names survive a power
+// failure. An existing folder is not an error. The name of an existing folder is synced too: the
+// process that made the folder may have ended before it synced the name.
 func MakeFolder(path string) error {
 	path = filepath.Clean(path)
 	up := filepath.Dir(path)

@@ -18,11 +18,10 @@ type Lock struct {
 	file *os.File
 }
 
-// NewLock locks a path. It does not wait. What is locked is a file next to the path, and Close
-// removes that file. A killed process may leave the file without a lock; the next NewLock then uses
-// it.
+// NewLock locks a path. It does not wait. It locks a file next to the path, and Close removes this
+// file. A killed process may leave the file without a lock; the next NewLock then uses it.
 //
-// Errors: ErrLocked; those of the file system; errors.ErrUnsupported if the system has no locks
+// Errors: ErrLocked; errors of the file system; errors.ErrUnsupported if the system has no locks
 // that end with their process.
 func NewLock(path string) (*Lock, error) {
 	name := path + lockSuffix

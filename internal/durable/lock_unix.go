@@ -32,8 +32,8 @@ func lockBy(flock func(fd int) error, f *os.File) error {
 	}
 }
 
-// closeAndRemove removes the file before it closes it, so that whoever opens the name later gets
-// another file.
+// closeAndRemove removes the file before it closes the file. A process that opens the name later
+// then gets another file.
 func closeAndRemove(f *os.File) error {
 	return errors.Join(removeIfThere(f.Name()), f.Close())
 }

@@ -21,8 +21,8 @@ func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
 // Lock waits for the lock until ctx ends. The function that it returns releases the lock.
 //
-// Errors: the context's; those of the file system; errors.ErrUnsupported if the system has no locks
-// that end with their process.
+// Errors: errors of the context and of the file system; errors.ErrUnsupported if the system has no
+// locks that end with their process.
 func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 	for {
 		f, err := m.open()
@@ -35,7 +35,7 @@ func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 		if current(f, m.path) {
 			return func() { _ = unlockFile(f); m.keep(f) }, nil
 		}
-		if err := f.Close(); err != nil { // the file was replaced; a lock on it excludes nobody
+		if err := f.Close(); err != nil { // the file was replaced; a lock on it has no effect
 			return nil, err
 		}
 	}
@@ -76,8 +76,8 @@ func (m *Mutex) Close() error {
 	return f.Close()
 }
 
-// waitLock locks f, or closes it and returns an error. The operating system does the waiting, which
-// is fair to all that wait.
+// waitLock locks f, or closes it and returns an error. The operating system does the waiting and
+// treats all waiting processes fairly.
 func waitLock(ctx context.Context, f *os.File) error {
 	if err := ctx.Err(); err != nil {
 		return errors.Join(err, f.Close())

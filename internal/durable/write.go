@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 )
 
-// tempSuffix, after a path, is the name of the file that WriteFile fills and then renames to the
-// path. The name is fixed, so that a killed process leaves at most one such file, and the next
-// write of the same path replaces it.
+// tempSuffix, after a path, is the name of a temporary file. WriteFile fills this file and then
+// renames it to the path. The name is fixed. So a killed process leaves at most one such file, and
+// the next write of the same path replaces it.
 const tempSuffix = ".tmp"
 
-// WriteFile replaces the file at path with what write writes. Until the new file is complete, a
+// WriteFile replaces the file at path with the output of write. Until the new file is complete, a
 // full disk, a crash or an error leaves the old one in place. Concurrent writers of one path must
 // hold a lock.
 //
-// Errors: those of the file system and of write; fs.ErrExist if path exists and is not a regular
+// Errors: errors of the file system and of write; fs.ErrExist if path exists and is not a regular
 // file.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if err := replaceable(path); err != nil {
@@ -83,5 +83,5 @@ func ignore(err, harmless error) error {
 	return err
 }
 
-// RemoveTemp removes what a killed process left of an unfinished WriteFile.
+// RemoveTemp removes the temporary file that a killed process may have left.
 func RemoveTemp(path string) error { return ignore(os.Remove(path+tempSuffix), fs.ErrNotExist) }

@@ -12,9 +12,9 @@ type schedule [15 * aes.BlockSize]byte
 const group = 4 * aes.BlockSize
 
 // counter is AES-256 in counter mode, four blocks at a time. It makes exactly the bytes of
-// cipher.NewCTR as long as the last eight bytes of the counter block do not wrap around. These
-// bytes hold the last sixteen bits of the chunk and 48 bits of block number. So neither do they
-// wrap around before 4 PiB, nor does one sub-stream run into the next.
+// cipher.NewCTR, provided that the last eight bytes of the counter block do not wrap around. These
+// bytes hold the last sixteen bits of the chunk and 48 bits of block number. So a sub-stream of
+// less than 4 PiB does not wrap around and does not run into the next sub-stream.
 type counter struct {
 	keys   *schedule
 	first  uint64 // the first eight bytes of the counter block, as they are in memory
@@ -47,8 +47,8 @@ func (c *counter) make(dst []byte) {
 	c.number += uint64(len(dst) / aes.BlockSize)
 }
 
-// Ahead describes keystream that is being made: the words that a stream will return next. A kernel
-// that implements the cipher computes them piece by piece during other work.
+// Ahead describes keystream that is being made: the next words of a stream. A kernel that
+// implements the cipher computes them piece by piece during other work.
 type Ahead struct {
 	Words []uint64 // the destination; nil if there is nothing to make
 	Made  int      // the number of words made so far, a multiple of eight
@@ -70,8 +70,8 @@ func (s *Stream) Ahead(words []uint64) Ahead {
 	return Ahead{Words: words, Schedule: &s.wide.keys[0], First: s.wide.first, Number: s.wide.number}
 }
 
-// Finish makes the remaining words of those that Ahead began, so that a.Words is complete, and
-// advances the stream past them. It must be the next call on the stream after Ahead.
+// Finish makes the words of a.Words that are not made yet, and advances the stream past a.Words. It
+// must be the next call on the stream after Ahead.
 func (s *Stream) Finish(a *Ahead) {
 	if a.Number != s.wide.number {
 		panic("entropy: words were made ahead of a stream that has advanced since")

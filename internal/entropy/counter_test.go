@@ -10,8 +10,8 @@ import (
 )
 
 // TestVectorCipherIsAES compares the vector cipher with crypto/aes for random keys and counter
-// blocks. The keystream is read in pieces of random length, so that every remainder of a group of
-// blocks occurs.
+// blocks. The keystream is read in pieces of random length, so every remainder of a group of blocks
+// occurs.
 func TestVectorCipherIsAES(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 300 {
@@ -96,9 +96,8 @@ func TestStreamsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// TestWordsAheadAreTheNextWords: the words that Ahead and Finish make are those that the stream
-// would return next, however many of them were made ahead. A call of Ahead without Finish changes
-// nothing.
+// TestWordsAheadAreTheNextWords: Ahead and Finish make the words that the stream would return next,
+// for any number of words made ahead. A call of Ahead without Finish changes nothing.
 func TestWordsAheadAreTheNextWords(t *testing.T) {
 	source, err := Seeded(10)
 	if err != nil {

@@ -49,12 +49,12 @@ func New() (*Source, error) {
 	return fromKey(key)
 }
 
-// Keyed returns a source with a given key. The key was drawn from the operating system elsewhere,
-// so that several processes can draw shares of one secret.
+// Keyed returns a source with a given key. The caller has drawn the key from the operating system.
+// Several processes can use one key to draw shares of one secret.
 func Keyed(key [32]byte) (*Source, error) { return fromKey(key) }
 
-// Seeded returns a source that anyone who knows the seed can replay. It is for tests: noise drawn
-// from it protects no record.
+// Seeded returns a source that anyone with the seed can replay. It is for tests: noise drawn from
+// it protects no record.
 func Seeded(seed uint64) (*Source, error) {
 	var text [16]byte
 	copy(text[:], "test-key")
@@ -66,8 +66,8 @@ func Seeded(seed uint64) (*Source, error) {
 	return s, err
 }
 
-// Renumbered is like Seeded, but renumbers the rows. Two data sets, one of which has one more
-// record in the middle, can then draw the same words for all other rows. A nil number changes
+// Renumbered is like Seeded, but renumbers the rows. Suppose that one of two data sets has one more
+// record in the middle. Both can then draw the same words for all other rows. A nil number changes
 // nothing.
 func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
 	s, err := Seeded(seed)

@@ -45,8 +45,8 @@ func TestStreamsDiffer(t *testing.T) {
 	add("another run", first(mustNew(t).Stream(Noise, 0, 0)))
 }
 
-// TestCounterBlocksNeverMeet: the fields do not overlap, so that no two sub-streams can share a
-// block within 2^48 blocks of their beginnings.
+// TestCounterBlocksNeverMeet: the fields do not overlap, so no two sub-streams can share a block
+// within 2^48 blocks of their beginnings.
 func TestCounterBlocksNeverMeet(t *testing.T) {
 	var all, none [aes.BlockSize]byte
 	counterBlock(&all, 0xff, maxID, 1<<32-1)

@@ -57,8 +57,8 @@ func (s *Stream) Fill(dst []byte) {
 // zeros is encrypted to get the keystream. It is never written.
 var zeros [8 * Buffer]byte
 
-// FillWords overwrites dst with fresh keystream. The byte order is that of the machine, which makes
-// no difference to independent uniform words.
+// FillWords overwrites dst with fresh keystream. The byte order depends on the machine. It makes no
+// difference to independent uniform words.
 func (s *Stream) FillWords(dst []uint64) {
 	s.Fill(bytesOf(dst))
 }

@@ -15,7 +15,7 @@ type Release struct {
 	Grid    []float64   // the public grid of each part
 	Inputs  [][]float64 // the exact values, which are private
 	Outputs [][]float64 // the released values; a tap may overwrite them
-	Inexact bool        // inputs are float32 sums; those of neighbours agree only up to rounding
+	Inexact bool        // inputs are float32 sums; sums of neighbours agree only up to rounding
 }
 
 // Sample is one Poisson sample.

@@ -1,5 +1,5 @@
-// Package enum gives names to the values of integer types, so that all types with names are
-// printed, written and read in the same way.
+// Package enum gives names to the values of integer types. All types with names are printed,
+// written and read in the same way.
 package enum
 
 import (

@@ -11,11 +11,10 @@ type Measurement struct {
 	Attributes []int     // ascending
 	Values     []float64 // counts; the last attribute varies fastest
 	Std        float64   // standard deviation of the noise on each value
-	// Parts holds, for each value, the number of noisy numbers of which it is the sum; nil means 1
-	// each.
+	// Parts holds, for each value, the number of noisy numbers in its sum; nil means 1 each.
 	Parts []float64
-	// Merged holds, for each cell of the attributes, the index of the value to which the cell is
-	// added; nil means that every cell has its own value.
+	// Merged holds, for each cell of the attributes, the index of the value that includes the cell;
+	// nil means that every cell has its own value.
 	Merged []int32
 }
 
@@ -48,8 +47,8 @@ func (m *Model) Extended(groups ...[]int) *Model {
 // loss's gradient from the factors. Momentum, which is reset whenever the loss grows, reduces the
 // number of steps. The rate at which a cell converges is proportional to its probability, and the
 // largest cell determines the longest stable step. So the first quarter of the passes weights each
-// table by the inverse of its largest cell, which makes fine tables converge as fast as coarse
-// ones. Errors: ctx.Err().
+// table by the inverse of its largest cell. Fine tables then converge as fast as coarse tables.
+// Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil

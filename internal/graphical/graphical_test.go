@@ -104,8 +104,8 @@ func bayes(d Domain, law []float64, a, value int, p float64) []float64 {
 	return out
 }
 
-// TestTreesAreJunctionTrees: every group is within a clique, and cliques that share an attribute
-// are connected by cliques that contain this attribute.
+// TestTreesAreJunctionTrees checks that every group is within a clique. Cliques that share an
+// attribute must be connected by cliques that contain this attribute.
 func TestTreesAreJunctionTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for range 300 {
@@ -200,8 +200,8 @@ func TestFitsMergedCells(t *testing.T) {
 	}
 }
 
-// TestDrawsFollowTheLaw: the counts of each clique differ from their expectations by at most six
-// standard deviations of independent draws, and by at most one where rows are stratified in one
+// TestDrawsFollowTheLaw compares the counts of each clique with their expectations. They may differ
+// by six standard deviations of independent draws, and by one where rows are stratified in one
 // step. The false-alarm rate of the whole test is below 1e-6.
 func TestDrawsFollowTheLaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))

@@ -135,7 +135,8 @@ func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, floa
 }
 
 // Weighted returns the model given an observation, and the probability of the observation. weights
-// holds the probability of the observation given each cell of some attributes, which are ascending.
+// holds the probability of the observation given each cell of the attributes. The attributes must
+// be ascending.
 func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
 	theta := make([]float64, len(weights))
 	for v, w := range weights {
@@ -228,9 +229,9 @@ func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 	return out
 }
 
-// stratified appends n of the cells to picks, by systematic sampling: the range of probabilities is
-// divided into n equal parts, and one cell is picked from each part, at the same random position in
-// all parts.
+// stratified appends n of the cells to picks, by systematic sampling. The range of probabilities is
+// divided into n equal parts. One cell is picked from each part, at the same random position in all
+// parts.
 func stratified(rng *rand.Rand, p []float64, cells []int32, n int, picks []int32) []int32 {
 	u, total := rng.Float64(), 0.0
 	last := cells[0]

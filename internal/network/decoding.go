@@ -175,7 +175,8 @@ func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchit
 	if sizer, ok := a.(models.GeneratorSizer); ok {
 		params, bytes := sizer.GeneratorSize(latent, Heads(s))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return nil, synth.Malformed(fmt.Errorf("%d and %d bytes: want %d parameters and %d bytes of state",
+			return nil, synth.Malformed(fmt.Errorf("%d bytes of parameters and %d bytes of state: "+
+				"want %d parameters of 4 bytes and %d bytes of state",
 				len(data), len(state), params, bytes))
 		}
 	}

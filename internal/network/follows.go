@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// CheckFollows returns an error if a plan that starts from the records of an earlier system is run
-// without that system.
+// CheckFollows returns an error if a plan needs the records of an earlier system but runs without
+// this system.
 //
 // Errors: *param.Error.
 func CheckFollows(path string, follows bool, r *synth.Run) error {

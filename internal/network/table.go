@@ -41,8 +41,8 @@ func levelsOf(c records.Column) int {
 // of a network, records.DecodeFlat decodes the result to valid rows.
 //
 // Columns are drawn independently given the probabilities. So a feature that is linear in each
-// column, such as the fraction of records with a given pair of levels, has the same mean over drawn
-// rows as over the probabilities.
+// column has the same mean over drawn rows as over the probabilities. An example is the fraction of
+// records with a given pair of levels.
 //
 // Shapes: flat holds whole rows; blocks are the result of TableBlocks.
 func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
@@ -55,8 +55,8 @@ func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 }
 
 // reach is the distance from an end of its range within which a number is moved to the end. A
-// network's numbers come close to the bounds but never reach them, whereas many real columns are
-// mostly at a bound, such as amounts of zero or rates of one.
+// network's numbers come close to the bounds but never reach them. Many real columns are mostly at
+// a bound, such as amounts of zero or rates of one.
 const reach = 0.01
 
 // tableSampler draws the values of rows, one row after another.

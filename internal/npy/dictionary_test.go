@@ -6,7 +6,7 @@ import (
 )
 
 // FuzzEntry compares entry with regular expressions that define the form of an entry. entry does
-// not use package regexp, so that programs do not have to link it.
+// not use package regexp, so programs do not have to link it.
 func FuzzEntry(f *testing.F) {
 	for _, s := range []string{"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
 		"'descr':'f8''descr' : '|b1'", "'descr':x'descr':'<f4'", "'descr': '<<f4'", "'descr': 'f4",

@@ -34,14 +34,15 @@ func ReadHeader(r io.Reader) (Header, error) {
 		return Header{}, err
 	}
 	if string(fixed[:6]) != "\x93NUMPY" || fixed[6] < 1 || fixed[6] > 3 {
-		return Header{}, fmt.Errorf("%w: it is not in npy format", ErrHeader)
+		return Header{}, fmt.Errorf("%w: it is not in npy format of version 1 to 3", ErrHeader)
 	}
 	length, err := headerLength(r, fixed[6])
 	if err != nil {
 		return Header{}, err
 	}
 	if length > maxHeader {
-		return Header{}, fmt.Errorf("%w: its header is oversized", ErrHeader)
+		return Header{}, fmt.Errorf("%w: its header has %d bytes; want at most %d", ErrHeader, length,
+			maxHeader)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -49,7 +50,8 @@ func ReadHeader(r io.Reader) (Header, error) {
 	}
 	h, ok := parse(string(text))
 	if !ok {
-		return Header{}, fmt.Errorf("%w: its header names an unsupported type or order", ErrHeader)
+		return Header{}, fmt.Errorf("%w: its header names an unsupported type or order; want numbers "+
+			"or booleans in C order", ErrHeader)
 	}
 	return h, nil
 }

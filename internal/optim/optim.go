@@ -19,7 +19,7 @@ import (
 // Rule is the rule by which a gradient changes a parameter.
 type Rule int
 
-// These are the rules. Unset is invalid: a configuration must choose one of the others.
+// These are the rules. Unset is invalid: a configuration must choose another rule.
 const (
 	Unset Rule = iota
 	SGD

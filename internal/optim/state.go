@@ -2,11 +2,9 @@ package optim
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math"
 )
-
-var errState = errors.New("optim: a state of the wrong length or form")
 
 // AppendState appends the step number and the moments, from which an optimiser of the same size can
 // continue.
@@ -24,22 +22,22 @@ func (s *State) AppendState(dst []byte) []byte {
 func (s *State) StateLen() int { return 8 + 4*(len(s.m)+len(s.v)) }
 
 // SetState restores the state that AppendState wrote. Errors: an error for a state of another
-// length, with a moment that is not finite, or with a step number that is negative or above 2³¹−1.
+// length, with a moment that is not finite, or with a step number outside [0, 2³¹−1].
 func (s *State) SetState(state []byte) error {
 	if len(state) != s.StateLen() {
-		return errState
+		return fmt.Errorf("optim: the state has %d bytes; want %d", len(state), s.StateLen())
 	}
 	step := int64(binary.LittleEndian.Uint64(state))
 	values := make([]float32, (len(state)-8)/4)
 	for i := range values {
 		x := math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return errState
+			return fmt.Errorf("optim: the state has the moment %v; want a finite number", x)
 		}
 		values[i] = x
 	}
 	if step < 0 || step > math.MaxInt32 {
-		return errState
+		return fmt.Errorf("optim: the state has step number %d; want 0 to %d", step, math.MaxInt32)
 	}
 	s.t = int(step)
 	copy(s.v, values[copy(s.m, values):])

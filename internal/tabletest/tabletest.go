@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Must returns a function that returns v, or that ends the test if err is not nil.
+// Must returns a function. The function returns v, or ends the test if err is not nil.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -11,9 +11,9 @@
 // is not applied, and images are not scaled: scale them beforehand.
 //
 // Every file is read separately. A file that is damaged, too long, or an image of another size
-// becomes a record of zeros, so that no file affects how others are read. [Check] lists these
+// becomes a record of zeros. So no file affects how other files are read. [Check] lists these
 // files.
 //
-// This package is separate from package records, so that programs that read no images do not link
-// the decoders.
+// This package is separate from package records, so programs without images do not link the
+// decoders.
 package images

@@ -23,8 +23,8 @@ import (
 // plus 16 bytes for each coordinate of a record.
 //
 // Errors: [records.ErrFormat] if a class has no folder; *[records.LimitError] if the records hold
-// too many values for the files' size; *[param.Error] for a schema that is not of images, or with a
-// class whose name cannot be the name of a folder; those of the file system.
+// too many values for the files' size; *[param.Error] for a schema that is not of images, or if
+// the name of a class cannot be the name of a folder; errors of the file system.
 func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
 	var levels []uint8
 	var labels []int32
@@ -42,10 +42,10 @@ func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*reco
 }
 
 // Check reports the files of a folder that ReadFolder reads as zeros. It lists the first ten, each
-// by its class and its number within the class, both counted from 0, and states how many there are.
-// The report is as private as the records.
+// by its class and its number within the class, both counted from 0. It also states the number of
+// all such files. The report is as private as the records.
 //
-// Errors: [records.ErrFormat] if there are such files; those of [ReadFolder].
+// Errors: [records.ErrFormat] if there are such files; see also [ReadFolder].
 func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 	const most = 10
 	var names []string
@@ -77,7 +77,7 @@ type found struct {
 
 // each reads all files of a folder.
 func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) error) error {
-	if err := check(folder, s, limits); err != nil {
+	if err := check("images.ReadFolder", folder, s, limits); err != nil {
 		return err
 	}
 	names := s.ClassNames()
@@ -106,16 +106,16 @@ func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) e
 	return nil
 }
 
-func check(folder fs.FS, s records.Schema, limits records.Limits) error {
+func check(path string, folder fs.FS, s records.Schema, limits records.Limits) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
 	var c param.Checker
 	c.Add(limits.Validate())
-	c.OK(folder != nil, "images.ReadFolder.folder", nil, "a folder, such as os.DirFS")
-	c.OK(s.IsImage(), "images.ReadFolder.schema", s.String(), "images")
+	c.OK(folder != nil, path+".folder", nil, "a folder, such as os.DirFS")
+	c.OK(s.IsImage(), path+".schema", s.String(), "images")
 	for _, name := range s.ClassNames() {
-		c.OK(isFolderName(name), "images.ReadFolder classes", fmt.Sprintf("%.40q", name),
+		c.OK(isFolderName(name), path+" classes", fmt.Sprintf("%.40q", name),
 			"a name that a folder can have on every system")
 	}
 	return c.Err()
@@ -153,8 +153,8 @@ type input struct {
 	levels []uint8
 }
 
-// read returns the record of one file, or zeros and the reason in odd. Errors are those of the file
-// system, or a LimitError if the files so far hold too many values.
+// read returns the record of one file, or zeros and the reason in odd. It returns errors of the
+// file system, and a LimitError if the files so far hold too many values.
 func (in *input) read(name string) (levels []uint8, odd string, err error) {
 	in.levels = append(in.levels[:0], make([]uint8, in.schema.Dim())...)
 	text, odd, err := in.open(name)

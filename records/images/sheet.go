@@ -21,8 +21,8 @@ const pictureGap = 2
 // WritePNG writes images as one picture with the given number of images in a row. If the schema has
 // classes, images are ordered by class, and each class begins a new row.
 //
-// Errors: *param.Error for records that are not images, for an across that is not positive, and for
-// a picture of more than 2^28 pixels; the writer's.
+// Errors: *param.Error for records that are not images, if across is not positive, and for a
+// picture of more than 2^28 pixels; the writer's.
 func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
 	k.OK(t != nil && t.Schema().IsImage(), "images.WritePNG.t", "other records", "images")

@@ -15,16 +15,16 @@ import (
 
 // WriteFolder writes every record as a PNG file, in colour or in grey, such as "cat/000012.png". It
 // creates a folder for each class and rounds values to the nearest of 256 levels. It is an error if
-// a file exists already, so that two tables are never mixed.
+// a file exists already, so two tables are never mixed.
 //
-// Errors: *[param.Error] for records that are not images, and for classes whose names cannot be the
-// names of folders; those of the file system.
+// Errors: *[param.Error] for records that are not images, and if the name of a class cannot be the
+// name of a folder; errors of the file system.
 func WriteFolder(folder string, t *records.Table) error {
 	if t == nil {
 		return param.New("images.WriteFolder", nil, "records")
 	}
 	s := t.Schema()
-	if err := check(os.DirFS(folder), s, records.Limits{}); err != nil {
+	if err := check("images.WriteFolder", os.DirFS(folder), s, records.Limits{}); err != nil {
 		return err
 	}
 	names := s.ClassNames()

@@ -26,7 +26,7 @@ func (c Contrast) Validate() error {
 
 // Apply returns stretched copies of grey images, with their labels.
 //
-// Errors: *[param.Error] for records that are not grey images, and those of Validate.
+// Errors: *[param.Error] for records that are not grey images; see also Validate.
 func (c Contrast) Apply(t *records.Table) (*records.Table, error) {
 	var k param.Checker
 	k.Add(c.Validate())

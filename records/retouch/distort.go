@@ -11,15 +11,15 @@ import (
 )
 
 // Distortion moves the pixels of grey images a little, with a separate random movement for each
-// image: it turns, scales, shears and shifts the image, and displaces its parts smoothly.
+// image. It turns, scales, shears and shifts the image, and displaces its parts smoothly.
 // Classifiers that learn from distorted synthetic images recognise real ones better.
 //
 // It is meant for images whose class does not change under such movements, such as digits. It is
 // also meant for released images: distorting private images protects no one.
 type Distortion struct {
 	// Strength is in units of the usual amount. At 1 an image of 28×28 pixels is turned by 0.2
-	// radians, scaled by a tenth, sheared by 0.2 and shifted by one pixel, and its parts are displaced
-	// by one more pixel. All amounts are standard deviations.
+	// radians, scaled by a tenth, sheared by 0.2 and shifted by one pixel. Its parts are displaced by
+	// one more pixel. All amounts are standard deviations.
 	Strength float64
 	Seed     uint64
 }
@@ -28,8 +28,7 @@ const mostStrength = 10
 
 // Apply returns distorted copies of grey images, with their labels.
 //
-// Errors: *[param.Error] for records that are not grey images, or for a strength that is negative
-// or greater than 10.
+// Errors: *[param.Error] for records that are not grey images, or for a strength outside [0, 10].
 func (d Distortion) Apply(t *records.Table) (*records.Table, error) {
 	s := t.Schema()
 	var k param.Checker

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestDistortionsAreSmallMovements: an image of one grey level does not change, a spot moves by
-// about the stated amount, and grey levels stay within the range of the image's levels.
+// TestDistortionsAreSmallMovements checks that an image of one grey level does not change, and that
+// a spot moves by about the stated amount. Grey levels must stay within the range of the image's
+// levels.
 func TestDistortionsAreSmallMovements(t *testing.T) {
 	const side, n = 28, 2000
 	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),

@@ -23,9 +23,9 @@ import (
 //
 // Shapes: the first axis counts records, the others multiply to the schema's dimension. labels has
 // one entry for each record if the schema has classes, otherwise none.
-// Errors: *[param.Error] for a tensor that is not float32, is masked, is
-// not laid out row after row without gaps (a transposed or sliced view; call
-// Materialize first), or has another shape.
+// Errors: *[param.Error] for a tensor that is masked, is not float32 or has another shape, and for
+// a transposed or sliced view, whose rows are not one after another. Call Materialize for a view
+// first.
 func FromDense(s records.Schema, d *tensor.Dense, labels ...int32) (t *records.Table, err error) {
 	defer recoverTensor(&err)
 	if err := s.Validate(); err != nil {

@@ -16,12 +16,12 @@ import (
 type Config struct {
 	Schema records.Schema // of tables
 	Budget accountant.Budget
-	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all counts together; 0 is
-	// for the smallest one that the budget allows.
+	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all counts together; 0
+	// is for the smallest multiplier that the budget allows.
 	NoiseMultiplier float64
 	Bins            int // of each column of numbers, between its public bounds; 0 for 10
-	// Methods names the classifiers, with names that [Methods] lists; nil for all of them if the
-	// schema has classes, an empty list for none.
+	// Methods lists names of classifiers, see [Methods]; nil for all of them if the schema has
+	// classes, an empty list for none.
 	Methods []string
 	Seed    uint64 // of the training of classifiers
 }
@@ -33,10 +33,10 @@ const (
 	boosting = "gradient boosting"
 )
 
-// Methods returns the names of the classifiers that can be used, which are all from package
-// evaluate/classify: logistic regression, a random forest of 50 trees of depth 12, and gradient
-// boosting of 50 stages. A release requires that each record is classified separately, so no other
-// classifiers are offered.
+// Methods returns the names of the available classifiers of package evaluate/classify. They are
+// logistic regression, a random forest of 50 trees of depth 12, and gradient boosting of 50 stages.
+// A release requires that each record is classified separately, so no other classifiers are
+// offered.
 func Methods() []string { return []string{logistic, forest, boosting} }
 
 func method(name string, seed uint64) classify.Method {

@@ -94,8 +94,8 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 }
 
 // TestPersons replays a release by person on neighbouring data sets in which a person with several
-// rows is added, removed or replaced. It checks too that a plan for rows refuses persons, and that
-// one for persons refuses rows and a ledger of records.
+// rows is added, removed or replaced. A plan for rows must refuse persons. A plan for persons must
+// refuse rows and a ledger of records.
 func TestPersons(t *testing.T) {
 	fake := synthetic(t)
 	for _, r := range relations {
@@ -177,8 +177,9 @@ func rows() (list [][]any) {
 	return append(list, []any{1, 0, "y", "a", false, "q"}, []any{2, 1e9, "x", "c", true, "p"})
 }
 
-// TestSensitivityByBruteForce adds each record of a list to no record and to one other, or replaces
-// it by many others, and checks that the recorded inputs are no farther apart than declared.
+// TestSensitivityByBruteForce adds each record of a list to an empty data set and to another
+// record, or replaces it by many others. The recorded inputs must be no farther apart than
+// declared.
 func TestSensitivityByBruteForce(t *testing.T) {
 	fake := synthetic(t)
 	frame := func(rows ...[]any) records.Data {
@@ -210,8 +211,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestTheStatedSensitivityIsAttained checks that no more noise is added than necessary, with two
-// records that differ in every column, one of which the classifier classifies correctly.
+// TestTheStatedSensitivityIsAttained checks that no more noise is added than necessary. It uses two
+// records that differ in every column. The classifier classifies one of them correctly.
 func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	fake := synthetic(t)
 	for _, r := range relations {
@@ -253,8 +254,8 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	}
 }
 
-// TestFiguresWithoutNoise checks that with a budget so large that there is almost no noise, the
-// figures are those that packages tabular and classify compute.
+// TestFiguresWithoutNoise uses a budget so large that there is almost no noise. The figures must
+// equal the figures of packages tabular and classify.
 func TestFiguresWithoutNoise(t *testing.T) {
 	source := demo.TableSource{Records: 600, Numbers: 3, Choices: 2, Levels: 5, Flags: 1, Classes: 2,
 		Seed: 3, Draw: 1}
@@ -318,11 +319,11 @@ func TestFiguresWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestTheNoiseIsStated checks that for synthetic records that fit perfectly, each figure is below 1
-// by the stated noise, on average over 200 releases. For a column of three cells that average has a
-// standard deviation of 0.031·noise, since that of half the sum of three absolute normal variables
-// is 0.44 of its mean. For more cells it is smaller. So 0.2·noise is six standard deviations: fewer
-// than one false alarm in 10⁷ runs.
+// TestTheNoiseIsStated uses synthetic records that fit perfectly. On average over 200 releases,
+// each figure must be below 1 by the stated noise. For a column of three cells this average has a
+// standard deviation of 0.031·noise. Half the sum of three absolute normal variables has a standard
+// deviation of 0.44 times its mean. For more cells it is smaller. So 0.2·noise is six standard
+// deviations: fewer than one false alarm in 10⁷ runs.
 func TestTheNoiseIsStated(t *testing.T) {
 	fake := synthetic(t)
 	copies := copied(t, fake.Take(order(fake.Len(), 400)))
@@ -453,7 +454,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// late is a context that ends as soon as something is on the ledger.
+// late is a context that ends when something is on the ledger.
 type late struct {
 	context.Context
 	ledger *accountant.Ledger
@@ -466,8 +467,8 @@ func (c late) Err() error {
 	return nil
 }
 
-// TestReservedBeforeRecordsAreRead checks that a release which is cancelled before it has read the
-// records has paid for them, and gets no refund.
+// TestReservedBeforeRecordsAreRead cancels a release before it has read the records. The release
+// must have paid its full price and get no refund.
 func TestReservedBeforeRecordsAreRead(t *testing.T) {
 	fake := synthetic(t)
 	c := config(t, accountant.AddOrRemoveOne)

@@ -31,11 +31,10 @@ type Plan struct {
 // even less would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
-// Plan chooses what the configuration leaves open and prices the release.
+// Plan chooses the settings that the configuration leaves open and prices the release.
 //
-// Guarantee: the plan's event is the one that Release reserves and spends. Errors: those of
-// Validate, and accountant.ErrBudgetExceeded if the given noise multiplier costs more than the
-// budget.
+// Guarantee: Release reserves and spends exactly the plan's event. Errors: all errors of Validate,
+// and accountant.ErrBudgetExceeded if the given noise multiplier costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -79,10 +78,10 @@ func event(noiseMultiplier float64) accountant.Event {
 }
 
 // sensitivity returns the largest L2 distance by which one record changes the counts. A record is
-// in one cell of every column, and each classifier counts it if it classifies it correctly. Adding
-// or removing a record changes each of these counts by at most 1. Replacing it changes two counts
-// in every column and each classifier's count by at most 1. For persons, whose rows have weights
-// that add up to 1, the same bounds hold: see records.RowsOf.
+// in one cell of every column, and in the count of each classifier that classifies it correctly.
+// Adding or removing a record changes each of these counts by at most 1. Replacing it changes two
+// counts in every column and each classifier's count by at most 1. The same bounds hold for
+// persons, because the weights of a person's rows add up to 1; see records.RowsOf.
 func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -138,8 +137,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		c.Seed, p.Total})
 }
 
-// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted. Errors:
-// those of Config.Plan.
+// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted. Errors: see
+// Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

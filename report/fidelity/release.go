@@ -21,9 +21,10 @@ var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
 // trained is the largest number of synthetic records that classifiers learn from.
 const trained = 10_000
 
-// Release runs a plan on private records. They may be those that the synthetic ones were made from,
-// or others, such as held-out ones. The ledger must be the one of these records. Classifiers may
-// score slightly better on the records that the generator was trained on than on others.
+// Release runs a plan on private records. They may be the records from which the synthetic ones
+// were made, or others, such as held-out records. The ledger must belong to these records.
+// Classifiers may score slightly better on the records that the generator was trained on than on
+// others.
 //
 // If the data are persons (records.GroupBy), the rows of each person together count as one record,
 // and the figures describe the average row of each person.
@@ -31,12 +32,12 @@ const trained = 10_000
 // The synthetic records are public: they have been or will be released, and depend on the real
 // ones only through that release.
 //
-// Guarantee: the figures are a function of one release of noisy counts, recorded on the ledger; the
-// event is the plan's, noise of the exact class. It is reserved before any real record is read, and
-// a cancelled run gets no refund. Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *param.Error for a plan not made by Config.Plan, for data other than tables, for synthetic
-// records that are the real ones, and for a ledger whose unit the data do not support. No error
-// depends on a record's value.
+// Guarantee: the figures are a function of one release of noisy counts, recorded on the ledger. The
+// event is the plan's, with noise of the exact class. It is reserved before any real record is
+// read, and a cancelled run gets no refund. Errors: ErrSchema, accountant.ErrBudgetExceeded,
+// ctx.Err(); *param.Error for a plan not made by Config.Plan, for data other than tables, for real
+// records given as synthetic ones, and for a ledger with a unit that the data do not support. No
+// error depends on a record's value.
 func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	ledger *accountant.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
@@ -156,11 +157,11 @@ func (p *Plan) train(public *records.Frame) ([]*classify.Classifier, error) {
 // checkEvery is the number of records read between two checks of the context.
 const checkEvery = 1024
 
-// count adds up the records' counts exactly. Each record is classified separately, so that the
-// class of one cannot depend on another.
+// count adds up the records' counts exactly. Each record is classified separately, so its class
+// cannot depend on another record.
 func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Shares,
 	classifiers []*classify.Classifier) (*mechanism.FixedSum, error) {
-	// so that every count is a whole number of grid steps
+	// With a grid of at most 1, every count is a whole number of grid steps.
 	grid := min(mechanism.CountGrid(p.Std, p.Config.Schema.RowsPerPerson() > 0), 1)
 	sum := mechanism.NewFixedSum(p.Cells, grid)
 	histograms := p.Config.histograms()

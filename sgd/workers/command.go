@@ -18,19 +18,19 @@ func Command(k mechanism.Key, command func() *exec.Cmd) func(context.Context) (i
 		cmd := command()
 		in, err := cmd.StdinPipe()
 		if err != nil {
-			return nil, fmt.Errorf("workers: %w", err)
+			return nil, fmt.Errorf("workers.Command: %w", err)
 		}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
-			return nil, fmt.Errorf("workers: %w", err)
+			return nil, fmt.Errorf("workers.Command: %w", err)
 		}
 		if err := cmd.Start(); err != nil {
-			return nil, fmt.Errorf("workers: %w", err)
+			return nil, fmt.Errorf("workers.Command: %w", err)
 		}
 		p := &process{in, out, cmd}
 		if _, err := in.Write(k.Secret()); err != nil {
 			_ = p.Close()
-			return nil, fmt.Errorf("workers: %w", err)
+			return nil, fmt.Errorf("workers.Command: %w", err)
 		}
 		return p, nil
 	}

@@ -213,7 +213,8 @@ func (d deadly) Write(b []byte) (int, error) {
 }
 
 // TestKilledWorkers: worker processes are killed at random moments of many steps. The run continues
-// with new processes. Its parameters, steps and ledger entries are those of a single process.
+// with new processes. Its parameters, steps and ledger entries equal the results of a single
+// process.
 func TestKilledWorkers(t *testing.T) {
 	data, c := people(120), config(15)
 	want := alone(t, c, data)

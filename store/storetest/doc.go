@@ -9,7 +9,7 @@
 //		storetest.Kill(t, subject, storetest.Load{Kills: 12, Processes: 4, Reservations: 60})
 //	}
 //
-// The first half of Run tests journals through their interface: what Append compares and
-// guarantees, where Read begins, and what a trimmed journal still contains. The second half tests
+// The first half of Run tests journals through their interface: the comparisons and guarantees of
+// Append, the beginning of Read, and the content of a trimmed journal. The second half tests
 // ledgers on the backend. There it opens one journal several times, as several processes would.
 package storetest

@@ -352,8 +352,8 @@ func testTrim(t *testing.T, p *place) {
 	}
 }
 
-// testLatest checks that a ledger begins to read at the line with this number, if the journal can
-// find the last snapshot by itself. 0 means that there must be no line.
+// testLatest checks that a ledger begins to read at the line with the number want. It does so only
+// for journals that can find the last snapshot by themselves. 0 means that there must be no line.
 func testLatest(t *testing.T, j accountant.Journal, want uint64) {
 	t.Helper()
 	s, ok := j.(accountant.Snapshotter)

@@ -23,8 +23,8 @@ type Load struct {
 	Kills        int // the number of kills, at random moments
 	Processes    int // the number of processes that run at once
 	Reservations int // the number of reservations that each process makes
-	// Disturb, if set, is called after the first kill and then after every ten, for example to stop
-	// and restart a server. Processes then repeat requests that failed.
+	// Disturb, if set, is called after the first kill and then after every ten kills. It may, for
+	// example, stop and restart a server. Processes then repeat requests that failed.
 	Disturb func()
 }
 
@@ -39,7 +39,7 @@ const (
 // Kill starts processes that make reservations in one budget and draw from them. It kills the
 // processes at random moments and starts them again. Files outside the store record the answers
 // that the processes got. Whenever the ledger is opened, it must contain every confirmed
-// reservation and count every drawn use as taken, no use may have been drawn twice, and the cost
+// reservation and count every drawn use as taken. No use may have been drawn twice, and the cost
 // must be within the budget. A child process runs the whole test function that calls Kill.
 func Kill(t *testing.T, s Subject, m Load) {
 	t.Helper()
@@ -171,7 +171,7 @@ func (k *killing) start(t *testing.T, number int) *exec.Cmd {
 	return cmd
 }
 
-// traced is what the processes recorded.
+// traced holds the records made by the processes.
 type traced struct {
 	reserved map[string]int // the uses of confirmed reservations, by ID
 	drawn    map[string]int // the uses that were handed out, by ID

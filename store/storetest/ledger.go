@@ -168,8 +168,8 @@ func same(t *testing.T, all ...*accountant.Ledger) {
 	}
 }
 
-// testBudget makes reservations through many handles until nothing fits. Together they must get as
-// many as one ledger.
+// testBudget makes reservations through many handles until nothing fits. Together they must get the
+// same number of uses as a single ledger.
 func testBudget(t *testing.T, p *place) {
 	const handles = 5
 	terms := accountant.Terms{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}
@@ -210,8 +210,8 @@ func testBudget(t *testing.T, p *place) {
 	}
 }
 
-// testUses takes uses of one reservation through many handles. One of them gives its reservation up
-// again and again, as after a crash.
+// testUses takes uses of one reservation through many handles. The first handle gives up its
+// reservation again and again, as after a crash.
 func testUses(t *testing.T, p *place) {
 	const reserved = 400
 	_, err := p.create(t, accountant.Terms{}).Reserve("step", steps, reserved)

@@ -82,7 +82,7 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans checks that a plan with one changed value results in an error or in a plan that
+// hostilePlans reads plans with one changed value. The result must be an error, or a plan that
 // costs no more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()

@@ -94,8 +94,8 @@ func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data
 	return nil
 }
 
-// checkDrawn checks that a ledger never counts more uses as taken than were reserved, and that
-// the plan is reserved once: a stage that is drawn once is reserved in shares of the same price.
+// checkDrawn checks that a ledger never counts more uses as taken than were reserved. The plan must
+// be reserved once. A stage that is drawn once is reserved in shares of the same price.
 func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	eachEntry(ledger, func(e accountant.Entry) {

@@ -14,8 +14,8 @@ import (
 )
 
 // testFailingData runs a plan on data of a user-defined type that panic or return other rows than
-// requested. It checks that every such run ends with ErrData, which reveals nothing about the
-// records, even if another goroutine reads them.
+// requested. Every such run must end with ErrData, even if another goroutine reads the records.
+// ErrData reveals nothing about the records.
 func (s Subject) testFailingData(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	for what, d := range map[string]failing{

@@ -24,11 +24,11 @@ import (
 const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 
 // Kill runs the subject in child processes and kills them at random moments, kills times in total.
-// The processes record all draws in a file separate from the checkpoint. Kill checks that no more
-// uses are drawn than were reserved, that no noise is drawn twice, that every restart resumes the
-// run, and that no other files are left. A child process runs the test function that calls Kill or
-// [Race] from its beginning. That test function must call Kill or Race every time it runs, and for
-// one subject only.
+// The processes record all draws in a file separate from the checkpoint. Kill checks that the
+// processes draw only reserved uses, and no noise twice. Every restart must resume the run, and no
+// other files may be left. A child process runs the test function that calls Kill or [Race] from
+// its beginning. That test function must call Kill or Race every time it runs, and for one subject
+// only.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)
@@ -56,8 +56,8 @@ func Kill(t *testing.T, s Subject, kills int) {
 	}
 }
 
-// Race starts three processes on one checkpoint in each of several rounds. It checks that at least
-// one process completes, and that together the processes draw no more than was reserved.
+// Race starts three processes on one checkpoint in each of several rounds. At least one process
+// must complete, and together the processes must draw no more than was reserved.
 func Race(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	s.inChild(t)

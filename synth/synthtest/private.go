@@ -125,8 +125,8 @@ type visit struct {
 // telling is the smallest number of different values that make a row recognisable.
 const telling = 4
 
-// collect adds the rows that memory is unlikely to contain by chance: those with several
-// different values.
+// collect adds the rows that memory is unlikely to contain by chance: rows with several different
+// values.
 func (w *walker) collect(data records.Data) {
 	b := contents(data)
 	if b.Sparse != nil {
@@ -202,7 +202,7 @@ func (w *walker) searchList(v reflect.Value, path string) string {
 	return ""
 }
 
-// floats returns the numbers of an array, or those of a slice up to its capacity.
+// floats returns the numbers of an array, or the numbers of a slice up to its capacity.
 func floats(v reflect.Value) []float32 {
 	if v.Kind() == reflect.Slice && v.Cap() > v.Len() {
 		v = v.Slice(0, v.Cap())

@@ -15,15 +15,16 @@ import (
 type Subject struct {
 	// System reads the files that the system writes.
 	System synth.System
-	// Plan returns a plan that runs in well under a second on a few dozen records; n is the public
-	// number of records, for plans that declare one. For a kind of record that the system does not
-	// support, Plan returns a *param.Error.
+	// Plan returns a plan that runs in well under a second on a few dozen records. The argument n
+	// is the public number of records; some plans need it. For a kind of record that the system
+	// does not support, Plan returns a *param.Error.
 	Plan func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	// Load lists the options needed to read the system's generators.
 	Load []synth.LoadOption
-	// OwnNumbers means that samples number the rows of every disjoint part from zero, as they do if
-	// classes are sampled separately. Replays identify rows by their numbers in the whole data. The
-	// two numberings agree only if records are added at the end, so other neighbours are not replayed.
+	// OwnNumbers means that samples number the rows of every disjoint part from zero, for example
+	// because classes are sampled separately. Replays identify rows by their numbers in the whole
+	// data. The two numberings agree only if records are added at the end, so other neighbours are
+	// not replayed.
 	OwnNumbers bool
 	// Interrupts is the number of places at which a run is interrupted; 0 means 6.
 	Interrupts int

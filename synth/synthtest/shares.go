@@ -14,8 +14,8 @@ import (
 )
 
 // testShares checks the file at the moment when a share of a single release is drawn. The file must
-// count this share and no later one as taken, and must hold all earlier shares, so that a kill
-// loses at most one share.
+// count this share and no later one as taken. It must hold all earlier shares: a kill loses at most
+// one share.
 func (s Subject) testShares(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)

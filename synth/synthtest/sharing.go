@@ -24,8 +24,9 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// testSharedLedger runs many fits at once on a ledger that can pay for some of them. It checks that
-// exactly this number of fits completes, and that the others are refused before they draw anything.
+// testSharedLedger runs many fits at once on a ledger that can pay for some of them. The number of
+// completed fits must be the number that the ledger can pay for. The others must be refused before
+// they draw anything.
 func (s Subject) testSharedLedger(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	const fits, payable = 6, 3
@@ -117,8 +118,8 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 	return n, stages
 }
 
-// testCancellation checks that a run cancelled at any stage ends with the context's error and
-// gets no refund, and that a run cancelled beforehand reserves nothing.
+// testCancellation checks that a run cancelled at any stage ends with the context's error and gets
+// no refund. A run cancelled beforehand must reserve nothing.
 func (s Subject) testCancellation(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	_, stages := s.reports(t, p, data)

@@ -63,8 +63,8 @@ func counted(t *testing.T, path string) []int {
 	return h.Taken
 }
 
-// TestACheckpointPromisesToOneUnit checks that a run that protects users refuses a checkpoint whose
-// releases protect records.
+// TestACheckpointPromisesToOneUnit checks that a run for users refuses a checkpoint with releases
+// for records.
 func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	if _, err := p.Fit(t.Context(), data, keep); err != nil {
@@ -197,7 +197,7 @@ func (s *sideBySide) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 }
 
 // TestUsesSideBySideAreCountedFirst checks that the file counts every use before it is drawn, even
-// if several goroutines draw, and that no use is drawn after the run is over.
+// if several goroutines draw. No use may be drawn after the run is over.
 func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	const uses = 400
 	path := filepath.Join(t.TempDir(), "c")
@@ -278,9 +278,9 @@ func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	}
 }
 
-// TestACheckpointKeepsWhatIsNotPrivate checks that the guarantee of a result read from a checkpoint
-// states the same reason for not being private, and the same noise classes, as that of the first
-// run.
+// TestACheckpointKeepsWhatIsNotPrivate compares the guarantee of the first run with the guarantee
+// of a result read from a checkpoint. Both must state the same reason for not being private, and
+// the same noise classes.
 func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	first, err := p.Fit(privacytest.Seeded(t, t.Context(), 7), data, keep)
@@ -356,8 +356,8 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestPathsThatAreNoCheckpoints checks that paths that cannot be checkpoints are refused before
-// anything is reserved.
+// TestPathsThatAreNoCheckpoints checks that a path is refused before anything is reserved if it
+// cannot be a checkpoint.
 func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
 	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir,

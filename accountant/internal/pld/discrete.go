@@ -20,7 +20,7 @@ func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 }
 
 // plan places nodes at up to about 400 of the losses. If there are at most 100 losses, it places a
-// second node just above each. A pair derived from this one may move a loss past its node by
+// second node just above each loss. A pair derived from this one may move a loss past its node by
 // rounding. Without the second node, one cell would then hold that loss and the next.
 func (p *Discrete) plan(float64) []float64 {
 	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)

@@ -28,7 +28,7 @@ func transformSize(n int) int {
 	return p
 }
 
-// reset prepares transforms of length n, which must be a length that transformSize returns.
+// reset prepares transforms of length n. The length must be one of the values of transformSize.
 func (f *transformer) reset(n int) {
 	f.n = n
 	f.x, f.y = grown(f.x, n/2), grown(f.y, n/2)
@@ -98,8 +98,7 @@ func (f *transformer) backward(seq []float64, coef []complex128) {
 	}
 }
 
-// passes transforms f.x, using f.y as scratch, and returns the one of the two that holds the
-// result.
+// passes transforms f.x and uses f.y as scratch. It returns f.x or f.y, whichever holds the result.
 func (f *transformer) passes() []complex128 {
 	x, y := f.x, f.y
 	n, stride := f.n/2, 1

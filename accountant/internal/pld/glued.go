@@ -2,7 +2,7 @@ package pld
 
 import "math"
 
-// Glued is the pair that consists of the half of base above loss zero, the mirror image of that
+// Glued is a pair made of three parts: the half of base above loss zero, the mirror image of this
 // half below zero, and the remaining mass at zero.
 type Glued struct {
 	q, mu float64
@@ -73,7 +73,7 @@ func (p *Glued) cut(nodes []float64, c *cells) {
 		q2 := (t.e[z] + t.d[z]) / math.Expm1(b)
 		c.e[z-1] = t.e[z-1] + t.e[z] - math.Expm1(a)*q2
 		c.d[z-1] = t.d[z-1] + t.d[z] + math.Expm1(b)*q1
-		// The errors of q1 and q2 are those of their cells, divided by the width of the own cell and
+		// The error of q1 and of q2 is the error of its cell, divided by the width of this cell and
 		// multiplied by the width of the other cell.
 		c.err[z-1] = 4 * (t.err[z-1]*(1+math.Expm1(b)/-math.Expm1(a)) +
 			t.err[z]*(1-math.Expm1(a)/math.Expm1(b)))
@@ -116,8 +116,8 @@ func (p *Glued) cutAt(nodes []float64, z int, c *cells) {
 	c.lowP = w.c.topQ
 	c.lowD = math.Exp(nodes[0]) * w.c.topE
 	c.lowErr = math.Exp(nodes[0])*w.c.topErr + 4*ulp*(c.lowP+c.lowD)
-	// The atom at zero may be counted at the bottom of the cell above its node, at the top of the cell
-	// below its node, or below the only node.
+	// The atom at zero may be counted in three places: at the bottom of the cell above its node, at
+	// the top of the cell below its node, or below the only node.
 	if z == n && n > 0 {
 		c.e[n-1] += p.atZero() * -math.Expm1(nodes[n-1])
 		c.err[n-1] += 4 * ulp * p.atZero()

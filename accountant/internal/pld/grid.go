@@ -3,8 +3,8 @@ package pld
 import "math"
 
 // gridded is the loss distribution of one term at the losses offset + at[j]·h, in two versions. The
-// hockey-stick curve of up lies above the true curve, and that of low lies below it. A gridded is
-// valid until its gridder makes the next one.
+// hockey-stick curve of up lies above the true curve, and the hockey-stick curve of low lies below
+// it. A gridded is valid until its gridder makes the next one.
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
@@ -24,9 +24,9 @@ type gridder struct {
 // discretise makes the version up of p at the losses offset + at[j]·h and, if lower is set, also
 // the version low.
 //
-// For up, the mass of each cell goes to the two ends of the cell, so that the masses of P and Q are
-// both kept. The curve then consists of chords of the true curve: it connects the dots. No other
-// curve above the true one with kinks only on the grid is lower (Doroshenko et al. 2022).
+// For up, the mass of each cell goes to the two ends of the cell. This keeps the masses of both P
+// and Q. The curve then consists of chords of the true curve: it connects the dots. It is the
+// lowest curve above the true curve with kinks only on the grid (Doroshenko et al. 2022).
 //
 // For low, shares of neighbouring cells are merged such that their joint loss falls exactly on the
 // node between the cells. Merging outputs is post-processing, so the curve lies below the true one.
@@ -45,8 +45,8 @@ func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float6
 	return l
 }
 
-// connect returns the masses of P, at the nodes and at infinite loss, of the distribution whose
-// curve consists of chords of the true curve.
+// connect returns the masses of P at the nodes and at infinite loss. The curve of this distribution
+// consists of chords of the true curve.
 func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	p.cut(g.nodes, &g.c)
 	c, n := &g.c, len(g.nodes)-1
@@ -66,8 +66,8 @@ func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	return up, c.topE + c.topErr
 }
 
-// merge returns the masses of P, at the nodes, of the distribution whose curve lies below the true
-// curve. It uses the cells that connect has cut. never is the mass of P at infinite loss; merge
+// merge returns the masses of P at the nodes. The curve of this distribution lies below the true
+// curve. merge uses the cells that connect has cut. never is the mass of P at infinite loss; merge
 // does not move it.
 func (g *gridder) merge(never float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1

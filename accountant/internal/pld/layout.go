@@ -13,10 +13,10 @@ type layout struct {
 }
 
 const (
-	// spread bounds the error that all wide cells together add, as a fraction of the error of cells
-	// that are one step wide.
+	// spread bounds the error that all wide cells together add. It is a fraction of the error of
+	// cells of one step.
 	spread = 0.01
-	// strayLog is the log moment that the sum may gain at the tilts that bound the window.
+	// strayLog bounds the increase of the sum's log moment at the two tilts that bound the window.
 	strayLog = 0.1
 )
 
@@ -51,8 +51,8 @@ func (g *layout) of(s *sketch, i int, v *view, offset float64, lo, hi int64) []i
 // of the cell. This raises its share of the moment at tilt θ by a factor of about 1+(θw)²/8 at
 // most.
 //
-// Each term may add the same error, so a term that is used once gets far wider cells than a term
-// that is used thousands of times.
+// Each term may add the same error. So a term used once gets far wider cells than a term used
+// thousands of times.
 func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	g.caps = g.caps[:0]
 	cells := float64(len(t.loss)*len(s.terms)) * t.n / s.total
@@ -88,8 +88,8 @@ func (t *sketchTerm) logMoment(theta float64) float64 {
 }
 
 // offset returns the position of a term's nodes between the multiples of h. It is chosen such that
-// the losses with the largest tilted mass are near a node, since both distributions of the grid
-// move such losses only a little. This matters if the losses of one use vary by less than h.
+// the losses with the largest tilted mass are near a node. Both distributions of the grid move such
+// losses only a little. This matters if the losses of one use vary by less than h.
 func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
 	if a, ok := anchorOf(p, theta); ok {
 		a -= onGrid*h + 64*ulp*math.Abs(a)
@@ -109,7 +109,7 @@ func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored 
 // offsets is the number of positions between multiples of h that offset tries.
 const offsets = 8
 
-// stray returns the variance that chords add if a node lies at the loss at.
+// stray returns the variance added by chords if a node lies at the loss at.
 func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	sum := 0.0
 	for j, l := range t.loss {

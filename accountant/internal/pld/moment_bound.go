@@ -4,7 +4,7 @@ import "math"
 
 // byMoments bounds δ(ε), or the smallest ε, by moments of the version up (see discretise) at the
 // losses that the pairs plan. The bound is looser than the bound by a convolution, but it needs no
-// window and also holds if a convolution finds no answer.
+// window. It also holds if a convolution finds no answer.
 //
 // δ(ε) = E[(1 − e^{ε−L})₊] is at most the mass at infinite loss plus
 // E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊ ≤ e^{θy}·θ^θ/(1+θ)^{1+θ}.

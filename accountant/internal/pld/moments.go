@@ -39,8 +39,8 @@ func Renyi(p Pair, order float64) (float64, bool) {
 	return renyi.FromMomentMinusOne(s.Value(), order, 1e-8), true
 }
 
-// apart leaves out each node that is too close to the next one for a precise distance, and moves
-// the last node above the largest loss.
+// apart leaves out each node that is too close to the next node for a precise distance. It also
+// moves the last node above the largest loss.
 func apart(nodes []float64) []float64 {
 	n := len(nodes)
 	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))

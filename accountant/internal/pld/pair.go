@@ -22,9 +22,9 @@ type Pair interface {
 	plan(tail float64) []float64
 }
 
-// cells holds the masses of P and Q in the intervals (nᵢ, nᵢ₊₁] of the loss axis, in a form in
-// which nothing cancels: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. The error of each
-// entry is at most err[i].
+// cells holds the masses of P and Q in the intervals (nᵢ, nᵢ₊₁] of the loss axis. It holds them as
+// e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0, because nothing cancels in this form. The
+// error of each entry is at most err[i].
 type cells struct {
 	e, d, err []float64
 	lowP      float64 // P of losses below the first node

@@ -3,7 +3,7 @@ package pld
 import "math"
 
 // Sampled is the pair ((1−q)Q+qP ‖ Q) of a mechanism that runs with probability q. The values e and
-// d of its cells are those of the base, multiplied by q. So no precision is lost for small q.
+// d of its cells are q times the values of the base. So no precision is lost for small q.
 type Sampled struct {
 	q    float64
 	base Pair

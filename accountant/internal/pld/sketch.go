@@ -86,7 +86,8 @@ func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
 }
 
-// logDeltaAt approximates log δ(ε) at a tilt that may be smaller than the one with K′(θ) = ε.
+// logDeltaAt approximates log δ(ε) at the tilt theta, which may be smaller than the tilt with K′(θ)
+// = ε.
 func (s *sketch) logDeltaAt(theta, eps float64) float64 {
 	d, _, _ := s.saddle(theta)
 	k, _, _ := s.cumulants(theta)
@@ -155,8 +156,8 @@ func (t sumTop) near(theta, mean float64) bool {
 	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
 }
 
-// solveTilt returns the zero of a decreasing f on [0, ∞) to about one part in a thousand, or 0 if
-// f(0) is not positive. f also reports whether a larger tilt is useless.
+// solveTilt returns the zero of a decreasing f on [0, ∞) to about one part in a thousand. It
+// returns 0 if f(0) is not positive. f also reports whether a larger tilt is useless.
 func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	lo := 0.0
 	flo, _ := f(0)
@@ -188,9 +189,9 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	return lo
 }
 
-// reach returns a point at such that at most exp(logTail) of the mass of the tilted sum lies above
-// it (sign +1) or below it (sign −1). Chernoff's bound on the sketch gives the point; lambda is the
-// change of tilt in that bound.
+// reach returns the point at. At most exp(logTail) of the tilted sum's mass lies above it (sign +1)
+// or below it (sign −1). Chernoff's bound on the sketch gives the point; lambda is the change of
+// tilt in that bound.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

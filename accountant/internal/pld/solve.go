@@ -169,9 +169,9 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
-// tailMass returns the mass that one use may move to infinite loss, such that all uses move at most
-// 1e-5 of δ. A longer tail would gain weight by tilting and need a wider window, but hardly change
-// the answer.
+// tailMass returns the mass that one use may move to infinite loss. All uses together then move at
+// most 1e-5 of δ. A longer tail would gain weight by tilting and need a wider window, but hardly
+// change the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -187,8 +187,8 @@ type span struct {
 	top           float64 // δ(hi) of one use, rounded up
 }
 
-// ends returns for each term an interval of losses with at most about tail of the mass outside, or
-// nil if losses are too large for floating point.
+// ends returns for each term an interval of losses with at most about tail of the mass outside. It
+// returns nil if losses are too large for floating point.
 func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {
@@ -230,7 +230,8 @@ type view struct {
 	limited    bool      // the wanted grid is too fine for the memory
 }
 
-// aim is the answer (ε, log δ) that the sketch expects, and the tilt that centres the sum there.
+// aim holds the answer (ε, log δ) expected from the sketch, and the tilt that centres the sum on
+// it.
 type aim struct {
 	theta, eps, logDelta float64
 	wider                float64 // logarithm of the factor by which the mass cut off shrinks

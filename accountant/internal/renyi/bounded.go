@@ -6,13 +6,13 @@ import "math"
 // bounded range ε = eps. The losses of such a mechanism, for any two neighbouring data sets, lie in
 // an interval [t−ε, t] for some t.
 //
-// Consider all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1. The one on the
-// two ends has the largest E_Q[r^α], because r^α is convex. (Dong, Durfee and Rogers 2020 prove the
-// corresponding statement for every hockey-stick divergence.) With a = e^{−ε} and b = e^{−αε}, the
-// value is e^{αt}·(b−a)/(1−a) + e^{(α−1)t}·(1−b)/(1−a), which is largest at
-// e^t = (α−1)(1−b)/(α(a−b)). The divergence is also at most α·ε²/8 (Cesar and Rogers 2021) and at
-// most ε. BoundedRange returns the least of the three bounds, because the first loses digits if ε
-// is small.
+// Consider all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1. The
+// distribution on the two ends has the largest E_Q[r^α], because r^α is convex. (Dong, Durfee and
+// Rogers 2020 prove the corresponding statement for every hockey-stick divergence.) With a = e^{−ε}
+// and b = e^{−αε}, the value is e^{αt}·(b−a)/(1−a) + e^{(α−1)t}·(1−b)/(1−a). It is largest at e^t =
+// (α−1)(1−b)/(α(a−b)). The divergence is also at most α·ε²/8 (Cesar and Rogers 2021) and at most ε.
+// BoundedRange returns the least of the three bounds, because the first bound loses digits if ε is
+// small.
 func BoundedRange(eps, order float64) float64 {
 	least := min(eps*(1+2*ulp), order*eps*eps/8*(1+8*ulp))
 	notA, notB := -math.Expm1(-eps), -math.Expm1(-order*eps)

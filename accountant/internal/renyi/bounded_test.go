@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a
-// divergence above the bound, and two losses at the ends of the interval nearly reach it.
+// TestBoundedRangeBruteForce checks the bound with losses within an interval of length ε. No
+// distribution of the losses has a divergence above the bound. Two losses at the ends of the
+// interval nearly reach it.
 func TestBoundedRangeBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0xbbb))
 	for range 3000 {

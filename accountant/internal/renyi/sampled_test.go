@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSumAndQuadratureMeet: at integer orders the sum, which serves integer orders, agrees with the
-// quadrature, which serves fractional orders.
+// TestSumAndQuadratureMeet: the sum is for integer orders, and the quadrature is for fractional
+// orders. At integer orders both agree.
 func TestSumAndQuadratureMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0xacc))
 	between := func(lo, hi float64) float64 { return lo * math.Exp(rng.Float64()*math.Log(hi/lo)) }

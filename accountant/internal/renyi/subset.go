@@ -2,9 +2,9 @@ package renyi
 
 import "math"
 
-// WithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for
-// a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order;
-// other orders are rounded up. The bound is looser than the value that accountant.RDP returns.
+// WithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019 under
+// ReplaceOne. It is for a Gaussian on a subset of a fraction q of the records, at an integer order.
+// Other orders are rounded up. The bound is looser than the value that accountant.RDP returns.
 func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier

@@ -11,9 +11,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// kindsSchema returns a schema of columns that float64 cannot represent: whole numbers of 63 bits,
-// times of every unit from the first year to the last, durations, and names that are easily
-// confused.
+// kindsSchema returns a schema with difficult columns. Some columns have values that float64 cannot
+// represent: whole numbers of 63 bits, times of every unit from the first year to the last, and
+// durations. Some columns have names that are easily confused.
 func kindsSchema() (records.Schema, error) {
 	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 	return records.NewSchema(

@@ -139,7 +139,7 @@ func fitLarge(path string, most int) error {
 	return nil
 }
 
-// scanLarge reads a table in pieces, in one of several ways.
+// scanLarge reads a table in pieces. The comment of the command lists the ways.
 func scanLarge(path, way string) error {
 	s, err := largeSchema()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command formats writes a table in every format of the library, or reads one back, so that
-// programs in Python can compare the values: see check.py.
+// Command formats writes files in every format of the library, and reads files back. The Python
+// program check.py compares the values with other programs.
 //
 //	go run . -write FOLDER     writes a table, images and a network in every format
 //	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON;

@@ -83,7 +83,7 @@ func first(a, b error) error {
 	return b
 }
 
-// moved changes parameters at random, so that none is exactly 0 or 1.
+// moved changes parameters at random. Afterwards no parameter is exactly 0 or 1.
 func (n *networks) moved(p device.Params) {
 	for i := range p.Flat.Data {
 		p.Flat.Data[i] += float32(0.05 * n.rng.NormFloat64())

@@ -1,7 +1,7 @@
-// Command defaults runs systems with default settings, given only a schema, a budget and a nominal
-// size, on generated data of many shapes or on files. It prints the result of privgen.Recommend,
-// the quality of each system's synthetic records, and the time that each system took and that its
-// plan predicted. docs/defaults.md has its tables.
+// Command defaults runs systems with default settings, on generated data of many shapes or on
+// files. The systems get only a schema, a budget and a nominal size. The program prints the result
+// of privgen.Recommend. For each system it prints the quality of its synthetic records, the time of
+// the run, and the time predicted by its plan. The tables are in docs/defaults.md.
 //
 //	go run ./benchmarks/studies/defaults  # made-up tables, sets and digits
 //	go run ./benchmarks/studies/defaults -shapes wide -systems gan -seeds 5

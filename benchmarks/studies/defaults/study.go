@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// study overrides single choices of the GAN's rules. It served to fit the rules on grids of
+// study overrides single choices of the GAN's rules. The rules were fitted with it, on grids of
 // settings.
 type study struct {
 	share, rate, generatorRate, average, penalty float64

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// ablation adds the paper's optimisations one by one, with the same ε, steps and networks. It
-// prints the accuracy on real images of a classifier trained on the samples, over several seeds.
+// ablation adds the paper's optimisations one after the other, with the same ε, steps and networks.
+// Over several seeds, it prints the accuracy on real images of classifiers trained on samples.
 func ablation(ctx context.Context, c config, d data) error {
 	classifier := classify.NeuralNetwork{Hidden: []int{64}, Epochs: 5}
 	judge, err := classify.Convolutional{}.Fit(d.private)
@@ -71,8 +71,9 @@ func spread(x []float64) string {
 	return fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square))
 }
 
-// iterations prints a table that is not in the paper: the number of critic steps that k groups of
-// noise σ·c allow at ε, under three ways of charging groups, and the true ε of the first two.
+// iterations prints a table that is not in the paper. Under three ways of charging groups, it has
+// the number of critic steps that k groups of noise σ·c allow at ε. For the first two ways it also
+// has the true ε of these steps.
 func iterations(c config) error {
 	const sigma, q = 1.086, 64. / 49000 // the paper's setting for MNIST
 	fmt.Printf("critic steps at ε = %g, δ = %g, %v, σ = %g, q = 64/49000\n", c.budget.Epsilon,

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// synthetic draws the same number of rows from a system as there are real rows. For the reference
-// it also returns the processor time that its program reports.
+// synthetic draws rows from a system. The number of rows is the number of real rows. For the
+// reference it also returns the processor time that its program reports.
 func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.Data, float64,
 	error) {
 	s, b, n := t.rows.Schema(), accountant.Budget{Epsilon: key.epsilon, Delta: 1e-5}, t.rows.Len()

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The generated table has properties of real tables: skewed amounts that are mostly zero, levels of
-// very different frequency, dependent columns, missing values, and a class of one quarter that
-// depends on several columns together.
+// The generated table has properties of real tables: skewed amounts with many zeros, levels of very
+// different frequency, dependent columns and missing values. Its class has a share of one quarter
+// and depends on several columns together.
 
 var (
 	jobs = []string{"clerk", "craft", "manager", "nurse", "sales", "teacher", "driver",

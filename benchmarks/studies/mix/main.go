@@ -1,5 +1,5 @@
-// Command mix publishes noisy mixtures of images and learns from the published file alone, as
-// anyone can who has the file.
+// Command mix publishes noisy mixtures of images and learns from the published file alone. Anyone
+// with the file can do the same.
 //
 //	go run ./benchmarks/studies/mix  on digits drawn by the program: 10 s of processor time
 //	go run ./benchmarks/studies/mix -n 60000 -mixtures 60000 -samples 60000 -epochs 5 \
@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// export writes the release, so that other programs can learn from it.
+// export writes the release for other programs that learn from it.
 func (c config) export(m *mix.Model) error {
 	path := filepath.Join(c.out, "mixtures.npz")
 	if err := program.Save(path, m.Rows().WriteNPZ); err != nil {

@@ -107,7 +107,8 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 }
 
 // fromMoments trains on new images in every step, drawn from the class moments of the mixtures.
-// Held-out images are reduced to what the moments describe before the network classifies them.
+// Before the network classifies held-out images, they are reduced to the properties that the
+// moments describe.
 func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier,
 	t mix.Trainer, show bool,
 	test *records.Table) (*records.Table, error) {

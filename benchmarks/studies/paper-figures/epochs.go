@@ -77,7 +77,7 @@ func (s setting) curves(label string, colour int) ([]curve, error) {
 // The papers' standard deviations are √2σ times the clip norm C. Under add-or-remove-one a sum has
 // sensitivity C and a histogram has sensitivity 1, so both multipliers are √2σ; for k-means, counts
 // and sums together have the multiplier σ_K. Under replace-one a record that stays in its cluster
-// changes a sum by 2C, so the multiplier of a sum is σ/√2; that of a histogram is σ.
+// changes a sum by 2C, so the multiplier of a sum is σ/√2. The multiplier of a histogram is σ.
 func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	cluster, gradient, histogram := s.sigmaK, math.Sqrt2*s.sigmaG, math.Sqrt2*s.sigmaC
 	if r == accountant.ReplaceOne {
@@ -91,9 +91,9 @@ func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	}}
 }
 
-// claimed returns the ε of the papers' Theorem 4 as printed, with the moments of Lemma 1 (which are
-// too small by a factor of two) and Theorem 3 (which is false as used). It is not a bound and
-// serves only for comparison.
+// claimed returns the ε of the papers' Theorem 4 as printed, for comparison only. This ε is not a
+// bound: the moments of Lemma 1 are too small by a factor of two, and Theorem 3 is false as the
+// papers use it.
 func (s setting) claimed(steps int) float64 {
 	best := math.Inf(1)
 	for l := 1.0; l <= 32; l++ {

@@ -1,7 +1,7 @@
 // Command paper-figures draws figures of two papers with this library. From Acs et al. (TKDE 2019)
-// it draws Fig. 2, the ε of a DPGM run by the number of epochs, and Fig. 3, the accuracy of private
-// k-means on digits by ε. From Lee et al. (ISIT 2019) it draws Fig. 3, the ε of mixtures by their
-// noise, and with -table prints Table I.
+// it draws Fig. 2 (the ε of a DPGM run by the number of epochs) and Fig. 3 (the accuracy of private
+// k-means on digits by ε). From Lee et al. (ISIT 2019) it draws Fig. 3 (the ε of mixtures by their
+// noise), and with -table it prints Table I.
 //
 //	# drawn digits, few runs, into ./out: 45 s of processor time
 //	go run ./benchmarks/studies/paper-figures
@@ -10,9 +10,9 @@
 //	go run ./benchmarks/studies/paper-figures -runs 100 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// The label of every curve says whether it shows the papers' own accounting, which is not a bound,
-// or sound accounting, and under which relation. The program prints no guarantee: it releases
-// nothing, and each of the many runs behind a point of Fig. 3 has a separate budget and is compared
+// The label of every curve states its accounting: the papers' own accounting, which is not a bound,
+// or sound accounting under one relation. The program releases nothing and prints no guarantee.
+// Each point of Fig. 3 is the mean of many runs. Every run has a separate budget and is compared
 // with real labels.
 package main
 

@@ -16,11 +16,11 @@ import (
 )
 
 // mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): the ε of a million mixtures of a million
-// records by the noise on their means, for several degrees, with 50 features and 50 label
-// coordinates and equal noise on both. Records and labels have norm at most 1 and no negative
-// coordinates, as the paper assumes, although its theorem does not use the norms. Replacing a
-// record then moves features and label by √2 each, together by 2, and removing a record moves them
-// together by √2.
+// records by the noise on their means, for several degrees. There are 50 features and 50 label
+// coordinates, with equal noise on both. As the paper assumes, records and labels have norm at most
+// 1 and no negative coordinates, although the paper's theorem does not use the norms. Replacing a
+// record then changes features and label by at most √2 each, or 2 together. Removing a record
+// changes them together by at most √2.
 func mixFigure3(out string) error {
 	const n, dim = 1_000_000, 100
 	var curves []curve
@@ -82,7 +82,7 @@ func (c *curve) descend(from float64, epsilon func(sigma float64) (float64, erro
 }
 
 // mixTable is Table I of Lee et al.: the accuracy of a network trained on the mixtures themselves,
-// by degree and ε, with this library's noise under either relation.
+// by degree and ε. The noise is this library's noise under either relation.
 type mixTable struct {
 	images, labels         string
 	testImages, testLabels string

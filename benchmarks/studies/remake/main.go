@@ -5,9 +5,9 @@
 //	go run ./benchmarks/studies/remake -data FOLDER gan mixtures run the commands of two pages
 //
 // Run it in the root of the repository. If a word of a command is the name of a file anywhere under
-// -data, it is replaced by the path of that file. The n-th command of a page and its output are
-// written to PAGE-n.txt. Private noise has no seed, so figures differ from those of the page within
-// their deviations.
+// -data, the path of that file replaces the word. PAGE-n.txt gets the n-th command of a page and
+// its output. Private noise has no seed, so new figures differ from the page's figures within their
+// deviations.
 package main
 
 import (

@@ -102,9 +102,9 @@ var known = map[string]map[string]string{} // the flags of programs, by folder
 
 const module = "github.com/seed7ba64551/privgen/"
 
-// flagsOf returns the kinds of the flags of a program, from the calls in its source such as
-// f.IntVar(&c.n, "n", 1, "usage") or f.Int("n", 1, "usage"), and in that of the packages of
-// internal/examples that it imports.
+// flagsOf returns the kinds of the flags of a program. It finds calls such as f.IntVar(&c.n, "n",
+// 1, "usage") or f.Int("n", 1, "usage") in the program's source. It also searches the packages of
+// internal/examples that the program imports.
 func flagsOf(t *testing.T, folder string) map[string]string {
 	if flags, ok := known[folder]; ok {
 		return flags

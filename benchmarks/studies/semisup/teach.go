@@ -40,9 +40,9 @@ func (p *pupil) learn(x, targets device.Matrix) {
 	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
 }
 
-// judge returns the probabilities of classes. The source uses only the most likely class. On
-// samples that resemble no class, using only that class makes both classifiers certain of their
-// first answer.
+// judge returns the probabilities of classes. The paper uses only the most likely class. Some
+// samples resemble no class; there the paper's rule makes both classifiers certain of their first
+// answer.
 func (p *pupil) judge(x device.Matrix) device.Matrix {
 	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
 	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)

@@ -9,9 +9,10 @@
 //	go run ./benchmarks/studies/transit -file retail.dat.gz -universe 16470 \
 //	    -max-items 76 -nominal 88000
 //
-// It prints each run's guarantee (with -v in full, and each plan's bill), a table of errors by ε,
-// and the ε that the papers' own accounting would print for the same noise. It also draws the
-// errors. Errors are computed from the real records and are not private.
+// It prints each run's guarantee and a table of errors by ε. It also prints the ε that the papers'
+// own accounting would state for the same noise. With -v it prints guarantees in full and each
+// plan's bill. It also draws the errors. Errors are computed from the real records and are not
+// private.
 package main
 
 import (

@@ -11,8 +11,7 @@ import (
 const cipherRounds = 14
 
 // aes writes the kernels of package entropy: the key schedule of AES-256, and its keystream in
-// counter mode with four blocks in a register. The results are the same as those of package
-// crypto/aes.
+// counter mode with four blocks in a register. The results equal the results of package crypto/aes.
 func aes() {
 	schedule()
 	keystream()
@@ -52,8 +51,8 @@ func schedule() {
 	RET()
 }
 
-// keystream encrypts counter blocks. A block consists of eight fixed bytes, which are the argument
-// first, followed by the block's number in eight bytes, most significant byte first. Numbers
+// keystream encrypts counter blocks. A block begins with eight fixed bytes, given by the argument
+// named first. The number of the block follows in eight bytes, most significant byte first. Numbers
 // increase by one with each block and must not wrap around.
 func keystream() {
 	TEXT("keystreamVAES", NOSPLIT, "func(n int, dst, schedule *byte, first, number uint64)")

@@ -9,7 +9,7 @@ import (
 )
 
 // constants collects 32-bit patterns. Each pattern is repeated over a vector of sixteen lanes, so
-// that every instruction can read it from memory.
+// every instruction can read it from memory.
 type constants struct {
 	at    map[uint32]int
 	order []uint32

@@ -133,7 +133,7 @@ func (t tile) kernel() {
 	Label("tile")
 	aRows.reset(a)
 	t.start(acc, c, cr)
-	t.along(acc, aRows, ak, bk)
+	t.along(acc, aRows, ar, ak, bk)
 	t.finish(acc, c, cr)
 	down := GP64()
 	IMUL3Q(U8(t.rows), ar, down)
@@ -151,39 +151,76 @@ func (t tile) kernel() {
 // processor prefetches automatically.
 const panelAhead = 1024
 
-// along writes the loop over k.
-func (t tile) along(acc [][]VecVirtual, a rowsOf, ak, bk GPVirtual) {
+// along writes the loop over k. For a matrix whose rows are adjacent in memory, the largest kernels
+// need a single pointer, and move it after every fourth number: instructions that move pointers
+// delay multiply-adds, since they use the same units of the processor.
+func (t tile) along(acc [][]VecVirtual, a rowsOf, ar, ak, bk GPVirtual) {
 	b, left := GP64(), GP64()
 	Load(Param("b"), b)
 	Load(Param("k"), left)
-	bv := make([]VecVirtual, t.vecs)
-	for v := range bv {
-		bv[v] = t.vector()
+	if t.lanes == 16 && t.rows == 14 {
+		t.alongFour(acc, a, ar, ak, b, bk, left)
 	}
 	Label("along")
-	for v := range bv {
-		VMOVUPS(Mem{Base: b, Disp: v * t.bytes()}, bv[v])
-	}
-	if t.lanes == 16 {
-		for v := range bv {
-			PREFETCHT0(Mem{Base: b, Disp: panelAhead + v*t.bytes()})
-		}
-	}
-	for i := range acc {
-		if t.lanes == 16 && t.vecs == 1 {
-			VFMADD231PS_BCST(a.at(i, 0), bv[0], acc[i][0])
-			continue
-		}
-		x := t.vector()
-		VBROADCASTSS(a.at(i, 0), x)
-		for v := range bv {
-			VFMADD231PS(x, bv[v], acc[i][v])
-		}
-	}
+	t.multiply(acc, func(row int) Mem { return a.at(row, 0) }, Mem{Base: b})
 	a.step(ak)
 	ADDQ(bk, b)
 	DECQ(left)
 	JNZ(LabelRef("along"))
+	Label("done")
+}
+
+// alongFour writes the loop over four numbers at a time. The rest remains in left.
+func (t tile) alongFour(acc [][]VecVirtual, a rowsOf, ar, ak, b, bk, left GPVirtual) {
+	CMPQ(ar, U8(4))
+	JNE(LabelRef("along"))
+	fours, triple := GP64(), GP64()
+	MOVQ(left, fours)
+	SHRQ(U8(2), fours)
+	JZ(LabelRef("along"))
+	LEAQ(Mem{Base: bk, Index: bk, Scale: 2}, triple)
+	panel := rowsOf{base: []GPVirtual{b}, stride: bk, triple: triple, group: 5}
+	thrice := GP64()
+	LEAQ(Mem{Base: ak, Index: ak, Scale: 2}, thrice)
+	column := rowsOf{base: a.base[:1], stride: ak, triple: thrice, group: 5}
+	Label("four")
+	for u := range 4 {
+		t.multiply(acc, func(row int) Mem { return column.at(u, 4*row) }, panel.at(u, 0))
+	}
+	LEAQ(Mem{Base: a.base[0], Index: ak, Scale: 4}, a.base[0])
+	LEAQ(Mem{Base: b, Index: bk, Scale: 4}, b)
+	DECQ(fours)
+	JNZ(LabelRef("four"))
+	for i := 1; i < len(a.base); i++ { // as reset does
+		LEAQ(Mem{Base: a.base[i-1], Disp: 4 * a.group}, a.base[i])
+	}
+	ANDQ(U8(3), left)
+	JZ(LabelRef("done"))
+}
+
+// multiply adds to the tile the product of one column of A and one row of the panel.
+func (t tile) multiply(acc [][]VecVirtual, a func(row int) Mem, b Mem) {
+	bv := make([]VecVirtual, t.vecs)
+	for v := range bv {
+		bv[v] = t.vector()
+		VMOVUPS(b.Offset(v*t.bytes()), bv[v])
+	}
+	if t.lanes == 16 {
+		for v := range bv {
+			PREFETCHT0(b.Offset(panelAhead + v*t.bytes()))
+		}
+	}
+	for i := range acc {
+		if t.lanes == 16 && t.vecs == 1 {
+			VFMADD231PS_BCST(a(i), bv[0], acc[i][0])
+			continue
+		}
+		x := t.vector()
+		VBROADCASTSS(a(i), x)
+		for v := range bv {
+			VFMADD231PS(x, bv[v], acc[i][v])
+		}
+	}
 }
 
 // start fills the registers of the tile with C, with zeros or with the origin.

@@ -10,7 +10,7 @@ import (
 )
 
 // The loops process n ≥ 0 numbers, eight (or sixteen) at a time. The remaining numbers are read and
-// written with a mask, so that memory outside the operands is not accessed.
+// written with a mask, so memory outside the operands is not accessed.
 
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
@@ -198,6 +198,17 @@ func units() {
 	})
 }
 
+// addUnits writes the kernel that adds the integers of from to total.
+func addUnits() {
+	begin("addUnits", "func(n int, total, from *int32)")
+	total, from := pointer("total"), pointer("from")
+	loop(func(l lanes) {
+		v := l.load(from)
+		emit(VPADDD, l.load(total), v, v)
+		l.store(v, total)
+	})
+}
+
 // scaleOdd writes the kernel that sets dst to w·src with the last bit of every number set, or to
 // zero where w·src is not a normal number.
 func scaleOdd() {
@@ -242,7 +253,7 @@ const widest = 65536
 
 // cosSin subtracts n·π/2 from x, with π/2 divided into three parts. The products are exact inside
 // the fused operations. The first difference is exact too, because the first product and x are
-// multiples of the same power of two. The polynomials are those of Cephes (Moshier).
+// multiples of the same power of two. The polynomials are from Cephes (Moshier).
 func cosSin() {
 	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
 	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
@@ -314,7 +325,7 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 }
 
 // doubles converts the next eight numbers of an operand to float64. Without a mask, it reads the
-// two halves separately, which saves an instruction that moves the upper half.
+// two halves separately. This saves an instruction that moves the upper half.
 func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	if l.mask != nil {
 		x := YMM()

@@ -1,5 +1,5 @@
 // Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
-// It is a separate module, so that users of the library do not download the dependencies of the
+// It is a separate module, so users of the library do not download the dependencies of the
 // generator.
 //
 // Run it with go generate in the folder of the package whose assembly it writes.

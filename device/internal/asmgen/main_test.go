@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckedIn checks that this generator writes the assembly for amd64 that is in the repository.
+// TestCheckedIn checks that this generator writes the amd64 assembly in the repository.
 func TestCheckedIn(t *testing.T) {
 	for _, c := range []struct{ part, pkg, home string }{
 		{"gemm", "device", "../.."},
@@ -42,7 +42,8 @@ func TestCheckedInNEON(t *testing.T) {
 	same(t, stubs, "../../neon_arm64.go")
 }
 
-// same compares two files except for their first lines, which contain the command that wrote them.
+// same compares two files except for their first lines. A first line contains the command that
+// wrote the file.
 func same(t *testing.T, fresh, kept string) {
 	t.Helper()
 	a, err := os.ReadFile(fresh)

@@ -28,7 +28,7 @@ func (f *neonFile) line(format string, args ...any) {
 	fmt.Fprintf(&f.asm, format+"\n", args...)
 }
 
-// word writes an instruction with three registers, each of which has four (or two) lanes.
+// word writes an instruction with three registers of four (or two) lanes each.
 func (f *neonFile) word(name string, d, n, m int) {
 	code, ok := neonCodes[name]
 	if !ok {
@@ -77,7 +77,8 @@ func neon(from, asm, stubs, pkg string) error {
 	f.dots()
 	for _, name := range strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
 		"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
-		"axpy scale clamp threshold cosSin adam units scaleOdd") {
+		"axpy scale clamp threshold cosSin adam units addUnits " +
+		"scaleOdd") {
 		f.translate(string(source), name)
 	}
 	f.writeConstants()
@@ -209,7 +210,7 @@ func (t *translation) find(loop string) {
 }
 
 // rest writes the body of the loop again for the remaining numbers, fewer than eight. It works on
-// copies on the stack, so that memory outside the operands is not accessed.
+// copies on the stack, so memory outside the operands is not accessed.
 func (t *translation) rest(loop string) {
 	t.word("EOR", spareA, spareA, spareA)
 	for i, p := range t.pointers {

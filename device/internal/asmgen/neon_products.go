@@ -2,9 +2,9 @@ package main
 
 import "fmt"
 
-// Micro-kernels of products for arm64 have the arguments that gemm.go describes, except the mask,
-// which the caller handles. V0 to V23 hold a tile of rows × (vecs·8) numbers of C, and V24 to V27
-// hold a row of the panel. V28 to V31 hold numbers of A, one after another.
+// Micro-kernels of products for arm64 have the arguments that gemm.go describes, except the mask.
+// The caller handles the mask. V0 to V23 hold a tile of rows × (vecs·8) numbers of C, and V24 to
+// V27 hold a row of the panel. V28 to V31 hold numbers of A, one after another.
 const (
 	neonRows  = 6
 	panelFrom = 24

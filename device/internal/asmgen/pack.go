@@ -8,9 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// copyRows writes the kernel that packs operands whose rows are contiguous. It copies k rows of
-// whole vectors, stride bytes apart, to adjacent places. If a mask is given, only the lanes of the
-// last vector that the mask keeps are read, and the other lanes become zero.
+// copyRows writes the kernel that packs operands with contiguous rows. It copies k rows of whole
+// vectors, stride bytes apart, to adjacent places. If a mask is given, it selects lanes of the last
+// vector. Only these lanes are read, and the other lanes become zero.
 func copyRows(level string, lanes, vecs int) {
 	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT,
 		"func(k int, src *float32, stride int, dst *float32, mask *int32)")
@@ -59,9 +59,9 @@ func copyRows(level string, lanes, vecs int) {
 	rows("masked", func(from Mem, x VecVirtual) { VMASKMOVPS(from, keep, x) })
 }
 
-// transposeRows writes the kernel that packs operands whose columns are contiguous. It transposes
-// eight rows of 8·blocks numbers, stride bytes apart, to 8·blocks rows of eight numbers, width
-// bytes apart.
+// transposeRows writes the kernel that packs operands with contiguous columns. It transposes eight
+// rows of 8·blocks numbers, stride bytes apart, to 8·blocks rows of eight numbers, width bytes
+// apart.
 func transposeRows() {
 	TEXT("packColumnsAVX2", NOSPLIT,
 		"func(blocks int, src *float32, stride int, dst *float32, width int)")
@@ -79,8 +79,8 @@ func transposeRows() {
 	MOVQ(width, step)
 	SHLQ(U8(3), step)
 	Label("block")
-	// Load rows i and i+4 into the same register, so that no step has to move numbers between halves
-	// of registers.
+	// Load rows i and i+4 into the same register, so no step has to move numbers between halves of
+	// registers.
 	var r [8]VecVirtual
 	for i := range 4 {
 		for h := range 2 {

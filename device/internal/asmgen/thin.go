@@ -9,8 +9,8 @@ import (
 )
 
 // A thin kernel multiplies rows of a row-major A by a matrix of one to four columns. Lanes run
-// along k: a result is the sum of eight interleaved chains, one in each lane, which are added up at
-// the end.
+// along k: a result is the sum of eight interleaved chains, one in each lane. The chains are added
+// up at the end.
 //
 //	tiles  number of tiles
 //	k      length of the products, at least 1

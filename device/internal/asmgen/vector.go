@@ -45,6 +45,7 @@ func vector() {
 	gather()
 	scatter()
 	units()
+	addUnits()
 	scaleOdd()
 	wide = true
 	elementwise("exp", exp)
@@ -247,7 +248,7 @@ func polynomial(z bundle, coefficients ...float64) bundle {
 }
 
 // reduced returns n and y such that eˣ = 2ⁿ y, where x = n log 2 + r with |r| ≤ ½ log 2, and y =
-// eʳ. The coefficients are those of Cephes (Moshier).
+// eʳ. The coefficients are from Cephes (Moshier).
 func reduced(x bundle) (n, y bundle) {
 	n = mul(x, c.f(math.Log2E))
 	round(n)
@@ -262,8 +263,8 @@ func reduced(x bundle) (n, y bundle) {
 	return n, y
 }
 
-// exp returns eˣ. It multiplies by the power of two in two steps, so that results may be subnormal
-// and overflow gives infinity.
+// exp returns eˣ. It multiplies by the power of two in two steps. So results may be subnormal, and
+// overflow gives infinity.
 func exp(x bundle) bundle {
 	// If one operand is NaN, the minimum is the second operand, which is x.
 	limited := result(VMINPS, x, constant(c.f(89)))
@@ -307,7 +308,7 @@ func expPlus(b bundle) bundle {
 	return y
 }
 
-// logarithm returns log x = e log 2 + log m, with m in [√½, √2). The polynomial is that of Cephes
+// logarithm returns log x = e log 2 + log m, with m in [√½, √2). The polynomial is from Cephes
 // (Moshier).
 func logarithm(x bundle) bundle {
 	tiny := compare(less, x, c.f(0x1p-126))
@@ -340,7 +341,7 @@ func logarithm(x bundle) bundle {
 	return blend(y, x, compare(unordered, x, x))
 }
 
-// tanh returns an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of
+// tanh returns an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is from
 // Cephes (Moshier).
 func tanh(x bundle) bundle {
 	a := absolute(x)

@@ -57,10 +57,10 @@ func inverse(match []int, n int) []int {
 	return out
 }
 
-// augment matches each of n rows to one of m ≥ n columns, row by row: a row is added, and the
-// cheapest alternating path from it to a free column is flipped. The potentials keep all reduced
-// costs non-negative and those of matched pairs 0, so the path can be found as in Dijkstra's
-// algorithm.
+// augment matches each of n rows to one of m ≥ n columns, row by row. It adds a row and flips the
+// cheapest alternating path from this row to a free column. The potentials keep all reduced costs
+// non-negative, and the reduced costs of matched pairs 0. The path can therefore be found as in
+// Dijkstra's algorithm.
 func augment(n, m int, cost func(i, j int) float64) []int {
 	s := matching{
 		cost: cost, m: m,
@@ -95,8 +95,8 @@ type matching struct {
 	done   []bool    // column is on the tree
 }
 
-// path grows the tree of cheapest paths from a new row until it reaches a free
-// column, which it returns.
+// path grows the tree of cheapest paths from a new row until it reaches a free column, and returns
+// this column.
 func (s *matching) path(root int) int {
 	for j := range s.m {
 		s.slack[j], s.before[j], s.done[j] = math.Inf(1), free, false
@@ -113,8 +113,8 @@ func (s *matching) path(root int) int {
 	}
 }
 
-// nearest relaxes the edges of a row that joined the tree by a column, and
-// returns the column outside the tree that is cheapest to reach.
+// nearest relaxes the edges of a row that has joined the tree by a column. It returns the cheapest
+// column outside the tree.
 func (s *matching) nearest(row, column int) (next int, step float64) {
 	step = math.Inf(1)
 	for j := range s.m {
@@ -131,7 +131,7 @@ func (s *matching) nearest(row, column int) (next int, step float64) {
 	return next, step
 }
 
-// shift changes the potentials so that the reduced cost of the next column's edge becomes 0.
+// shift changes the potentials. The reduced cost of the next column's edge becomes 0.
 func (s *matching) shift(root int, step float64) {
 	s.u[root] += step
 	for j := range s.m {

@@ -21,8 +21,8 @@ func Blobs(seed uint64, n int, noise float64) (*records.Table, error) {
 	return records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat, labels...)
 }
 
-// Baskets draws records whose items have different frequencies, so that an index holds some items
-// as bitmaps and some as lists.
+// Baskets draws records whose items have different frequencies: an index holds some items as
+// bitmaps and some as lists.
 func Baskets(seed uint64, n, universe int) [][]uint32 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]uint32, n)

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f(0) … f(n-1) on all cores. Calls must write to different memory, so that the result
-// does not depend on their order.
+// Each calls f(0) … f(n-1) on all cores. Calls must write to different memory, so the result does
+// not depend on their order.
 func Each(n int, f func(i int)) {
 	var (
 		wait sync.WaitGroup
@@ -24,8 +24,8 @@ func Each(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// Workers does n pieces of work on all cores. It calls worker once for each core, to obtain a
-// function with its own memory that does the pieces.
+// Workers does n pieces of work on all cores. It calls worker once for each core. The returned
+// function has its own memory and does the pieces.
 func Workers(n int, worker func() func(piece int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -32,8 +32,8 @@ func (r *Reader) Row(i int) []float32 {
 	return r.scratch
 }
 
-// ToUnit scales dense records from the schema's public bounds to [0, 1], so that one learning rate
-// suits all coordinates.
+// ToUnit scales dense records from the schema's public bounds to [0, 1], so one learning rate suits
+// all coordinates.
 func ToUnit(s records.Schema, b *device.Batch) {
 	lo, hi := s.Bounds()
 	if b.Sparse != nil || lo == 0 && hi == 1 {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestStrokesClusterDigits checks that private clusters of drawn digits agree with the digits, with
-// the features and the number of centres that dpgm uses for images. The accuracy was 0.947 to 0.970
+// TestStrokesClusterDigits checks that private clusters of drawn digits agree with the digits. It
+// uses the features and the number of centres of dpgm for images. The accuracy was 0.947 to 0.970
 // in 20 runs.
 func TestStrokesClusterDigits(t *testing.T) {
 	data, err := digits.Draw(6000, 21)

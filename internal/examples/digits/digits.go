@@ -1,6 +1,6 @@
-// Package digits draws any number of labelled images of the ten digits, so that examples and tests
-// need no data files. The images resemble handwriting: each is the outline of a digit in one of the
-// Go fonts, drawn with a random pen, slant, size and tremor.
+// Package digits draws any number of labelled images of the ten digits, so examples and tests need
+// no data files. The images resemble handwriting. Each image is the outline of a digit in one of
+// the Go fonts, drawn with a random pen, slant, size and tremor.
 package digits
 
 import (

@@ -62,9 +62,9 @@ func TestImagesAreInTheSchema(t *testing.T) {
 	}
 }
 
-// TestImagesLookLikeDigits checks that drawings resemble handwritten digits: about 100 of 784
-// pixels have ink, no digit is cut off at the edge, and images of a class are similar but not
-// equal.
+// TestImagesLookLikeDigits checks that drawings resemble handwritten digits. About 100 of 784
+// pixels must have ink, and no digit may be cut off at the edge. Images of a class must be similar
+// but not equal.
 func TestImagesLookLikeDigits(t *testing.T) {
 	table := draw(t, 4000, 3)
 	ink, edge := 0.0, 0.0

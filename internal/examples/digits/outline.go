@@ -95,8 +95,8 @@ func loadFace(file []byte) (f face, err error) {
 	return f, nil
 }
 
-// pieces is the number of straight lines that replace one segment. The lines must be short, so that
-// the result looks curved after the warp.
+// pieces is the number of straight lines that replace one segment. The lines must be short enough
+// that the result looks curved after the warp.
 const pieces = 6
 
 // flatten turns font segments into polygons.

@@ -78,8 +78,8 @@ func (p *pen) blur(variance float64) {
 	}
 }
 
-// convolve filters lines whose elements are step apart and whose starts are stride apart. Elements
-// beyond the ends of a line count as blank paper.
+// convolve filters lines. The elements of a line are step apart, and the starts of two lines are
+// stride apart. Elements beyond the ends of a line count as blank paper.
 func convolve(dst, src []float64, side, centre float64, step, stride int) {
 	for line := range canvas {
 		before := 0.0

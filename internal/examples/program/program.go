@@ -14,7 +14,7 @@ import (
 )
 
 // Main runs a program until it returns or is interrupted. If it returns an error, Main prints it
-// after the program's name and exits with status 1. An interrupt cancels ctx, so that a run ends
+// after the program's name and exits with status 1. An interrupt cancels ctx. A run then ends
 // between two steps. The privacy budget spent so far stays spent.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -10,8 +10,8 @@ const MaxSteps = 1 << 51
 // 2^52 and an exact product.
 func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 	sum = sum[:len(noisy)]
-	// Without the sign, the bits of a float32 increase with its absolute value. The bits of a NaN are
-	// above those of all numbers.
+	// Without the sign, the bits of a float32 increase with its absolute value. The bits of a NaN
+	// are above the bits of all numbers.
 	limit := math.Float32bits(float32(MaxSteps * grid))
 	for i, v := range sum {
 		x := float64(v) * inverse

@@ -8,8 +8,8 @@ import (
 )
 
 // ChooseExponential chooses an index with probability exactly proportional to exp(ε·u/2), where u
-// is the index's utility: a uniform index is accepted with probability exp(ε(u−max)/2), and
-// otherwise another index is drawn.
+// is the index's utility. It draws a uniform index and accepts it with probability exp(ε(u−max)/2).
+// Otherwise it draws another index.
 func ChooseExponential(utilities []int64, epsilon float64, bits entropy.Bits) int {
 	most := int64(math.MinInt64)
 	for _, u := range utilities {

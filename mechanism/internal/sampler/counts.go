@@ -2,13 +2,13 @@ package sampler
 
 import "github.com/seed7ba64551/privgen/internal/entropy"
 
-// NegativeBinomial draws k ≥ 1 with probability proportional to Γ(k+η)/k!·again^k, the truncated
-// negative binomial distribution with γ = 1 − again, given that k is at most limit. The
+// NegativeBinomial draws k ≥ 1 with probability proportional to Γ(k+η)/k!·again^k, given that k is
+// at most limit. This is the truncated negative binomial distribution with γ = 1 − again. The
 // distribution is exact for every -1 < η ≤ 1 for which 1+η is exact in floating point.
 //
-// These probabilities are those of a geometric number times the factors (i+η)/(i+1) for
-// 1 ≤ i < k. Each factor is at most 1 and is the probability of a coin. If a coin fails, the number
-// is drawn again.
+// These probabilities are proportional to the probabilities of a geometric number times the factors
+// (i+η)/(i+1) for 1 ≤ i < k. Each factor is at most 1 and is the probability of a coin. If a coin
+// fails, the number is drawn again.
 func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
 	for k := 1; ; k++ {
 		if !Bernoulli(again, bits) {

@@ -45,9 +45,9 @@ func farthest(draw func() int, p []float64, n int) float64 {
 }
 
 // TestNumbersOfRuns compares frequencies with the probabilities. A false alarm means that one of
-// 400 binomial counts, each expected to be 20 or more, is beyond six standard deviations. Its
-// probability is below 1e-5. The test must also detect another shape, and a γ that is more than ten
-// per cent too large.
+// 400 binomial counts is beyond six standard deviations. Every count is expected to be 20 or more.
+// The probability of a false alarm is below 1e-5. The test must also detect another shape, and a γ
+// that is more than ten per cent too large.
 func TestNumbersOfRuns(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000

@@ -47,7 +47,7 @@ func (e *exponential) float() float64 {
 }
 
 // floorAffine returns exactly ⌊slope·e + offset⌋ for non-negative slope and offset. exact returns
-// the two real numbers; the floats slope and offset have relative errors of at most 2^-51.
+// both as exact numbers. The floats slope and offset have relative errors of at most 2^-51.
 func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat),
 	bits entropy.Bits) int64 {
 	z := slope*e.float() + offset

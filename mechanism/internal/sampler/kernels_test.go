@@ -107,7 +107,8 @@ var stepSizes = []float64{
 }
 
 // checkSteps runs every implementation on the same words, and continues after each word at which
-// the implementation stops. Its steps and stops must equal those of the portable implementation.
+// the implementation stops. Its steps and stops must equal the steps and stops of the portable
+// implementation.
 func checkSteps(t *testing.T, l *Normal, words []uint64) {
 	t.Helper()
 	want, got := make([]float64, len(words)), make([]float64, len(words))
@@ -146,8 +147,9 @@ func TestStepsSameBits(t *testing.T) {
 	}
 }
 
-// closeWords returns words whose decision is close: next to a layer's inner bound, to the edge of
-// a cell or to the limit of the coarse form, and the smallest and largest positions.
+// closeWords returns words whose decision is close. They lie next to a layer's inner bound, to the
+// edge of a cell or to the limit of the coarse form. The list also holds the smallest and largest
+// positions.
 func closeWords(l *Normal, rng *rand.Rand, n int) []uint64 {
 	words := make([]uint64, n)
 	for i := range words {

@@ -50,8 +50,8 @@ func normalised(weight func(int64) float64) func(int64) float64 {
 }
 
 // TestIntegerSamplers compares draws with the distributions. Each comparison fails by chance with
-// probability 1e-9, that of a normal number above 6. With the same threshold it must detect a scale
-// multiplied by 0.7 or 1.3.
+// probability 1e-9: the limit is six standard deviations. With the same limit it must detect a
+// scale multiplied by 0.7 or 1.3.
 func TestIntegerSamplers(t *testing.T) {
 	src := secureBits(t)
 	gauss := func(sigma float64) func(int64) float64 {
@@ -104,7 +104,7 @@ func TestIntegerSamplers(t *testing.T) {
 }
 
 // TestExponential compares draws with the exponential distribution. The comparison fails by chance
-// with probability 1e-9, that of a normal number above 6.
+// with probability 1e-9: the limit is six standard deviations.
 func TestExponential(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000
@@ -122,7 +122,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// scripted returns the given words first, and then those of another source.
+// scripted returns the given words first, and then the words of another source.
 type scripted struct {
 	words []uint64
 	then  entropy.Bits
@@ -169,8 +169,8 @@ func TestExpNegBrackets(t *testing.T) {
 	}
 }
 
-// TestUniformBelowIsExact: one word in four is rejected, so that 2^64 words are spread evenly over
-// 3·2^62 numbers. Otherwise some numbers would be twice as likely as others.
+// TestUniformBelowIsExact: one word in four is rejected, because 2^64 words cannot be spread evenly
+// over 3·2^62 numbers. Without rejection some numbers would have twice the probability of others.
 func TestUniformBelowIsExact(t *testing.T) {
 	const n = 3 << 62
 	thrown := 0

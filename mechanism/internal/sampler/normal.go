@@ -38,10 +38,10 @@ type scaledLayer struct {
 	inner uint64 // layerInner as a bound on whole words
 }
 
-// uncertain bounds the errors of the truncations in the fast path, in units of 2^-shift steps: one
-// unit for the layer's tabulated width, one for its product with std, one for the product with the
-// position, and 2^-54 of the width for the unknown bits of the position. The width is far enough
-// below 2^63 to leave room for the first three (see TestLayersCoverTheNormal).
+// uncertain bounds the errors of the truncations in the fast path, in units of 2^-shift steps.
+// Three errors are one unit each: of the layer's tabulated width, of its product with std, and of
+// the product with the position. The unknown bits of the position add 2^-54 of the width. The width
+// is far enough below 2^63 to leave room for the three units (see TestLayersCoverTheNormal).
 const uncertain = 1 << 9
 
 // coarse holds the numbers with which vector code decides words: the sampler's fixed-point numbers
@@ -54,8 +54,8 @@ const uncertain = 1 << 9
 //	rough = ⌊⌊p·2^-12⌋·⌊w·2^-11⌋·2^-52⌋ + half·2^-11.
 //
 // With p = 2^12·p' + a, a < 2^12, and w = 2^11·w' + b, b < 2^11, the two products differ by
-// (2^12·p'·b + a·w)·2^-64 < 2^11 + 2^11, because p < 2^64 and w < 2^63. The outer rounding of rough
-// adds less than 2^11. So
+// (2^12·p'·b + a·w)·2^-64. This is less than 2^11 + 2^11, because p < 2^64 and w < 2^63. The outer
+// rounding of rough adds less than 2^11. So
 //
 //	0 ≤ low − 2^11·rough < 2^13.
 //

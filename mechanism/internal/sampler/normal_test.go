@@ -70,9 +70,9 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 	}
 }
 
-// TestRareDrawsAgree: draws in machine arithmetic agree with draws in interval arithmetic for
-// wedges, tails and positions next to the edges of cells, which machine arithmetic decides least
-// often.
+// TestRareDrawsAgree: draws in machine arithmetic agree with draws in interval arithmetic. The test
+// draws wedges, tails and positions next to the edges of cells, because machine arithmetic decides
+// these least often.
 func TestRareDrawsAgree(t *testing.T) {
 	l, err := NewNormal(0x1p20 * 1.1)
 	if err != nil {
@@ -116,7 +116,7 @@ func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 }
 
 // TestNormalIsNormal compares draws with the normal distribution. Each comparison fails by chance
-// with probability 1e-9, that of a normal number above 6.
+// with probability 1e-9: the limit is six standard deviations.
 func TestNormalIsNormal(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {

@@ -27,7 +27,7 @@ func TestFloydTriples(t *testing.T) {
 }
 
 // sixSigma compares a count with its binomial distribution. It fails by chance with probability
-// 6e-10, that of a normal number with an absolute value above 6.2.
+// 6e-10: the limit is 6.2 standard deviations.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))

@@ -79,16 +79,16 @@ func underByExponential(layer, position, height uint64) (under, decided bool) {
 	return y < curve, math.Abs(y-curve) > curveSlack
 }
 
-// Consider the curve of a layer as a function of t = x²/2, and the straight line between the
-// layer's corners: the top corner, where layerInner ends, and the bottom right corner. From layer
-// chordFrom up, the curve deviates from this line by at most chordBelow of the layer's height
-// downward and chordAbove upward. exp(−t) is convex, so it lies below its own chord, by at most
-// (Δt)²/8 times its largest second derivative.
+// Consider the curve of a layer as a function of t = x²/2. Consider also the straight line between
+// two corners of the layer: the top corner, where layerInner ends, and the bottom right corner.
+// From layer chordFrom up, the curve deviates from this line by at most chordBelow of the layer's
+// height downward and chordAbove upward. The function exp(−t) is convex. So it lies below its own
+// chord, by at most (Δt)²/8 times its largest second derivative.
 //
 // TestChordsHoldTheCurve computes both deviations, with a margin of 2^-40 for the errors of
-// underByChord. These are the float64 errors, below 2^-50 because every number is at most 2, and
-// the unknown bits of position and height, at most 2^-53. All are fractions of a span of 2^-8 or
-// more.
+// underByChord. The float64 errors are below 2^-50, because every number is at most 2. The errors
+// from the unknown bits of position and height are at most 2^-53. All are fractions of a span of
+// 2^-8 or more.
 const (
 	chordFrom  = 9
 	chordBelow = 1.0 / 64
@@ -136,8 +136,8 @@ func halfSquare(x *digits, width *big.Rat, precision uint) (lo, hi *big.Rat, p u
 	return lo, hi, precision
 }
 
-// underTail draws the height of a position in the tail, as a fraction of the exponential envelope,
-// and reports whether the height lies under the curve.
+// underTail draws the height of a position in the tail, as a fraction of the exponential envelope.
+// It reports whether the height lies under the curve.
 func underTail(e *exponential, src entropy.Bits) bool {
 	height := src.Uint64()
 	x := e.float() / tailFloat

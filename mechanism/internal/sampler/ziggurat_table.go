@@ -1,7 +1,7 @@
 package sampler
 
-// layers is the number of layers. positionBits is the number of bits of a word that remain for
-// the position across a layer, after the layer and the sign.
+// layers is the number of layers. positionBits is the number of bits of a word for the position
+// across a layer; the other bits are for the layer and the sign.
 const (
 	layerBits    = 9
 	layers       = 1 << layerBits
@@ -16,8 +16,8 @@ const (
 // layer begins.
 const tailStart = 4236460091310
 
-// layerHeight is the height of each layer, as a multiple of 2^-62. The area of each layer is that
-// of the bottom layer, h·(r + 1/r), so its width is that area ÷ its height.
+// layerHeight is the height of each layer, as a multiple of 2^-62. Every layer has the area of the
+// bottom layer, h·(r + 1/r). So its width is this area ÷ its height.
 var layerHeight = [layers]uint64{
 	0x9c99bdc336ba3, 0xa72621e20f8b6, 0xaffac4128e1eb, 0xb5f9f91c6e43f,
 	0xbaa9c50af1b8d, 0xbe93f4a6fce05, 0xc1fa5a969a131, 0xc501e5d3b5131,

@@ -113,8 +113,8 @@ func TestChordsHoldTheCurve(t *testing.T) {
 }
 
 // leavesChord bounds the distance of the curve from the line between the corners of layer i,
-// downward and upward, as fractions of the layer's height. The distance is at most that at the
-// corners; downward it may be larger by (Δt)²/8·exp(−t) with t at the left end.
+// downward and upward, as fractions of the layer's height. The distance is at most the distance at
+// the corners. Downward it may be larger by (Δt)²/8·exp(−t) with t at the left end.
 func leavesChord(i int, inner *big.Rat) (down, up *big.Rat) {
 	height, right := fixed62(layerHeight[i]), (&abscissa{layer: uint64(i)}).width()
 	left := new(big.Rat).Mul(inner, right)
