@@ -31,7 +31,7 @@ func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	defer in.close()
 	if allowed := last(limits).ValuesFor(size); in.rows > allowed/max(1, int64(len(in.columns))) {
 		return nil, &records.LimitError{Limit: "Values",
-			What: "the file holds more values than its size allows"}
+			What: "the file holds more values than the limit allows"}
 	}
 	return in.all(runtime.GOMAXPROCS(0))
 }
@@ -145,7 +145,7 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 			bytes := meta.TotalUncompressedSize
 			if unpacked += max(bytes, 0); unpacked > last(limits).UnpackedFor(size) {
 				return nil, &records.LimitError{Limit: "UnpackedBytes",
-					What: "the file unpacks to more bytes than its size allows"}
+					What: "the file unpacks to more bytes than the limit allows"}
 			}
 		}
 		in.rows += group.NumRows()
