@@ -16,6 +16,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,12 +44,14 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	list := flags.Bool("list", false, "list mutants and run nothing")
 	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
 	file := flags.String("json", "", "write the results to this file")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0, nil
+	} else if err != nil {
 		return 2, err
 	}
 	name, err := regexp.Compile(*pattern)
 	if err != nil {
-		return 2, err
+		return 2, fmt.Errorf("-run: %w", err)
 	}
 	root, err := moduleRoot()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -23,7 +24,8 @@ func writeFrames(to io.Writer, path string, s Schema, parts iter.Seq2[Data, erro
 			return err
 		}
 		if !part.Schema().Equal(s) {
-			return param.New(path, part.Schema().String(), s.String())
+			got, want, _ := strings.Cut(Difference(part.Schema(), s), ": want ")
+			return param.New(path, got, want)
 		}
 		f, err := frameOf(s, part)
 		if err != nil {
