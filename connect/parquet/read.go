@@ -168,6 +168,9 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	if _, err := r.ReadAt(tail[:], size-tailBytes); err != nil && err != io.EOF {
 		return fmt.Errorf("parquet: reading: %w", err)
 	}
+	if magic := string(tail[4:]); magic != "PAR1" && magic != "PARE" { // PARE: encrypted
+		return malformed("the file does not end like a Parquet file")
+	}
 	if int64(binary.LittleEndian.Uint32(tail[:])) > size-tailBytes {
 		return malformed("the footer is longer than the file")
 	}
