@@ -85,7 +85,7 @@ func (j *ledgerJob) list() *cobra.Command {
 	}
 }
 
-// listResult is what --json prints of list.
+// listResult is the output of list with --json.
 type listResult struct {
 	Ledgers []string `json:"ledgers"`
 }
@@ -128,7 +128,7 @@ func (j *ledgerJob) show() *cobra.Command {
 		"Show prints the guarantee of all reservations, line by line.", j.showLedger)
 }
 
-// showResult is what --json prints of show and create.
+// showResult is the output of show and create with --json.
 type showResult struct {
 	Ledger    string               `json:"ledger"`
 	Guarantee accountant.Guarantee `json:"guarantee"`
@@ -157,7 +157,7 @@ func (j *ledgerJob) left() *cobra.Command {
 	return c
 }
 
-// leftResult is what --json prints of left.
+// leftResult is the output of left with --json.
 type leftResult struct {
 	Ledger string            `json:"ledger"`
 	Budget accountant.Budget `json:"budget"`
@@ -254,7 +254,7 @@ func (j *ledgerJob) verify() *cobra.Command {
 			fmt.Sprintf("with\nexit code %d.", exitLedger), j.verifyLedger)
 }
 
-// verifyResult is what --json prints of verify.
+// verifyResult is the output of verify with --json.
 type verifyResult struct {
 	Ledger string           `json:"ledger"`
 	Lines  int              `json:"lines"`
