@@ -19,7 +19,8 @@ func TestWrittenFramesNameTheDifference(t *testing.T) {
 		yield(part, nil)
 	})
 	err := records.CSV{}.WriteFrames(&bytes.Buffer{}, want, parts)
-	if err == nil || !strings.Contains(err.Error(), "age: integer [17, 90]: want age: integer [17, 99]") {
+	const text = "age: integer [17, 90]: want age: integer [17, 99]"
+	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Errorf("error %v, want the column and both bounds", err)
 	}
 }
