@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// scribble changes all numbers and texts in lists and behind pointers that can be reached from the
-// exported fields of a value.
+// scribble changes every float64, int and string that it can reach from a value through exported
+// fields, slices and pointers. It returns the number of changes.
 func scribble(v reflect.Value, seen map[uintptr]bool) (writes int) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -62,7 +62,8 @@ func scribble(v reflect.Value, seen map[uintptr]bool) (writes int) {
 	return writes + 1
 }
 
-// scribbled calls scribble on every result of the methods of a value that take no arguments.
+// scribbled calls every method of x that takes no arguments, and calls scribble on each result. It
+// returns the number of changes.
 func scribbled(x any) (writes int) {
 	v := reflect.ValueOf(x)
 	for i := range v.NumMethod() {
@@ -139,11 +140,11 @@ func TestPlansAreFrozen(t *testing.T) {
 			writes += scribble(reflect.ValueOf(of.config), map[uintptr]bool{})
 		}
 		if after := [2]string{planJSON(t, p), p.String()}; after != before {
-			t.Errorf("%s: a change of configuration or results changed the plan:\n%s\nwas\n%s", name, after,
-				before)
+			t.Errorf("%s: changes to the configuration or results changed the plan: got\n%s\nwant\n%s",
+				name, after, before)
 		}
 		if writes < 5 {
-			t.Errorf("%s: only %d writes: the test has no power", name, writes)
+			t.Errorf("%s: only %d values were changed: the test has no power", name, writes)
 		}
 	}
 }
@@ -182,10 +183,10 @@ func TestGuaranteesAreFrozen(t *testing.T) {
 		writes += scribble(reflect.ValueOf(of), map[uintptr]bool{})
 	}
 	if after := promised(); after != before {
-		t.Errorf("%s\nwas\n%s", after, before)
+		t.Errorf("changes to results changed the guarantees: got\n%s\nwant\n%s", after, before)
 	}
 	if writes < 10 {
-		t.Errorf("only %d writes: the test has no power", writes)
+		t.Errorf("only %d values were changed: the test has no power", writes)
 	}
 }
 

@@ -35,6 +35,7 @@ var policy = map[string][]string{
 	"records/retouch":    {"records"},
 	"weights":            {"device", "internal/jsonlimit", "internal/npy"},
 	"records/tensors":    {"device", "records"},
+	"records/matrices":   {"records"},
 	"mechanism":          {"accountant", "internal/entropy", "mechanism/internal/sampler"},
 	"models":             {"device"},
 	"rff":                {"device"},

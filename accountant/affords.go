@@ -16,11 +16,7 @@ func (l *Ledger) Affords(e Event) error {
 	if e == nil {
 		return param.New("accountant.Ledger.Affords.e", nil, "an event")
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return err
-	}
-	own, err := UnmarshalEvent([]byte(key))
+	own, _, err := owned(e)
 	if err != nil {
 		return err
 	}
@@ -38,8 +34,8 @@ func (l *Ledger) Affords(e Event) error {
 		return err
 	}
 	if cost.Upper > root.budget.Epsilon {
-		return fmt.Errorf("accountant: ε = %.4g, the budget is %.4g: %w",
-			cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)
+		return fmt.Errorf("accountant: ε = %s, the budget is %g: %w",
+			FormatUpper(cost.Upper, 4), root.budget.Epsilon, ErrBudgetExceeded)
 	}
 	return nil
 }

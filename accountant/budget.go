@@ -73,5 +73,6 @@ type Bound struct {
 
 // String returns the bound with the published end first.
 func (b Bound) String() string {
-	return fmt.Sprintf("%.6g (between %.6g and %.6g)", b.Upper, b.Lower, b.Upper)
+	upper := FormatUpper(b.Upper, 6)
+	return fmt.Sprintf("%s (between %s and %s)", upper, FormatLower(b.Lower, 6), upper)
 }

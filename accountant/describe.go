@@ -22,13 +22,14 @@ func Describe(e Event) string {
 	case RandomizedResponse:
 		return fmt.Sprintf("randomized response over %d values, noise %.6g", v.Categories, v.Noise)
 	case ExponentialMechanism:
-		return fmt.Sprintf("exponential mechanism, ε %.6g", v.Epsilon)
+		return fmt.Sprintf("exponential mechanism, ε %s", FormatUpper(v.Epsilon, 6))
 	case Pure:
-		return fmt.Sprintf("%.6g-differentially private mechanism", v.Epsilon)
+		return fmt.Sprintf("%s-differentially private mechanism", FormatUpper(v.Epsilon, 6))
 	case Approximate:
-		return fmt.Sprintf("(%.6g, %.3g)-differentially private mechanism", v.Epsilon, v.Delta)
+		return fmt.Sprintf("(%s, %s)-differentially private mechanism", FormatUpper(v.Epsilon, 6),
+			FormatUpper(v.Delta, 3))
 	case ZCDP:
-		return fmt.Sprintf("%.6g-zCDP mechanism", v.Rho)
+		return fmt.Sprintf("%s-zCDP mechanism", FormatUpper(v.Rho, 6))
 	case PoissonSampled:
 		return fmt.Sprintf("on a Poisson sample at rate %.6g: %s", v.Probability, Describe(v.Event))
 	case SampledSum:

@@ -212,8 +212,7 @@ func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
 
 func decodeEvent(data []byte, depth int) (Event, error) {
 	if depth > maxEventDepth {
-		return nil, param.New("accountant.Event", depth,
-			fmt.Sprintf("events nested at most %d deep", maxEventDepth))
+		return nil, tooDeep(depth)
 	}
 	var head struct {
 		Kind string `json:"kind"`

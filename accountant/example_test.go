@@ -11,8 +11,8 @@ func ExampleEpsilon() {
 	training := accountant.Repeated{Event: accountant.PoissonSampled{Probability: 0.01,
 		Event: accountant.Gaussian{NoiseMultiplier: 1.1}}, Count: 1000}
 	eps, err := accountant.Epsilon(training, 1e-5, accountant.AddOrRemoveOne)
-	fmt.Printf("%.2f %v\n", eps.Upper, err)
-	// Output: 1.52 <nil>
+	fmt.Printf("ε ≤ %s %v\n", accountant.FormatUpper(eps.Upper, 3), err)
+	// Output: ε ≤ 1.52 <nil>
 }
 
 func ExampleCalibrateNoise() {
@@ -39,12 +39,12 @@ func ExampleLedger() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%.3f\n", ledger.Epsilon().Upper)
+	fmt.Printf("ε ≤ %s\n", accountant.FormatUpper(ledger.Epsilon().Upper, 3))
 	err = ledger.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1})
 	var refused *accountant.Refusal
 	fmt.Println(errors.Is(err, accountant.ErrBudgetExceeded), errors.As(err, &refused))
 	// Output:
-	// 0.341
+	// ε ≤ 0.341
 	// true true
 }
 

@@ -153,19 +153,19 @@ func (g Guarantee) String() string {
 				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
-	line("promise", "ε = %s, δ = %s", roundUp(g.Epsilon, 6), roundUp(g.Delta, 3))
+	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}
-	line("budget", "ε = %.6g at the same δ (%s used)", g.Budget, percent(g.Epsilon, g.Budget))
+	line("budget", "ε = %g at the same δ (%s used)", g.Budget, percent(g.Epsilon, g.Budget))
 	switch m := g.Margin(); {
 	case math.IsInf(m, 1):
 		line("accountant", "%s; upper bound", g.Accountant)
 	default:
 		line("accountant", "%s; upper bound, at most %s%% above the smallest ε that holds",
-			g.Accountant, roundUp(100*m, 2))
+			g.Accountant, FormatUpper(100*m, 2))
 	}
 	for _, s := range g.Samplers {
 		line("sampler", "%s", s)
@@ -243,16 +243,6 @@ func (e GuaranteeEntry) lines(alike int) string {
 	}
 	b.WriteByte('\n')
 	return b.String()
-}
-
-// roundUp writes x with up to the given number of digits. The written number is not below x.
-func roundUp(x float64, digits int) string {
-	text := strconv.FormatFloat(x, 'g', digits, 64)
-	if shown, err := strconv.ParseFloat(text, 64); err != nil || !(shown < x) {
-		return fmt.Sprintf("%.*g", digits, x)
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
-	return fmt.Sprintf("%.*g", digits, x+unit/2)
 }
 
 func percent(part, whole float64) string {

@@ -33,6 +33,6 @@ func (g Guarantee) Units() string {
 	}
 	eps, delta := g.OneRow()
 	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s with "+
-		"further rows: ε = %s, δ = %s", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps, 6),
-		roundUp(delta, 3))
+		"further rows: ε = %s, δ = %s", g.Unit, g.RowsPerUnit, g.Unit, FormatUpper(eps, 6),
+		FormatUpper(delta, 3))
 }

@@ -77,7 +77,7 @@ type entry struct {
 
 // copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
-	e, _ := UnmarshalEvent([]byte(en.key)) // never fails: the same text was decoded before
+	e, _ := copied(en.event, 0) // never fails: the ledger's event is a copy itself
 	return e
 }
 
@@ -201,24 +201,24 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	if e == nil {
 		return nil, param.New("accountant.Ledger.Reserve.event", nil, "an event")
 	}
-	key, err := eventKey(e)
+	own, key, err := owned(e)
 	if err != nil {
 		return nil, err
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-	return l.reserveOf(purpose, key, count, 0)
+	return l.reserveOf(purpose, own, key, count, 0)
 }
 
-// reserveOf reserves count uses of the event with this key, and immediately takes taken of them.
-// The caller holds the reserve lock.
-func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservation, err error) {
-	var own Event
+// reserveOf reserves count uses of an event with this key, and immediately takes taken of them. The
+// event is the ledger's own copy. The caller holds the reserve lock.
+func (l *Ledger) reserveOf(purpose string, own Event, key string, count, taken int) (r *Reservation,
+	err error) {
 	a := asking{ledger: l}
 	id := purpose + "\x00" + key
 	err = l.shared.commit(operation{
 		decide: func() error {
-			if own, err = l.own(id, key, count); err != nil {
+			if err := l.countMore(id, count); err != nil {
 				return err
 			}
 			if err := l.allow(purpose, own, key, count); err != nil {
@@ -240,18 +240,15 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own returns the ledger's own copy of the event with this key. It shares no slices with a caller.
-func (l *Ledger) own(id, key string, count int) (Event, error) {
+// countMore returns an error if count more uses would overflow an entry.
+func (l *Ledger) countMore(id string, count int) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	if en := l.index[id]; en != nil {
-		if count > maxCount-en.reserved {
-			return nil, param.New("accountant.Ledger.Reserve.count", count,
-				"at most math.MaxInt/4 uses in total")
-		}
-		return en.event, nil
+	if en := l.index[id]; en != nil && count > maxCount-en.reserved {
+		return param.New("accountant.Ledger.Reserve.count", count,
+			"at most math.MaxInt/4 uses in total")
 	}
-	return UnmarshalEvent([]byte(key))
+	return nil
 }
 
 // allow checks the budget of the whole family with count more e in this ledger.
@@ -304,13 +301,13 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 		}
 		return r.Spend()
 	}
-	key, err := eventKey(e)
+	own, key, err := owned(e)
 	if err != nil {
 		return err
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-	_, err = l.reserveOf(purpose, key, 1, 1) // in one line
+	_, err = l.reserveOf(purpose, own, key, 1, 1) // in one line
 	return err
 }
 

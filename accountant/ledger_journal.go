@@ -25,6 +25,13 @@ type journaled struct {
 	// with the lines up to head.
 	reading sync.Mutex
 
+	// The methods commitLines, readLines and checkLimits. A ledger calls them through these fields,
+	// which newJournaled sets, so that the linker leaves the code for lines out of a program whose
+	// ledgers are all in memory.
+	commit  func(root *Ledger, c operation) error
+	catchUp func(root *Ledger) error
+	limits  func(l *Ledger, purpose string, u uses) (approvals int, err error)
+
 	lines  Journal
 	ctx    context.Context
 	now    func() time.Time
@@ -128,14 +135,16 @@ func newJournaled(ctx context.Context, j Journal, opts []LedgerOption) (*Ledger,
 	}
 	l := &Ledger{shared: &ledgerShared{}, index: map[string]*entry{}}
 	l.shared.root = l
-	l.shared.journal = &journaled{lines: j, ctx: ctx, now: time.Now}
+	kept := &journaled{lines: j, ctx: ctx, now: time.Now}
+	kept.commit, kept.catchUp, kept.limits = kept.commitLines, kept.readLines, kept.checkLimits
+	l.shared.journal = kept
 	for _, o := range opts {
 		if o != nil {
 			o(l)
 		}
 	}
-	if l.shared.journal.now == nil {
-		l.shared.journal.now = time.Now
+	if kept.now == nil {
+		kept.now = time.Now
 	}
 	return l, l.fault
 }
@@ -190,7 +199,8 @@ func (s *ledgerShared) commit(c operation) error {
 	return nil
 }
 
-func (j *journaled) commit(root *Ledger, c operation) error {
+// commitLines performs an operation of a ledger in a journal.
+func (j *journaled) commitLines(root *Ledger, c operation) error {
 	if err := j.writable(root); err != nil {
 		return err
 	}
@@ -362,8 +372,8 @@ func (j *journaled) current(root *Ledger) (Position, error) {
 	return j.head, err
 }
 
-// catchUp is like current, for callers that hold reading.
-func (j *journaled) catchUp(root *Ledger) error {
+// readLines is like current, for callers that hold reading.
+func (j *journaled) readLines(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
 	}

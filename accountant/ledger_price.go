@@ -13,11 +13,7 @@ func (l *Ledger) Event() Event {
 
 // frozen returns a copy that shares no memory with e.
 func frozen(e Event) Event {
-	key, err := eventKey(e)
-	if err != nil {
-		return e
-	}
-	c, err := UnmarshalEvent([]byte(key))
+	c, err := copied(e, 0)
 	if err != nil {
 		return e // nested too deep for a file
 	}

@@ -23,8 +23,9 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string {
-	s := fmt.Sprintf("%v: %q would bring ε to %.4g; %s allows %.4g, of which %.4g is reserved",
-		ErrBudgetExceeded, r.Purpose, r.Asked, r.Limit, r.Allowed, r.Spent)
+	s := fmt.Sprintf("%v: %q would bring ε to %s; %s allows %g, of which %s is reserved",
+		ErrBudgetExceeded, r.Purpose, FormatUpper(r.Asked, 4), r.Limit, r.Allowed,
+		FormatUpper(r.Spent, 4))
 	switch {
 	case r.Fits == 0:
 		s += "; no use would fit"
@@ -65,13 +66,16 @@ func (m Limit) String() string {
 	return s
 }
 
-// limits checks the limits of the terms and returns the number of people who must approve. The
-// caller holds the state lock.
+// limits checks the limits of the ledger's terms and returns the number of people who must approve.
+// The caller holds the state lock.
 func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
-	j := l.shared.journal
-	if j == nil {
+	if l.shared.journal == nil {
 		return 0, nil
 	}
+	return l.shared.journal.limits(l, purpose, u)
+}
+
+func (j *journaled) checkLimits(l *Ledger, purpose string, u uses) (approvals int, err error) {
 	root := l.shared.root
 	windows := j.windows
 	for _, m := range j.terms.Limits {

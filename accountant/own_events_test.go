@@ -7,7 +7,7 @@ import (
 )
 
 // TestTransactionsKeepTheirOwnEvents: a reserved transaction does not become cheaper if the
-// caller changes the event that was passed.
+// caller later changes the event that it passed.
 func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 	epsilon := func(change bool) float64 {
 		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
@@ -20,12 +20,13 @@ func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 		if change {
 			events[0] = accountant.Gaussian{NoiseMultiplier: 1000}
 		}
+		// The second reservation makes the ledger price all events again instead of using its cache.
 		if _, err := l.Reserve("b", accountant.Gaussian{NoiseMultiplier: 50}, 1); err != nil {
-			t.Fatal(err) // a reservation, so that the cached price is not used
+			t.Fatal(err)
 		}
 		return l.Epsilon().Upper
 	}
 	if kept, changed := epsilon(false), epsilon(true); kept != changed {
-		t.Errorf("ε = %v, and %v after the caller changes the event", kept, changed)
+		t.Errorf("ε = %v, but %v if the caller changes the event", kept, changed)
 	}
 }

@@ -128,8 +128,9 @@ func lossQuantile(p profile, eps, delta float64) float64 {
 // String explains the bounds in words.
 func (a Attack) String() string {
 	return fmt.Sprintf(
-		"best attack: recognises at most %.3g%% of members while accusing 1%% of non-members; is right "+
-			"about membership at most %.4g%% of the time (a coin: 50%%); "+
-			"from a 50%% prior believes at most %.4g%% (except with probability %.2g)",
-		100*a.TruePositiveAt1Percent, 100*a.BestAccuracy, 100*a.Posterior, a.PosteriorExcept)
+		"best attack: recognises at most %s%% of members while accusing 1%% of non-members; is right "+
+			"about membership at most %s%% of the time (a coin: 50%%); "+
+			"from a 50%% prior believes at most %s%% (except with probability %s)",
+		FormatUpper(100*a.TruePositiveAt1Percent, 3), FormatUpper(100*a.BestAccuracy, 4),
+		FormatUpper(100*a.Posterior, 4), FormatUpper(a.PosteriorExcept, 2))
 }

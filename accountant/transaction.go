@@ -130,12 +130,7 @@ func (t Transaction) placed() ([]*placedLine, error) {
 		if line.Event == nil {
 			continue // see check
 		}
-		key, err := eventKey(line.Event)
-		if err != nil {
-			k.Add(err)
-			continue
-		}
-		own, err := UnmarshalEvent([]byte(key))
+		own, key, err := owned(line.Event)
 		if err != nil {
 			k.Add(err)
 			continue

@@ -248,7 +248,7 @@ func (f *tableFit) independent() *graphical.Model {
 // tables runs the rounds. Grants that are not needed are taken without a draw, since they are paid
 // for.
 func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
-	if err := f.restore(r.Saved()); err != nil {
+	if err := r.Restore(f); err != nil {
 		return err
 	}
 	r.Keep(f.file)
@@ -535,12 +535,9 @@ func (f *tableFit) file() (*synth.File, error) {
 	return synth.NewFile(tableHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
 }
 
-// restore reads the state that file returned. It checks that there is at most one measurement per
-// round, and that every measurement belongs to a candidate.
-func (f *tableFit) restore(from *synth.File) error {
-	if from == nil {
-		return nil
-	}
+// RestoreFrom reads the state that file returned. It checks that there is at most one measurement
+// per round, and that every measurement belongs to a candidate.
+func (f *tableFit) RestoreFrom(from *synth.File) error {
 	var h tableHeader
 	if err := from.Decode(&h); err != nil {
 		return err

@@ -26,7 +26,7 @@ type attribute struct {
 
 const (
 	fineCells  = 126 // cells of a number, in addition to its two bounds
-	mostValues = 128 // largest number of values of an integer with a code for each
+	mostValues = 128 // a number with at most this many values has a code for each of them
 )
 
 // attributesOf returns the attributes of a schema of tables; the class is the last.
@@ -54,7 +54,7 @@ func attributesOf(s records.Schema) []attribute {
 func (a attribute) class() bool { return a.block.Width == 0 }
 
 // code returns the attribute's code for an encoded row, given the nonzero coordinates of the block.
-// The code is valid for every content of the row.
+// The code is in range, whatever the row contains.
 func (a attribute) code(places []int32, values []float32, label int32) int {
 	if a.class() {
 		return min(max(int(label), 0), a.codes-1)
@@ -91,8 +91,8 @@ func (a attribute) code(places []int32, values []float32, label int32) int {
 	return min(int(math.Round(x*float64(last))), last)
 }
 
-// write encodes a code. A number is drawn uniformly from its cell, or from the parts of the cell
-// that are in spans.
+// write appends the coordinates that encode a code to row. A number is drawn uniformly from its
+// cell, or from the parts of the cell that are in spans.
 func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, rng *rand.Rand) {
 	if a.block.OneHot {
 		row.Append(a.block.Offset+code, 1)
@@ -116,8 +116,8 @@ func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, 
 	}
 }
 
-// ordered returns the number of ordered codes: 0 for levels, otherwise the number of all codes
-// except the code of a missing value.
+// ordered returns the number of ordered codes: 0 for one-hot levels and the class, otherwise the
+// number of all codes except the code of a missing value.
 func (a attribute) ordered() int {
 	switch {
 	case a.class() || a.block.OneHot:
@@ -137,10 +137,15 @@ type grouping struct {
 	coarseSize int       // number of coarse groups
 }
 
-// grouped merges the codes of an attribute so that few groups have a fraction below least. The
-// argument part holds the fraction of records with each code. Ordered codes are merged with their
-// neighbours until the group has a fraction 1/groups of the records or 2/groups of the range.
-// Levels with a fraction below least become one group. Classes are not merged.
+// grouped merges the codes of an attribute into groups. Few groups hold less than the fraction
+// least of the records. The argument part holds the fraction of records with each code. All levels
+// with a fraction below least become one group. Classes and missing numbers are not merged.
+//
+// At most groups/2 ordered codes are not merged either. If there are more, each is merged with its
+// neighbours until the group has fractions f of the records and w of the ordered codes with
+// f ≥ least and f + w/2 ≥ 1/groups. A code with f ≥ 1/groups gets its own group, unless that would
+// leave one of its neighbours in a group below least. The last codes join the group before them if
+// they hold less than least.
 func (a attribute) grouped(part []float64, least float64, groups int) grouping {
 	g := grouping{group: make([]uint16, a.codes), part: part}
 	next := func() uint16 {
@@ -246,7 +251,7 @@ func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool)
 	return list, len(state) == 0
 }
 
-// simplex returns the nearest counts that are not negative and add up to total, divided by total.
+// simplex returns the fractions closest to counts/total that are not negative and add up to one.
 func simplex(counts []float64, total float64) []float64 {
 	sorted := slices.Clone(counts)
 	slices.Sort(sorted)

@@ -88,7 +88,7 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	}
 	s := rounds{truth: sums.Sums()[0], rows: sums.Sums()[1], near: make([]int64, w.count),
 		noise: noise, choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
-	if err := s.released.restore(r.Saved(), w.count, m.Rounds); err != nil {
+	if err := r.Restore(&answered{&s.released, w.count, m.Rounds}); err != nil {
 		return nil, err
 	}
 	r.Keep(s.released.file)
@@ -182,25 +182,28 @@ func (m *measurements) file() (*synth.File, error) {
 	return synth.NewFile(m, synth.Part64(sectionAnswers, &numbers, len(numbers)))
 }
 
-// restore reads the answers: at most one for each round.
-func (m *measurements) restore(f *synth.File, queries, rounds int) error {
-	if f == nil {
-		return nil
-	}
-	if err := f.Decode(m); err != nil {
+// answered is what was measured, with the numbers of queries and rounds in the plan.
+type answered struct {
+	*measurements
+	queries, rounds int
+}
+
+// RestoreFrom reads the answers: at most one for each round.
+func (m *answered) RestoreFrom(f *synth.File) error {
+	if err := f.Decode(m.measurements); err != nil {
 		return err
 	}
 	data, err := f.Section(sectionAnswers)
 	if err != nil {
 		return err
 	}
-	if len(data)/16 > rounds {
-		return malformed(fmt.Sprintf("%d answers; the plan has %d rounds", len(data)/16, rounds))
+	if len(data)/16 > m.rounds {
+		return malformed(fmt.Sprintf("%d answers; the plan has %d rounds", len(data)/16, m.rounds))
 	}
 	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
 	for pair := range slices.Chunk(numbers, 2) {
 		q := pair[0]
-		if !(q >= 0 && q < float64(queries)) || q != math.Trunc(q) {
+		if !(q >= 0 && q < float64(m.queries)) || q != math.Trunc(q) {
 			return malformed("an answer to an unknown query")
 		}
 		m.Answers = append(m.Answers, answer{int(q), pair[1]})

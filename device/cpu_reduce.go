@@ -2,7 +2,7 @@ package device
 
 // ColSums sets dst = Σ wᵢ mᵢ + β dst.
 //
-// Each core computes some of the columns, so each sum is one chain of additions over the rows.
+// The cores share the columns, not the rows. So each sum adds the rows in order.
 func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 	m.check("ColSums")
 	dst.checkShape("ColSums", 1, m.Cols)
@@ -33,8 +33,9 @@ func doColSums(j *job, lo, hi int) {
 	}
 }
 
-// share returns the number of columns that a worker takes at a time: whole cache lines, and about
-// equal numbers for all workers. If there is too little work to share, it returns all columns.
+// share returns the number of columns that a worker takes at a time. The columns fill whole cache
+// lines and are divided about equally among the workers. If there is too little work to share, it
+// returns all columns.
 func share(cols, rows, workers int) int {
 	if cols*rows < 1<<17 {
 		return cols

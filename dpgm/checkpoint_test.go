@@ -64,7 +64,7 @@ func readKept(t *testing.T, path string) (k kept) {
 	return k
 }
 
-// keptVariants returns quick plans with every kind of state.
+// keptVariants returns small plans. Together, their checkpoints hold every kind of state.
 func keptVariants(t *testing.T) map[string]synth.Plan {
 	t.Helper()
 	out := map[string]synth.Plan{}
@@ -96,8 +96,8 @@ func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ..
 	}
 }
 
-// TestTrainingGoesOnWhereItWas restores a run and interrupts it immediately. The run must write the
-// same state again, to the bit: parameters, moments, moving average, clip norm and chains.
+// TestTrainingGoesOnWhereItWas restores a run and interrupts it immediately. The run must write
+// exactly the same state again: parameters, moments, moving average, clip norm and chains.
 func TestTrainingGoesOnWhereItWas(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		path := filepath.Join(t.TempDir(), "run")
@@ -115,12 +115,14 @@ func TestTrainingGoesOnWhereItWas(t *testing.T) {
 			t.Fatalf("%s: got %v, want context.Canceled", name, err)
 		}
 		if after := readKept(t, path); !reflect.DeepEqual(after, before) {
-			t.Errorf("%s: the state changed to %+v, want %+v", name, after.State, before.State)
+			t.Errorf("%s: the checkpoint changed: its state is %+v, was %+v", name, after.State,
+				before.State)
 		}
 	}
 }
 
-// TestChainsAreReleased checks that a model has the state of the trained networks.
+// TestChainsAreReleased checks that a model contains the state of the trained networks, such
+// as the Markov chains of an RBM.
 func TestChainsAreReleased(t *testing.T) {
 	p, path := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run")
 	g, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path))
@@ -137,7 +139,7 @@ func TestChainsAreReleased(t *testing.T) {
 		}
 	}
 	if states != g.Clusters() {
-		t.Errorf("the checkpoint has %d states of networks, want %d", states, g.Clusters())
+		t.Errorf("the checkpoint has the states of %d networks, want %d", states, g.Clusters())
 	}
 }
 
@@ -166,7 +168,7 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 }
 
 // TestTheClipNormIsKeptAtOnce checks that the checkpoint contains the clip norm immediately after
-// its release, because there is only one release.
+// its release. A lost clip norm is not drawn again: the run then uses the public maximum.
 func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
 	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),
@@ -183,9 +185,11 @@ func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunsGoOnFromEveryLoss resumes a run from every state of its checkpoint at which records are
-// read. All uses of a stage are taken in advance, so they are lost. The run must return a
-// generator, or ErrLost if it needs a lost release.
+// TestRunsGoOnFromEveryLoss copies the checkpoint of a run whenever the run reads records, and
+// resumes a run from each copy. At this interval, the checkpoint counts all uses of clustering or
+// training as taken before the first of them is drawn. So a resumed run has lost the taken uses
+// whose results are not in the copy. It must return a generator, or ErrLost if it needs a lost
+// release.
 func TestRunsGoOnFromEveryLoss(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		folder := t.TempDir()
@@ -230,7 +234,7 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d runs complete, %d return ErrLost", name, complete, lost)
-		// "clusters" has marginals, so its networks have released information even without training
+		// the plan "clusters" releases marginals, from which its networks can draw without training
 		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") {
 			t.Errorf("%s: %d runs complete, %d return ErrLost", name, complete, lost)
 		}
@@ -287,7 +291,8 @@ func TestStatesOfNoRun(t *testing.T) {
 	}
 }
 
-// TestZeroValues checks that zero values can be printed and that their other methods return errors.
+// TestZeroValues calls methods of a zero plan and of a zero model, none of which may panic. The
+// plan must have a text, and methods that need a real plan or model must return an error.
 func TestZeroValues(t *testing.T) {
 	p, m, data := new(dpgm.Plan), new(dpgm.Model), bits(t, 3, 12, 1)
 	second := func(_ any, err error) error { return err }

@@ -51,15 +51,11 @@ func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	return append(parts, synth.StatePart("trainer", trainer))
 }
 
-// restore reads the saved state, if there is one, except the state of training, which
-// restoreTraining reads later.
+// RestoreFrom reads the saved state, except the state of training, which restoreTraining reads
+// later.
 //
 // Errors: synth.ErrFormat.
-func (r *run) restore() error {
-	f := r.Saved()
-	if f == nil {
-		return nil
-	}
+func (r *run) RestoreFrom(f *synth.File) error {
 	var h stateHeader
 	if err := f.Decode(&h); err != nil {
 		return err

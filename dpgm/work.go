@@ -79,7 +79,7 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	if err := r.build(); err != nil {
 		return nil, err
 	}
-	if err := r.restore(); err != nil {
+	if err := r.Restore(r); err != nil {
 		return nil, err
 	}
 	r.Keep(r.file)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -55,9 +56,8 @@ func (c Config) Validate() error {
 	} else if len(estimated(c.Candidates)) == 0 {
 		bad("Candidates", c.Candidates.String(), "a column whose bounds or levels are to be estimated")
 	}
-	if c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise) {
-		bad("NoiseMultiplier", c.NoiseMultiplier,
-			fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
+	if c.NoiseMultiplier != 0 && !mechanism.IsNoiseMultiplier(c.NoiseMultiplier) {
+		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive number of at most 2^24, or 0 to find it")
 	}
 	c = c.withDefaults()
 	if !(c.FalseAlarm > 0 && c.FalseAlarm < 1) {
@@ -68,9 +68,6 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
-
-// maxNoise is far above any useful noise multiplier.
-const maxNoise = 1e6
 
 // estimated returns the columns that a release estimates.
 func estimated(s records.Schema) []int {

@@ -179,8 +179,8 @@ func (d *Draft) String() string {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "ε = %.4g, δ = %g, %v", d.Guarantee.Epsilon, d.Guarantee.Delta,
-		d.Guarantee.Relation)
+	fmt.Fprintf(&b, "ε = %s, δ = %g, %v", accountant.FormatUpper(d.Guarantee.Epsilon, 4),
+		d.Guarantee.Delta, d.Guarantee.Relation)
 	return b.String()
 }
 

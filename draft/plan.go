@@ -46,7 +46,10 @@ func (c Config) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("draft: noise of the counts: %w", err)
 		}
-		c.NoiseMultiplier = z
+		if c.NoiseMultiplier = z; !mechanism.IsNoiseMultiplier(z) {
+			return nil, param.New("draft.Config.Budget", c.Budget, "a budget that needs a noise multiplier "+
+				"of at most 2^24")
+		}
 	}
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier), Columns: len(estimated(c.Candidates))}
 	tests := 0
@@ -66,8 +69,8 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("draft: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("draft: the plan costs ε = %.4g, the budget is %.4g: %w",
-			p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return nil, fmt.Errorf("draft: the plan costs ε = %s, the budget is %g: %w",
+			accountant.FormatUpper(p.Total.Upper, 4), c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
 }
@@ -114,7 +117,8 @@ func (p *Plan) String() string {
 	}
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
 		p.Std, p.Threshold)
-	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
+		accountant.FormatUpper(p.Total.Upper, 4))
 	return wrap.Lines(b.String(), "")
 }
 

@@ -101,7 +101,8 @@ func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 	if c.Groups == WeightsAndBiases {
 		want = 2
 	}
-	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
+	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", fmt.Sprintf("%d norms", len(c.Norms)),
+		fmt.Sprintf("%d norms", want))
 	if len(c.Norms) != want || c.K > blocks {
 		return
 	}

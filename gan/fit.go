@@ -115,8 +115,8 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err
 	}
-	if saved := r.Saved(); saved != nil {
-		if err := r.restore(saved); err != nil {
+	if r.Saved() != nil {
+		if err := r.Restore(r); err != nil {
 			return err
 		}
 		r.Keep(r.state)

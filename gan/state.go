@@ -50,10 +50,10 @@ func (r *run) state() (*synth.File, error) {
 // keepsGroups reports whether later steps need the clip groups of the first step.
 func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
 
-// restore reads the state of a run of the same plan.
+// RestoreFrom reads the state of a run of the same plan.
 //
 // Errors: synth.ErrFormat.
-func (r *run) restore(f *synth.File) error {
+func (r *run) RestoreFrom(f *synth.File) error {
 	var h stateHeader
 	if err := f.Decode(&h); err != nil {
 		return err

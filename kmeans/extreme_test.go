@@ -41,6 +41,8 @@ func TestExtremeNoiseIsRefusedOrRuns(t *testing.T) {
 		{"largest private norm", with(norm(0x1p100, most)), true, false},
 		{"huge private norm", with(norm(1e308, 10)), false, false},
 		{"private norm, huge noise", with(norm(1, 2*most)), false, false},
+		{"private norm, least noise", with(norm(1, 0x1p-24)), true, false},
+		{"private norm, too little noise", with(norm(1, 0x1.fp-25)), false, false},
 		{"largest noise, even share", with(func(c *kmeans.Config) {
 			c.NoiseMultiplier, c.CountShare = most/4, 0.5
 		}), true, false},
@@ -73,7 +75,7 @@ func extremeFit(t *testing.T, c kmeans.Config, r accountant.Relation, persons, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r},
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r},
 		accountant.WithUnit(records.UnitOf(data)))
 	_, err = kmeans.Fit(context.Background(), c, kmeans.Raw(s), data, ledger)
 	var wrong *param.Error

@@ -49,8 +49,8 @@ func (d *DPNorm) validate() error {
 		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
 			d.Max/float64(d.Bins)))
 	}
-	if !mechanism.IsNoiseMultiplier(d.NoiseMultiplier) {
-		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive number, at most 2^24")
+	if z := d.NoiseMultiplier; !mechanism.IsNoiseMultiplier(z) || z < mechanism.MinArgmaxMultiplier {
+		bad("NoiseMultiplier", z, "a number in [2^-24, 2^24]")
 	}
 	return errors.Join(errs...)
 }

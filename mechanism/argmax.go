@@ -21,7 +21,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 		return 0, g.a.refuse("an empty list of counts: want at least one count")
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
-	if !(grid >= finestCount) {
+	if !(grid >= finestCount) { // std < MinArgmaxMultiplier
 		return 0, g.a.refuse("noise of standard deviation %v on counts: must be at least 2^-24", std)
 	}
 	l, err := g.a.normal(std, grid)

@@ -18,6 +18,11 @@ const MaxNoiseMultiplier = 1 << 24
 // IsNoiseMultiplier reports whether z is positive and at most [MaxNoiseMultiplier].
 func IsNoiseMultiplier(z float64) bool { return z > 0 && z <= MaxNoiseMultiplier }
 
+// MinArgmaxMultiplier is the smallest noise multiplier of counts that [Grant.NoisyArgmax] and
+// [NormHistogram.Release] accept. Less noise is refused after its event was reserved, so that
+// configurations refuse it before.
+const MinArgmaxMultiplier = 0x1p-24
+
 // CheckCountNoise returns an error if noise of standard deviation std does not fit the grid of
 // counts (see [CountGrid]). Repeated releases draw noise of up to three times std, which must fit
 // too.

@@ -14,20 +14,22 @@ import (
 
 // samples holds the sum of the released embeddings of samples.
 type samples struct {
-	made int // number of releases
-	sums *Embedding
+	made, steps int // number of releases, and of those in the plan
+	sums        *Embedding
+	complete    bool // training had begun when the state was saved
 }
 
 // sampled releases the embedding of one Poisson sample after another. Their mean, divided by the
 // public probability, estimates the embedding of all records. Releases lost to an interruption are
 // left out of the mean.
 func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
-	s := &samples{sums: e}
-	if complete, err := s.restore(r.Saved(), w.config.Batches.Steps); complete || err != nil {
+	steps := w.config.Batches.Steps
+	s := &samples{steps: steps, sums: e}
+	if err := r.Restore(s); err != nil || s.complete {
 		return err
 	}
 	r.Keep(s.file)
-	allowance, steps := r.Allowance(PurposeEmbed), w.config.Batches.Steps
+	allowance := r.Allowance(PurposeEmbed)
 	sums := w.newCounter(r.Backend)
 	real := w.newPartial(r.Backend).Real()
 	var rows []int32
@@ -74,11 +76,10 @@ func (s *samples) finish(w *work) error {
 	if s.made == 0 {
 		return fmt.Errorf("merf: %s: %w", PurposeEmbed, synth.ErrLost)
 	}
-	steps := w.config.Batches.Steps
-	if s.made == steps {
+	if s.made == s.steps {
 		return nil
 	}
-	e, f := s.sums, float64(steps)/float64(s.made)
+	e, f := s.sums, float64(s.steps)/float64(s.made)
 	s.sums = &Embedding{sums: slices.Clone(e.sums), counts: slices.Clone(e.counts)}
 	floats.AddScaled(e.sums, f-1, s.sums.sums)
 	if w.noise.count > 0 { // otherwise the count is public
@@ -96,27 +97,25 @@ func (s *samples) file() (*synth.File, error) {
 	return synth.NewFile(samplesHeader{s.made}, s.sums.parts()...)
 }
 
-// restore reads the releases made so far. They are complete if training had begun.
+// RestoreFrom reads the releases made so far. They are complete if training had begun.
 //
-// Errors: synth.ErrFormat for a state that no run with the given number of steps can have.
-func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
-	if f == nil {
-		return false, nil
-	}
+// Errors: synth.ErrFormat for a state that no run with this number of steps can have.
+func (s *samples) RestoreFrom(f *synth.File) error {
 	var h struct {
 		samplesHeader
 		trainingHeader
 	}
 	if err := f.Decode(&h); err != nil {
-		return false, err
+		return err
 	}
-	if h.Made < 0 || h.Made > steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return false, synth.Malformed(fmt.Errorf(
+	if h.Made < 0 || h.Made > s.steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
+		return synth.Malformed(fmt.Errorf(
 			"%d of %d releases with noise ±%v on sums and ±%v on counts; want positive noise on sums",
-			h.Made, steps, h.SumStd, h.CountStd))
+			h.Made, s.steps, h.SumStd, h.CountStd))
 	}
 	if s.made = h.Made; h.Done != nil {
 		s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd
 	}
-	return h.Done != nil, f.Load(s.sums.parts()...)
+	s.complete = h.Done != nil
+	return f.Load(s.sums.parts()...)
 }

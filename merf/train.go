@@ -48,7 +48,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 	if err != nil {
 		return nil, err
 	}
-	if err := t.restore(r.Saved()); err != nil {
+	if err := r.Restore(t); err != nil {
 		return nil, err
 	}
 	r.Keep(t.file)

@@ -37,12 +37,9 @@ func (m *ensemble) file() (*synth.File, error) {
 		append(m.parts(), m.e.parts()...)...)
 }
 
-// restore reads the state of training. If f is nil or contains only the state of a release,
-// training starts from the beginning.
-func (m *ensemble) restore(f *synth.File) error {
-	if f == nil {
-		return nil
-	}
+// RestoreFrom reads the state of training. If f contains only the state of a release, training
+// starts from the beginning.
+func (m *ensemble) RestoreFrom(f *synth.File) error {
 	var h trainingHeader
 	if err := f.Decode(&h); err != nil || h.Done == nil {
 		return err

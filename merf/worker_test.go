@@ -53,10 +53,10 @@ func TestListedFeaturesAreClipped(t *testing.T) {
 		values []float32
 		scale  float64
 	}{
-		"short":     {[]int32{0, 1}, []float32{float32(bound) / 4, 0}, 1},
-		"long":      {[]int32{0, 1}, []float32{3e6, 4e6}, mechanism.ClipFactor(25e12, bound)},
-		"twice":     {[]int32{1, 1}, []float32{.1, .1}, 0},
-		"not risen": {[]int32{1, 0}, []float32{.1, .1}, 0},
+		"short":      {[]int32{0, 1}, []float32{float32(bound) / 4, 0}, 1},
+		"long":       {[]int32{0, 1}, []float32{3e6, 4e6}, mechanism.ClipFactor(25e12, bound)},
+		"twice":      {[]int32{1, 1}, []float32{.1, .1}, 0},
+		"descending": {[]int32{1, 0}, []float32{.1, .1}, 0},
 	} {
 		own := newWorker(w, device.CPU())
 		own.addSparse(listed{features, c.places, c.values}, row, nil)
@@ -67,7 +67,7 @@ func TestListedFeaturesAreClipped(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(own.sums, want) {
-			t.Errorf("%s: the sum is not the clipped row", name)
+			t.Errorf("%s: the sum differs from that of the clipped row", name)
 		}
 	}
 }

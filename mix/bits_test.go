@@ -12,9 +12,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestBitsOfASeed checks that the rows released with a fixed test seed do not change. The hash of
-// "poisson by class without centres" was computed by an earlier version, in which this run used the
-// second key of the seed. For this hash, the test draws the first key before the run.
+// TestBitsOfASeed checks that the rows released with a fixed test seed do not change. Each run
+// under a seed draws the next of the seed's keys. An earlier version computed the hash of "poisson
+// by class without centres" in a run that drew the second key. So the test draws the first key
+// before it starts that run.
 func TestBitsOfASeed(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, g := range []struct {

@@ -153,7 +153,10 @@ func (c Config) validateSampling(k *param.Checker) {
 	s := c.Sampling
 	switch s.(type) {
 	case Poisson, PoissonReplaceOne, WithoutReplacement:
-	default: // nil, or a pointer, which may be nil or change after validation
+	case nil:
+		k.OK(false, path, nil, "a Poisson, PoissonReplaceOne or WithoutReplacement value")
+		return
+	default: // a pointer, which may be nil or change after validation
 		k.OK(false, path, fmt.Sprintf("%T", s),
 			"a Poisson, PoissonReplaceOne or WithoutReplacement value, not a pointer")
 		return

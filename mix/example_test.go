@@ -68,7 +68,8 @@ func ExamplePaperTheorem1() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ε = %.1f by Theorem 1, %.1f by the curve\n", paper, here.Upper)
+	fmt.Printf("ε = %.1f by Theorem 1, at most %s by the curve\n", paper,
+		accountant.FormatUpper(here.Upper, 2))
 	// Output:
-	// ε = 10.0 by Theorem 1, 1.0 by the curve
+	// ε = 10.0 by Theorem 1, at most 1.1 by the curve
 }

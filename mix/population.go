@@ -15,10 +15,11 @@ import (
 //
 // A record of a class is drawn from latent numbers z, which are independent standard normal
 // variables. The probability of an item or a flag is a logistic function of z. The probabilities of
-// levels are a softmax. A number is a logistic function of z and noise. Intercepts are set such
-// that every coordinate, averaged over z, has the class's estimated mean. Slopes give pairs of
-// coordinates the estimated correlation. Rounding a mixture itself to a record would always give an
-// average record with the most frequent level of every column.
+// a column's levels are a softmax of linear functions of z. A number is a logistic function of z
+// and noise. Intercepts are set so that every coordinate, averaged over z, has the class's
+// estimated mean. Slopes are set so that pairs of coordinates have the estimated correlation. (If
+// mixtures themselves were rounded to records, each would give an average record, with the most
+// frequent level of every column.)
 //
 // Guarantee: post-processing of released rows.
 type population struct {
@@ -26,7 +27,7 @@ type population struct {
 	blocks  []block
 	shares  network.Choice // of the classes; records without labels are one class
 	classes []margins
-	factors int // number of latent numbers of a record
+	factors int // how many latent numbers a record has
 }
 
 // Limits of the estimates. The correlation matrix has at most maxDrawn rows and columns. Every
@@ -37,8 +38,9 @@ const (
 	maxNumbers = 1 << 20 // coordinates of all classes together
 )
 
-// decoded reports whether records of a configuration are drawn from a population. Mixtures of
-// vectors and images are vectors and images, and projected records are vectors.
+// decoded reports whether records of a configuration are drawn from a population. Vectors, images
+// and projected records (which are vectors) need none: a mixture of vectors is itself a vector, and
+// a mixture of images is an image.
 func (c Config) decoded() bool {
 	k := c.Schema.Kind()
 	return (k == records.ItemSet || k == records.MixedTable) && !c.Projection.wanted()
@@ -99,8 +101,8 @@ func blocksOf(s records.Schema) (list []block) {
 // of returns the coordinates of a record that belong to the block.
 func (b block) of(row []float64) []float64 { return row[b.Offset : b.Offset+b.Width] }
 
-// number reports whether coordinate j can be any number in [0, 1]. Other coordinates are 0 or 1:
-// levels, flags and missing indicators.
+// number reports whether coordinate j can lie between 0 and 1. Levels, flags and missing indicators
+// are always 0 or 1.
 func (b block) number(j int) bool { return !b.OneHot && b.Levels != 2 && j == b.Offset }
 
 // missing reports whether the last coordinate is a missing indicator.

@@ -1,21 +1,22 @@
 // Command mutation plants single faults in the lines that privacy depends on. It reports which
 // faults the tests detect.
 //
-//	go run ./mutation                      plant all faults, in somewhat less than an hour
+//	go run ./mutation                      plant all faults (takes almost an hour)
 //	go run ./mutation -run 'sgd|kmeans'    plant the faults with matching names
 //	go run ./mutation -list                list names, places and reasons, and run nothing
 //	go run ./mutation -json report.json    also write the results as JSON
 //
 // No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
 // instead of the original. A mutant names the tests that must detect it. Only these tests are run,
-// so no unrelated failure counts. The same tests must first pass without the fault. The command
-// exits with status 1 if a mutant survives without an explanation, does not compile, or can no
-// longer be planted.
+// so an unrelated failure cannot count as a detection. The same tests must first pass without the
+// fault. The command exits with status 1 if a mutant survives without an explanation, does not
+// compile, exceeds the time limit, or can no longer be planted.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,12 +44,14 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	list := flags.Bool("list", false, "list mutants and run nothing")
 	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
 	file := flags.String("json", "", "write the results to this file")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0, nil
+	} else if err != nil {
 		return 2, err
 	}
 	name, err := regexp.Compile(*pattern)
 	if err != nil {
-		return 2, err
+		return 2, fmt.Errorf("-run: %w", err)
 	}
 	root, err := moduleRoot()
 	if err != nil {
@@ -101,8 +104,8 @@ func writeJSON(file string, results []result) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// summarise prints the number of mutants with each outcome and every mutant that was not caught,
-// and returns the exit status.
+// summarise prints how many mutants had each outcome, and lists the mutants that were not caught.
+// It returns the exit status.
 func summarise(out io.Writer, results []result) int {
 	counts, code := map[string]int{}, 0
 	for _, r := range results {

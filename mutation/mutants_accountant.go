@@ -190,6 +190,15 @@ func ledgerMutants() []mutant {
 			Tests: at(in, "Ledger|Price|Hostile|Transaction"),
 			Old:   "\t\tline.Event = own\n", New: "\t\t_ = own\n",
 			Why: "the caller can change an event after it was priced"},
+		{Name: "accountant/noise of one batch is shared with the caller", In: in, Tests: at(in, "Owned"),
+			Old: "return SameBatch{slices.Clone(v.NoiseMultipliers)}, nil", New: "return v, nil",
+			Why: "the caller can change the multipliers after they were priced"},
+		{Name: "accountant/parts that move are not copied", In: in, Tests: at(in, "Owned"),
+			Old: "v.Moving, err = copiedAll(v.Moving, depth+1)", New: "v.Moving = nil",
+			Why: "the cost of records that move between parts is left out"},
+		{Name: "accountant/events of other types are kept", In: in, Tests: at(in, "Owned"),
+			Old: "case nil: // Validate", New: "case *Gaussian:\n\t\treturn v, nil\n\tcase nil: // Validate",
+			Why: "the caller can change what a pointer refers to after it was priced"},
 		{Name: "accountant/a filter takes events of their own δ", In: in, Tests: ledger,
 			Old: "if !ok || slackOf(terms) > 0 {\n\t\t\treturn priced{}, unsupported(\"an event without",
 			New: "if !ok {\n\t\t\treturn priced{}, unsupported(\"an event without",
@@ -230,7 +239,7 @@ func ledgerMutants() []mutant {
 			Old: "sum += float64(s) * c.divergence(l, i, j)", New: "sum += c.divergence(l, i, j)",
 			Why: "the cost so far is too small"},
 		{Name: "accountant/published ε is rounded down", In: in, Tests: at(in, "Guarantee|Printed"),
-			Old: "x+unit/2)", New: "x-unit)",
+			Old: "units++", New: "units--",
 			Why: "a guarantee that does not hold is printed"},
 		{Name: "accountant/late events are not marked", In: in,
 			Tests: at(in, "Guarantee|OneByOne|Ledger"),
@@ -242,11 +251,21 @@ func ledgerMutants() []mutant {
 			New:   "if false {\n\t\tl.shared.root.spending = true",
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
-			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
-				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
-			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
-				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %s, " +
+				"the budget is %g: %w\",\n\t\t\tFormatUpper(cost.Upper, 4), root.budget.Epsilon, ErrBudgetExceeded)",
+			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %s, " +
+				"the budget is %g: %w\",\n\t\t\tFormatUpper(cost.Upper, 4), root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan runs that exceeds the budget"},
+		{Name: "accountant/upper bounds are rounded to nearest", In: in, Tests: at(in, "PrintedBounds"),
+			Old: "case up && !(shown < x), !up", New: "case up, !up",
+			Why: "a printed ε is below the ε that holds"},
+		{Name: "accountant/lower bounds are rounded to nearest", In: in, Tests: at(in, "PrintedBounds"),
+			Old: "!up && !(shown > x):", New: "!up:",
+			Why: "a printed rest of a budget is more than what is left"},
+		{Name: "accountant/digits are lost below a power of ten", In: in,
+			Tests: at(in, "PrintedBounds"),
+			Old:   "units, power = 10*first-1, power-1", New: "units--",
+			Why: "a printed lower bound is far below the bound"},
 	}
 }
 

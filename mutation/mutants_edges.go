@@ -33,7 +33,7 @@ func edgeMutants() []mutant {
 			Why: "a plan of a kilobyte starts a long search for prices"},
 		{Name: "baselines/answers of more rounds than there are", In: "baselines",
 			Tests: at("baselines", "MoreAnswers"),
-			Old:   "if len(data)/16 > rounds {", New: "if false {",
+			Old:   "if len(data)/16 > m.rounds {", New: "if false {",
 			Why: "a file is accepted with answers that were never drawn, and takes hours"},
 		{Name: "dpgm/an empty list of shifts counts", In: "dpgm",
 			Tests: at("dpgm", "ShiftsIsNone"),

@@ -5,6 +5,7 @@ func frameMutants() []mutant {
 	const in = "synth"
 	contract := append(at("synth/synthtest", "SystemOfOnesOwn"), at("baselines", "NothingBut")...)
 	kept := at("synth/synthtest", "SystemOfOnesOwn|KilledRuns")
+	prints := at(in, "PlansPrintNoLess")
 	return []mutant{
 		{Name: "synth/a ledger of another relation", In: in,
 			Tests: contract,
@@ -41,6 +42,13 @@ func frameMutants() []mutant {
 			Old:   "return r.keeper.take(line, spend)",
 			New:   "return spend()",
 			Why:   "uses are drawn before the file counts them"},
+		{Name: "synth/the price of a plan is rounded to nearest", In: in, Tests: prints,
+			Old: "accountant.FormatUpper(p.total.Upper, 4)", New: "fmt.Sprintf(\"%.4g\", p.total.Upper)",
+			Why: "a plan states a smaller ε than the one that it spends"},
+		{Name: "synth/the price of a stage is rounded to nearest", In: in, Tests: prints,
+			Old: "accountant.FormatUpper(s.Epsilon.Upper, 4)",
+			New: "fmt.Sprintf(\"%.4g\", s.Epsilon.Upper)",
+			Why: "a plan states a smaller ε than the one that it spends"},
 		{Name: "synth/data that failed are drawn from", In: in,
 			Tests: at(in, "RunsEndWith"),
 			Old:   "func (r *Run) failed() error {\n\tif records.Failed(r.Data) {",

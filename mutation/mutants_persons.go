@@ -13,6 +13,14 @@ func personMutants() []mutant {
 	)
 	grouping := at("records", "Person|Group|Kept|Shares|Position")
 	return []mutant{
+		{Name: "records/joined parts state the part of the first", In: "records",
+			Tests: at("records", "PartsOfWrappers|NothingPromisesParts"),
+			Old:   "if len(parts) != 1 {\n\t\treturn out\n\t}\n\treturn restated",
+			New:   "if len(parts) == 0 {\n\t\treturn out\n\t}\n\treturn restated",
+			Why:   "a user in two pieces counts twice"},
+		{Name: "records/any part is believed", In: "records", Tests: at("records", "PartsOfWrappers"),
+			Old: "part >= 0 && part < parts {\n\t\t\treturn", New: "true {\n\t\t\treturn",
+			Why: "a part that does not exist counts as another one"},
 		{Name: "records/rows are kept by where they stand among others'", In: "records",
 			Tests: grouping,
 			Old: "slices.SortFunc(positions, func(a, b int32) int { return cmp.Compare(rank(a), " +

@@ -8,6 +8,18 @@ func privacytestMutants() []mutant {
 		"Overlooked|SharedObjects|AsTheyWere|SampleOnly|CannotBeTold|ComparedWhole|CountOnce|LowBits|Norms")
 	corpus := at(in, "Broken|ReplayFinds|Norms|Overlooked|SumOfNaN")
 	return []mutant{
+		{Name: "privacytest/rows of a part have the numbers of the data", In: in,
+			Tests: at(in, "StepsInParts"),
+			Old:   "changed = t.changedInPart(earlier.of, s.Of)", New: "_ = inPart",
+			Why: "correct steps are accused"},
+		{Name: "privacytest/the changed row of a part is looked for too early", In: in,
+			Tests: at(in, "StepsInParts"),
+			Old:   "hi = slices.Max(c.replaced)", New: "hi = slices.Max(c.replaced) - 1",
+			Why: "correct steps are accused"},
+		{Name: "privacytest/the changed row of a part is looked for too late", In: in,
+			Tests: at(in, "StepsInParts"),
+			Old:   "(c.size - slices.Min(c.replaced))", New: "(c.size - 1 - slices.Min(c.replaced))",
+			Why: "correct steps are accused"},
 		{Name: "privacytest/what cannot be compared passes", In: in, Tests: blind,
 			Old: "return fmt.Sprintf(\"%s cannot be compared: it is %s\", at, cmp.Or(a.opaque, b.opaque))",
 			New: "return \"\"",
@@ -55,7 +67,7 @@ func privacytestMutants() []mutant {
 			Why: "a step that ignores its subset is not found"},
 		{Name: "privacytest/a record may have many rows of a sample", In: in,
 			Tests: at(in, "ARecordCountsForOneRow"),
-			Old:   "return t.addition && d == 1 ||", New: "return t.addition && d > 0 ||",
+			Old:   "d == 1 && (t.addition || inPart)", New: "d > 0 && (t.addition || inPart)",
 			Why: "amplification by a probability that is 50 times too small"},
 		{Name: "privacytest/samples may be drawn from more rows than there are", In: in,
 			Tests: at(in, "RowsWithoutRecords"),

@@ -161,7 +161,8 @@ func allowed(epsilon, delta, f float64) float64 {
 // allows.
 func (a CanaryAudit) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "ε ≥ %.4g shown, ε ≤ %.4g claimed at δ = %.3g\n", a.Epsilon, a.Claimed, a.Delta)
+	fmt.Fprintf(&s, "ε ≥ %s shown, ε ≤ %g claimed at δ = %g\n", accountant.FormatLower(a.Epsilon, 4),
+		a.Claimed, a.Delta)
 	fmt.Fprintf(&s, "false positives · true positives (bar: counted, |: at most)\n")
 	for _, p := range a.Curve {
 		line := bar(p.TruePositive, p.AtMost)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // Claim states that Run is (Epsilon, Delta)-differentially private on a pair of neighbours. Check
@@ -49,8 +51,8 @@ type Evidence struct {
 
 // String describes how the two data sets were distinguished.
 func (e Evidence) String() string {
-	s := fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event,
-		e.Rate0, e.Rate1)
+	s := fmt.Sprintf("ε ≥ %s: %s happened at rate %.4g against %.4g",
+		accountant.FormatLower(e.Epsilon, 4), e.Event, e.Rate0, e.Rate1)
 	if strings.HasPrefix(e.Event, lowestBits) {
 		s += ". " + lowestBitsMean
 	}

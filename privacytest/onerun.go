@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // OneRun audits a whole training from a single run. Each canary is planted with probability one
@@ -36,7 +38,8 @@ type Audit struct {
 
 // String returns the number of right guesses, the number of guesses and the bound.
 func (a Audit) String() string {
-	return fmt.Sprintf("%d of %d canaries guessed right: ε ≥ %.4g", a.Correct, a.Guesses, a.Epsilon)
+	return fmt.Sprintf("%d of %d canaries guessed right: ε ≥ %s", a.Correct, a.Guesses,
+		accountant.FormatLower(a.Epsilon, 4))
 }
 
 // Check fails the test if the audit contradicts a claimed ε.

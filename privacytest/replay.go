@@ -25,6 +25,9 @@ import (
 // subset. A record must count for one row, so the number of rows of a sample's source must equal
 // the size of the data set. This number is unknown for some types D and for samples of disjoint
 // parts. Replay then only compares the numbers for both data sets.
+// In a part the changed row has another number. Replay knows it exactly if the row is the first or
+// the last one of the data. Otherwise it may overlook a step that reads more than its sample. Parts
+// must keep the order of the rows.
 //
 // Either everything is compared or the test fails. Visible values are copied when Run returns,
 // including unexported fields, maps, interfaces and elements beyond the length of slices. A

@@ -99,10 +99,10 @@ func (t *tape) forget(purpose string) {
 }
 
 func (t *tape) Sample(s entropy.Sample) {
-	rows := t.numbered(s.Rows)
+	inPart := t.inPart(s.Purpose)
+	rows := t.numbered(s.Rows, inPart)
 	at, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: rows, of: s.Of,
 		detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
-	inPart := t.inPart(s.Purpose)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.size >= 0 && !inPart && s.Of != t.size {
@@ -121,7 +121,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	delete(t.twins, step{s.Purpose, s.Step}) // the old sample may belong to another part
 	same := slices.Equal(earlier.rows, rows)
 	switch {
-	case t.addition:
+	case t.addition, inPart && earlier.of != s.Of:
 	case !same:
 		t.find("call %d, sample %q: data sets of equal size have samples of different "+
 			"rows", at, s.Purpose)
@@ -133,8 +133,11 @@ func (t *tape) Sample(s entropy.Sample) {
 	if s.Probability < 1 && t.left == noSamples {
 		t.left = rowAlwaysIn
 	}
-	replaced := func(row int32) bool { return slices.Contains(t.change.replaced, int(row)) }
-	if !same || !t.addition && slices.ContainsFunc(rows, replaced) {
+	changed := func(row int32) bool { return slices.Contains(t.change.replaced, int(row)) }
+	if inPart {
+		changed = t.changedInPart(earlier.of, s.Of)
+	}
+	if !same || (!t.addition || inPart) && slices.ContainsFunc(rows, changed) {
 		return
 	}
 	t.left = rowLeftOut
@@ -144,10 +147,11 @@ func (t *tape) Sample(s entropy.Sample) {
 	t.twins[step{s.Purpose, s.Step}] = true
 }
 
-// numbered returns rows with numbers that denote the same row in both data sets.
-func (t *tape) numbered(rows []int32) []int32 {
+// numbered returns rows with numbers that denote the same row in both data sets. Rows of a part
+// keep the numbers that they have in the part.
+func (t *tape) numbered(rows []int32, inPart bool) []int32 {
 	rows = slices.Clone(rows)
-	if t.number != nil {
+	if t.number != nil && !inPart {
 		for i, row := range rows {
 			rows[i] = int32(t.number(int(row)))
 		}

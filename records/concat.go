@@ -8,7 +8,7 @@ import (
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for sets, a [*Frame]
 // for tables, a [*Table] otherwise. Without parts the result is an empty table. If several parts
 // hold rows of users, the unit of the result is [UnitPart]. A frame or table whose unit is not a
-// record is wrapped by [WithUnit].
+// record is wrapped by [WithUnit]. A copy of one part that states [WithPart] states it, too.
 //
 // Errors: *param.Error if a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
@@ -32,13 +32,25 @@ func Concat(s Schema, parts ...Data) (Data, error) {
 			return nil, err
 		}
 		t.unit, t.home = unit, joined(parts)
-		return t, nil
+		return alone(t, parts), nil
 	}
 	out, err := concatOthers(s, n, parts)
+	if err == nil && len(parts) == 1 {
+		return alone(out, parts), nil
+	}
 	if err != nil || unit == UnitRecord {
 		return out, err
 	}
 	return WithUnit(out, unit), nil
+}
+
+// alone returns out with the unit and the part of the only data set that it has the records of.
+// Several data sets lose their part.
+func alone(out Data, parts []Data) Data {
+	if len(parts) != 1 {
+		return out
+	}
+	return restated(out, parts[0])
 }
 
 func concatOthers(s Schema, n int, parts []Data) (Data, error) {

@@ -115,7 +115,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 			}
 			if of != at && !comparable(m, of, at) {
 				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[of], m.columns[at]),
-					"numbers, or datetimes, or durations, or the same ordered levels")
+					"integers; numbers if no integer exceeds ±2^53; datetimes; durations; the same ordered levels")
 			}
 		}
 	case onlyConstraint, combinationConstraint, determinesConstraint:

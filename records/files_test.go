@@ -314,7 +314,7 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 	if odd.Label(1) != 0 || odd.Row(nil, 1)[1] != 5 || records.Check(odd) == nil {
 		t.Errorf("got %v with labels %v, want unknown values replaced and reported",
-			odd.Matrix(), odd.Labels())
+			odd.Row(nil, 1), odd.Labels())
 	}
 }
 

@@ -73,7 +73,8 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 			"exactly one of Numbers, Whole, Times, Texts and Codes")
 		c.OK(v.Times == nil || s.table.columns[j].kind == DatetimeColumn, at, "moments",
 			"another form: the column is not a datetime")
-		c.OK(v.len() == rows, at, v.len(), fmt.Sprintf("%d values, as the first column has", rows))
+		c.OK(v.len() == rows, at, fmt.Sprintf("%d values", v.len()),
+			fmt.Sprintf("%d values, as the first column has", rows))
 		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
 			fmt.Sprintf("%d values, or nil", rows))
 	}

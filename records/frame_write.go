@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// writeFrames calls write for each record of all parts. The buffer that it passes to write keeps
-// the first error until it is flushed.
+// writeFrames writes the records of all parts. It calls write for each record, and passes it a
+// buffered writer. write need not return an error: the buffered writer keeps its first error, and
+// writeFrames returns this error when it flushes the writer.
 func writeFrames(to io.Writer, path string, s Schema, parts iter.Seq2[Data, error],
 	write func(to io.Writer, f *Frame, row int)) error {
 	w := bufio.NewWriterSize(to, 1<<16)
@@ -22,7 +24,8 @@ func writeFrames(to io.Writer, path string, s Schema, parts iter.Seq2[Data, erro
 			return err
 		}
 		if !part.Schema().Equal(s) {
-			return param.New(path, part.Schema().String(), s.String())
+			got, want, _ := strings.Cut(Difference(part.Schema(), s), ": want ")
+			return param.New(path, got, want)
 		}
 		f, err := frameOf(s, part)
 		if err != nil {

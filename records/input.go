@@ -79,7 +79,7 @@ type unpacking struct {
 func (u unpacking) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if u.in.out += int64(n); u.in.out > u.in.limits.unpacked(u.in.read) {
-		return 0, &LimitError{"UnpackedBytes", "the input unpacks to more bytes than its size allows"}
+		return 0, &LimitError{"UnpackedBytes", "the input unpacks to more bytes than the limit allows"}
 	}
 	return n, err
 }
@@ -87,7 +87,7 @@ func (u unpacking) Read(p []byte) (int, error) {
 // spend counts values before they are stored, and returns an error above the limit.
 func (in *input) spend(values int) error {
 	if in.values += int64(values); in.values > in.limits.values(in.read) {
-		return &LimitError{"Values", "the input holds more values than its size allows"}
+		return &LimitError{"Values", "the input holds more values than the limit allows"}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The largest cost allowed for an input of at most 1 MiB with the default limits.
+// These are the largest costs allowed for an input of at most 1 MiB with the default limits.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
@@ -238,8 +238,8 @@ func base36(n int) []byte {
 	return text
 }
 
-// overlapping returns a file of sets whose rows overlap. The offset of every other row is 0, so
-// each of these rows claims all items of its block.
+// overlapping returns a file of sets whose rows overlap. Rows 0, 2, 4 and so on start at
+// offset 0, so each of them claims all items.
 func overlapping(t testing.TB) []byte {
 	rows := make([][]uint32, 4096)
 	rows[0] = make([]uint32, 200_000)
@@ -274,7 +274,7 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	return out.Bytes()
 }
 
-// crowdedArchive returns a zip file of at most about n bytes with very many empty members.
+// crowdedArchive returns a zip file of about n bytes at most, with very many empty members.
 func crowdedArchive(t testing.TB, n int) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -288,8 +288,8 @@ func crowdedArchive(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// cost returns the processor time of a call and the memory that it allocates, including memory that
-// is freed again.
+// cost returns the memory that a call allocates, including memory that is freed again, and the
+// processor time that the call takes.
 func cost(f func()) (uint64, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -301,8 +301,8 @@ func cost(f func()) (uint64, time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// costly lists, for one or more readers of each family, the inputs that cost most. They take up to
-// half of the allowed memory and up to a fifth of the allowed time.
+// costly lists, for some of the readers, inputs that cost much. They take up to three quarters of
+// the allowed memory and up to a fifth of the allowed time.
 var costly = map[string][]string{
 	"visits":                 {"bomb of open quotes", "bomb of letters", "persons"},
 	"lines":                  {"bomb of rows of commas", "bomb of empty lines"},
@@ -319,12 +319,12 @@ var costly = map[string][]string{
 
 // TestNoSmallInputCostsMuch gives hostile inputs to the readers. It tests the pairs of a reader and
 // an input that are listed in costly, and a tenth of the other pairs. With the flag -every-text, it
-// tests all pairs.
+// tests all pairs. Bombs that begin like an IDX file are given only to the readers of IDX files.
 func TestNoSmallInputCostsMuch(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	limit := allowedTime
 	if testing.Short() {
-		limit *= 5 // for the race detector
+		limit *= 5 // short runs use the race detector, which is slow
 	}
 	for name, list := range costly {
 		for _, what := range list {
@@ -351,11 +351,11 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 			}
 			worst, slowest, pairs = max(worst, bytes), max(slowest, took), pairs+1
 			if bytes > allowedBytes || took > limit {
-				t.Errorf("reader %q, input %q of %d bytes: costs %d MB and %v, which is too much (%.99v)", name, what,
-					len(in[what]), bytes>>20, took, err)
+				t.Errorf("reader %q, input %q of %d bytes: used %d MB and %v, which is too much; got: %.99v",
+					name, what, len(in[what]), bytes>>20, took, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "999999") {
-				t.Errorf("%s of %s: the error holds a value: %v", name, what, err)
+				t.Errorf("reader %s, input %s: the error message contains a value: %v", name, what, err)
 			}
 		}
 	}
@@ -363,8 +363,8 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 }
 
 // TestLimitsAreNamedAndCanBeRaised: the error for an input that exceeds a default limit names the
-// limit. With higher limits, the same input is not refused for a limit. Limits that the caller sets
-// apply.
+// limit. With higher limits, the same input exceeds no limit. A reader also enforces limits that
+// the caller sets below the defaults.
 func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	for _, c := range []struct {
@@ -389,10 +389,10 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		err := all[c.reader](in[c.input])
 		if !errors.As(err, &over) || !errors.Is(err, records.ErrFormat) || over.Limit != c.limit ||
 			!strings.Contains(err.Error(), "Limits."+c.limit) {
-			t.Errorf("%s of %s: got error %v, want a LimitError", c.reader, c.input, err)
+			t.Errorf("reader %s, input %s: got error %v, want a LimitError", c.reader, c.input, err)
 		}
 		if err := all[c.reader](in[c.input], c.raised); errors.As(err, &over) {
-			t.Errorf("%s of %s: refused with higher limits: %v", c.reader, c.input, err)
+			t.Errorf("reader %s, input %s: refused even with higher limits: %v", c.reader, c.input, err)
 		}
 	}
 	small := records.Limits{DocumentBytes: 10, Depth: 1, Fields: 1, UnpackedBytes: 10, Values: 1}
@@ -403,7 +403,7 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		"npy":        npy("<f4", "(1, 2)", make([]byte, 8)...),
 		"idx labels": idx([]uint32{2}, 0, 0), "visits, header": []byte("a,b\nx,1\n")} {
 		if err := all[name](data, small); !errors.As(err, &over) {
-			t.Errorf("%s over a small limit: got error %v, want a LimitError", name, err)
+			t.Errorf("reader %s, input above a small limit: got error %v, want a LimitError", name, err)
 		}
 		if err := all[name](data); err != nil {
 			t.Errorf("%s: got error %v, want none", name, err)
@@ -433,7 +433,7 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 }
 
 // TestPlainInputIsNotUnpacked: with Plain, input that begins with a gzip file is read as text.
-// Without Plain, only a valid head of a gzip file makes the reader unpack the input.
+// Without Plain, the reader unpacks the input only if it begins with a valid gzip header.
 func TestPlainInputIsNotUnpacked(t *testing.T) {
 	text := append(gz([]byte("5\n")), "\n1 2\n"...)
 	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
@@ -453,8 +453,8 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 	}
 }
 
-// FuzzCost passes inputs of at most 1 MiB to one reader, which the fuzzer chooses. An input is
-// start, followed by copies of piece, compressed or not.
+// FuzzCost passes inputs of at most 1 MiB to one reader, which the fuzzer chooses. An input
+// consists of the argument start and many copies of the argument piece. It may be compressed.
 func FuzzCost(f *testing.F) {
 	all := readers(f)
 	for i := range len(all) {
@@ -486,7 +486,7 @@ func FuzzCost(f *testing.F) {
 		name := names[int(reader)%len(names)]
 		got, _ := cost(func() { _ = all[name](data) })
 		if got > allowedBytes {
-			t.Fatalf("%s: reading takes %d MB", name, got>>20)
+			t.Fatalf("reader %s allocates %d MB", name, got>>20)
 		}
 	})
 }

@@ -322,8 +322,11 @@ func (t *partedRows) each(n int, read func(raw []byte)) {
 }
 
 // partOf returns the part of a row. The rows of a sample ascend, so the part of the previous row is
-// tried first.
+// tried first. A row outside the table panics.
 func (t *partedRows) partOf(row, before int) int {
+	if n := t.ends[len(t.ends)-1]; row < 0 || row >= n {
+		panic(fmt.Sprintf("records: row %d of %d", row, n))
+	}
 	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
 		return before
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -271,4 +272,41 @@ func FuzzParts(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRowsOutsidePartsPanic checks that rows outside the table panic, as for other kinds of
+// records, and do not count as rows that a reader failed to read.
+func TestRowsOutsidePartsPanic(t *testing.T) {
+	table := grey(t, 30)
+	joined, err := records.NewPartedTable(table.Schema(), npyParts(t, table, []int{0, 10, 30})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := joined.WithReaders(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	panics := func(read func()) (yes bool) {
+		defer func() { yes = recover() != nil }()
+		read()
+		return false
+	}
+	for name, d := range map[string]records.Data{"whole": table, "parts": joined, "ahead": ahead} {
+		for _, row := range []int32{-1, math.MinInt32, 30, math.MaxInt32} {
+			rows := []int32{3, row, 5}
+			if a, ok := d.(records.Ahead); ok {
+				a.ReadAhead(rows)
+			}
+			if !panics(func() { d.Gather(rows, new(device.Batch)) }) {
+				t.Errorf("%s: row %d of 30 is read", name, row)
+			}
+		}
+		if !panics(func() { d.Range(-1, 2, new(device.Batch)) }) ||
+			!panics(func() { d.Range(28, 31, new(device.Batch)) }) {
+			t.Errorf("%s: a range that is not in the table is read", name)
+		}
+		if records.Failed(d) {
+			t.Errorf("%s: a wrong row number counts as a failed reader", name)
+		}
+	}
 }

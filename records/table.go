@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -83,27 +81,6 @@ func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)
-}
-
-// FromMatrix returns a table with a copy of a gonum matrix, one record per row.
-//
-// Errors: see [FromRows].
-func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	n, dim := m.Dims()
-	if dim != s.dim {
-		return nil, param.New("records.FromMatrix.m", fmt.Sprintf("%d columns", dim),
-			fmt.Sprintf("%d columns", s.dim))
-	}
-	flat := make([]float32, 0, n*dim)
-	for i := range n {
-		for j := range dim {
-			flat = append(flat, float32(m.At(i, j)))
-		}
-	}
-	return FromFlat(s, flat, labels...)
 }
 
 // newTable returns a table without values; all kinds of storage share this part.
@@ -241,22 +218,4 @@ func (t *Table) Flat() (values []float32, shared bool) {
 		t.encodeRow(values[i*dim:(i+1)*dim], i)
 	}
 	return values, false
-}
-
-// Matrix returns a float64 copy of the encoded records, one per row, for gonum. The matrix of an
-// empty table is empty.
-func (t *Table) Matrix() *mat.Dense {
-	if t.n == 0 {
-		return &mat.Dense{}
-	}
-	m := mat.NewDense(t.n, t.schema.dim, nil)
-	var row []float32
-	for i := range t.n {
-		row = t.Row(row, i)
-		dst := m.RawRowView(i)
-		for j, v := range row {
-			dst[j] = float64(v)
-		}
-	}
-	return m
 }

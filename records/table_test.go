@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -115,7 +113,6 @@ func TestShapesAreChecked(t *testing.T) {
 	for name, err := range map[string]error{
 		"not a multiple":  second(records.FromFlat(s, make([]float32, 7))),
 		"ragged rows":     second(records.FromRows(s, [][]float32{{0, 0, 0}, {0, 0}})),
-		"wide matrix":     second(records.FromMatrix(s, mat.NewDense(2, 4, nil))),
 		"missing labels":  second(records.FromFlat(labelled, make([]float32, 6))),
 		"too few labels":  second(records.FromFlat(labelled, make([]float32, 6), 1)),
 		"unwanted labels": second(records.FromFlat(s, make([]float32, 6), 1, 1)),
@@ -135,11 +132,9 @@ func second[T any](_ T, err error) error { return err }
 func TestEveryConstructorHoldsTheSameRecords(t *testing.T) {
 	s := records.Interval(3, -1, 1).WithLabels("a", "b")
 	rows := [][]float32{{-1, 0.5, 1}, {0, 0.25, -0.75}}
-	m := mat.NewDense(2, 3, []float64{-1, 0.5, 1, 0, 0.25, -0.75})
 	for name, table := range map[string]*records.Table{
-		"rows":   must(records.FromRows(s, rows, 1, 0))(t),
-		"flat":   must(records.FromFlat(s, slices.Concat(rows...), 1, 0))(t),
-		"matrix": must(records.FromMatrix(s, m, 1, 0))(t),
+		"rows": must(records.FromRows(s, rows, 1, 0))(t),
+		"flat": must(records.FromFlat(s, slices.Concat(rows...), 1, 0))(t),
 	} {
 		if err := records.Check(table); err != nil {
 			t.Errorf("%s: Check returns %v", name, err)
@@ -148,9 +143,6 @@ func TestEveryConstructorHoldsTheSameRecords(t *testing.T) {
 			if !slices.Equal(table.Row(nil, i), row) || table.Label(i) != 1-i {
 				t.Errorf("%s: row %d is %v of class %d", name, i, table.Row(nil, i), table.Label(i))
 			}
-		}
-		if !mat.Equal(table.Matrix(), m) {
-			t.Errorf("%s: got a wrong matrix, %v", name, table.Matrix())
 		}
 	}
 }
@@ -247,20 +239,24 @@ func TestBatchFields(t *testing.T) {
 	}
 }
 
+// near reports whether the values are the wanted ones, up to rounding.
+func near(got []float32, want ...float32) bool {
+	return slices.EqualFunc(got, want,
+		func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-6 })
+}
+
 func TestSubsets(t *testing.T) {
 	s := records.Interval(1, 0, 9).WithLabels("a", "b", "c")
 	floats := must(records.FromFlat(s, []float32{0, 3, 6, 9}, 0, 1, 1, 0))(t)
 	bytes := must(records.FromBytes(s, []byte{0, 85, 170, 255}, 0, 1, 1, 0))(t)
 	for name, table := range map[string]*records.Table{"floats": floats, "bytes": bytes} {
 		part := table.Take([]int32{3, 1, 1})
-		if m := part.Matrix(); !mat.EqualApprox(m, mat.NewDense(3, 1, []float64{9, 3, 3}), 1e-6) ||
-			!slices.Equal(part.Labels(), []int32{0, 1, 1}) {
-			t.Errorf("%s: Take returns %v of classes %v", name, m, part.Labels())
+		if v, _ := part.Flat(); !near(v, 9, 3, 3) || !slices.Equal(part.Labels(), []int32{0, 1, 1}) {
+			t.Errorf("%s: Take returns %v of classes %v", name, v, part.Labels())
 		}
 		cut := table.Slice(1, 3)
-		if m := cut.Matrix(); !mat.EqualApprox(m, mat.NewDense(2, 1, []float64{3, 6}), 1e-6) ||
-			!slices.Equal(cut.Labels(), []int32{1, 1}) {
-			t.Errorf("%s: Slice returns %v of classes %v", name, m, cut.Labels())
+		if v, _ := cut.Flat(); !near(v, 3, 6) || !slices.Equal(cut.Labels(), []int32{1, 1}) {
+			t.Errorf("%s: Slice returns %v of classes %v", name, v, cut.Labels())
 		}
 		by := table.RowsByLabel()
 		if len(by) != 3 || !slices.Equal(by[0], []int32{0, 3}) || !slices.Equal(by[1], []int32{1, 2}) ||
@@ -272,8 +268,7 @@ func TestSubsets(t *testing.T) {
 			table.Label(1) != 1 {
 			t.Errorf("%s: WithoutLabels keeps labels", name)
 		}
-		if empty := table.Take(nil); empty.Len() != 0 || !empty.Matrix().IsEmpty() ||
-			records.Check(empty) != nil {
+		if empty := table.Take(nil); empty.Len() != 0 || records.Check(empty) != nil {
 			t.Errorf("%s: Take(nil) has %d rows", name, empty.Len())
 		}
 	}

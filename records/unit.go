@@ -84,7 +84,9 @@ func WithPart(d Data, part, parts int) Data {
 }
 
 // PartOf returns the part stated by [WithPart] and the number of parts, or 0 and 0 if no part is
-// stated.
+// stated. Data of any type may state it by a method Part() (part, parts int). A structure that
+// embeds Data must have this method if its records are all in the part of what it embeds: this is
+// not assumed, since it may hold other records too.
 func PartOf(d Data) (part, parts int) {
 	switch own := d.(type) {
 	case stated:
@@ -94,6 +96,10 @@ func PartOf(d Data) (part, parts int) {
 		return own.part, own.parts
 	case *clamped:
 		return PartOf(own.data)
+	case interface{ Part() (part, parts int) }:
+		if part, parts = own.Part(); part >= 0 && part < parts {
+			return part, parts
+		}
 	}
 	return 0, 0
 }

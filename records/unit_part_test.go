@@ -134,3 +134,52 @@ func TestWrappersKeepTheUnit(t *testing.T) {
 		}
 	}
 }
+
+// inPart is a wrapper that states the part of its records.
+type inPart struct {
+	records.Data
+	part, parts int
+}
+
+func (p inPart) Part() (int, int) { return p.part, p.parts }
+
+// TestPartsOfWrappers checks which data state a part: wrappers that say so, what this package makes
+// of one data set, and nothing that may hold the records of another part.
+func TestPartsOfWrappers(t *testing.T) {
+	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}, {1, 3}}))(t)
+	rows := must(records.FromFlat(records.Interval(1, 0, 1), []float32{.1, .2, .3}))(t)
+	table := must(records.FromValues(must(records.NewSchema(records.Numeric("n", 0, 9)))(t),
+		[]any{1.}, []any{2.}))(t)
+	for _, d := range []records.Data{sets, rows, table} {
+		for _, unit := range []string{records.UnitRecord, records.UnitUser} {
+			one := records.WithPart(records.WithUnit(d, unit), 1, 3)
+			other := records.WithPart(records.WithUnit(d, unit), 2, 3)
+			for name, c := range map[string]struct {
+				data        records.Data
+				part, parts int
+			}{
+				"stated":                     {one, 1, 3},
+				"a wrapper":                  {inPart{one, 1, 3}, 1, 3},
+				"a wrapper in a wrapper":     {&struct{ inPart }{inPart{one, 2, 4}}, 2, 4},
+				"a clamped wrapper":          {records.Clamped(inPart{one, 1, 3}), 1, 3},
+				"a unit":                     {records.WithUnit(inPart{one, 1, 3}, unit), 1, 3},
+				"a copy":                     {must(records.Concat(d.Schema(), one))(t), 1, 3},
+				"a copy of a wrapper":        {must(records.Concat(d.Schema(), inPart{one, 1, 3}))(t), 1, 3},
+				"two parts":                  {must(records.Concat(d.Schema(), one, other))(t), 0, 0},
+				"the same part twice":        {must(records.Concat(d.Schema(), one, one))(t), 0, 0},
+				"a wrapper that states none": {around{one}, 0, 0},
+				"no part":                    {inPart{one, 3, 3}, 0, 0},
+				"a negative part":            {inPart{one, -1, 3}, 0, 0},
+			} {
+				part, parts := records.PartOf(c.data)
+				if part != c.part || parts != c.parts {
+					t.Errorf("%v, %s, %s: part %d of %d, want %d of %d", d.Schema(), unit, name, part, parts,
+						c.part, c.parts)
+				}
+			}
+			if got := records.UnitOf(must(records.Concat(d.Schema(), one))(t)); got != unit {
+				t.Errorf("%v: a copy of one %s is one %s", d.Schema(), unit, got)
+			}
+		}
+	}
+}

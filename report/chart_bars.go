@@ -31,10 +31,10 @@ func billChart(r *Report) template.HTML {
 	row := func(i int, name string, v float64, class string) {
 		y := float64(i * rowHeight)
 		d.text(0, y+13, "start", "", cut(name, 50))
-		d.bar(0, y+18, v*scale, 12, class, fmt.Sprintf("%s: ε = %s", name, number6(v)))
+		d.bar(0, y+18, v*scale, 12, class, fmt.Sprintf("%s: ε = %s", name, upper(v, 6)))
 		text := "unknown"
 		if !math.IsNaN(v) {
-			text = number4(v)
+			text = upper(v, 4)
 		}
 		d.text(math.Max(v*scale, 0)+5, y+28, "start", "", text)
 		if math.IsNaN(v) {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 //go:embed page/page.html
@@ -25,7 +27,7 @@ func JSONSchema() []byte { return append([]byte(nil), schemaText...) }
 // page is the template of the page.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
-	"sections": sections, "number4": number4, "number6": number6, "percent": percent,
+	"sections": sections, "number4": number4, "upper": upper, "percent": percent,
 	"join":    func(names []string) string { return strings.Join(names, " × ") },
 	"has":     func(n Number) bool { return !n.IsNone() },
 	"doubled": doubled, "shape": shapeOf, "qualityRows": qualityRows, "heatNames": heatNames,
@@ -103,14 +105,15 @@ func number4(v any) string {
 	}
 }
 
-func number6(v any) string {
+// upper writes an upper bound, such as ε, with up to the given number of digits.
+func upper(v any, digits int) string {
 	switch x := number(v); {
 	case math.IsNaN(x):
 		return "–"
 	case math.IsInf(x, 0):
 		return "∞"
 	default:
-		return fmt.Sprintf("%.6g", x)
+		return accountant.FormatUpper(x, digits)
 	}
 }
 

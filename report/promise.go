@@ -54,7 +54,8 @@ func words(g accountant.Guarantee, guess float64) []string {
 	if !math.IsNaN(guess) {
 		out = append(out, fmt.Sprintf("A person who knows every other %s, and how all of this works, "+
 			"and guesses from the result whether one given %s was among the data is right in at most "+
-			"%.1f %% of cases; tossing a coin is right in 50 %%.", unit, unit, 100*guess))
+			"%s %% of cases; tossing a coin is right in 50 %%.", unit, unit,
+			accountant.FormatUpper(100*guess, 3)))
 	}
 	switch unit {
 	case "record":
@@ -72,21 +73,21 @@ func words(g accountant.Guarantee, guess float64) []string {
 		"ever. It does not say that nothing can be learnt about a person: what is true of people in "+
 		"general can be learnt, whether or not that person took part.")
 	if g.Budget > 0 && !math.IsInf(g.Budget, 1) {
-		out = append(out, fmt.Sprintf("Of the budget of ε = %.4g that was set for these data, ε = %.4g "+
-			"was used.", g.Budget, g.Epsilon))
+		out = append(out, fmt.Sprintf("Of the budget of ε = %g that was set for these data, ε = %s "+
+			"was used.", g.Budget, accountant.FormatUpper(g.Epsilon, 4)))
 	}
 	return out
 }
 
-// factor returns e^ε in words.
+// factor returns e^ε in words, rounded up.
 func factor(epsilon float64) string {
 	switch f := math.Exp(epsilon); {
 	case f < 10:
-		return fmt.Sprintf("%.2f", f)
+		return fmt.Sprintf("%.2f", math.Ceil(100*f)/100)
 	case f < 1e6:
-		return fmt.Sprintf("%.0f", f)
+		return fmt.Sprintf("%.0f", math.Ceil(f))
 	default:
-		return fmt.Sprintf("%.1e", f)
+		return accountant.FormatUpper(f, 2)
 	}
 }
 
@@ -94,7 +95,11 @@ func exception(delta float64) string {
 	if delta <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(", except with a probability of about 1 in %s", thousands(1/delta))
+	odds := math.Round(1 / delta)
+	if 1/odds < delta {
+		odds-- // the probability that is stated is not below δ
+	}
+	return fmt.Sprintf(", except with a probability of about 1 in %s", thousands(odds))
 }
 
 // thousands writes a large number in groups of three digits.

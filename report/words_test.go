@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 		never []string
 	}{
 		"add or remove": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Budget: 2},
-			[]string{"2.72 times", "1 in 100,000", "left out, or one more had been added", "73.1 %",
+			[]string{"2.72 times", "1 in 100,000", "left out, or one more had been added", "73.2 %",
 				"one row of the data", "ε = 2 that was set for these data, ε = 1 was used"}, nil},
 		"replace": {&accountant.Guarantee{Epsilon: 0.1, Delta: 0, Unit: "user",
 			Relation: accountant.ReplaceOne},
@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 		"rows": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-6, Unit: "user", RowsPerUnit: 7},
 			[]string{"at most 7 rows of each were used"}, []string{"one row of the data"}},
 		"large": {&accountant.Guarantee{Epsilon: 20, Delta: 1e-9, Unit: "record"},
-			[]string{"4.9e+08 times", "1 in 1,000,000,000", "100.0 %"}, nil},
+			[]string{"4.9e+08 times", "1 in 1,000,000,000", "100 %"}, nil},
 		"infinite": {&accountant.Guarantee{Epsilon: math.Inf(1), Delta: 1e-5},
 			[]string{"There is no guarantee: no finite ε"}, []string{"times as likely"}},
 		"test noise": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, NotPrivate: "seeded noise"},

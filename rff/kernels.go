@@ -15,8 +15,8 @@ type RBF struct {
 	Dim       int     `json:"dim"`       // number of features; even unless Phase
 	Bandwidth float64 `json:"bandwidth"` // ℓ, in the units of a record's coordinates
 
-	// Phase selects the features √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs et al. Their
-	// norm varies between records and can reach √2.
+	// Phase selects the features √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs et al. The
+	// norm of the features varies between records and can reach √2.
 	Phase bool `json:"phase,omitempty"`
 	// Orthogonal makes the directions of frequencies orthogonal within blocks whose size is the record
 	// width. The estimate of the kernel stays unbiased and has less variance.
@@ -68,9 +68,9 @@ func (c Cauchy) New(in int, seed uint64) (*Map, error) {
 	return build(c, s, in, seed, checkBandwidth("Cauchy.Bandwidth", c.Bandwidth))
 }
 
-// Matern is the Matérn kernel of smoothness ν and length scale ℓ. It is exp(−r/ℓ) at ν = 1/2 and
-// approaches the RBF kernel as ν grows. Its frequencies have a multivariate t distribution with 2ν
-// degrees of freedom and scale 1/ℓ.
+// Matern is the Matérn kernel of smoothness ν and length scale ℓ. It is exp(−‖x−y‖/ℓ) at ν = 1/2
+// and approaches the RBF kernel as ν grows. Its frequencies have a multivariate t distribution with
+// 2ν degrees of freedom and scale 1/ℓ.
 //
 // Source: Rasmussen and Williams 2006, equation 4.15 (spectral density).
 type Matern struct {
@@ -84,7 +84,7 @@ type Matern struct {
 // New implements [Kernel].
 func (c Matern) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) {
-		// t = normal/√(χ²/2ν), and χ² with 2ν degrees is 2·Gamma(ν).
+		// t = normal/√(χ²/(2ν)), and χ² with 2ν degrees of freedom is 2·Gamma(ν).
 		normal(rng, w, math.Sqrt(c.Smoothness/gamma(rng, c.Smoothness))/c.Bandwidth)
 	}
 	var bad error

@@ -13,11 +13,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestStepDoesNotAllocate: once buffers have grown to the largest batch, a step allocates only a
-// few words for its grant and its ledger line. The number of words does not depend on the numbers
-// of records and parameters. At q = 1 every batch is the largest.
+// TestStepDoesNotAllocate: once the buffers have grown to the largest batch, a step makes only
+// a few small allocations, for its grant and its ledger line. Here the sampling probability is 1,
+// so every batch contains all records.
 func TestStepDoesNotAllocate(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection empties the pools
 	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))
 	if err != nil {
 		t.Fatal(err)

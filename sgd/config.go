@@ -163,6 +163,11 @@ func (k *checker) multiplier(field string, x float64) {
 	k.ok(mechanism.IsNoiseMultiplier(x), field, x, "a positive number, at most 2^24")
 }
 
+// least checks the noise multiplier of counts, which have noise of at least one step of their grid.
+func (k *checker) least(field string, x, least float64, name string) {
+	k.ok(mechanism.IsNoiseMultiplier(x) && x >= least, field, x, "a number in ["+name+", 2^24]")
+}
+
 // A clip norm stays in the range where float32 gradients are accurate. Clipped rows near the
 // largest float32 add up to infinity. Clipped rows near the smallest float32 are rounded up by a
 // large part of their size. In both cases one record moves the sum by more than the norm.

@@ -15,13 +15,16 @@ import (
 )
 
 // TestExtremeNoiseIsRefusedOrTrains: New refuses noise that cannot be drawn, before anything is
-// reserved. The largest noise that it accepts can be drawn for gradients, private norms and
-// quantiles, with the smallest and largest clip norms, under both relations.
+// reserved. The largest and the least noise that it accepts can be drawn for gradients, private
+// norms and quantiles, with the smallest and largest clip norms, under both relations.
 func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 	const most = mechanism.MaxNoiseMultiplier
 	table, _ := partedRows(t, 30, 9, 1, 0)
 	quantile := func(z, initial float64) sgd.Clip {
 		return sgd.Quantile{Quantile: 1e-9, Initial: initial, Rate: 1, NoiseMultiplier: z}
+	}
+	median := func(z float64) sgd.Clip {
+		return sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 1, NoiseMultiplier: z}
 	}
 	private := func(z, norm float64) sgd.Clip {
 		return sgd.DPNorm{MaxNorm: norm, Bins: 2, NoiseMultiplier: z}
@@ -43,6 +46,10 @@ func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 		{"largest noise of a private norm", 0, private(most, 0x1p60), most, true},
 		{"smallest private norm", 0, private(most, 0x1p-58), most, true},
 		{"huge noise of a private norm", 0, private(1e300, 1), 1, false},
+		{"least noise of a quantile", 0, median(0x1p-19), 1, true},
+		{"too little noise of a quantile", 0, median(0x1.fp-20), 1, false},
+		{"least noise of a private norm", 0, private(0x1p-24, 1), 1, true},
+		{"too little noise of a private norm", 0, private(0x1.fp-25, 1), 1, false},
 	} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			t.Run(fmt.Sprintf("%s/%v", c.name, r), func(t *testing.T) {
@@ -51,7 +58,7 @@ func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5, Relation: r})
+				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r})
 				cfg := sgd.Config{ClipNorm: c.norm, Clip: c.clip, SamplingProbability: 0.3, Steps: 1,
 					NoiseMultiplier: c.noise, Optimizer: sgd.Adam(1e-3), NominalBatch: 9}
 				trainer, err := sgd.New(cfg, net, ledger)

@@ -37,8 +37,8 @@ func (modestBlockGradients) BlockSquaredNorms(dst [][]float64) {
 	}
 }
 
-// TestRowsAreClippedByTheirOwnNorms: a row of a user-defined network is clipped by its measured
-// norm, even if the network reports a smaller norm.
+// TestRowsAreClippedByTheirOwnNorms: the gradient of each row of a user-defined network is clipped
+// by its measured norm, even if the network reports a smaller norm.
 func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	data := hostile(t, 0, 0, -1) // three records of norm 1e6
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
@@ -66,8 +66,8 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	}
 }
 
-// TestCarriedSumsAreOfOneStep: sums that were carried over in one step are not part of the next
-// step's sum.
+// TestCarriedSumsAreOfOneStep: before the sum of a step could overflow, it is carried over to
+// float64 numbers. These numbers are not part of the next step's sum.
 func TestCarriedSumsAreOfOneStep(t *testing.T) {
 	const n = 70000
 	flat := make([]float32, 2*n)
@@ -82,7 +82,7 @@ func TestCarriedSumsAreOfOneStep(t *testing.T) {
 		NominalBatch: 1, Optimizer: sgd.SGD(1e-12)}
 	sums := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, device.CPU()), data).sums
 	if len(sums) != 3 || sums[0][0] == 0 {
-		t.Fatalf("%d sums %v, want 3 that are not zero", len(sums), sums)
+		t.Fatalf("got %d sums %v, want 3, the first not zero", len(sums), sums)
 	}
 	for step, sum := range sums {
 		for k, x := range sums[0] {

@@ -44,7 +44,7 @@ func (d DPNorm) check(k *checker, _ Config) {
 		d.Bins > 0 && d.Bins <= maxBins {
 		k.ok(narrowest >= smallestNorm, "Clip.Bins", d.Bins, "bins of width 2^-60 or more")
 	}
-	k.multiplier("Clip.NoiseMultiplier", d.NoiseMultiplier)
+	k.least("Clip.NoiseMultiplier", d.NoiseMultiplier, mechanism.MinArgmaxMultiplier, "2^-24")
 }
 
 func (d DPNorm) multipliers() []float64 { return []float64{d.NoiseMultiplier} }

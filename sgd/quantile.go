@@ -52,7 +52,7 @@ func (q Quantile) check(k *checker, c Config) {
 	k.ok(q.Quantile > 0 && q.Quantile < 1, "Clip.Quantile", q.Quantile, "a number in (0, 1)")
 	k.norm("Clip.Initial", q.Initial)
 	k.positive("Clip.Rate", q.Rate)
-	k.multiplier("Clip.NoiseMultiplier", q.NoiseMultiplier)
+	k.least("Clip.NoiseMultiplier", q.NoiseMultiplier, 2./quantileUnits, "2^-19")
 	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch,
 		"a positive number, by which Clip's quantile is divided")
 }
@@ -60,7 +60,7 @@ func (q Quantile) check(k *checker, c Config) {
 func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
 
 // quantileUnits is the number of units that represent 1 in the released number. The released number
-// is an integer sum.
+// is an integer sum. Its sensitivity is at least half of the units, and its noise at least one.
 const quantileUnits = 1 << 20
 
 func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {

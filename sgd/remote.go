@@ -53,6 +53,14 @@ func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
 }
 
+// summer computes the sum of a step elsewhere. Only WithCarrier names its implementation, remote,
+// so that programs without workers are linked without the code for them.
+type summer interface {
+	check(t *Trainer) error
+	sum(ctx context.Context, t *Trainer, data records.Data) error
+	whole() *mechanism.FixedSum // of the last step
+}
+
 // remote computes the sum of a step with workers.
 type remote struct {
 	key     mechanism.Key
@@ -64,6 +72,8 @@ type remote struct {
 	seen []byte           // fingerprint of the workers' records, from the first result
 	all  *partial.Partial // the sums of the current step
 }
+
+func (r *remote) whole() *mechanism.FixedSum { return r.all.Sums()[0] }
 
 func (r *remote) check(t *Trainer) error {
 	var k param.Checker

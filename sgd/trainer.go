@@ -50,7 +50,7 @@ type Trainer struct {
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
 	sink    func(offset int, noisy []float64)
-	remote  *remote // set if workers sum gradients
+	remote  summer // set if workers sum gradients
 
 	*hiddenStep
 }
@@ -361,7 +361,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
 		Share: t.share}
 	if t.remote != nil {
-		sum.Whole = t.remote.all.Sums()[0]
+		sum.Whole = t.remote.whole()
 	} else if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
 	} else {

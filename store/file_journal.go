@@ -505,6 +505,10 @@ func (j *fileJournal) readMark() error {
 // before they are used.
 func (j *fileJournal) reachMark() error {
 	last := j.chain.last()
+	if j.mark.opening && (last.Line != 1 || j.first != 1 || j.whole != j.size) {
+		return fmt.Errorf("%w: the mark cannot be read, and the journal does not hold one line",
+			accountant.ErrDamaged)
+	}
 	if last.Line < j.mark.atLeast {
 		if j.whole > j.size {
 			return fmt.Errorf("%w: line %d cannot be read", accountant.ErrDamaged, last.Line+1)

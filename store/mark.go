@@ -19,18 +19,23 @@ import (
 //
 // The file has two slots, which are written in turn. A power failure during a write can make the
 // written slot unreadable. The journal then holds the line that this slot would have named.
+// If it was the first write ever, the other slot is empty, and only the journal's first line can
+// have been confirmed.
 type mark struct {
 	file diskFile
 	slot int // the slot that the next write goes to
 	// atLeast is the smallest number that the last line of the journal can have.
 	atLeast uint64
+	// opening says that the first write of the mark was torn: the journal must hold one line.
+	opening bool
 	accountant.Position
 }
 
 const slotSize = 512 // no more than a disk writes in one piece
 
 // read reads both slots. It returns accountant.ErrDamaged if the file is too long, or if a slot is
-// unreadable and the other slot is not valid. Two empty slots are the mark of a new journal.
+// unreadable and the other slot is not valid, unless this can be a torn first write. Two empty
+// slots are the mark of a new journal.
 //
 // atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
@@ -57,7 +62,8 @@ func (m *mark) read() (atLeast uint64, err error) {
 			torn++
 		}
 	}
-	if torn > 0 && valid == 0 {
+	m.opening = torn == 1 && valid == 0 && empty(b[slotSize:])
+	if torn > 0 && valid == 0 && !m.opening {
 		return 0, fmt.Errorf("%w: the mark cannot be read", accountant.ErrDamaged)
 	}
 	return m.Line + uint64(torn), nil

@@ -47,6 +47,26 @@ func (r *Run) Saved() *File {
 	return r.keeper.saved
 }
 
+// A Restorer takes up the state that a function given to Keep returned.
+type Restorer interface {
+	// RestoreFrom replaces the state by the one in the file. Errors: ErrFormat.
+	RestoreFrom(f *File) error
+}
+
+// Restore calls s.RestoreFrom with the state from which an interrupted run resumes; for a new run
+// it does nothing. The linker leaves the method out of programs without checkpoints, and with it
+// the code that reads JSON. A system that decodes what Saved returns is always linked with that
+// code.
+//
+// Errors: those of s.
+func (r *Run) Restore(s Restorer) error {
+	f := r.Saved()
+	if f == nil {
+		return nil
+	}
+	return r.keeper.restore(s, f)
+}
+
 // Keeps reports whether the run has a checkpoint.
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
@@ -92,6 +112,10 @@ type keeper struct {
 	run  *Run
 	lock *durable.Lock
 	path string
+
+	// Set by openKeeper, for the reason given at options.keep.
+	put     func() error                // replaceFile
+	restore func(Restorer, *File) error // Restorer.RestoreFrom
 
 	mu         sync.Mutex
 	hash       string // of the plan
@@ -153,6 +177,7 @@ type checkpointHeader struct {
 // system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
+	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
@@ -455,8 +480,8 @@ func (k *keeper) write() error {
 	return k.put()
 }
 
-// put replaces the file, unless another run has changed it.
-func (k *keeper) put() error {
+// replaceFile writes the file anew, unless another run has changed it.
+func (k *keeper) replaceFile() error {
 	start := time.Now()
 	if !k.fresh || k.nonce != "" {
 		if err := k.mine(); err != nil {

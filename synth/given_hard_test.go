@@ -1,4 +1,4 @@
-// The table has whole numbers of 64 bits, so an int must have 64 bits.
+// These tests use integers beyond 32 bits as int constants, so int must have 64 bits.
 
 //go:build amd64 || arm64
 
@@ -18,9 +18,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stays returns the schema of a table of hospital stays. It has times of different precision and
-// origin, and two of the times may be missing. It has keys that float64 cannot represent, a person
-// who may be unknown, and amounts. Some names look like missing values or like each other.
+// stays returns the schema of a table of hospital stays. It has datetimes of different precision
+// and origin, two of which may be missing. It has keys that float64 cannot represent, amounts, and
+// persons, which may be missing too. Some category names look like missing values or like each
+// other.
 func stays(t testing.TB) records.Schema {
 	t.Helper()
 	berlin := time.FixedZone("summer", 2*3600)
@@ -60,9 +61,9 @@ func stays(t testing.TB) records.Schema {
 }
 
 // TestNoHardConstraintIsBroken checks that none of a thousand stays, or of a million with the flag
-// -million, violates a constraint. The check compares the cells as text and shares no code with the
-// enforcement. The test also checks that rows written as lines of JSON or as CSV are read back
-// unchanged.
+// -million, violates a constraint. The check reads the cells from their text and shares no code
+// with the enforcement. The test also checks that rows written as lines of JSON or as CSV are read
+// back unchanged.
 func TestNoHardConstraintIsBroken(t *testing.T) {
 	n := 1_000
 	if *million {
@@ -81,7 +82,7 @@ func TestNoHardConstraintIsBroken(t *testing.T) {
 		}
 		for i := range f.Len() {
 			if what := c.broken(f, i); what != "" {
-				t.Fatalf("row %d violates %s: %s", i, what, f.AppendJSON(nil, i))
+				t.Fatalf("row %d violates the constraint %q: %s", i, what, f.AppendJSON(nil, i))
 			}
 		}
 		if total == 0 {
@@ -120,20 +121,20 @@ func comeBack(t *testing.T, f *records.Frame) {
 		}
 		for i := range f.Len() {
 			if x, y := f.AppendJSON(nil, i), back.AppendJSON(nil, i); !bytes.Equal(x, y) {
-				t.Fatalf("%s: row %d comes back as\n%s, was\n%s", name, i, y, x)
+				t.Fatalf("%s: row %d is read back as\n%s, want\n%s", name, i, y, x)
 			}
 		}
 	}
 }
 
-// A stayChecker remembers the keys of stays, the outcome of each person, and the value of few that
-// each drug, outcome and pain before determined.
+// A stayChecker remembers the keys of all stays and the outcome of each person. It also remembers
+// the value of the column "few" for each combination of drug, outcome and "before".
 type stayChecker struct {
 	keys          map[string]bool
 	outcomes, few map[string]string
 }
 
-// broken returns the first constraint that a row violates, "" for none.
+// broken returns the name of a constraint that a row violates, or "" if it violates none.
 func (c *stayChecker) broken(f *records.Frame, i int) string {
 	cell := map[string]string{}
 	for j, column := range f.Schema().Columns() {
@@ -177,7 +178,7 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 		}
 		m := moment(name)
 		if !last.IsZero() && !last.Before(m) {
-			return "the order of days"
+			return "admitted < operated < discharged"
 		}
 		last = m
 	}
@@ -190,22 +191,22 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 	}
 	ranks := map[string]int{"none": 0, "some": 1, "bad": 2}
 	net, tenth := number("net"), big.NewRat(1, 10)
-	nearly := big.NewRat(1, 1<<50) // 0.1 is the nearest float64
+	nearly := big.NewRat(1, 1<<50) // more than the rounding error of 0.1 and 0.2 as float64
 	switch waited := cell["waited"]; {
 	case !less(false, "waited", "surgery"):
-		return "waited before surgery"
+		return "waited <= surgery"
 	case waited != "" && (number("waited").Cmp(big.NewRat(-15, 10_000)) < 0 ||
 		number("waited").Cmp(big.NewRat(3600, 1)) > 0):
 		return "the time waited"
 	case ranks[cell["after"]] > ranks[cell["before"]]:
-		return "pain"
+		return "after <= before"
 	case !less(false, "net", "gross"):
-		return "net and gross"
+		return "net <= gross"
 	case net.Cmp(new(big.Rat).Sub(tenth, nearly)) < 0 ||
 		net.Cmp(new(big.Rat).Add(big.NewRat(1, 5), nearly)) > 0:
 		return "net"
 	case !less(true, "few", "many"):
-		return "few and many"
+		return "few < many"
 	case !strings.Contains("9007199254740993 9007199254740995 9007199254740996 9007199254740997 "+
 		"9007199254740991", cell["hospital"]):
 		return "hospital"
@@ -216,19 +217,19 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 	c.outcomes[cell["person"]] = cell["outcome"]
 	from := fmt.Sprintf("%q %q %q", cell["drug"], cell["outcome"], cell["before"])
 	if was, seen := c.few[from]; seen && was != cell["few"] {
-		return "what follows from the drug"
+		return "few determined by drug, outcome and before"
 	}
 	c.few[from] = cell["few"]
 	key := cell["hospital"] + "/" + cell["case"]
 	if c.keys[key] {
-		return "the key"
+		return "unique hospital and case"
 	}
 	c.keys[key] = true
 	return ""
 }
 
-// TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses a chain of two kinds of numbers,
-// in any order: a numeric column, and whole numbers that float64 cannot represent.
+// TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses to compare a numeric column with
+// an integer column whose values float64 cannot represent, in any order of the columns.
 func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
 		records.Integer("large", 0, 1<<60))

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -17,9 +18,12 @@ type options struct {
 	preview      func(int, *Generator)
 	previewEvery int
 	checkpoint   string
-	keeps        bool // reports whether a checkpoint was asked for
-	keepEvery    int  // uses between two writes of the checkpoint; 0 decides by time
+	keepEvery    int // uses between two writes of the checkpoint; 0 decides by time
 	shards       []string
+
+	// keep is openKeeper if a checkpoint was asked for, otherwise nil. Only the options name the
+	// function, so that programs without checkpoints are linked without the code for them.
+	keep func(context.Context, *Run) (*keeper, error)
 }
 
 // On computes on the given backend, for example device.CPUWith(1). The default uses every core.
@@ -62,12 +66,12 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // A file serves one run at a time. After the run is complete, the file holds its result, and
 // the same call returns it again without drawing anything.
 func Checkpoint(path string) Option {
-	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, 0 }
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, 0 }
 }
 
 // CheckpointEvery is Checkpoint with a fixed number of uses between writes.
 func CheckpointEvery(path string, uses int) Option {
-	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, max(uses, 1) }
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, max(uses, 1) }
 }
 
 func collect(opts []Option) (options, error) {
@@ -84,7 +88,7 @@ func collect(opts []Option) (options, error) {
 	k.OK(o.preview == nil || o.previewEvery > 0, "privgen.OnPreview.every", o.previewEvery,
 		"a positive number of steps")
 	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
-	k.OK(!o.keeps || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
+	k.OK(o.keep == nil || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
 		"the path of a file whose name does not end in .tmp or .lock, "+
 			"which are reserved for files next to checkpoints")
 	return o, k.Err()

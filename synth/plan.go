@@ -104,7 +104,7 @@ func (s Stage) line() string {
 	if s.parts() > 1 {
 		text += fmt.Sprintf(" in each of %d disjoint parts", s.parts())
 	}
-	return text + fmt.Sprintf("; alone ε = %.4g\n", s.Epsilon.Upper)
+	return text + fmt.Sprintf("; alone ε = %s\n", accountant.FormatUpper(s.Epsilon.Upper, 4))
 }
 
 type stageJSON struct {

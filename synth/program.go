@@ -83,9 +83,8 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 }
 
 func overspent(system, what string, cost accountant.Bound, budget accountant.Budget) error {
-	return fmt.Errorf("%s: %s costs ε = %.4g, the budget is %.4g: %w", system, what, cost.Upper,
-		budget.Epsilon,
-		accountant.ErrBudgetExceeded)
+	return fmt.Errorf("%s: %s costs ε = %s, the budget is %g: %w", system, what,
+		accountant.FormatUpper(cost.Upper, 4), budget.Epsilon, accountant.ErrBudgetExceeded)
 }
 
 func (p *Program) check() error {
@@ -164,7 +163,7 @@ func (p *Program) String() string {
 	for _, note := range p.work.Notes() {
 		fmt.Fprintf(&b, "  %s\n", note)
 	}
-	fmt.Fprintf(&b, "  together  ε = %.4g", p.total.Upper)
+	fmt.Fprintf(&b, "  together  ε = %s", accountant.FormatUpper(p.total.Upper, 4))
 	return wrap.Lines(b.String(), "")
 }
 

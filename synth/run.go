@@ -136,7 +136,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.keeps {
+	if o.keep != nil {
 		return nil, param.New("privgen.Checkpoint", o.checkpoint,
 			"left out, since this run makes no private releases")
 	}
@@ -173,9 +173,9 @@ type Run struct {
 // open reads the checkpoint, if there is one, and reserves every stage in one transaction.
 func (r *Run) open(ctx context.Context) (err error) {
 	opened := false
-	t := r.program.transaction(r.checkpoint != "")
-	if r.checkpoint != "" {
-		if r.keeper, err = openKeeper(ctx, r); err != nil {
+	t := r.program.transaction(r.keep != nil)
+	if r.keep != nil {
+		if r.keeper, err = r.keep(ctx, r); err != nil {
 			return err
 		}
 		defer func() { // even if the ledger's policy panics

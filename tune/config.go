@@ -84,7 +84,8 @@ func (c Config) Validate() error {
 	var k param.Checker
 	k.Add(c.Budget.Validate())
 	c.Trials.check(&k)
-	k.OK(c.Noise > 0 && c.Noise <= 1e9, "tune.Config.Noise", c.Noise, "a positive number, at most 1e9")
+	k.OK(mechanism.IsNoiseMultiplier(c.Noise), "tune.Config.Noise", c.Noise,
+		"a positive number, at most 2^24")
 	if c.Score == nil {
 		k.OK(false, "tune.Config.Score", nil, "a score, such as tune.Accuracy{}")
 	} else {

@@ -68,8 +68,8 @@ func (w *work) Notes() []string {
 			notes = append(notes, fmt.Sprintf("… and %d more candidates", len(w.config.Candidates)-i))
 			break
 		}
-		notes = append(notes, fmt.Sprintf("candidate %d: %s, one trial alone ε = %.4g", i, p.System(),
-			w.costs[i].Upper))
+		notes = append(notes, fmt.Sprintf("candidate %d: %s, one trial alone ε = %s", i, p.System(),
+			accountant.FormatUpper(w.costs[i].Upper, 4)))
 	}
 	return append(notes, w.table())
 }

@@ -96,7 +96,7 @@ func (c Config) table() string {
 		t := c.Trials
 		t.Mean = mean
 		if cost, err := c.cost(t); err == nil {
-			fmt.Fprintf(&b, " %v trials: ε = %.3g;", mean, cost.Upper)
+			fmt.Fprintf(&b, " %v trials: ε = %s;", mean, accountant.FormatUpper(cost.Upper, 3))
 		}
 	}
 	return strings.TrimSuffix(b.String(), ";")

@@ -86,14 +86,15 @@ func (j *auditJob) run(ctx context.Context, path string) error {
 	err = j.result(r, func() string {
 		return fmt.Sprintf("audit of %s on %d made-up records\n"+
 			"  right guesses   %d of %d\n"+
-			"  proven          ε ≥ %.4g, wrong with probability at most %g\n"+
-			"  claimed         ε ≤ %.4g at δ = %g\n"+
-			"  verdict         %s", path, r.Canaries, r.Correct, r.Guesses, r.Bound, r.FalseAlarm,
-			r.Claimed, r.Delta, verdict(r.Refuted))
+			"  proven          ε ≥ %s, wrong with probability at most %g\n"+
+			"  claimed         ε ≤ %s at δ = %g\n"+
+			"  verdict         %s", path, r.Canaries, r.Correct, r.Guesses,
+			accountant.FormatLower(r.Bound, 4), r.FalseAlarm, accountant.FormatUpper(r.Claimed, 4), r.Delta,
+			verdict(r.Refuted))
 	})
 	if err == nil && r.Refuted {
-		return fmt.Errorf("%s: ε ≥ %.4g is proven, ε ≤ %.4g is claimed: %w", path, r.Bound, r.Claimed,
-			errRefuted)
+		return fmt.Errorf("%s: ε ≥ %s is proven, ε ≤ %s is claimed: %w", path,
+			accountant.FormatLower(r.Bound, 4), accountant.FormatUpper(r.Claimed, 4), errRefuted)
 	}
 	return err
 }

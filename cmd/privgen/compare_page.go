@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/report"
 )
 
@@ -49,8 +50,8 @@ func (c comparison) text() string {
 		fmt.Fprintf(&b, "accuracy of the most frequent class %s, of independent columns %s\n", digits(c.Majority),
 			digits(c.Independent))
 	}
-	fmt.Fprintf(&b, "everything on the ledger %q: ε ≤ %.4g at δ = %g\n\n%s", c.Ledger,
-		c.Guarantee.Epsilon, c.Guarantee.Delta, c.Caveat)
+	fmt.Fprintf(&b, "everything on the ledger %q: ε ≤ %s at δ = %g\n\n%s", c.Ledger,
+		accountant.FormatUpper(c.Guarantee.Epsilon, 4), c.Guarantee.Delta, c.Caveat)
 	return b.String()
 }
 
@@ -64,6 +65,7 @@ func (c comparison) writeJSON(w io.Writer) error {
 func (c comparison) writeHTML(w io.Writer) error {
 	page, err := template.New("compare").Funcs(template.FuncMap{
 		"base": filepath.Base, "digits": digits, "none": report.Number.IsNone,
+		"upper": accountant.FormatUpper,
 	}).Parse(comparePage)
 	if err != nil {
 		return err

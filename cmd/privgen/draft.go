@@ -170,8 +170,8 @@ func (j *draftJob) finish(s records.Schema, r draftResult) error {
 	return j.result(r, func() string {
 		text := fmt.Sprintf("%s: %v", j.out, s)
 		if r.Priced {
-			text += fmt.Sprintf("\nledger %s: ε ≤ %.4g in all, at δ = %g", r.Ledger, r.Guarantee.Epsilon,
-				r.Guarantee.Delta)
+			text += fmt.Sprintf("\nledger %s: ε ≤ %s in all, at δ = %g", r.Ledger,
+				accountant.FormatUpper(r.Guarantee.Epsilon, 4), r.Guarantee.Delta)
 		}
 		return text
 	})

@@ -123,8 +123,9 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	return j.result(fidelityResult{j.out, j.where.ledger, out}, func() string {
-		return fmt.Sprintf("%s: the figures are released; ε ≤ %.4g at δ = %g for everything on the ledger %q so far\n"+
+		return fmt.Sprintf("%s: the figures are released; ε ≤ %s at δ = %g for everything on the ledger %q so far\n"+
 			"columns: mean similarity %.3f of 1; noise alone lowers it by about %.3f", j.out,
-			out.Guarantee.Epsilon, out.Guarantee.Delta, j.where.ledger, out.Mean, out.MeanNoise)
+			accountant.FormatUpper(out.Guarantee.Epsilon, 4), out.Guarantee.Delta, j.where.ledger, out.Mean,
+			out.MeanNoise)
 	})
 }

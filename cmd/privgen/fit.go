@@ -167,8 +167,9 @@ func (j *fitJob) finish(p privgen.Plan, gen *privgen.Generator) error {
 		Ledger: j.where.ledger, PlanEpsilon: p.Total(), Guarantee: g}
 	return j.result(r, func() string {
 		text := fmt.Sprintf("%s: a generator of %v by the system %s\n"+
-			"guarantee: ε ≤ %.4g at δ = %g (%s), for everything on the ledger %q so far",
-			r.Generator, gen.Schema(), r.System, g.Epsilon, g.Delta, g.Relation, r.Ledger)
+			"guarantee: ε ≤ %s at δ = %g (%s), for everything on the ledger %q so far",
+			r.Generator, gen.Schema(), r.System, accountant.FormatUpper(g.Epsilon, 4), g.Delta, g.Relation,
+			r.Ledger)
 		if r.Checkpoint != "" {
 			text += fmt.Sprintf("\ncheckpoint: %s: while it exists, the same command spends nothing more",
 				r.Checkpoint)

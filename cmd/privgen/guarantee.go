@@ -64,15 +64,16 @@ func modelCard(gen *privgen.Generator) string {
 	if g.NotPrivate != "" {
 		p("**There is no guarantee: %s.**\n", g.NotPrivate)
 	}
-	p("The generator satisfies (ε = %.4g, δ = %.4g)-differential privacy under the relation %v. The "+
+	p("The generator satisfies (ε = %s, δ = %s)-differential privacy under the relation %v. The "+
 		"protected unit is %s. Drawing synthetic records, in any number, costs no further "+
-		"privacy.\n", g.Epsilon, g.Delta, g.Relation, g.Units())
+		"privacy.\n", accountant.FormatUpper(g.Epsilon, 4), accountant.FormatUpper(g.Delta, 4),
+		g.Relation, g.Units())
 	p("| release | mechanism | times | noise |\n|---|---|---|---|")
 	for _, e := range g.Entries {
 		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,
 			cell(strings.Trim(fmt.Sprint(e.NoiseClass), "[]")))
 	}
-	p("\nThe price was computed by: %s. Budget of the ledger: ε = %.4g.\n", g.Accountant, g.Budget)
+	p("\nThe price was computed by: %s. Budget of the ledger: ε = %g.\n", g.Accountant, g.Budget)
 	if g.Kept != nil {
 		p("Ledger: %v.\n", g.Kept)
 	}

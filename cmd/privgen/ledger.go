@@ -85,7 +85,7 @@ func (j *ledgerJob) list() *cobra.Command {
 	}
 }
 
-// listResult is what --json prints of list.
+// listResult is the output of list with --json.
 type listResult struct {
 	Ledgers []string `json:"ledgers"`
 }
@@ -128,7 +128,7 @@ func (j *ledgerJob) show() *cobra.Command {
 		"Show prints the guarantee of all reservations, line by line.", j.showLedger)
 }
 
-// showResult is what --json prints of show and create.
+// showResult is the output of show and create with --json.
 type showResult struct {
 	Ledger    string               `json:"ledger"`
 	Guarantee accountant.Guarantee `json:"guarantee"`
@@ -157,7 +157,7 @@ func (j *ledgerJob) left() *cobra.Command {
 	return c
 }
 
-// leftResult is what --json prints of left.
+// leftResult is the output of left with --json.
 type leftResult struct {
 	Ledger string            `json:"ledger"`
 	Budget accountant.Budget `json:"budget"`
@@ -191,13 +191,14 @@ func (j *ledgerJob) leftOf(_ context.Context, name string, l *accountant.Ledger)
 func (r leftResult) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ledger %s\n", r.Ledger)
-	fmt.Fprintf(&b, "  budget   ε = %-8.4g δ = %g, %v\n", r.Budget.Epsilon, r.Budget.Delta,
+	fmt.Fprintf(&b, "  budget   ε = %-8g δ = %g, %v\n", r.Budget.Epsilon, r.Budget.Delta,
 		r.Budget.Relation)
-	fmt.Fprintf(&b, "  spent    ε ≤ %.4g\n", r.Spent.Upper)
+	fmt.Fprintf(&b, "  spent    ε ≤ %s\n", accountant.FormatUpper(r.Spent.Upper, 4))
 	if r.Noise == 0 {
 		b.WriteString("  left     nothing\n")
 	} else {
-		fmt.Fprintf(&b, "  left     one Gaussian release of noise multiplier %.4g or more\n", r.Noise)
+		fmt.Fprintf(&b, "  left     one Gaussian release of noise multiplier %s or more\n",
+			accountant.FormatUpper(r.Noise, 4))
 	}
 	if r.PlanFits != nil {
 		answer := "does not fit"
@@ -253,7 +254,7 @@ func (j *ledgerJob) verify() *cobra.Command {
 			fmt.Sprintf("with\nexit code %d.", exitLedger), j.verifyLedger)
 }
 
-// verifyResult is what --json prints of verify.
+// verifyResult is the output of verify with --json.
 type verifyResult struct {
 	Ledger string           `json:"ledger"`
 	Lines  int              `json:"lines"`
@@ -281,7 +282,8 @@ func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant
 	r.Within = r.within()
 	err = j.result(r, func() string {
 		return fmt.Sprintf("ledger %s: %d lines, all hashes correct, last hash %.16s…\n"+
-			"recomputed: ε ≤ %.4g of a budget of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
+			"recomputed: ε ≤ %s of a budget of %g", name, r.Lines, r.Hash,
+			accountant.FormatUpper(r.Spent.Upper, 4), r.Budget)
 	})
 	if err == nil && !r.Within {
 		return fmt.Errorf("ledger %q: the reservations exceed the budget: %w", name,

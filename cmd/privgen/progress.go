@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // meter shows the progress of a run.
@@ -115,7 +116,7 @@ func (l *lines) show(p privgen.Progress) {
 		left := time.Duration(float64(p.Of-p.Step) / rate * float64(time.Second))
 		line += fmt.Sprintf(", %.3g/s, %v left", rate, left.Round(time.Second))
 	}
-	fmt.Fprintf(l.to, "%s, ε ≤ %.4g so far\n", line, p.Epsilon)
+	fmt.Fprintf(l.to, "%s, ε ≤ %s so far\n", line, accountant.FormatUpper(p.Epsilon, 4))
 }
 
 func (l *lines) end() {}

@@ -151,7 +151,7 @@ func (in *input) next() (f *records.Frame, err error) {
 	if rows := batch.NumRows(); rows < 0 || rows > 1<<31-1 ||
 		in.values > in.memory.limits.ValuesFor(in.messages.read) {
 		return nil, &records.LimitError{Limit: "Values",
-			What: "the stream holds more values than its size allows"}
+			What: "the stream holds more values than the limit allows"}
 	}
 	return frame(batch, in.schema, in.places)
 }
@@ -164,7 +164,7 @@ func (in *input) damaged() error {
 		return fmt.Errorf("arrow: reading: %w", in.messages.failed)
 	case in.memory.exceeded:
 		return &records.LimitError{Limit: "UnpackedBytes",
-			What: "the stream unpacks to more bytes than its size allows"}
+			What: "the stream unpacks to more bytes than the limit allows"}
 	}
 	return malformed("the stream is damaged")
 }

@@ -10,8 +10,8 @@ import (
 
 // Groups reads records of a table, one frame for each row group of the file, in order. It reads the
 // given number of row groups concurrently, and holds only these groups and the last group that it
-// yielded. It ends after the first error. For its errors, see [ReadFrame]. The limits for a file
-// apply to each group separately.
+// yielded. It ends after the first error. For its errors, see [ReadFrame]. Limits.UnpackedBytes
+// applies to the whole file, and the other limits to each group separately.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {

@@ -31,7 +31,7 @@ func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	defer in.close()
 	if allowed := last(limits).ValuesFor(size); in.rows > allowed/max(1, int64(len(in.columns))) {
 		return nil, &records.LimitError{Limit: "Values",
-			What: "the file holds more values than its size allows"}
+			What: "the file holds more values than the limit allows"}
 	}
 	return in.all(runtime.GOMAXPROCS(0))
 }
@@ -145,7 +145,7 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 			bytes := meta.TotalUncompressedSize
 			if unpacked += max(bytes, 0); unpacked > last(limits).UnpackedFor(size) {
 				return nil, &records.LimitError{Limit: "UnpackedBytes",
-					What: "the file unpacks to more bytes than its size allows"}
+					What: "the file unpacks to more bytes than the limit allows"}
 			}
 		}
 		in.rows += group.NumRows()
@@ -167,6 +167,9 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	var tail [tailBytes]byte
 	if _, err := r.ReadAt(tail[:], size-tailBytes); err != nil && err != io.EOF {
 		return fmt.Errorf("parquet: reading: %w", err)
+	}
+	if magic := string(tail[4:]); magic != "PAR1" && magic != "PARE" { // PARE: encrypted
+		return malformed("the file does not end like a Parquet file")
 	}
 	if int64(binary.LittleEndian.Uint32(tail[:])) > size-tailBytes {
 		return malformed("the footer is longer than the file")

@@ -24,20 +24,20 @@ type design struct {
 	binned  *bins
 }
 
-// load reads labelled records.
+// load reads labelled records for the function call.
 //
 // Errors: *[param.Error], joined, for records without classes or no records.
-func load(d records.Data) (*design, error) {
-	err := recordset.Given("classify.Method.Fit", d)
+func load(call string, d records.Data) (*design, error) {
+	err := recordset.Given(call, d)
 	if err != nil {
 		return nil, err
 	}
 	s := d.Schema()
 	if s.Classes() < 1 {
-		err = param.New("classify.Method.Fit", s.String()+" without classes", "records with classes")
+		err = param.New(call, s.String()+" without classes", "records with classes")
 	}
 	if d.Len() == 0 {
-		err = errors.Join(err, param.New("classify.Method.Fit", "no records", "at least one record"))
+		err = errors.Join(err, param.New(call, "no records", "at least one record"))
 	}
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type learner interface {
 
 // fit checks settings and records, reads the records once and trains.
 func fit(l learner, d records.Data) (*Classifier, error) {
-	x, err := load(d)
+	x, err := load("classify.Method.Fit", d)
 	if err = errors.Join(l.Validate(), err); err != nil {
 		return nil, err
 	}

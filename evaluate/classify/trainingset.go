@@ -40,7 +40,7 @@ func (TrainingSet) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 //
 // Errors: *[param.Error], joined, for records without classes or no records.
 func Read(d records.Data) (*TrainingSet, error) {
-	x, err := load(d)
+	x, err := load("classify.Read", d)
 	if err != nil {
 		return nil, err
 	}

@@ -104,8 +104,8 @@ func explain(ledger *accountant.Ledger) error {
 		return err
 	}
 	for _, p := range points {
-		fmt.Printf("  an attack that accuses %g of the others recognises at most %.3f of the members\n",
-			p.FalsePositive, p.TruePositive)
+		fmt.Printf("  an attack that accuses %g of the others recognises at most %s of the members\n",
+			p.FalsePositive, accountant.FormatUpper(p.TruePositive, 3))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func Example_shared() {
 
 	auditor, err := ledgers.Audit(ctx, "patients-2026")
 	check(err)
-	fmt.Printf("spent: ε = %.2f of 3\n", auditor.Epsilon().Upper)
+	fmt.Printf("spent: ε ≤ %s of 3\n", accountant.FormatUpper(auditor.Epsilon().Upper, 3))
 	fmt.Println("an auditor cannot spend:",
 		errors.Is(auditor.Spend("peek", monthly), accountant.ErrReadOnly))
 
@@ -49,7 +49,7 @@ func Example_shared() {
 	}
 	fmt.Println(lines > 3, "history")
 	// Output:
-	// spent: ε = 0.71 of 3
+	// spent: ε ≤ 0.715 of 3
 	// an auditor cannot spend: true
 	// refused by the limit for one release
 	// true history

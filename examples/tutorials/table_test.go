@@ -92,11 +92,11 @@ func Example_table() {
 
 	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Audit(ctx, "people-2026")
 	check(err)
-	fmt.Printf("ε = %.3f of 2 is spent\n", ledger.Epsilon().Upper)
+	fmt.Printf("ε ≤ %s of 2 is spent\n", accountant.FormatUpper(ledger.Epsilon().Upper, 4))
 	// Output:
 	// age,work,hours,income
 	// 100 rows
-	// ε = 1.000 of 2 is spent
+	// ε ≤ 1 of 2 is spent
 }
 
 func check(err error) {

@@ -33,7 +33,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// levels returns n bytes, including both extremes.
+// levels returns n bytes, among them 0 and 255.
 func levels(n int) []uint8 {
 	out := make([]uint8, n)
 	for i := range out {
@@ -72,7 +72,7 @@ func TestRecordsComeBack(t *testing.T) {
 				t.Error(err)
 			}
 			if err := images.WriteFolder(folder, want); !errors.Is(err, fs.ErrExist) {
-				t.Errorf("records are written over others: %v", err)
+				t.Errorf("WriteFolder into a folder with records: got error %v, want ErrExist", err)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func encoded(t testing.TB, m image.Image, as string) []byte {
 	return out.Bytes()
 }
 
-// TestPixels reads PNG files with every form of pixels, and a JPEG file. Transparent pixels are
+// TestPixels reads PNG files in several pixel formats, and a JPEG file. Transparent pixels are
 // drawn on black.
 func TestPixels(t *testing.T) {
 	frame := image.Rect(0, 0, 1, 1)
@@ -128,12 +128,12 @@ func TestPixels(t *testing.T) {
 	got := must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t).Row(nil, 0)[27:30]
 	for c, want := range []float32{200, 30, 60} {
 		if d := got[c]*255 - want; d*d > 4 {
-			t.Errorf("a pixel of a JPEG file is %v", got[:3])
+			t.Errorf("a pixel (200, 30, 60) of a JPEG file is read as 255 times %v", got[:3])
 		}
 	}
 }
 
-// bomb returns a PNG file that declares very many pixels.
+// bomb returns the start of a PNG file that declares side×side pixels.
 func bomb(side uint32) []byte {
 	head := binary.BigEndian.AppendUint32(nil, side)
 	head = append(binary.BigEndian.AppendUint32(head, side), 8, 2, 0, 0, 0)
@@ -142,7 +142,7 @@ func bomb(side uint32) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
 }
 
-// TestFilesAreReadOneByOne: a damaged file does not change how others are read.
+// TestFilesAreReadOneByOne: a damaged file does not change how other files are read.
 func TestFilesAreReadOneByOne(t *testing.T) {
 	s := records.RGBImage(2, 2).WithLabels("a", "b")
 	picture := image.NewNRGBA(image.Rect(0, 0, 2, 2))
@@ -169,7 +169,7 @@ func TestFilesAreReadOneByOne(t *testing.T) {
 	if !errors.Is(err, records.ErrFormat) {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"6 files", "file 0 of class 0: not a valid",
+	for _, says := range []string{"6 of the files", "file 0 of class 0: not a valid",
 		"file 1 of class 0: an image", "file 6 of class 0: the file is too long"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
@@ -188,7 +188,7 @@ func TestAnnouncedSizesCostNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t)
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 8<<20 {
-		t.Errorf("got %d MB for 50 files of 33 bytes, want at most 8",
+		t.Errorf("reading 50 files of 33 bytes allocates %d MB, want at most 8",
 			(after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 	}
 	got := must(images.ReadFolder(folder, s, records.Limits{LineBytes: 10}))(t)
 	if got.Len() != 3 || images.Check(folder, s, records.Limits{LineBytes: 10}) == nil {
-		t.Error("files that are too long are read")
+		t.Error("files longer than Limits.LineBytes change the number of records, or Check accepts them")
 	}
 }
 

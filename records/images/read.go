@@ -65,7 +65,7 @@ func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 	if err != nil || total == 0 {
 		return err
 	}
-	return malformed("%d files cannot be read: %s", total, strings.Join(names, "; "))
+	return malformed("%d of the files cannot be read: %s", total, strings.Join(names, "; "))
 }
 
 // found is one file as a record.

@@ -25,7 +25,11 @@ const pictureGap = 2
 // picture of more than 2^28 pixels; the writer's.
 func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
-	k.OK(t != nil && t.Schema().IsImage(), "images.WritePNG.t", "other records", "images")
+	if t == nil {
+		k.OK(false, "images.WritePNG.t", nil, "images")
+	} else {
+		k.OK(t.Schema().IsImage(), "images.WritePNG.t", t.Schema(), "images")
+	}
 	k.OK(across > 0, "images.WritePNG.across", across, "a positive number of images per row")
 	if err := k.Err(); err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestWritePNG(t *testing.T) {
 	}
 	const step = side + 2
 	if got := picture.Bounds().Size(); got.X != 2*step+2 || got.Y != 3*step+2 {
-		t.Fatalf("got a picture of %v pixels", got)
+		t.Fatalf("got a picture of %v pixels, want (14,20)", got)
 	}
 	for i, place := range [][2]int{{1, 0}, {0, 0}, {1, 1}, {2, 0}} { // row and column
 		for at := range side * side {
@@ -71,7 +71,8 @@ func TestWritePNGOfColours(t *testing.T) {
 	}
 }
 
-// TestWritePNGRefuses: WritePNG rejects records that are not images, no images per row, and nil.
+// TestWritePNGRefuses: WritePNG rejects records that are not images, rows of zero images, and a nil
+// table.
 func TestWritePNGRefuses(t *testing.T) {
 	vector, err := records.FromFlat(records.Binary(4), make([]float32, 4))
 	if err != nil {
@@ -83,9 +84,9 @@ func TestWritePNGRefuses(t *testing.T) {
 	}
 	var mistake *param.Error
 	for name, err := range map[string]error{
-		"vectors":           images.WritePNG(new(bytes.Buffer), vector, 1),
-		"none across":       images.WritePNG(new(bytes.Buffer), small, 0),
-		"a table that isnt": images.WritePNG(new(bytes.Buffer), nil, 1),
+		"vectors":     images.WritePNG(new(bytes.Buffer), vector, 1),
+		"zero a row":  images.WritePNG(new(bytes.Buffer), small, 0),
+		"a nil table": images.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -54,7 +55,6 @@ func method(name string, seed uint64) classify.Method {
 const (
 	defaultBins = 10
 	maxBins     = 1000
-	maxNoise    = 1e6
 )
 
 func (c Config) withDefaults() Config {
@@ -79,9 +79,8 @@ func (c Config) Validate() error {
 		bad(true, "Schema", c.Schema.String(), "a schema of tables, made by records.NewSchema")
 		return errors.Join(errs...)
 	}
-	bad(c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise),
-		"NoiseMultiplier", c.NoiseMultiplier,
-		fmt.Sprintf("a positive number of at most %g, or 0 to calibrate it", maxNoise))
+	bad(c.NoiseMultiplier != 0 && !mechanism.IsNoiseMultiplier(c.NoiseMultiplier), "NoiseMultiplier",
+		c.NoiseMultiplier, "a positive number of at most 2^24, or 0 to calibrate it")
 	bad(c.Bins < 0 || c.Bins > maxBins, "Bins", c.Bins, fmt.Sprintf("1 to %d, or 0 for 10", maxBins))
 	bad(len(c.Methods) > 0 && c.Schema.Classes() < 2, "Methods", c.Methods,
 		"no methods: the schema has no classes")

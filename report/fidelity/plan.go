@@ -45,7 +45,10 @@ func (c Config) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("fidelity: choosing the noise of the counts: %w", err)
 		}
-		c.NoiseMultiplier = z
+		if c.NoiseMultiplier = z; !mechanism.IsNoiseMultiplier(z) {
+			return nil, param.New("fidelity.Config.Budget", c.Budget, "a budget that needs a noise "+
+				"multiplier of at most 2^24")
+		}
 	}
 	histograms := c.histograms()
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
@@ -64,8 +67,8 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("fidelity: pricing the counts: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g, the budget is %.4g: %w", p.Total.Upper,
-			c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return nil, fmt.Errorf("fidelity: the plan costs ε = %s, the budget is %g: %w",
+			accountant.FormatUpper(p.Total.Upper, 4), c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
 }
@@ -103,7 +106,8 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
-	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
+		accountant.FormatUpper(p.Total.Upper, 4))
 	return wrap.Lines(b.String(), "")
 }
 

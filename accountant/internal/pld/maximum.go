@@ -2,15 +2,15 @@ package pld
 
 import "math"
 
-// Maximum is a pair whose curve is the pointwise maximum of several hockey-stick curves at the
-// nodes, connected by chords.
+// Maximum is a pair made of several pairs. At each node, its hockey-stick curve has the largest
+// value of their curves. Between nodes it is linear in e^ε. Each of their curves is convex in e^ε,
+// so it lies on or below the curve of the Maximum.
 type Maximum struct {
 	of   []Pair
 	work *cells
 }
 
-// NewMaximum returns the pair whose curve is the pointwise maximum of the curves of one pair or
-// more.
+// NewMaximum combines one or more pairs into a Maximum. A single pair is returned unchanged.
 func NewMaximum(of []Pair) Pair {
 	if len(of) == 1 {
 		return of[0]
@@ -45,8 +45,9 @@ func (p *Maximum) cut(nodes []float64, c *cells) {
 		c.topE, c.topErr = best[0], 16*ulp*best[0]
 		return
 	}
-	// The masses are the changes of slope in e^ε. Each lies exactly on its node, at the top of the
-	// cell below.
+	// Between nodes the curve is linear in e^ε. The mass of Q at a node is the change of the slope
+	// there, and the mass of P is e^node times the mass of Q. A node is the top of the cell below it,
+	// so the cell's d is zero.
 	c.topE = best[n]
 	c.topErr = 16 * ulp * best[n]
 	below := func(i int) float64 { return (best[i-1] - best[i]) / -math.Expm1(nodes[i-1]-nodes[i]) }
@@ -65,15 +66,15 @@ func (p *Maximum) cut(nodes []float64, c *cells) {
 	c.lowErr = 16 * ulp * (c.lowP + best[0])
 }
 
-// curveAt sums cells into δ at each node, from the top.
+// curveAt returns δ at each node. It starts at the last node and adds one cell after another.
 func curveAt(nodes []float64, c *cells) []float64 {
 	n := len(nodes) - 1
 	out := make([]float64, n+1)
 	out[n] = c.topE + c.topErr
 	q := c.topQ
 	for i := n; i > 0; i-- {
-		// δ(n_{i−1}) = e of the cell + P above − e^{n_{i−1}}·Q above, and P above = δ(n_i) + e^{n_i}·Q
-		// above.
+		// Let P and Q be the masses of losses above nᵢ. Then δ(nᵢ) = P − e^{nᵢ}·Q, and
+		// δ(nᵢ₋₁) = e[i−1] + P − e^{nᵢ₋₁}·Q, which is e[i−1] + δ(nᵢ) + (e^{nᵢ} − e^{nᵢ₋₁})·Q.
 		out[i-1] = c.e[i-1] + c.err[i-1] + out[i] + (math.Exp(nodes[i])-math.Exp(nodes[i-1]))*q
 		gap := math.Exp(nodes[i]) - math.Exp(nodes[i-1])
 		if gap > 0 {

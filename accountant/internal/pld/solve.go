@@ -3,22 +3,22 @@ package pld
 import "math"
 
 const (
-	maxGrid    = 1 << 18 // points of a transform: 20 MiB in all
+	maxGrid    = 1 << 18 // points of a transform, which then takes about 20 MiB
 	maxCells   = 1 << 17 // cells of one step
-	maxUses    = 1e12    // with more, rounding errors add up to more than the answer
+	maxUses    = 1e12    // with more uses, rounding errors would exceed the answer
 	guessDelta = 1e-15   // used for a δ that is not known yet
 	leastGrid  = 1e-14   // the smallest spacing of a grid
 	tolerance  = 2e-4    // intended relative distance of the upper end from the true value
-	manyTerms  = 8
-	tries      = 5
-	moreTries  = 4 // further tries if a δ is still not known within a factor of two
-	margin     = 8 // points of a window in addition to its width
-	// guard is a relative margin for unforeseen errors. All known errors are bounded and added before.
+	manyTerms  = 8       // with more terms, a wider bracket is accepted
+	tries      = 5       // largest number of grids for ε
+	moreTries  = 4       // further grids for δ, while its lower end is below 0.6 times the upper end
+	margin     = 8       // points of a window in addition to its width
+	// guard is a relative margin for unforeseen errors. All known errors have been added by then.
 	guard = 5e-5
 )
 
-// question is the pricing of one direction of a composition: the pairs with their counts, and
-// either δ (to find ε) or ε (to find δ).
+// question asks for the price of one direction of a composition. It holds the pairs with their
+// counts, and either δ (to find ε) or ε (to find δ).
 type question struct {
 	pairs []Pair
 	n     []int
@@ -32,8 +32,7 @@ type question struct {
 	offsets []float64 // offset of each pair's losses; nil without a common spacing
 }
 
-// Answer brackets ε or δ. OK is false if the grid could not be made fine or wide enough for any
-// answer.
+// Answer brackets ε or δ. OK is false if neither a grid nor moments gave an answer.
 type Answer struct {
 	Lower, Upper float64
 	OK           bool
@@ -102,10 +101,10 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	return r.best
 }
 
-// beyond brackets δ(ε) for an ε that is at least every sum of losses within the ends. Each use is
+// beyond brackets δ(ε) if no sum of losses within the ends exceeds ε. Each use is
 // (hi, δ(hi))-differentially private, so all uses together are
-// (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; Kairouz, Oh and Viswanath 2015,
-// Theorem 3.3, for the product).
+// (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; for the product, Kairouz, Oh
+// and Viswanath 2015, Theorem 3.3).
 func (q *question) beyond(ends []span) Answer {
 	sum, keep, never := 0.0, 0.0, 0.0
 	for i, e := range ends {
@@ -127,7 +126,7 @@ type refining struct {
 	aim      aim
 	expected float64 // approximate answer
 	grid     float64 // factor of the grid spacing; 1 should suffice
-	width    float64 // relative width of a bracket that is narrow enough
+	width    float64 // largest relative width at which a bracket is narrow enough
 }
 
 func (q *question) refining(s *sketch, coarse float64) refining {
@@ -143,15 +142,16 @@ func (q *question) refining(s *sketch, coarse float64) refining {
 	return r
 }
 
-// lookFurther widens the window and lowers the tilt. It is called if a window did not contain the
+// lookFurther widens the window and lowers the tilt. It is called if the window did not contain the
 // answer.
 func (r *refining) lookFurther() {
 	r.aim.wider += 12
 	r.aim.theta *= 0.6
 }
 
-// take keeps the better ends of both answers and reports whether the bracket is narrow enough. For
-// answers without a lower end, it reports whether the answer agrees with the expected answer.
+// take keeps, for each end, the better of a and the best answer so far, and reports whether the
+// bracket is narrow enough. Without a lower end, it reports whether a agrees with the expected
+// answer.
 func (q *question) take(r *refining, a Answer, limited bool) bool {
 	if !r.best.OK || a.Upper < r.best.Upper {
 		r.best.Upper, r.best.Limited = a.Upper, limited
@@ -170,8 +170,8 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 }
 
 // tailMass returns the mass that one use may move to infinite loss. All uses together then move at
-// most 1e-5 of δ. A longer tail would gain weight by tilting and need a wider window, but hardly
-// change the answer.
+// most 1e-5 of δ. Keeping more of the tail would hardly change the answer, but tilting would give
+// this mass a large weight, and the window would have to be wider.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -180,15 +180,15 @@ func (q *question) tailMass() float64 {
 	return max(1e-5*d/q.total, 1e-290)
 }
 
-// span is the interval of losses that a grid has to contain. never is a lower bound of the mass of
+// span is the interval of losses that a grid has to contain. never is a lower bound on the mass of
 // P at infinite loss.
 type span struct {
 	lo, hi, never float64
 	top           float64 // δ(hi) of one use, rounded up
 }
 
-// ends returns for each term an interval of losses with at most about tail of the mass outside. It
-// returns nil if losses are too large for floating point.
+// ends returns for each term an interval of losses. The mass outside it is at most about tail. The
+// result is nil if losses are too large for floating point.
 func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {
@@ -200,7 +200,7 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{600}
 		p.cut(node, &c)
-		all := c.topE // at least this mass lies above any end
+		all := c.topE // this much remains above every possible end
 		never := max(0, all-c.topErr-2*tail)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
@@ -234,7 +234,7 @@ type view struct {
 // it.
 type aim struct {
 	theta, eps, logDelta float64
-	wider                float64 // logarithm of the factor by which the mass cut off shrinks
+	wider                float64 // the allowed mass outside the window is divided by e^wider
 }
 
 func (q *question) aim(s *sketch) aim {
@@ -296,15 +296,16 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	}
 	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) &&
 		width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
-		// On the grid of the losses themselves nothing is rounded.
+		// The losses themselves lie on a grid. If it is used, nothing is rounded.
 		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
 		v.lattice = true
 	}
-	if !v.lattice { // use the points that the size of the transform leaves over for a finer grid
+	if !v.lattice { // the size of a transform is rounded up: use the spare points for a finer grid
 		fill := width / float64(transformSize(int(width/v.h)+margin)-margin) * (1 + 0x1p-10)
 		v.h = roundGrid(min(v.h, max(fill, least)))
 	}
-	// Any change of tilt gives a valid bound. These limits keep the powers in it finite.
+	// Chernoff's bound on the mass outside the window is valid for all λ > 0. These limits keep its
+	// exponentials finite.
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
 	if v.offsets == nil {
 		v.offsets, v.anchored = make([]float64, len(q.pairs)), make([]bool, len(q.pairs))
@@ -323,14 +324,15 @@ func roundGrid(h float64) float64 {
 	return math.Ldexp(math.Round(f*4096)/4096, e)
 }
 
-// workspace is the memory of a solution.
+// workspace holds the buffers of one call of solve.
 type workspace struct {
 	layout layout
 	g      gridder
 	c      composer
 }
 
-// unusedLimit is the largest excess, in steps, that a merge may leave unused without a second try.
+// unusedLimit is the largest excess, in steps of the grid, that a merge may leave unused without a
+// second try.
 const unusedLimit = 1e-3
 
 // cut returns the gridded losses of term i, with a node at the loss offset.
@@ -355,14 +357,15 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	c := &w.c
 	c.begin(v, q.lower)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
-	slip := 0.0               // bound of the shift of the sum by the rounding of nodes
+	slip := 0.0               // how far the rounding of nodes may move the sum
 	for i := range q.pairs {
 		l := q.cut(w, s, &v, i, v.offsets[i], ends[i])
 		slip += q.slip(i, l, v.h)
 		c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
 		if q.lower {
 			if !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
-				// If losses vary by less than h, a node at their joint loss leaves no excess unused.
+				// If losses vary by less than h, a node at the loss of all of them merged leaves no
+				// excess unused.
 				l = q.cut(w, s, &v, i, v.offsets[i]+w.g.unused, ends[i])
 				slip += q.slip(i, l, v.h)
 			}
@@ -390,7 +393,7 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 			a.Lower = max(0, e-slip)
 		}
 	}
-	a.OK = a.OK && !math.IsNaN(a.Upper) // an overflow of the tilt proves nothing
+	a.OK = a.OK && !math.IsNaN(a.Upper) // NaN: the tilt overflowed, which proves nothing
 	if math.IsNaN(a.Lower) {
 		a.Lower = 0
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSumAndQuadratureMeet: the sum is for integer orders, and the quadrature is for fractional
-// orders. At integer orders both agree.
+// TestSumAndQuadratureMeet checks that the sum for integer orders and the quadrature for fractional
+// orders agree at integer orders.
 func TestSumAndQuadratureMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0xacc))
 	between := func(lo, hi float64) float64 { return lo * math.Exp(rng.Float64()*math.Log(hi/lo)) }

@@ -19,7 +19,8 @@ import (
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// largeSchema returns a table of ten columns: five of numbers, two of times and three of levels.
+// largeSchema returns the schema of a table of ten columns: five hold numbers, two hold times and
+// three hold levels.
 func largeSchema() (records.Schema, error) {
 	return records.NewSchema(
 		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),
@@ -31,7 +32,7 @@ func largeSchema() (records.Schema, error) {
 	)
 }
 
-// part is the number of rows in memory at a time.
+// part is the number of rows that are written or streamed at a time.
 const part = 100_000
 
 // writeLarge writes a table of generated rows.
@@ -90,8 +91,8 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	}
 }
 
-// fitLarge reads at most the given number of rows of a table in pieces, fits MERF on them and draws
-// some rows.
+// fitLarge reads a table in parts until it has at least the given number of rows, or the whole
+// table. It fits MERF on these rows and draws some synthetic rows.
 func fitLarge(path string, most int) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -139,7 +140,7 @@ func fitLarge(path string, most int) error {
 	return nil
 }
 
-// scanLarge reads a table in pieces. The comment of the command lists the ways.
+// scanLarge reads a table in pieces. The package comment lists the values of way.
 func scanLarge(path, way string) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -171,7 +172,7 @@ func scanLarge(path, way string) error {
 		}
 		read = parquet.Groups(file, info.Size(), s, 2, trusted)
 	default:
-		return fmt.Errorf("unknown way to read: %q", way)
+		return fmt.Errorf("-scan %q: want stream, one group, groups or two columns", way)
 	}
 	rows, sum, begin := 0, 0.0, time.Now()
 	for f, err := range read {
@@ -180,11 +181,11 @@ func scanLarge(path, way string) error {
 		}
 		rows, sum = rows+f.Len(), sum+f.Number(f.Len()-1, 0)
 	}
-	report(fmt.Sprintf("%s (check sum %v)", way, sum), rows, begin)
+	report(fmt.Sprintf("%s (checksum %v)", way, sum), rows, begin)
 	return nil
 }
 
-// report prints the speed and the peak memory use.
+// report prints the speed, the processor time and the peak memory use.
 func report(what string, rows int, begin time.Time) {
 	seconds := time.Since(begin).Seconds()
 	peak := "unknown"
@@ -198,5 +199,5 @@ func report(what string, rows int, begin time.Time) {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
 	worked := time.Duration(use.Utime.Nano() + use.Stime.Nano()).Seconds()
 	fmt.Printf("%s: %d rows in %.1f s, %.1f s of processor time, %.2f million rows a second, "+
-		"at most %s of memory\n", what, rows, seconds, worked, float64(rows)/seconds/1e6, peak)
+		"peak memory %s\n", what, rows, seconds, worked, float64(rows)/seconds/1e6, peak)
 }

@@ -130,8 +130,9 @@ func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
 			right++
 		}
 	}
-	fmt.Printf("clip %g, %v, noise multiplier %.4g: accuracy %.4f at ε = %.4g, %v\n",
+	fmt.Printf("clip %g, %v, noise multiplier %.4g: accuracy %.4f at ε = %s, %v\n",
 		cfg.ClipNorm, cfg.Optimizer, cfg.NoiseMultiplier,
-		float64(right)/float64(test.Len()), ledger.Epsilon().Upper, took.Round(time.Second))
+		float64(right)/float64(test.Len()), accountant.FormatUpper(ledger.Epsilon().Upper, 4),
+		took.Round(time.Second))
 	return net, nil
 }

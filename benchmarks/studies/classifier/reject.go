@@ -74,8 +74,8 @@ func (r rejection) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("rejecting %v: ε = %.4g, labels agree on %.3f, accuracy of a CNN trained on %d samples %.4f\n", reject,
-			cost.Upper, agree, min(samples, named.Len()), got.Accuracy())
+		fmt.Printf("rejecting %v: ε = %s, labels agree on %.3f, accuracy of a CNN trained on %d samples %.4f\n", reject,
+			accountant.FormatUpper(cost.Upper, 4), agree, min(samples, named.Len()), got.Accuracy())
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/examples/grid"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/records"
@@ -50,7 +51,8 @@ func (c config) fitAndReport(ctx context.Context, train, test *records.Table) ([
 		return nil, err
 	}
 	g := gen.Guarantee()
-	fmt.Printf("== %s, k = %d: ε = %.4g, δ = %g, %v\n", c.model, c.k, g.Epsilon, g.Delta, g.Relation)
+	fmt.Printf("== %s, k = %d: ε = %s, δ = %g, %v\n", c.model, c.k,
+		accountant.FormatUpper(g.Epsilon, 4), g.Delta, g.Relation)
 	if err := report(ctx, c, gen, train, test); err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func priced(b accountant.Budget, q, z float64, steps int) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%d (true ε %.3g)", steps, cost.Upper)
+	return fmt.Sprintf("%d (true ε %s)", steps, accountant.FormatUpper(cost.Upper, 3))
 }
 
 func step(q, z float64) accountant.Event {

@@ -98,8 +98,8 @@ func (c config) refit(ctx context.Context, plan *merf.Plan) (*privgen.Generator,
 // show prints a line of progress at intervals.
 func show(p privgen.Progress) {
 	if p.Step%500 == 0 || p.Step == p.Of {
-		fmt.Fprintf(os.Stderr, "%s %d/%d, ε so far %.3g, %.0f s\n", p.Stage, p.Step, p.Of, p.Epsilon,
-			p.Elapsed.Seconds())
+		fmt.Fprintf(os.Stderr, "%s %d/%d, ε so far %s, %.0f s\n", p.Stage, p.Step, p.Of,
+			accountant.FormatUpper(p.Epsilon, 3), p.Elapsed.Seconds())
 	}
 }
 

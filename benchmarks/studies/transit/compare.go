@@ -89,7 +89,8 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors,
 	truth, guess *itemsets.Index) error {
 	if !c.verbose {
-		fmt.Printf("%s: ε = %.4g, δ = %g, %v, unit %s\n", m.name, f.guarantee.Epsilon, f.guarantee.Delta,
+		fmt.Printf("%s: ε = %s, δ = %g, %v, unit %s\n", m.name,
+			accountant.FormatUpper(f.guarantee.Epsilon, 4), f.guarantee.Delta,
 			f.guarantee.Relation, f.guarantee.Unit)
 		return nil
 	}

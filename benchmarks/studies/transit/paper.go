@@ -55,8 +55,9 @@ func (c config) printed(p *dpgm.Plan, b accountant.Budget) (string, error) {
 	for l := 1.0; l <= 32; l++ {
 		best = min(best, (moments(l)-math.Log(b.Delta))/l)
 	}
-	return fmt.Sprintf("%v ε = %.4g; the same noise, %v ε = %.4g; the papers' accounting prints %.4g",
-		b.Relation, p.Total().Upper, other, cost.Upper, best), nil
+	return fmt.Sprintf("%v ε = %s; the same noise, %v ε = %s; the papers' accounting prints %.4g",
+		b.Relation, accountant.FormatUpper(p.Total().Upper, 4), other,
+		accountant.FormatUpper(cost.Upper, 4), best), nil
 }
 
 func btoi(b bool) int {

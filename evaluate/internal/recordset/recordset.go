@@ -106,7 +106,7 @@ func Alike(path string, want records.Data, others ...records.Data) error {
 		same := s.Dim() == w.Dim() && s.Sparse() == w.Sparse() && lo == wantLo && hi == wantHi
 		if !same || !slices.Equal(s.ClassNames(), w.ClassNames()) ||
 			!slices.Equal(s.Blocks(), w.Blocks()) {
-			return param.New(path, s, fmt.Sprintf("records like the real ones: %v", w))
+			return param.New(path, s, fmt.Sprintf("records of the same schema as the others, %v", w))
 		}
 	}
 	return nil

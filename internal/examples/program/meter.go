@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // Meter shows progress. On a terminal it overwrites one line; otherwise it writes separate lines.
@@ -47,7 +48,7 @@ func (m *Meter) Show(p privgen.Progress) {
 		left := time.Duration(float64(p.Of-p.Step) / rate * float64(time.Second))
 		line += fmt.Sprintf(", %.3g/s, %v left", rate, left.Round(time.Second))
 	}
-	line += fmt.Sprintf(", ε ≤ %.4g so far", p.Epsilon)
+	line += fmt.Sprintf(", ε ≤ %s so far", accountant.FormatUpper(p.Epsilon, 4))
 	switch {
 	case !m.Redraw:
 		fmt.Fprintln(m.To, line)

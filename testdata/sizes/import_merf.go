@@ -1,0 +1,5 @@
+package main
+
+import _ "github.com/seed7ba64551/privgen/merf"
+
+func main() {}
