@@ -1,7 +1,5 @@
 package device
 
-import "runtime"
-
 // A Divider is a backend whose cores can be divided among several callers.
 type Divider interface {
 	// Divide returns at most n backends that give the same results and divide the cores among them.
@@ -26,11 +24,8 @@ func Divide(b Backend, n int) []Backend {
 func (c *cpu) Divide(n int) []Backend {
 	n = max(min(n, c.workers), 1)
 	list := make([]Backend, n)
-	for i := range list {
-		part := &cpu{kernels: c.kernels, workers: (i+1)*c.workers/n - i*c.workers/n}
-		part.team = newTeam(part.workers) // the parts work at the same time, so each has its own team
-		runtime.AddCleanup(part, (*team).close, part.team)
-		list[i] = part
+	for i := range list { // the parts work at the same time, so each has its own team
+		list[i] = newApart((i+1)*c.workers/n-i*c.workers/n, c.kernels)
 	}
 	return list
 }

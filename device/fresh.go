@@ -1,5 +1,7 @@
 package device
 
+import "runtime"
+
 // A Refresher is a backend whose scratch memory may hold operands after a call.
 type Refresher interface {
 	// Fresh returns a backend of the same kind, with the same speed and results, whose scratch memory
@@ -17,5 +19,12 @@ func Fresh(b Backend) Backend {
 }
 
 // Fresh implements [Refresher]. Packed operands remain in the pools of the backend that packed
-// them.
-func (c *cpu) Fresh() Backend { return newCPU(c.workers, c.kernels) }
+// them. A team leads to the operands of its current job, so the fresh backend has its own team.
+func (c *cpu) Fresh() Backend { return newApart(c.workers, c.kernels) }
+
+// newApart returns a backend that does not share its team.
+func newApart(workers int, k *kernels) *cpu {
+	c := &cpu{kernels: k, workers: workers, team: newTeam(workers)}
+	runtime.AddCleanup(c, (*team).close, c.team)
+	return c
+}

@@ -31,7 +31,8 @@ type team struct {
 //
 // Backends with equally many cores share a team. A program often has several backends, one for a
 // network and one for the noise of its gradients, say, and uses them in turn. If each had helpers,
-// those of one backend would poll on the cores that the helpers of the next one need.
+// those of one backend would poll on the cores that the helpers of the next one need. Backends that
+// Divide and Fresh return have their own teams.
 var teams = struct {
 	mu sync.Mutex
 	of map[int]*team

@@ -67,6 +67,21 @@ func TestTeamsAreShared(t *testing.T) {
 	}
 }
 
+// TestFreshBackendsReachNoJob checks that a fresh backend, which belongs to released networks, does
+// not lead to the operands of a job of another backend.
+func TestFreshBackendsReachNoJob(t *testing.T) {
+	be := newCPU(2, generic())
+	fresh := Fresh(be).(*cpu)
+	be.Share(2, func(int) {
+		if be.team.current.Load() == nil {
+			t.Error("the team has no current job")
+		}
+		if fresh.team.current.Load() != nil {
+			t.Error("a fresh backend reaches the current job of another backend")
+		}
+	})
+}
+
 // TestPiecesThatPanic checks that the caller gets the panic of a piece on any goroutine, that no
 // helper works on the job afterwards, and that the team remains usable.
 func TestPiecesThatPanic(t *testing.T) {

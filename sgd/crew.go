@@ -50,7 +50,8 @@ const mostUnits = 1 << 26
 const takePiece = 8192
 
 // newCrew returns a crew for t, or nil if the backend or the network does not allow one: the
-// network must be replicable and have no work once per step, and its sums must be exact.
+// network must be replicable and have no work once per step and no state, which replicas would not
+// share, and its sums must be exact.
 //
 // The size of a sample decides whether the crew or the network computes its gradients. If the two
 // differed, one more record would change the gradients of all others. So a crew needs replicas of
@@ -59,8 +60,9 @@ const takePiece = 8192
 func newCrew(t *Trainer) *crew {
 	net, ok := t.net.(models.Replicable)
 	_, steps := t.net.(models.Stepper)
-	if !ok || steps || t.exact == nil || t.exact.alone() || t.share == nil || t.groups != nil ||
-		t.workers < 2 {
+	_, state := t.net.(models.Stateful)
+	if !ok || steps || state || t.exact == nil || t.exact.alone() || t.share == nil ||
+		t.groups != nil || t.workers < 2 {
 		return nil
 	}
 	c := &crew{share: t.share, form: t.exact.form}

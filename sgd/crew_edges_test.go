@@ -173,3 +173,25 @@ func TestPanicInACrew(t *testing.T) {
 		}
 	}
 }
+
+// stateful is a network whose state its replicas would not share.
+type stateful struct{ *fragile }
+
+func (s stateful) Replica(be device.Backend) models.Network {
+	return stateful{s.fragile.Replica(be).(*fragile)}
+}
+func (stateful) AppendState(dst []byte) []byte { return dst }
+func (stateful) SetState([]byte) error         { return nil }
+
+// TestStateHasNoCrew checks that one network computes all gradients if it has state.
+func TestStateHasNoCrew(t *testing.T) {
+	be := device.CPUWith(2)
+	net, _ := divisible(t)["MLP"](be)
+	f := &fragile{Replicable: net.(models.Replicable), state: &fragileState{}}
+	for want, net := range map[int]models.Network{1: stateful{f}, 2: f} {
+		trainer, _ := newTrainer(t, with(nil, 1, 1), net, 1e12, sgd.WithBackend(be))
+		if got := trainer.Members(600); got != want {
+			t.Errorf("%T: %d cores with their own rows, want %d", net, got, want)
+		}
+	}
+}
