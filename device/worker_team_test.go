@@ -70,7 +70,7 @@ func TestTeamsAreShared(t *testing.T) {
 // TestFreshBackendsReachNoJob checks that a fresh backend, which belongs to released networks, does
 // not lead to the operands of a job of another backend.
 func TestFreshBackendsReachNoJob(t *testing.T) {
-	be := newCPU(2, generic())
+	be := newCPU(59, generic()) // no other test has a backend of this size
 	fresh := Fresh(be).(*cpu)
 	be.Share(2, func(int) {
 		if be.team.current.Load() == nil {
@@ -86,7 +86,7 @@ func TestFreshBackendsReachNoJob(t *testing.T) {
 // helper works on the job afterwards, and that the team remains usable.
 func TestPiecesThatPanic(t *testing.T) {
 	const cores = 3
-	c := newCPU(cores, generic())
+	c := newApart(cores, generic()) // no other test makes its team busy
 	share := func(do func(piece int)) (reason any) {
 		defer func() { reason = recover() }()
 		c.Share(cores, do)
