@@ -4,8 +4,8 @@
 //	curl 'localhost:8080/rows.csv?n=5' in another terminal
 //
 // For your own table, pass -csv FILE, and -schema FILE as written by privgen draft. The ledger and
-// the checkpoint are kept in -folder, so a restart spends nothing more. The checkpoint of a finished
-// run holds the generator; no file of the generator alone is written.
+// the checkpoint are kept in -folder, so a restart spends nothing more. The checkpoint of a
+// finished run holds the generator; no file of the generator alone is written.
 package main
 
 import (
