@@ -48,6 +48,10 @@ func (m *Model) Extended(groups ...[]int) *Model {
 // number of steps. The rate at which a cell converges is proportional to its probability, and the
 // largest cell determines the longest stable step. So the first quarter of the passes weights each
 // table by the inverse of its largest cell. Fine tables then converge as fast as coarse tables.
+//
+// The fitted factors are in the range of [NewModel], which therefore returns the same model for
+// them.
+//
 // Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
@@ -56,7 +60,13 @@ func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, pass
 	if err := m.newFitting(list, total, true).run(ctx, passes/4); err != nil {
 		return err
 	}
-	return m.newFitting(list, total, false).run(ctx, passes-passes/4)
+	if err := m.newFitting(list, total, false).run(ctx, passes-passes/4); err != nil {
+		return err
+	}
+	if clampFactors(m.Factors) {
+		m.pass()
+	}
+	return nil
 }
 
 func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {

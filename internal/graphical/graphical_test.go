@@ -339,3 +339,30 @@ func TestFitsFineTables(t *testing.T) {
 }
 
 func normal(i int) float64 { return math.Exp(-math.Pow((float64(i)-19.5)/8, 2) / 2) }
+
+// TestFittedModelsAreReadBack checks that a model made of the factors of a fitted model has the same
+// distributions, also if a factor was outside the range that models have.
+func TestFittedModelsAreReadBack(t *testing.T) {
+	m := NewModel(Domain{3, 2}, []Factor{{[]int{0}, make([]float64, 3)},
+		{[]int{0, 1}, make([]float64, 6)}})
+	copy(m.Factors[1].Theta, []float64{1, 2, -3e5, 1e6, 4e5, math.NaN()})
+	list := []Measurement{{Attributes: []int{0}, Values: []float64{1, 2, 3}, Std: 1}}
+	if err := m.Fit(t.Context(), list, 6, 0); err != nil {
+		t.Fatal(err)
+	}
+	var factors []Factor
+	for _, f := range m.Factors {
+		factors = append(factors, Factor{f.Attributes, slices.Clone(f.Theta)})
+	}
+	again := NewModel(m.Domain, factors)
+	for i := range m.nodes {
+		if !slices.Equal(m.nodes[i].law, again.nodes[i].law) {
+			t.Errorf("clique %d: distribution %v, read back %v", i, m.nodes[i].law, again.nodes[i].law)
+		}
+	}
+	for i, f := range again.Factors {
+		if !slices.Equal(f.Theta, m.Factors[i].Theta) {
+			t.Errorf("factor %d: %v, read back %v", i, m.Factors[i].Theta, f.Theta)
+		}
+	}
+}

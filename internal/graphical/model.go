@@ -41,19 +41,31 @@ type node struct {
 	shared []float64
 }
 
+// clampFactors clamps the numbers in factors to a finite range, sets NaN to 0, and reports whether a
+// number has changed.
+func clampFactors(factors []Factor) (changed bool) {
+	for _, f := range factors {
+		for i, x := range f.Theta {
+			kept := min(max(x, lowest), -lowest)
+			if x != x {
+				kept = 0
+			}
+			if kept != x {
+				f.Theta[i], changed = kept, true
+			}
+		}
+	}
+	return changed
+}
+
 // NewModel returns the distribution with the given factors, which then belong to the model. Numbers
 // in the factors are clamped to a finite range, and NaN becomes 0.
 func NewModel(d Domain, factors []Factor) *Model {
 	var groups [][]int
 	for _, f := range factors {
 		groups = append(groups, f.Attributes)
-		for i, x := range f.Theta {
-			if x != x {
-				x = 0
-			}
-			f.Theta[i] = min(max(x, lowest), -lowest)
-		}
 	}
+	clampFactors(factors)
 	t := NewTree(d, groups)
 	m := &Model{Domain: d, Tree: t, Factors: factors, nodes: make([]node, len(t.Cliques))}
 	for i, c := range t.Cliques {
