@@ -166,3 +166,28 @@ func TestFilesOfTheReference(t *testing.T) {
 		t.Errorf("the plan is read as %v, %v", read, err)
 	}
 }
+
+// TestSchemasOfTheReference reads every schema in docs/reference/files.md. Together they must have
+// all kinds of records.
+func TestSchemasOfTheReference(t *testing.T) {
+	path := filepath.Join("docs", "reference", "files.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section, _, _ := strings.Cut(string(text), "\n## Plan\n")
+	kinds := map[records.Kind]bool{}
+	for _, b := range parsePage(path, section).blocks {
+		d := json.NewDecoder(strings.NewReader(b.code))
+		for d.More() {
+			var s records.Schema
+			if err := d.Decode(&s); err != nil {
+				t.Fatalf("%s:%d: %v", path, b.line, err)
+			}
+			kinds[s.Kind()] = true
+		}
+	}
+	if len(kinds) != 7 {
+		t.Errorf("got schemas of %d kinds, want 7", len(kinds))
+	}
+}

@@ -3,8 +3,9 @@
 //	go run ./examples/service          learn from examples/quickstart/people.csv and serve
 //	curl 'localhost:8080/rows.csv?n=5' in another terminal
 //
-// For your own table, pass -csv FILE, and -schema FILE as written by privgen draft. The ledger, the
-// checkpoint and the generator are kept in -folder, so a restart spends nothing more.
+// For your own table, pass -csv FILE, and -schema FILE as written by privgen draft. The ledger and
+// the checkpoint are kept in -folder, so a restart spends nothing more. The checkpoint of a
+// finished run holds the generator; no file of the generator alone is written.
 package main
 
 import (
@@ -32,7 +33,7 @@ func run(ctx context.Context, args []string) error {
 		"CSV file with a header: the private rows")
 	public := f.String("schema", "", "schema file (default: the schema of people.csv)")
 	nominal := f.Int("nominal", 2000, "public nominal number of rows")
-	folder := f.String("folder", "out/service", "folder for ledger, checkpoint and generator")
+	folder := f.String("folder", "out/service", "folder for the ledger and the checkpoint")
 	listen := f.String("listen", "localhost:8080", "address to serve at")
 	budget := accountant.Budget{}
 	program.BudgetFlags(f, &budget, 1, 1e-5)

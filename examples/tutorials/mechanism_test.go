@@ -2,6 +2,7 @@ package tutorials_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -55,4 +56,41 @@ func TestSumOfAgesStands(t *testing.T) {
 		D0: []float64{31, 58, 44, 100}, D1: []float64{31, 58, 44},
 		Epsilon: 1, Delta: 1e-5, Samples: 2000, FalseAlarm: 1e-9,
 	}.Check(t)
+}
+
+// respond releases one bit: the true bit with probability keep, otherwise the other bit.
+func respond(ctx context.Context, ledger *accountant.Ledger, bit int, keep float64) (int, error) {
+	event := accountant.RandomizedResponse{Noise: 2 * (1 - keep), Categories: 2}
+	grant, err := mechanism.Begin(ctx, ledger).Spend("answer", event)
+	if err != nil {
+		return 0, err
+	}
+	return grant.RandomizedResponse(bit)
+}
+
+// claimOne claims that respond with the given keep is 1-differentially private.
+func claimOne(t *testing.T, keep float64, samples int) privacytest.Claim[int] {
+	budget := accountant.Budget{Epsilon: 3, Relation: accountant.ReplaceOne}
+	return privacytest.Claim[int]{
+		Run: func(bit int) []float64 {
+			told, err := respond(context.Background(), accountant.NewLedger(budget), bit, keep)
+			if err != nil {
+				t.Error(err)
+			}
+			return []float64{float64(told)}
+		},
+		D0: 0, D1: 1,
+		Epsilon: 1, Samples: samples, FalseAlarm: 1e-6,
+	}
+}
+
+// TestRespond checks the claim for the right probability, and that a wrong one is refuted.
+func TestRespond(t *testing.T) {
+	claimOne(t, math.E/(1+math.E), 2000).Check(t)
+	if !claimOne(t, 0.9, 2000).Refuted(t) {
+		t.Error("a bit kept with probability .9 is not refuted, want ε = 1 refuted")
+	}
+	if claimOne(t, 0.9, 10).Refuted(t) { // happens with probability below 1e-4
+		t.Error("10 samples refute the claim, want too few samples to refute it")
+	}
 }
