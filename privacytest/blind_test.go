@@ -124,7 +124,9 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 				into(h, len(d))
 				return nil, quiet{h}
 			})
-		if (len(f) > 0) != (name != "") {
+		// Without a difference, the finding is that every run ended in an error.
+		same := len(f) == 1 && strings.HasPrefix(f[0], "every run ended")
+		if len(f) == 0 || same != (name == "") {
 			t.Errorf("%q inside an error: got findings %v", name, f)
 		}
 	}

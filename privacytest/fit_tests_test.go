@@ -233,6 +233,7 @@ func TestClopperPearsonCovers(t *testing.T) {
 // are findings. Equal errors and equal results with NaN are no findings.
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
+		Refused: true,
 		Run: func(context.Context, *accountant.Ledger, int) (any, error) {
 			return nil, fmt.Errorf("always")
 		}}

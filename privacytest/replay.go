@@ -53,6 +53,11 @@ type Replay[D any] struct {
 	// Changed lists the numbers of the rows in which Data and Neighbour differ. It is needed under
 	// replace-one, unless D is a slice or records.Data.
 	Changed []int
+	// Refused states that every run is meant to end in an error or a panic. Otherwise such runs are
+	// reported, because nothing but the error was compared.
+	Refused bool
+
+	ended *endings // of the runs of one call of Findings
 }
 
 // Check reports every difference as a test failure.
@@ -76,6 +81,10 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 		seeds = 3
 	}
 	c := r.change()
+	if f := r.notNeighbours(c); f != "" {
+		return []string{f}
+	}
+	r.ended = new(endings)
 	for seed := uint64(0); seed < uint64(seeds); seed++ {
 		// Compare in both orders: a refusal or a panic may show only with the larger data set first.
 		f, left := r.compare(seed, c, r.Data, r.Neighbour)
@@ -89,8 +98,59 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 			seeds++
 		}
 	}
+	if r.ended.all() && !r.Refused {
+		return []string{fmt.Sprintf("every run ended in the same error or panic (%s), so nothing else "+
+			"was compared: set Refused if that is intended", r.ended.how)}
+	}
 	return nil
 }
+
+// notNeighbours describes how Data and Neighbour differ if they are not neighbours, and returns ""
+// if they are, or if their rows cannot be compared. Rows of persons are not looked at: a person may
+// have several.
+func (r Replay[D]) notNeighbours(c change) string {
+	if c.size == 0 || len(r.Changed) > 0 || !ofRecords(r.Data) || !ofRecords(r.Neighbour) {
+		return ""
+	}
+	switch added := r.Budget.Relation == accountant.AddOrRemoveOne; {
+	case added && (c.extra < 0 || !c.known):
+		return "Data and Neighbour are not neighbours: one must be the other with one record more"
+	case !added && (c.extra >= 0 || !c.known || len(c.replaced) > 1):
+		return "Data and Neighbour are not neighbours: they must differ in one row"
+	}
+	return ""
+}
+
+// ofRecords reports whether each row of d is one record of a data set.
+func ofRecords(d any) bool {
+	data, ok := d.(records.Data)
+	if !ok {
+		return true
+	}
+	_, persons := records.AsPersons(data)
+	return !persons && records.UnitOf(data) == records.UnitRecord
+}
+
+// endings counts how runs have ended.
+type endings struct {
+	runs, early int
+	how         string // the error or the panic of the first run that ended early
+}
+
+func (e *endings) add(r result) {
+	e.runs++
+	switch {
+	case r.err != nil:
+		e.how = r.errText
+	case r.panicked:
+		e.how = r.panicText
+	default:
+		return
+	}
+	e.early++
+}
+
+func (e *endings) all() bool { return e.early == e.runs }
 
 // mostSeeds bounds the search for a sample without the changed row. At a sampling probability of
 // one half, the search fails with probability 2^-40.
@@ -122,6 +182,8 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 		change: c, size: size(neighbour), earlier: first.calls, playing: true}
 	second.addition = r.Budget.Relation == accountant.AddOrRemoveOne
 	b := r.once(second, neighbour)
+	r.ended.add(a)
+	r.ended.add(b)
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {
 		second.find("the run on the neighbour ends after %d calls, the run on the data after %d; "+
@@ -150,6 +212,7 @@ type result struct {
 	visible, panic, failure frozen
 	err                     error
 	errText, panicText      string
+	panicked                bool
 	ledger                  string // the whole state of the ledger
 	guarantee               frozen
 	held                    []any // kept alive, so that no later object reuses an address
@@ -168,6 +231,7 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 		p := recover()
 		res.held = []any{visible, res.err, p}
 		res.visible, res.failure, res.panic = freeze(visible), freeze(res.err), freeze(p)
+		res.panicked = p != nil
 		res.errText, res.panicText = fmt.Sprint(res.err), fmt.Sprint(p)
 		state, err := ledger.MarshalJSON()
 		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(ledger.Guarantee())
