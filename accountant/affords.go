@@ -35,7 +35,7 @@ func (l *Ledger) Affords(e Event) error {
 	}
 	if cost.Upper > root.budget.Epsilon {
 		return fmt.Errorf("accountant: ε = %s, the budget is %g: %w",
-			FormatUpper(cost.Upper, 4), root.budget.Epsilon, ErrBudgetExceeded)
+			beyond(cost.Upper, root.budget.Epsilon), root.budget.Epsilon, ErrBudgetExceeded)
 	}
 	return nil
 }

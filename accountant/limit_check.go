@@ -24,7 +24,7 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string {
 	s := fmt.Sprintf("%v: %q would bring ε to %s; %s allows %g, of which %s is reserved",
-		ErrBudgetExceeded, r.Purpose, FormatUpper(r.Asked, 4), r.Limit, r.Allowed,
+		ErrBudgetExceeded, r.Purpose, beyond(r.Asked, r.Allowed), r.Limit, r.Allowed,
 		FormatUpper(r.Spent, 4))
 	switch {
 	case r.Fits == 0:

@@ -21,7 +21,7 @@ func ownOf(a atom) (eps, delta float64) {
 }
 
 // basicComposition returns the sum of the ε's of all uses, and the probability that any use has an
-// infinite loss. Both are rounded up. Together the uses are (Σ ε, 1 − Π(1−δ))-differentially
+// infinite loss. Both are rounded up; a sum that float64 holds exactly is exact. Together the uses are (Σ ε, 1 − Π(1−δ))-differentially
 // private.
 // Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
 // Viswanath 2015, Theorem 3.3, for the product.
@@ -29,11 +29,10 @@ func basicComposition(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
 		e, d := ownOf(t.atom)
-		eps += float64(t.n) * e
+		eps = addUp(eps, timesUp(t.n, e))
 		keep += float64(t.n) * math.Log1p(-d)
 		lost = d
 	}
-	eps *= 1 + float64(len(terms)+2)*ulp
 	if len(terms) != 1 || terms[0].n != 1 {
 		lost = -math.Expm1(keep) * (1 + float64(len(terms)+4)*2*ulp)
 	}
@@ -69,7 +68,7 @@ func attained(terms []term) bool {
 	return true
 }
 
-func (a laplaceAtom) own() (float64, float64)     { return 1 / a.scale * (1 + 2*ulp), 0 }
+func (a laplaceAtom) own() (float64, float64)     { return inverseUp(a.scale), 0 }
 func (a exponentialAtom) own() (float64, float64) { return a.eps, 0 }
 func (a approximateAtom) own() (float64, float64) { return a.eps, a.delta }
 func (a discreteLaplaceAtom) own() (float64, float64) {

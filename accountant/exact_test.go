@@ -1,0 +1,82 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestSumsAreRoundedUp compares sums, multiples and inverses with exact arithmetic: a result is not
+// below the exact number, and the float64 before it is.
+func TestSumsAreRoundedUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(4000).SetFloat64(x) }
+	check := func(what string, got float64, want *big.Float, a, b float64) {
+		t.Helper()
+		if math.IsInf(got, 1) {
+			if want.Cmp(exact(math.MaxFloat64)) <= 0 {
+				t.Errorf("%s of %v and %v is infinite", what, a, b)
+			}
+			return
+		}
+		if exact(got).Cmp(want) < 0 || got > 0 && exact(math.Nextafter(got, 0)).Cmp(want) >= 0 {
+			t.Errorf("%s of %v and %v is %v, want the least float64 not below %v", what, a, b, got, want)
+		}
+	}
+	number := func() float64 {
+		x := math.Ldexp(rng.Float64(), rng.IntN(60)-30)
+		switch rng.IntN(8) {
+		case 0:
+			return math.Ldexp(x, -1060)
+		case 1:
+			return float64(rng.IntN(100)) / 4
+		case 2:
+			return math.Ldexp(x, 990)
+		}
+		return x
+	}
+	for range 200000 {
+		a, b, n := number(), number(), rng.IntN(1<<uint(1+rng.IntN(53)))
+		check("the sum", addUp(a, b), new(big.Float).SetPrec(4000).Add(exact(a), exact(b)), a, b)
+		check("the multiple", timesUp(n, a),
+			new(big.Float).SetPrec(4000).Mul(exact(float64(n)), exact(a)), float64(n), a)
+		if a >= 0x1p-1000 && a <= 0x1p1000 {
+			got := inverseUp(a)
+			this := new(big.Float).SetPrec(4000).Mul(exact(got), exact(a))
+			previous := new(big.Float).SetPrec(4000).Mul(exact(math.Nextafter(got, 0)), exact(a))
+			if this.Cmp(exact(1)) < 0 || previous.Cmp(exact(1)) >= 0 {
+				t.Errorf("the inverse of %v is %v, want the least float64 not below it", a, got)
+			}
+		}
+	}
+	if x := inverseUp(0x1p1010); !(x > 0x1p-1010) {
+		t.Errorf("the inverse of 2^1010 is %v, want more than 2^-1010", x)
+	}
+}
+
+// TestPureEventsUseTheWholeBudget checks that pure events whose ε's add up to the budget exactly
+// are accepted at δ = 0, and that the refusal of one that costs slightly more shows the difference.
+func TestPureEventsUseTheWholeBudget(t *testing.T) {
+	for _, eps := range []float64{0.1, 0.5, 1, 2, 3} {
+		for name, e := range map[string]Event{"pure": Pure{eps}, "Laplace": Laplace{Scale: 1 / eps},
+			"exponential": ExponentialMechanism{Epsilon: eps}, "two halves": Repeated{Pure{eps / 2}, 2}} {
+			if m, _ := math.Frexp(eps); name == "Laplace" && m != 0.5 {
+				continue // the float64 of 1/ε is not 1/ε
+			}
+			if err := NewLedger(Budget{Epsilon: eps}).Spend("x", e); err != nil {
+				t.Errorf("%s of ε = %v: %v", name, eps, err)
+			}
+		}
+	}
+	more := math.Nextafter(1, 2)
+	err := NewLedger(Budget{Epsilon: 1}).Spend("x", Pure{more})
+	if !errors.Is(err, ErrBudgetExceeded) || !strings.Contains(err.Error(), "1.0000000000000002") {
+		t.Errorf("ε = %v: error %v, want a refusal with all digits", more, err)
+	}
+	if err := NewLedger(Budget{Epsilon: 1}).Spend("x", Repeated{Pure{0.1}, 10}); err == nil {
+		t.Error("ten times the float64 0.1, which is above a tenth, costs at most 1")
+	}
+}
