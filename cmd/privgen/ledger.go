@@ -37,6 +37,15 @@ func newLedger(a *app) *cobra.Command {
 	return c
 }
 
+// checkName checks the name of a ledger. Its error is about the argument, not about a field.
+func checkName(name string) error {
+	if accountant.ValidateName(name) != nil {
+		return usagef("NAME: %.200q: want 1 to 128 of a-z, 0-9, '-', '_' and '.', the first a letter or "+
+			"a digit", name)
+	}
+	return nil
+}
+
 // on returns a subcommand that opens the named ledger for reading.
 func (j *ledgerJob) on(use, short, long string,
 	do func(context.Context, string, *accountant.Ledger) error) *cobra.Command {
@@ -98,6 +107,9 @@ func (j *ledgerJob) create() *cobra.Command {
 		Example: "  privgen ledger create people --epsilon 3 --delta 1e-6",
 		Args:    arguments("NAME"),
 		RunE: j.action(func(c *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
 			if err := checkBudget(j.budget); err != nil {
 				return err
 			}
