@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/store"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -58,6 +59,9 @@ func (j *ledgerJob) on(use, short, long string,
 				return err
 			}
 			ledger, err := s.Audit(c.Context(), args[0])
+			if errors.Is(err, store.ErrNotFound) {
+				return amongOthers(c.Context(), s, err)
+			}
 			if err != nil {
 				return err
 			}
@@ -65,6 +69,19 @@ func (j *ledgerJob) on(use, short, long string,
 			return do(c.Context(), args[0], ledger)
 		}),
 	}
+}
+
+// amongOthers adds the names of the store's ledgers to an error about a name that it does not hold.
+func amongOthers(ctx context.Context, s *store.Store, err error) error {
+	names, nameErr := s.Names(ctx)
+	if nameErr != nil || len(names) == 0 {
+		return err
+	}
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return fmt.Errorf("%w: the store has %q and %d more", err, names[:most], more)
+	}
+	return fmt.Errorf("%w: the store has %q", err, names)
 }
 
 func (j *ledgerJob) completeName(c *cobra.Command, args []string, _ string) ([]string,
