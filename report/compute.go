@@ -215,11 +215,13 @@ func (m *maker) sizes() {
 	}
 	if m.in.Real != nil {
 		s.Real = m.in.Real.Len()
+		m.outside("real", m.in.Real)
 		note("real", s.Real)
 		s.Compared = min(s.Real, m.set.Rows)
 	}
 	if m.in.HeldOut != nil {
 		s.HeldOut = m.in.HeldOut.Len()
+		m.outside("held-out real", m.in.HeldOut)
 		note("held-out", s.HeldOut)
 	}
 	note("synthetic", s.Synthetic)

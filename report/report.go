@@ -72,6 +72,8 @@ type Sizes struct {
 	Trained   int `json:"trained,omitempty"`  // of each kind, that classifiers are trained on
 	// Sampling states which comparisons did not use all records.
 	Sampling []string `json:"sampling,omitempty"`
+	// Outside states how many cells of the real records are outside the schema.
+	Outside []string `json:"outside_schema,omitempty"`
 }
 
 // Omission is a section that was left out.

@@ -22,3 +22,12 @@ func checkBudget(b accountant.Budget) error {
 	}
 	return nil
 }
+
+// checkGaussian is checkBudget for plans, whose systems all add Gaussian noise.
+func checkGaussian(b accountant.Budget) error {
+	const want = "--delta %g: want a number from 1e-12 to below 1: the systems add Gaussian noise"
+	if !(b.Delta >= 1e-12 && b.Delta < 1) {
+		return usagef(want, b.Delta)
+	}
+	return checkBudget(b)
+}

@@ -107,14 +107,14 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 	}
 	var held records.Data
 	if j.holdout != "" {
-		if held, err = j.read(j.holdout, j.in, s); err != nil {
+		if held, err = j.readReal(j.holdout, j.in, s); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
 		return err
 	}
-	j.warnStrays(data)
+	j.warnStrays(path, data)
 	j.where.make = false
 	ledger, err := j.where.use(j.app, ctx, accountant.Terms{})
 	if err != nil {

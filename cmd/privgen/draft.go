@@ -146,7 +146,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	j.warnStrays(data)
+	j.warnStrays(path, data)
 	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, wide))
 	if err != nil {
 		return err

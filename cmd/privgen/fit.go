@@ -105,7 +105,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err := writable(j.out); err != nil {
 		return err
 	}
-	j.warnStrays(data)
+	j.warnStrays(path, data)
 	ledger, err := j.where.use(j.app, ctx, termsOf(p))
 	if err != nil {
 		return err

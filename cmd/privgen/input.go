@@ -223,7 +223,12 @@ func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
 		return nonNil(c.ReadPersons(in, s.ByPerson(0), l.person, rows))
 	}
 	if s.Kind() == records.MixedTable {
-		return nonNil(c.ReadFrame(in, s))
+		d, err := c.ReadFrame(in, s)
+		if errors.Is(err, records.ErrFormat) && strings.Contains(err.Error(), "no column is named") &&
+			c.Header {
+			err = fmt.Errorf("%w; for a file without a header, give --no-header or --names", err)
+		}
+		return nonNil(d, err)
 	}
 	return nonNil(c.Read(in, s))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/store"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -37,6 +38,15 @@ func newLedger(a *app) *cobra.Command {
 	return c
 }
 
+// checkName checks the name of a ledger. Its error is about the argument, not about a field.
+func checkName(name string) error {
+	if accountant.ValidateName(name) != nil {
+		return usagef("NAME: %.200q: want 1 to 128 of a-z, 0-9, '-', '_' and '.', the first a letter or "+
+			"a digit", name)
+	}
+	return nil
+}
+
 // on returns a subcommand that opens the named ledger for reading.
 func (j *ledgerJob) on(use, short, long string,
 	do func(context.Context, string, *accountant.Ledger) error) *cobra.Command {
@@ -49,6 +59,9 @@ func (j *ledgerJob) on(use, short, long string,
 				return err
 			}
 			ledger, err := s.Audit(c.Context(), args[0])
+			if errors.Is(err, store.ErrNotFound) {
+				return amongOthers(c.Context(), s, err)
+			}
 			if err != nil {
 				return err
 			}
@@ -56,6 +69,19 @@ func (j *ledgerJob) on(use, short, long string,
 			return do(c.Context(), args[0], ledger)
 		}),
 	}
+}
+
+// amongOthers adds the names of the store's ledgers to an error about a name that it does not hold.
+func amongOthers(ctx context.Context, s *store.Store, err error) error {
+	names, nameErr := s.Names(ctx)
+	if nameErr != nil || len(names) == 0 {
+		return err
+	}
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return fmt.Errorf("%w: the store has %q and %d more", err, names[:most], more)
+	}
+	return fmt.Errorf("%w: the store has %q", err, names)
 }
 
 func (j *ledgerJob) completeName(c *cobra.Command, args []string, _ string) ([]string,
@@ -98,6 +124,9 @@ func (j *ledgerJob) create() *cobra.Command {
 		Example: "  privgen ledger create people --epsilon 3 --delta 1e-6",
 		Args:    arguments("NAME"),
 		RunE: j.action(func(c *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
 			if err := checkBudget(j.budget); err != nil {
 				return err
 			}

@@ -146,7 +146,7 @@ func (j *planJob) check() error {
 	if j.asJSON && j.out == stdio {
 		return usagef("--json: want --out, since standard output holds the plan file")
 	}
-	return checkBudget(j.budget)
+	return checkGaussian(j.budget)
 }
 
 func (j *planJob) run(path string) error {

@@ -126,20 +126,35 @@ func (j *reportJob) input(args []string) (in report.Input, err error) {
 			return in, err
 		}
 	}
-	for _, part := range []struct {
-		path string
-		data *records.Data
-	}{{j.synthetic, &in.Synthetic}, {j.holdout, &in.HeldOut}} {
-		if part.path != "" {
-			if *part.data, err = j.read(part.path, j.in, s); err != nil {
-				return in, err
-			}
+	if j.synthetic != "" {
+		if in.Synthetic, err = j.read(j.synthetic, j.in, s); err != nil {
+			return in, err
+		}
+	}
+	if j.holdout != "" {
+		if in.HeldOut, err = j.readReal(j.holdout, j.in, s); err != nil {
+			return in, err
 		}
 	}
 	if len(args) > 1 {
-		in.Real, err = j.read(args[1], j.in, s)
+		in.Real, err = j.readReal(args[1], j.in, s)
 	}
 	return in, err
+}
+
+// readReal reads real records for a comparison. It notes how many cells are outside the schema, and
+// fails if all cells of a column are.
+func (a *app) readReal(path string, l layout, s records.Schema) (records.Data, error) {
+	d, err := a.read(path, l, s)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := records.RowsOf(d)
+	if err := refuseStrays(path, rows); err != nil {
+		return nil, err
+	}
+	a.warnStrays(path, rows)
+	return d, nil
 }
 
 func (j *reportJob) openFidelity() (*fidelity.Released, error) {

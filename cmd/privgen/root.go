@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +40,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:              cobra.NoArgs,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlag(err) })
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -56,6 +59,27 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
 		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
 	return root
+}
+
+// plainFlag replaces the parser's words about a number that cannot be read.
+func plainFlag(err error) error {
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return err
+	}
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	want := "a number"
+	switch {
+	case errors.Is(number, strconv.ErrRange):
+		want = "a number of a smaller size"
+	case number.Func == "ParseUint":
+		want = "a whole number that is not negative"
+	case number.Func == "ParseInt" || number.Func == "Atoi":
+		want = "a whole number"
+	case number.Func == "ParseBool":
+		want = "true or false"
+	}
+	return fmt.Errorf("%s: want %s", text, want)
 }
 
 // exitHelp is the table of exit codes.
