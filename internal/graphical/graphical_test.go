@@ -340,7 +340,7 @@ func TestFitsFineTables(t *testing.T) {
 
 func normal(i int) float64 { return math.Exp(-math.Pow((float64(i)-19.5)/8, 2) / 2) }
 
-// TestFittedModelsAreReadBack checks that a model made of the factors of a fitted model has the same
+// TestFittedModelsAreReadBack checks that a model made of a fitted model's factors has the same
 // distributions, also if a factor was outside the range that models have.
 func TestFittedModelsAreReadBack(t *testing.T) {
 	m := NewModel(Domain{3, 2}, []Factor{{[]int{0}, make([]float64, 3)},

@@ -41,8 +41,8 @@ type node struct {
 	shared []float64
 }
 
-// clampFactors clamps the numbers in factors to a finite range, sets NaN to 0, and reports whether a
-// number has changed.
+// clampFactors clamps the numbers in factors to a finite range, and sets NaN to 0. It reports
+// whether a number has changed.
 func clampFactors(factors []Factor) (changed bool) {
 	for _, f := range factors {
 		for i, x := range f.Theta {
