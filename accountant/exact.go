@@ -16,7 +16,7 @@ func addUp(a, b float64) float64 {
 // its rounding error is one, too, and does not underflow.
 func timesUp(n int, x float64) float64 {
 	times := float64(n)
-	if n > 1<<53 {
+	if int64(n) > 1<<53 {
 		times = math.Nextafter(times, math.Inf(1))
 	}
 	p := times * x

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,7 +129,12 @@ func flagsOf(t *testing.T, folder string) map[string]string {
 		for _, i := range file.Imports {
 			name := strings.Trim(i.Path.Value, `"`)
 			if shared := module + "internal/examples/"; strings.HasPrefix(name, shared) {
-				maps.Copy(flags, flagsOf(t, filepath.Join(root, strings.TrimPrefix(name, module))))
+				of := flagsOf(t, filepath.Join(root, strings.TrimPrefix(name, module)))
+				for name, kind := range of { // the program's own flags come first
+					if flags[name] == "" {
+						flags[name] = kind
+					}
+				}
 			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
