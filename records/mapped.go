@@ -209,7 +209,7 @@ type mappedScratch struct {
 // append appends one record, clamped into the schema, to dst.
 func (m *MappedSets) append(dst []uint32, row int, s *mappedScratch) []uint32 {
 	if row < 0 || row >= m.n {
-		panic(fmt.Sprintf("records: row %d of %d", row, m.n))
+		panic(fmt.Sprintf("records: row %d is not in the file", row))
 	}
 	raw := m.raw(row, s)
 	width, dim := m.schema.itemBytes(), int64(m.schema.dim)

@@ -325,7 +325,7 @@ func (t *partedRows) each(n int, read func(raw []byte)) {
 // tried first. A row outside the table panics.
 func (t *partedRows) partOf(row, before int) int {
 	if n := t.ends[len(t.ends)-1]; row < 0 || row >= n {
-		panic(fmt.Sprintf("records: row %d of %d", row, n))
+		panic(fmt.Sprintf("records: row %d is not in the table", row))
 	}
 	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
 		return before
