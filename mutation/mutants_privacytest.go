@@ -145,5 +145,14 @@ func privacytestMutants() []mutant {
 			Old: "tail := binomialAtLeast(correct, guesses, p)",
 			New: "tail := binomialAtLeast(correct+guesses/4, guesses, p)",
 			Why: "audits report leaks that do not exist"},
+		{Name: "privacytest/runs that are all refused compare equal", In: in,
+			Tests: at(in, "VacuousReplays"),
+			Old:   "if r.ended.all() && !r.Refused {", New: "if false {",
+			Why: "a test passes that has compared nothing but an error"},
+		{Name: "privacytest/any two data sets are neighbours", In: in,
+			Tests: at(in, "VacuousReplays"),
+			Old:   "if f := r.notNeighbours(c); f != \"\" {",
+			New:   "if f := r.notNeighbours(c); f == \"none\" {",
+			Why:   "a test passes that has compared data of no claim"},
 	}
 }
