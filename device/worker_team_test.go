@@ -70,8 +70,10 @@ func TestTeamsAreShared(t *testing.T) {
 // TestFreshBackendsReachNoJob checks that a fresh backend, which belongs to released networks, does
 // not lead to the operands of a job of another backend.
 func TestFreshBackendsReachNoJob(t *testing.T) {
-	be := newCPU(59, generic()) // no other test has a backend of this size
+	be := newApart(2, generic())
 	fresh := Fresh(be).(*cpu)
+	var looked sync.WaitGroup
+	looked.Add(2)
 	be.Share(2, func(int) {
 		if be.team.current.Load() == nil {
 			t.Error("the team has no current job")
@@ -79,6 +81,9 @@ func TestFreshBackendsReachNoJob(t *testing.T) {
 		if fresh.team.current.Load() != nil {
 			t.Error("a fresh backend reaches the current job of another backend")
 		}
+		// The caller ends the job after its own piece, so neither piece ends before both have looked.
+		looked.Done()
+		looked.Wait()
 	})
 }
 
