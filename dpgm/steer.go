@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
 	"github.com/seed7ba64551/privgen/records"
@@ -20,6 +21,7 @@ type target struct {
 	keep []float64
 	bins sizeBins
 	mean float64 // of the sizes, computed from the frequencies
+	most float64 // largest element of keep
 }
 
 const (
@@ -30,24 +32,24 @@ const (
 	steerSizes = 0.05 // change of the logarithm of a bin's probability for each record that it lacks
 	steerMost  = 3.0  // largest change of either
 	steerEvery = 64   // number of records after which changes are computed from the counts
-	steerTries = 64   // largest number of draws for a record
+	steerTries = 256  // largest number of draws for a record
 	surest     = 1 - 1e-6
 )
 
 // target returns the target of a network. sizes has the distribution of the sizes of its records
 // for each of the equally likely shifts.
 func (f marginal) target(sizes [][]float64) *target {
-	t := newTarget(f.frequencies, f.sizes, make([]float64, len(f.sizes)), f.bins)
+	keep := make([]float64, len(f.sizes))
 	for bin, share := range f.sizes {
 		own := 0.0
 		for _, s := range sizes {
 			own += s[bin] / float64(len(sizes))
 		}
 		if own > 0 {
-			t.keep[bin] = min(share/own, keepMost)
+			keep[bin] = min(share/own, keepMost)
 		}
 	}
-	return t
+	return newTarget(f.frequencies, f.sizes, keep, f.bins)
 }
 
 func newTarget(frequencies, sizes, keep []float64, bins sizeBins) *target {
@@ -55,6 +57,7 @@ func newTarget(frequencies, sizes, keep []float64, bins sizeBins) *target {
 	for _, f := range frequencies {
 		t.mean += f
 	}
+	t.most = max(slices.Max(keep), math.SmallestNonzeroFloat64)
 	return t
 }
 
@@ -160,7 +163,7 @@ func (s *steering) chance(size int) float64 {
 	}
 	bin := s.bins.of(size)
 	missing := limited(steerSizes * (s.rows*s.sizes[bin] - s.bySize[bin]))
-	return s.keep[bin] / (2 * keepMost) * math.Exp(min(missing, math.Ln2))
+	return s.keep[bin] / s.most * math.Exp(min(missing, math.Ln2)-math.Ln2)
 }
 
 // count counts the record.

@@ -211,7 +211,8 @@ func (c config) load() (*records.SetTable, error) {
 
 // readCatalogued reads sets and renumbers the items that occur, in ascending order.
 func readCatalogued(path string, maxItems int) (*records.SetTable, error) {
-	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20))
+	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20),
+		records.Limits{Values: 1 << 30})
 	if err != nil {
 		return nil, err
 	}
