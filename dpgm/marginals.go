@@ -229,26 +229,11 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 		}
 		m.bins.continued(out[c].sizes, sizes[c*bins:(c+1)*bins], m.sizeStd)
 		counts.Normalise(out[c].sizes)
-		total := max(totals[c], m.countStd, clusterFloor) * m.kept(out[c].sizes)
+		total := max(totals[c], m.countStd, clusterFloor)
 		for j, n := range out[c].frequencies {
 			out[c].frequencies[j] = min(n/total, 1)
 		}
+		m.restore(out[c].frequencies, out[c].sizes)
 	}
 	return out
-}
-
-// kept estimates the fraction of all ones that remains after records are scaled down. It uses the
-// released sizes. Scaling makes every frequency smaller; dividing by this fraction corrects the
-// frequencies on average.
-func (m *marginalSums) kept(sizes []float64) float64 {
-	whole, scaled := 0.0, 0.0
-	for bin, share := range sizes {
-		ones := m.bins.middle(bin)
-		whole += share * ones
-		scaled += share * ones * m.scale(int(ones))
-	}
-	if !(scaled > 0) {
-		return 1
-	}
-	return scaled / whole
 }
