@@ -3,47 +3,115 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/examples/grid"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// report measures the quality of samples. The report is not private, and every line says so.
+// report writes samples and measures their quality. The report is not private, and every line says
+// so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
-	synthetic, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	drawn, err := sampled(ctx, c, gen)
 	if err != nil {
 		return err
 	}
 	fmt.Println("\nclassifiers trained on synthetic and on real images, tested on held-out real images")
 	method := classify.Convolutional{}
-	var u evaluate.Utility
+	if err := compare(c, method, "synthetic", drawn, d); err != nil {
+		return err
+	}
+	if d.public != nil {
+		if err := publicAlone(c, method, d); err != nil {
+			return err
+		}
+	}
+	if c.brief {
+		return nil
+	}
 	judge, err := method.Fit(d.private)
 	if err != nil {
 		return err
 	}
-	if u.Real, err = judge.Test(d.test); err != nil {
+	real, err := judge.Test(d.test)
+	if err != nil {
 		return err
 	}
-	if u.Synthetic, err = testOn(method, synthetic, d.test); err != nil {
-		return err
-	}
-	fmt.Printf("%-22s %v\n", method.Name(), u)
-	score, err := evaluate.Inception(judge, synthetic, d.test)
+	fmt.Printf("%-24s %v\n", "real", real)
+	score, err := evaluate.Inception(judge, drawn, d.test)
 	if err != nil {
 		return err
 	}
 	fmt.Println(score)
-	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, synthetic,
+	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, drawn,
 		d.private, d.test)
 	if err != nil {
 		return err
 	}
 	fmt.Println(apart)
 	return nil
+}
+
+// sampled draws images, writes them with the changes of the flags, and returns them without these
+// changes.
+func sampled(ctx context.Context, c config, gen *privgen.Generator) (*records.Table, error) {
+	rows, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	if err != nil {
+		return nil, err
+	}
+	drawn, ok := rows.(*records.Table)
+	if !ok {
+		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
+	}
+	written, err := c.finish.Apply(drawn, c.seed)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(c.out, "synthetic.npz")
+	if err := program.Save(path, func(w io.Writer) error {
+		return records.WriteNPZ(w, written)
+	}); err != nil {
+		return nil, err
+	}
+	fmt.Println("wrote", path)
+	return drawn, nil
+}
+
+// compare prints the accuracy of classifiers trained on images as they are, and changed by the
+// flags.
+func compare(c config, m classify.Method, name string, t *records.Table, d data) error {
+	for _, v := range []struct {
+		name   string
+		finish images.Finish
+	}{{"as drawn", images.Finish{}}, {"as written", c.finish}} {
+		changed, err := v.finish.Apply(t, c.seed)
+		if err != nil {
+			return err
+		}
+		got, err := testOn(m, changed, d.test)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-24s %v\n", name+", "+v.name, got)
+	}
+	return nil
+}
+
+// publicAlone prints the accuracy of classifiers trained on public images and no others. They are
+// repeated up to the number of synthetic images, so that the classifier takes as many steps, and
+// every copy is distorted in another way.
+func publicAlone(c config, m classify.Method, d data) error {
+	rows := make([]int32, max(c.samples, d.public.Len()))
+	for i := range rows {
+		rows[i] = int32(i % d.public.Len())
+	}
+	return compare(c, m, fmt.Sprintf("%d public", d.public.Len()), d.public.Take(rows), d)
 }
 
 func testOn(m classify.Method, train records.Data,
