@@ -22,7 +22,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -141,19 +140,5 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	if err != nil {
 		return nil, err
 	}
-	synthetic, ok := rows.(*records.Table)
-	if !ok {
-		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
-	}
-	if synthetic, err = c.finish.Apply(synthetic, c.seed); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(c.out, "synthetic.npz")
-	if err := program.Save(path, func(w io.Writer) error {
-		return records.WriteNPZ(w, synthetic)
-	}); err != nil {
-		return nil, err
-	}
-	fmt.Println("wrote", path)
-	return synthetic, nil
+	return c.finish.Write(filepath.Join(c.out, "synthetic.npz"), rows, c.seed)
 }

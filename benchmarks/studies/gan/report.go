@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
@@ -11,20 +10,23 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/examples/grid"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // report writes samples and measures their quality. The report is not private, and every line says
 // so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
-	drawn, err := sampled(ctx, c, gen)
+	drawn, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	if err != nil {
+		return err
+	}
+	written, err := c.finish.Write(filepath.Join(c.out, "synthetic.npz"), drawn, c.seed)
 	if err != nil {
 		return err
 	}
 	fmt.Println("\nclassifiers trained on synthetic and on real images, tested on held-out real images")
 	method := classify.Convolutional{}
-	if err := compare(c, method, "synthetic", drawn, d); err != nil {
+	if err := compare(method, "synthetic", drawn, written, d.test); err != nil {
 		return err
 	}
 	if d.public != nil {
@@ -58,47 +60,16 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 	return nil
 }
 
-// sampled draws images, writes them with the changes of the flags, and returns them without these
-// changes.
-func sampled(ctx context.Context, c config, gen *privgen.Generator) (*records.Table, error) {
-	rows, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
-	if err != nil {
-		return nil, err
-	}
-	drawn, ok := rows.(*records.Table)
-	if !ok {
-		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
-	}
-	written, err := c.finish.Apply(drawn, c.seed)
-	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(c.out, "synthetic.npz")
-	if err := program.Save(path, func(w io.Writer) error {
-		return records.WriteNPZ(w, written)
-	}); err != nil {
-		return nil, err
-	}
-	fmt.Println("wrote", path)
-	return drawn, nil
-}
-
 // compare prints the accuracy of classifiers trained on images as they are, and changed by the
 // flags.
-func compare(c config, m classify.Method, name string, t *records.Table, d data) error {
-	for _, v := range []struct {
-		name   string
-		finish images.Finish
-	}{{"as drawn", images.Finish{}}, {"as written", c.finish}} {
-		changed, err := v.finish.Apply(t, c.seed)
+func compare(m classify.Method, name string, drawn, written records.Data,
+	test *records.Table) error {
+	for i, train := range []records.Data{drawn, written} {
+		got, err := testOn(m, train, test)
 		if err != nil {
 			return err
 		}
-		got, err := testOn(m, changed, d.test)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%-24s %v\n", name+", "+v.name, got)
+		fmt.Printf("%-24s %v\n", name+[]string{", as drawn", ", changed"}[i], got)
 	}
 	return nil
 }
@@ -111,7 +82,12 @@ func publicAlone(c config, m classify.Method, d data) error {
 	for i := range rows {
 		rows[i] = int32(i % d.public.Len())
 	}
-	return compare(c, m, fmt.Sprintf("%d public", d.public.Len()), d.public.Take(rows), d)
+	drawn := d.public.Take(rows)
+	changed, err := c.finish.Apply(drawn, c.seed)
+	if err != nil {
+		return err
+	}
+	return compare(m, fmt.Sprintf("%d public", d.public.Len()), drawn, changed, d.test)
 }
 
 func testOn(m classify.Method, train records.Data,

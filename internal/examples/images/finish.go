@@ -2,7 +2,10 @@ package images
 
 import (
 	"flag"
+	"fmt"
+	"io"
 
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
@@ -44,4 +47,25 @@ func (f Finish) Apply(t *records.Table, seed uint64) (out *records.Table, err er
 		out, err = labelling.DefaultContrast.Apply(out)
 	}
 	return out, err
+}
+
+// Write writes changed copies of images with their labels, as arrays x and y of an npz file. It
+// returns the copies.
+//
+// Errors: an error for records that are not a table; all errors of Apply; errors of the file.
+func (f Finish) Write(path string, rows records.Data, seed uint64) (*records.Table, error) {
+	drawn, ok := rows.(*records.Table)
+	if !ok {
+		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
+	}
+	out, err := f.Apply(drawn, seed)
+	if err != nil {
+		return nil, err
+	}
+	err = program.Save(path, func(w io.Writer) error { return records.WriteNPZ(w, out) })
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println("wrote", path)
+	return out, nil
 }
