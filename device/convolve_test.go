@@ -106,9 +106,10 @@ func TestGemmPacked(t *testing.T) {
 				}
 				continue
 			}
-			want, got := c.New(m, n), randomMatrix(r, m, n, 0)
-			c.Gemm(false, turned, 1, a, b, 0, want)
-			c.GemmPacked(a, p, got)
+			beta, got := float32(r.IntN(2)), randomMatrix(r, m, n, 0)
+			want := HostMatrix(m, n, slices.Clone(got.Data))
+			c.Gemm(false, turned, 1, a, b, beta, want)
+			c.GemmPacked(a, p, beta, got)
 			if !slices.Equal(got.Data, want.Data) {
 				t.Fatalf("%s: %d×%d·%d×%d, turned %v, differs from Gemm", level.name, m, k, k, n, turned)
 			}
