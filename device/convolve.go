@@ -25,20 +25,19 @@ type Convolver interface {
 	AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool
 }
 
-// Convolve, Spread and AddConvolved each have two algorithms. If a line of a patch holds enough
-// numbers, products read the images in place, surrounded by a frame of zeros. Images of one channel
-// are processed by lines of pixels instead (see convolve_grey.go).
+// Windows of stride 1 are copied line by line (see convolve_lines.go). With other strides, products
+// read the images in place, surrounded by a frame of zeros. Spread has an algorithm of its own for
+// images of one channel (see convolve_grey.go).
 
-// convolves reports whether there is a fast algorithm for a window (ok). If there is, grey reports
-// whether it is the algorithm for grey images, which have one channel.
-func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
+// convolves reports whether there is a fast algorithm for a window.
+func (c *cpu) convolves(w Window, maps int) bool {
 	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
-		return false, false
+		return false
 	}
 	if w.Channels == 1 {
-		return true, w.Stride == 1 && w.Size > 1 && w.Width >= 8 && maps <= 64
+		return w.Stride == 1 && w.Size > 1 && w.Width >= 8 && maps <= 64
 	}
-	return false, w.Channels >= thinCols && w.Channels*w.Size >= 12
+	return w.Channels >= thinCols && w.Channels*w.Size >= 12
 }
 
 // framed returns the length of an image with its frame, and the length of a line of this image,
@@ -93,21 +92,19 @@ func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	} else {
 		weights.checkShape("Convolve", w.Patch(), dst.Cols)
 	}
-	grey, ok := c.convolves(w, dst.Cols)
+	ok := c.convolves(w, dst.Cols)
 	if !ok || dst.Empty() {
 		return ok
 	}
-	j := c.job()
-	j.a, j.b, j.c, j.window = src, dst, weights, w
-	work := w.Places() * w.Patch() * dst.Cols
-	if grey {
-		j.flat = transW
-		c.images(j, doConvolveGrey, src.Rows, work)
-	} else {
-		buffer := c.packWeights(j, dst.Cols, w.Patch(), transW, weights)
-		c.images(j, doConvolve, src.Rows, work)
-		c.panels.put(buffer)
+	if l, ok := w.lineCopy(dst.Cols); ok && (l.group == 1 || dst.contiguous()) {
+		c.convolveLines(w, l, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride, dst.Stride)
+		return true
 	}
+	j := c.job()
+	j.a, j.b, j.window = src, dst, w
+	buffer := c.packWeights(j, dst.Cols, w.Patch(), transW, weights)
+	c.images(j, doConvolve, src.Rows, w.Places()*w.Patch()*dst.Cols)
+	c.panels.put(buffer)
 	c.done(j)
 	return true
 }
@@ -166,19 +163,18 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	} else {
 		weights.checkShape("Spread", src.Cols, w.Patch())
 	}
-	grey, ok := c.convolves(w, src.Cols)
+	ok := c.convolves(w, src.Cols)
 	if p := w.patches(); !ok || p.rows*p.line > mostPatches {
 		return false
 	}
-	if dst.Empty() {
+	if dst.Empty() || c.spreadLines(w, transW, src, weights, dst) {
 		return true
 	}
 	j := c.job()
 	j.a, j.b, j.c, j.window = src, dst, weights, w
 	work := w.Places() * w.Patch() * src.Cols
-	if grey {
-		j.flat = transW
-		c.images(j, doSpreadGrey, dst.Rows, work)
+	if w.Channels == 1 {
+		c.spreadGrey(j, transW, work)
 	} else {
 		buffer := c.packWeights(j, w.Patch(), src.Cols, transW, weights)
 		c.images(j, doSpread, dst.Rows, work)
@@ -281,12 +277,20 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	} else {
 		dst.checkShape("AddConvolved", w.Patch(), m.Cols)
 	}
-	grey, ok := c.convolves(w, m.Cols)
+	ok := c.convolves(w, m.Cols)
 	if !ok || m.Empty() {
 		return ok
 	}
 	j := c.job()
 	size := w.Patch() * m.Cols
+	l, lines := w.lineCopy(m.Cols)
+	var room *[]float32
+	if lines {
+		size = w.Size * l.line * l.group * m.Cols
+		if l.group > 1 {
+			room, m = c.flatten(m)
+		}
+	}
 	parts := min(sumParts, images.Rows)
 	buffer := c.buffer(parts * size)
 	sums := (*buffer)[:parts*size]
@@ -294,15 +298,26 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	j.a, j.b, j.window, j.block = images, m, w, parts
 	j.c = HostMatrix(parts, size, sums)
 	j.do = doAddConvolved
-	if grey {
-		j.do = doAddConvolvedGrey
+	if lines {
+		j.do = doAddConvolvedLines
 	}
 	c.team.run(j, parts, 1)
 	for part := 1; part < parts; part++ {
 		c.kernels.axpy(1, sums[part*size:][:size], sums[:size])
 	}
-	addTurned(dst, sums[:size], m.Cols, transposed)
+	if lines && l.group > 1 {
+		folded := c.buffer(w.Patch() * m.Cols)
+		clear((*folded)[:w.Patch()*m.Cols])
+		w.foldGroups(l, *folded, sums[:size], m.Cols)
+		addTurned(dst, (*folded)[:w.Patch()*m.Cols], m.Cols, transposed)
+		c.panels.put(folded)
+	} else {
+		addTurned(dst, sums[:size], m.Cols, transposed)
+	}
 	c.panels.put(buffer)
+	if room != nil {
+		c.panels.put(room)
+	}
 	c.done(j)
 	return true
 }
