@@ -96,8 +96,8 @@ func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	if !ok || dst.Empty() {
 		return ok
 	}
-	if l, ok := w.lineCopy(dst.Cols); ok && (l.group == 1 || dst.contiguous()) {
-		c.convolveLines(w, l, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride, dst.Stride)
+	if c.convolveLines(w, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride,
+		dst.Stride) {
 		return true
 	}
 	j := c.job()
@@ -283,7 +283,7 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	}
 	j := c.job()
 	size := w.Patch() * m.Cols
-	l, lines := w.lineCopy(m.Cols)
+	l, lines := w.lineCopy(w.group(m.Cols, sumLanes))
 	var room *[]float32
 	if lines {
 		size = w.Size * l.line * l.group * m.Cols

@@ -20,20 +20,30 @@ type lineCopy struct {
 	next   int // distance between parts
 }
 
-// groupLanes is the number of results that a group of places has together.
-const groupLanes = 16
+// sumLanes is the largest number of columns of a group in sums over images. It is the same for all
+// levels, because the order of such a sum depends on it.
+const sumLanes = 16
 
-// lineCopy returns the form of the copy for the given number of maps. It returns false if the window
-// has no such copy.
-func (w *Window) lineCopy(maps int) (l lineCopy, ok bool) {
+// group returns the number of places in a group that has at most the given number of results.
+func (w *Window) group(maps, lanes int) int {
+	_, across := w.Grid()
+	for n := lanes / maps; n > 1; n-- {
+		// Weights that are missing must not cost more than the empty lanes would.
+		if lanes%(n*maps) == 0 && across%n == 0 && 5*w.Size >= 3*(w.Size+n-1) {
+			return n
+		}
+	}
+	return 1
+}
+
+// lineCopy returns the form of the copy for groups of the given number of places. It returns false
+// if the window has no such copy.
+func (w *Window) lineCopy(group int) (l lineCopy, ok bool) {
 	down, across := w.Grid()
 	if w.Stride != 1 || w.Places() == 0 || w.Channels > 1 && w.Channels*w.Size < 8 {
 		return l, false
 	}
-	l.group = 1
-	if maps < groupLanes && groupLanes%maps == 0 && across%(groupLanes/maps) == 0 {
-		l.group = groupLanes / maps
-	}
+	l.group = group
 	l.groups = down * across / l.group
 	l.line = (w.Size + l.group - 1) * w.Channels
 	if w.Channels == 1 { // lines are so short that a group has a copy of all its lines
@@ -107,20 +117,30 @@ func (w *Window) grouped(l lineCopy, transW bool, weights Matrix, maps int, buff
 }
 
 // convolveLines convolves the images in src. The results of image i start at number i·apart of dst,
-// and those of its places are stride numbers apart. If places form groups, stride must be maps.
-func (c *cpu) convolveLines(w Window, l lineCopy, transW bool, src, weights Matrix, maps int,
-	dst []float32, apart, stride int) {
+// and those of its places are stride numbers apart. It returns false if the window has no copy by
+// lines.
+func (c *cpu) convolveLines(w Window, transW bool, src, weights Matrix, maps int, dst []float32,
+	apart, stride int) bool {
+	group := 1
+	if stride == maps {
+		group = w.group(maps, 2*c.kernels.gemm.lanes)
+	}
+	l, ok := w.lineCopy(group)
+	if !ok {
+		return false
+	}
 	j := c.job()
 	cols := l.group * maps
 	room := c.buffer(w.Size * l.line * cols)
 	m, trans := w.grouped(l, transW, weights, maps, *room)
 	buffer := c.packWeights(j, cols, w.Size*l.line, trans, m)
 	c.panels.put(room)
-	j.a, j.window, j.block = src, w, maps
+	j.a, j.window, j.block = src, w, group
 	j.b = Matrix{Rows: src.Rows, Cols: apart, Stride: stride, Data: dst}
 	c.images(j, doConvolveLines, src.Rows, w.Places()*w.Patch()*maps)
 	c.panels.put(buffer)
 	c.done(j)
+	return true
 }
 
 func doConvolveLines(j *job, lo, hi int) {
@@ -153,8 +173,7 @@ func (c *cpu) spreadLines(w Window, transW bool, src, weights, dst Matrix) bool 
 	if w.Stride != 1 || turned.Pad < 0 || w.Channels < thinCols {
 		return false
 	}
-	l, ok := turned.lineCopy(w.Channels)
-	if !ok {
+	if _, ok := turned.lineCopy(1); !ok {
 		return false
 	}
 	room, flat := c.flatten(src)
@@ -174,7 +193,7 @@ func (c *cpu) spreadLines(w Window, transW bool, src, weights, dst Matrix) bool 
 		}
 	}
 	images := Matrix{Rows: dst.Rows, Cols: turned.Len(), Stride: turned.Len(), Data: flat.Data}
-	c.convolveLines(turned, l, false, images, back, w.Channels, dst.Data, dst.Stride, w.Channels)
+	c.convolveLines(turned, false, images, back, w.Channels, dst.Data, dst.Stride, w.Channels)
 	c.panels.put(weightRoom)
 	if room != nil {
 		c.panels.put(room)
@@ -213,7 +232,7 @@ func (w *Window) foldGroups(l lineCopy, sums, groups []float32, maps int) {
 func doAddConvolvedLines(j *job, lo, hi int) {
 	w, g := &j.window, &j.kernels.gemm
 	maps := j.b.Cols
-	l, _ := w.lineCopy(maps)
+	l, _ := w.lineCopy(w.group(maps, sumLanes))
 	cols := l.group * maps
 	size, _ := w.framed()
 	panels := (cols + 2*g.lanes - 1) / (2 * g.lanes)
