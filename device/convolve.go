@@ -96,17 +96,32 @@ func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	if !ok || dst.Empty() {
 		return ok
 	}
-	if c.convolveLines(w, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride,
-		dst.Stride) {
-		return true
+	c.convolveImages(w, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride, dst.Stride)
+	return true
+}
+
+// convolveImages convolves the images in src. The results of image i start at number i·apart of
+// dst, and those of its places are stride numbers apart.
+func (c *cpu) convolveImages(w Window, transW bool, src, weights Matrix, maps int, dst []float32,
+	apart, stride int) {
+	do, l := doConvolve, lineCopy{group: 1, line: w.Size * w.Channels}
+	if lanes := c.kernels.gemm.lanes; stride == maps && maps%lanes != 0 {
+		group := w.group(maps, 2*lanes)
+		if lines, ok := w.lineCopy(group); ok && (group > 1 || w.Channels == 1) {
+			do, l = doConvolveLines, lines
+		}
 	}
 	j := c.job()
-	j.a, j.b, j.window = src, dst, w
-	buffer := c.packWeights(j, dst.Cols, w.Patch(), transW, weights)
-	c.images(j, doConvolve, src.Rows, w.Places()*w.Patch()*dst.Cols)
+	cols := l.group * maps
+	room := c.buffer(w.Size * l.line * cols)
+	m, trans := w.grouped(l, transW, weights, maps, *room)
+	buffer := c.packWeights(j, cols, w.Size*l.line, trans, m)
+	c.panels.put(room)
+	j.a, j.window, j.block = src, w, l.group
+	j.b = Matrix{Rows: src.Rows, Cols: apart, Stride: stride, Data: dst}
+	c.images(j, do, src.Rows, w.Places()*w.Patch()*maps)
 	c.panels.put(buffer)
 	c.done(j)
-	return true
 }
 
 func doConvolve(j *job, lo, hi int) {
@@ -121,7 +136,7 @@ func doConvolve(j *job, lo, hi int) {
 		for q := range j.product.block.panels {
 			b := j.product.panelOf(g, q)
 			for y := range down {
-				c := j.b.Data[(i*down+y)*across*j.b.Stride+b.n0:]
+				c := j.b.Data[i*j.b.Cols+y*across*j.b.Stride+b.n0:]
 				for dy := range w.Size {
 					rows := leftOperand{framed[(y*w.Stride+dy)*line:], w.Stride * w.Channels, 1}
 					at := dy * w.Size * w.Channels

@@ -69,7 +69,8 @@ func (w *Window) lift(k *kernels, l lineCopy, dst, framed []float32) {
 		return
 	}
 	for y := range down {
-		k.liftLines(across, w.Size, l.line, framed[y*line:], l.group*w.Channels, line, dst[y*across*l.step:])
+		k.liftLines(across, w.Size, l.line, framed[y*line:], l.group*w.Channels, line,
+			dst[y*across*l.step:])
 	}
 }
 
@@ -116,33 +117,6 @@ func (w *Window) grouped(l lineCopy, transW bool, weights Matrix, maps int, buff
 	return m, false
 }
 
-// convolveLines convolves the images in src. The results of image i start at number i·apart of dst,
-// and those of its places are stride numbers apart. It returns false if the window has no copy by
-// lines.
-func (c *cpu) convolveLines(w Window, transW bool, src, weights Matrix, maps int, dst []float32,
-	apart, stride int) bool {
-	group := 1
-	if stride == maps {
-		group = w.group(maps, 2*c.kernels.gemm.lanes)
-	}
-	l, ok := w.lineCopy(group)
-	if !ok {
-		return false
-	}
-	j := c.job()
-	cols := l.group * maps
-	room := c.buffer(w.Size * l.line * cols)
-	m, trans := w.grouped(l, transW, weights, maps, *room)
-	buffer := c.packWeights(j, cols, w.Size*l.line, trans, m)
-	c.panels.put(room)
-	j.a, j.window, j.block = src, w, group
-	j.b = Matrix{Rows: src.Rows, Cols: apart, Stride: stride, Data: dst}
-	c.images(j, doConvolveLines, src.Rows, w.Places()*w.Patch()*maps)
-	c.panels.put(buffer)
-	c.done(j)
-	return true
-}
-
 func doConvolveLines(j *job, lo, hi int) {
 	w, g := &j.window, &j.kernels.gemm
 	l, _ := w.lineCopy(j.block)
@@ -173,9 +147,6 @@ func (c *cpu) spreadLines(w Window, transW bool, src, weights, dst Matrix) bool 
 	if w.Stride != 1 || turned.Pad < 0 || w.Channels < thinCols {
 		return false
 	}
-	if _, ok := turned.lineCopy(1); !ok {
-		return false
-	}
 	room, flat := c.flatten(src)
 	weightRoom := c.buffer(w.Patch() * src.Cols)
 	back := HostMatrix(turned.Patch(), w.Channels, (*weightRoom)[:w.Patch()*src.Cols])
@@ -193,7 +164,7 @@ func (c *cpu) spreadLines(w Window, transW bool, src, weights, dst Matrix) bool 
 		}
 	}
 	images := Matrix{Rows: dst.Rows, Cols: turned.Len(), Stride: turned.Len(), Data: flat.Data}
-	c.convolveLines(turned, false, images, back, w.Channels, dst.Data, dst.Stride, w.Channels)
+	c.convolveImages(turned, false, images, back, w.Channels, dst.Data, dst.Stride, w.Channels)
 	c.panels.put(weightRoom)
 	if room != nil {
 		c.panels.put(room)
