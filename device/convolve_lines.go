@@ -56,7 +56,7 @@ func (w *Window) lineCopy(group int) (l lineCopy, ok bool) {
 	return l, true
 }
 
-// size returns the length of the copy. The kernel that writes it may write up to seven more numbers.
+// size returns the length of the copy, with room for seven more numbers that the kernel may write.
 func (l *lineCopy) size() int { return l.groups*l.step + (l.parts-1)*l.next + 7 }
 
 // lift fills the copy from an image with its frame, after which seven more numbers can be read.
@@ -90,8 +90,8 @@ func (k *kernels) liftLines(outer, inner, n int, src []float32, outerStep, inner
 	}
 }
 
-// grouped returns the weights of a group, a matrix with the results of all its places as columns. It
-// uses the buffer if there is more than one place. The rows of op(W) belong to the numbers of a
+// grouped returns the weights of a group, a matrix with the results of all its places as columns.
+// It uses the buffer if there is more than one place. The rows of op(W) belong to the numbers of a
 // window.
 func (w *Window) grouped(l lineCopy, transW bool, weights Matrix, maps int, buffer []float32) (
 	m Matrix, trans bool) {
@@ -143,7 +143,8 @@ func doConvolveLines(j *job, lo, hi int) {
 // spreadLines computes Spread as a convolution of src with the window turned by 180 degrees.
 func (c *cpu) spreadLines(w Window, transW bool, src, weights, dst Matrix) bool {
 	down, across := w.Grid()
-	turned := Window{Image: Image{down, across, src.Cols}, Size: w.Size, Stride: 1, Pad: w.Size - 1 - w.Pad}
+	turned := Window{Image: Image{down, across, src.Cols}, Size: w.Size, Stride: 1,
+		Pad: w.Size - 1 - w.Pad}
 	if w.Stride != 1 || turned.Pad < 0 || w.Channels < thinCols {
 		return false
 	}

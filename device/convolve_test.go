@@ -82,8 +82,8 @@ func TestConvolve(t *testing.T) {
 				}
 				for i, v := range got.spread.Data {
 					if d := math.Abs(float64(v - want.spread.Data[i])); d > 2e-6*float64(k.maps*k.w.Size) {
-						t.Fatalf("%s: %+v, %d maps, turned %v: number %d of the images is %v, want %v", level.name,
-							k.w, k.maps, turned, i, v, want.spread.Data[i])
+						t.Fatalf("%s: %+v, %d maps, turned %v: pixel %d is %v, want %v", level.name, k.w, k.maps,
+							turned, i, v, want.spread.Data[i])
 					}
 				}
 				for i, v := range got.sum.Data {
@@ -119,6 +119,46 @@ func TestGemmPacked(t *testing.T) {
 			c.GemmPacked(a, p, beta, got)
 			if !slices.Equal(got.Data, want.Data) {
 				t.Fatalf("%s: %d×%d·%d×%d, turned %v, differs from Gemm", level.name, m, k, k, n, turned)
+			}
+		}
+	}
+}
+
+// TestConvolveGaps checks that gaps between the rows of operands and results do not change the bits.
+func TestConvolveGaps(t *testing.T) {
+	apart := func(r *rand.Rand, m Matrix, gap int) Matrix {
+		to := randomMatrix(r, m.Rows, m.Cols, gap)
+		for i := range m.Rows {
+			copy(to.Row(i), m.Row(i))
+		}
+		return to
+	}
+	for _, level := range available() {
+		if level.gemm.rows == 0 {
+			continue
+		}
+		c := newCPU(2, level)
+		for _, k := range convolutions {
+			r, n := rand.New(rand.NewPCG(5, 5)), 3*k.w.Places()
+			src, m := randomMatrix(r, 3, k.w.Len(), 0), randomMatrix(r, n, k.maps, 0)
+			weights, sum := randomMatrix(r, k.w.Patch(), k.maps, 0), c.New(k.w.Patch(), k.maps)
+			forward, spread := c.New(n, k.maps), c.New(3, k.w.Len())
+			c.Convolve(k.w, false, src, weights, forward)
+			c.Spread(k.w, true, m, weights, spread)
+			c.AddConvolved(k.w, false, src, m, sum)
+			forward2, spread2 := randomMatrix(r, n, k.maps, 3), randomMatrix(r, 3, k.w.Len(), 5)
+			sum2 := apart(r, c.New(k.w.Patch(), k.maps), 2)
+			src, m, weights = apart(r, src, 1), apart(r, m, 2), apart(r, weights, 3)
+			c.Convolve(k.w, false, src, weights, forward2)
+			c.Spread(k.w, true, m, weights, spread2)
+			c.AddConvolved(k.w, false, src, m, sum2)
+			for i, pair := range [][2]Matrix{{forward, forward2}, {spread, spread2}, {sum, sum2}} {
+				for row := range pair[0].Rows {
+					if !slices.Equal(pair[0].Row(row), pair[1].Row(row)) {
+						t.Fatalf("%s: %+v, %d maps: row %d of result %d depends on gaps", level.name, k.w, k.maps,
+							row, i)
+					}
+				}
 			}
 		}
 	}

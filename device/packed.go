@@ -8,13 +8,13 @@ type Packer interface {
 	// Pack returns a reordered copy of op(B). Later changes of b have no effect on it. Pack returns
 	// nil if products with a copy would not be faster.
 	Pack(transB bool, b Matrix) *Packed
-	// GemmPacked sets C = A op(B) + β C, with the same bits as Gemm. B must come from Pack of the same
-	// backend.
+	// GemmPacked sets C = A op(B) + β C, with the same bits as Gemm. B must come from Pack of the
+	// same backend.
 	GemmPacked(a Matrix, b *Packed, beta float32, c Matrix)
 }
 
-// packedOnce is the largest k that is not divided if B is packed already. Reading and writing C once
-// more costs more than reading such long panels from the second-level cache.
+// packedOnce is the largest k that is not divided if B is packed already. Another pass over C costs
+// more than reading such long panels from the second-level cache.
 const packedOnce = 1024
 
 // Packed is a copy of op(B) that Pack returned.
@@ -71,8 +71,8 @@ func (c *cpu) GemmPacked(a Matrix, b *Packed, beta float32, out Matrix) {
 	}
 	j := c.job()
 	p, g := &j.product, &j.kernels.gemm
-	*p = product{m: a.Rows, n: b.cols, k: b.rows, alpha: 1, beta: beta, a: a.Data, ar: a.Stride, ak: 1,
-		c: out.Data, ldc: out.Stride}
+	*p = product{m: a.Rows, n: b.cols, k: b.rows, alpha: 1, beta: beta, a: a.Data, ar: a.Stride,
+		ak: 1, c: out.Data, ldc: out.Stride}
 	w := &p.block
 	w.width, w.n1, w.k1, w.packed = 2*g.lanes, b.cols, b.rows, b.data
 	w.panels = (b.cols + w.width - 1) / w.width

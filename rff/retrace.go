@@ -7,8 +7,8 @@ import "github.com/seed7ba64551/privgen/device"
 // component of a derivative along the features then contributes nothing, and the rest is the same
 // for all records of a group.
 //
-// The features are computed in stretches. The features of a batch in one stretch stay in a core's cache
-// until their derivative is needed.
+// The features are computed in stretches. The features of a batch in one stretch stay in a core's
+// cache until their derivative is needed.
 type RetracingEmbedding interface {
 	Embedding
 	// Stretches returns the stretches, which together have every feature once. It returns nil if the
@@ -20,8 +20,8 @@ type RetracingEmbedding interface {
 	//
 	// Shapes: features is rows × s.Dim().
 	Trace(be device.Backend, s Stretch, x, features device.Matrix)
-	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each] + β·dx, where J is the derivative of the stretch's
-	// features with respect to the record. It overwrites the features.
+	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each] + β·dx, where J is the derivative of the
+	// stretch's features with respect to the record. It overwrites the features.
 	//
 	// Shapes: features is rows × s.Dim(), as written by Trace; pulls is (rows/each) × s.Dim(); dx is
 	// rows × In. All are in be's memory.
@@ -36,8 +36,8 @@ type Stretch struct{ lo, hi, count int }
 // Dim returns the number of features of the stretch.
 func (s Stretch) Dim() int { return 2 * (s.hi - s.lo) }
 
-// Select appends to dst the stretch's features. It takes them from row, which has all features of the
-// embedding.
+// Select appends to dst the stretch's features. It takes them from row, which has all features of
+// the embedding.
 func (s Stretch) Select(dst, row []float32) []float32 {
 	dst = append(dst, row[s.lo:s.hi]...)
 	return append(dst, row[s.count+s.lo:s.count+s.hi]...)

@@ -11,8 +11,8 @@ import (
 )
 
 // TestRetrace compares Retrace with Backward for pull + own·φ, where own is −3. Both must give the
-// same derivative, because features have a constant norm. The features of all stretches together must
-// be the features of Transform.
+// same derivative, because features have a constant norm. The features of all stretches together
+// must be the features of Transform.
 func TestRetrace(t *testing.T) {
 	const rows, each, in = 12, 4, 20
 	for _, dim := range []int{300, 2700} {
