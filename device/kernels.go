@@ -50,6 +50,9 @@ type kernels struct {
 	columns *columnKernels // for batch normalization; nil if there are none
 
 	gemm gemmKernels
+	// ahead holds kernels for packed operands that are too large for the second-level cache. It is nil
+	// if gemm is as fast.
+	ahead *gemmKernels
 }
 
 // scaleOrClear multiplies x by β. If β is 0, it clears x, even where x holds NaN.

@@ -17,6 +17,10 @@ type Packer interface {
 // more than reading such long panels from the second-level cache.
 const packedOnce = 1024
 
+// packedNear is the largest number of packed numbers that still are in the second-level cache when
+// the next product reads them.
+const packedNear = 1 << 17
+
 // Packed is a copy of op(B) that Pack returned.
 type Packed struct {
 	rows, cols int
@@ -80,6 +84,7 @@ func (c *cpu) GemmPacked(a Matrix, b *Packed, beta float32, out Matrix) {
 	if p.k <= packedOnce {
 		w.deep = p.k
 	}
+	w.ahead = len(b.data) > packedNear
 	c.cut(p)
 	j.do = doBlocks
 	c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)

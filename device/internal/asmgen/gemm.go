@@ -34,19 +34,23 @@ func gemm() {
 			tile{rows: rows, vecs: vecs, lanes: 16}.kernel()
 		}
 	}
+	tile{rows: 14, vecs: 2, lanes: 16, ahead: true}.kernel()
 }
 
 // tile is the form of a kernel's register tile. AVX2 has 8 lanes, AVX-512 has 16.
 type tile struct {
 	rows, vecs, lanes int
-	// next is the address that the loop over k prefetches, and nextStep the distance to the one after
-	// it; nil for kernels without prefetchNext.
-	next, nextStep GPVirtual
+	ahead             bool // the kernel fetches the next panel; see prefetchNext
+	next              GPVirtual
 }
 
 func (t tile) name() string {
 	level := map[int]string{8: "AVX2", 16: "AVX512"}[t.lanes]
-	return fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
+	name := fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
+	if t.ahead {
+		name += "_ahead"
+	}
+	return name
 }
 
 func (t tile) bytes() int { return 4 * t.lanes }
@@ -123,7 +127,7 @@ func (t tile) kernel() {
 	Load(Param("ak"), ak)
 	Load(Param("bk"), bk)
 	Load(Param("c"), c)
-	if t.lanes == 16 && t.rows == 14 && t.vecs == 2 {
+	if t.ahead {
 		t.prefetchNext(bk)
 	}
 	aRows := newRows(a, ar, t.rows)
@@ -160,18 +164,12 @@ const panelAhead = 1024
 // prefetchNext makes the kernel fetch the next panel of a packed matrix into the second-level cache
 // while it computes with the current panel. Each step along k fetches half a cache line, so four
 // tiles fetch one panel. Requests that come all at once would delay the reads of the current panel.
-// A panel is packed if its rows are adjacent.
+// The rows of panels must be adjacent.
 func (t *tile) prefetchNext(bk GPVirtual) {
-	t.next, t.nextStep = GP64(), GP64()
+	t.next = GP64()
 	MOVQ(argument("k"), t.next)
 	IMULQ(bk, t.next)
 	ADDQ(argument("b"), t.next)
-	MOVQ(U32(32), t.nextStep)
-	CMPQ(bk, U32(t.vecs*t.bytes()))
-	JEQ(LabelRef("packed"))
-	MOVQ(argument("b"), t.next)
-	XORQ(t.nextStep, t.nextStep)
-	Label("packed")
 }
 
 // along writes the loop over k. For a matrix whose rows are adjacent in memory, the largest kernels
@@ -181,14 +179,14 @@ func (t tile) along(acc [][]VecVirtual, a rowsOf, ar, ak, bk GPVirtual) {
 	b, left := GP64(), GP64()
 	Load(Param("b"), b)
 	Load(Param("k"), left)
-	if t.lanes == 16 && t.rows == 14 {
+	if t.lanes == 16 && t.rows == 14 && !t.ahead {
 		t.alongFour(acc, a, ar, ak, b, bk, left)
 	}
 	Label("along")
 	t.multiply(acc, func(row int) Mem { return a.at(row, 0) }, Mem{Base: b})
-	if t.next != nil {
+	if t.ahead {
 		PREFETCHT1(Mem{Base: t.next})
-		ADDQ(t.nextStep, t.next)
+		ADDQ(U8(32), t.next)
 	}
 	a.step(ak)
 	ADDQ(bk, b)
