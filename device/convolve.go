@@ -25,9 +25,9 @@ type Convolver interface {
 	AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool
 }
 
-// Windows of stride 1 are copied line by line (see convolve_lines.go). With other strides, products
-// read the images in place, surrounded by a frame of zeros. Spread has an algorithm of its own for
-// images of one channel (see convolve_grey.go).
+// Products read the images in place, surrounded by a frame of zeros. For windows of stride 1, sums
+// over images and layers with few maps read a copy instead (see convolve_lines.go). Spread has an
+// algorithm of its own for images of one channel (see convolve_grey.go).
 
 // convolves reports whether there is a fast algorithm for a window.
 func (c *cpu) convolves(w Window, maps int) bool {
