@@ -124,7 +124,7 @@ func TestGemmPacked(t *testing.T) {
 	}
 }
 
-// TestConvolveGaps checks that gaps between the rows of operands and results do not change the bits.
+// TestConvolveGaps checks that gaps between rows of operands and results do not change the bits.
 func TestConvolveGaps(t *testing.T) {
 	apart := func(r *rand.Rand, m Matrix, gap int) Matrix {
 		to := randomMatrix(r, m.Rows, m.Cols, gap)
@@ -155,8 +155,8 @@ func TestConvolveGaps(t *testing.T) {
 			for i, pair := range [][2]Matrix{{forward, forward2}, {spread, spread2}, {sum, sum2}} {
 				for row := range pair[0].Rows {
 					if !slices.Equal(pair[0].Row(row), pair[1].Row(row)) {
-						t.Fatalf("%s: %+v, %d maps: row %d of result %d depends on gaps", level.name, k.w, k.maps,
-							row, i)
+						t.Fatalf("%s: %+v, %d maps: row %d of result %d depends on gaps", level.name, k.w,
+							k.maps, row, i)
 					}
 				}
 			}
