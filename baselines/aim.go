@@ -141,68 +141,22 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 // the measurements of the groups' totals, and the number of records.
 func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping,
 	measured []graphical.Measurement, total float64, err error) {
-	std, classStd := w.columnStd(w.columnNoise(w.noise))
-	others, class := w.columnSizes()
-	sizes := []int{others}
-	if class > 0 {
-		sizes = append(sizes, class)
-	}
-	out, err := r.Once(purposeColumns, sizes, func() (float64, []mechanism.Part, error) {
-		sums, err := r.Read(ctx, synth.Pass{Purpose: purposeColumns})
-		if err != nil {
-			return 0, nil, err
-		}
-		list := sums.Sums()
-		parts := []mechanism.Part{{Sum: list[0], Std: std}}
-		if class > 0 {
-			parts = append(parts, mechanism.Part{Sum: list[1], Std: classStd})
-		}
-		return 1 / w.columnNoise(w.noise), parts, nil
-	})
+	known, err := w.survey().release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	r.Report(purposeColumns, 1, 1)
-	wider := r.Wider(purposeColumns)
-	counts := slices.Concat(out...)
-	noiseOf := func(a attribute) float64 {
-		if a.class() {
-			return wider * classStd
-		}
-		return wider * std
-	}
-	weights, first := 0.0, 0
-	// total is the mean of the columns' sums, weighted by their precision.
-	for _, a := range w.attributes {
-		sum := 0.0
-		for _, c := range counts[first : first+a.codes] {
-			sum += c
-		}
-		weight := 1 / (float64(a.codes) * noiseOf(a) * noiseOf(a))
-		total, weights, first = total+weight*sum, weights+weight, first+a.codes
-	}
-	total = max(total/weights, 1)
-	first = 0
 	for j, a := range w.attributes {
-		noise := noiseOf(a)
-		values := counts[first : first+a.codes]
-		first += a.codes
-		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
+		g := known.grouping(j, a, w.Bins)
 		a.coarsen(&g, w.Coarse)
 		groups = append(groups, g)
-		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
-			Parts: make([]float64, g.size)}
-		for code, group := range g.group {
-			m.Values[group] += values[code]
-			m.Parts[group]++
-		}
+		m := graphical.Measurement{Attributes: []int{j}, Std: known.noise[j]}
+		m.Values, m.Parts = known.sums(j, g)
 		measured = append(measured, m)
 	}
-	return groups, measured, total, nil
+	return groups, measured, known.total, nil
 }
 
 const (
-	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
 	farPasses   = 600 // passes if the model is still far from the round's measurement

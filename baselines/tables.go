@@ -126,7 +126,6 @@ type tableMethod struct {
 const (
 	columnsPart = 0.12 // fraction for the columns' counts
 	choicesPart = 0.1  // fraction for the choices
-	classNoise  = 0.5  // noise of the class's counts, relative to that of other columns
 	unitsRound  = 8    // units of measurement for each round
 )
 
@@ -167,23 +166,8 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 	return list
 }
 
-// columnStd returns the standard deviations for the counts of the other columns and of the class.
-// With them the joint release of all columns' counts has an effect of 1/noise.
-//
-// A record has one code in each attribute, so adding or removing it changes one count of each
-// attribute by 1, and replacing it changes two counts.
-func (m tableMethod) columnStd(noise float64) (others, class float64) {
-	weights := 0.0
-	for _, a := range m.attributes {
-		if a.class() {
-			weights += 1 / (classNoise * classNoise)
-		} else {
-			weights++
-		}
-	}
-	std := noise * mechanism.HistogramSensitivity(m.Budget.Relation) * math.Sqrt(weights)
-	return std, classNoise * std
-}
+// survey returns the release of the columns' counts.
+func (m tableMethod) survey() survey { return survey{m.attributes, m.Budget.Relation} }
 
 // unitStd returns the standard deviation of one unit of measurement of a table, in which a record
 // has one cell.
@@ -270,8 +254,8 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 // times the noise.
 func (m tableMethod) drawable(noise float64) error {
 	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
-	others, class := m.columnStd(m.columnNoise(noise))
-	gridOthers, gridClass := m.columnGrids()
+	others, class := m.survey().std(m.columnNoise(noise))
+	gridOthers, gridClass := m.survey().grids()
 	fits := func(std, grid, most float64) bool { return std >= grid && std <= most*grid }
 	ok := fits(others, gridOthers, inShares) && fits(class, gridClass, inShares) &&
 		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1), whole))
@@ -306,7 +290,7 @@ func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, er
 	var c partial.Counter
 	switch {
 	case p.Purpose == purposeColumns && p.State == nil:
-		c = w.columnCounter()
+		c = w.survey().counter()
 	case p.Purpose == purposeTables && w.rounds > 0:
 		if groups, ok := readPassState(w.attributes, p.State, w.Coarse); ok {
 			c = w.tableCounter(groups)

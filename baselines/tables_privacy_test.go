@@ -91,12 +91,12 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 		t.Run(fmt.Sprint(r), func(t *testing.T) {
 			m := methodFor(t, s, r)
 			groups := someGroups(m.attributes)
-			others, _ := m.columnSizes()
-			std, classStd := m.columnStd(m.columnNoise(noise))
+			others, _ := m.survey().sizes()
+			std, classStd := m.survey().std(m.columnNoise(noise))
 			var columns [][]float64
 			var tables [][]float64
 			for _, row := range rows {
-				v := ofRow(t, s, row, m.columnCounter())
+				v := ofRow(t, s, row, m.survey().counter())
 				for i := range v {
 					if i < others {
 						v[i] /= std
@@ -189,7 +189,7 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*histogram{m.columnCounter(), m.tableCounter(groups)} {
+		for _, c := range []*histogram{m.survey().counter(), m.tableCounter(groups)} {
 			if err := c.Add(context.Background(), person); err != nil {
 				t.Fatal(err)
 			}
