@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -20,20 +21,20 @@ type candidate struct {
 
 // merged returns, for each cell of the fine table of the same attributes, the cell of this table
 // that contains it. It returns nil if this table is itself the fine table.
-func (c candidate) merged(groups []grouping) []int32 {
+func (c candidate) merged(groups []marginal.Grouping) []int32 {
 	if slices.Equal(c.attributes, c.columns) {
 		return nil
 	}
 	cells := []int32{0}
 	for k, a := range c.attributes {
 		g := groups[a]
-		next := make([]int32, 0, len(cells)*g.size)
+		next := make([]int32, 0, len(cells)*g.Size)
 		for _, cell := range cells {
-			for v := range g.size {
+			for v := range g.Size {
 				if c.columns[k] == a {
-					next = append(next, cell*int32(g.size)+int32(v))
+					next = append(next, cell*int32(g.Size)+int32(v))
 				} else {
-					next = append(next, cell*int32(g.coarseSize)+int32(g.coarse[v]))
+					next = append(next, cell*int32(g.CoarseSize)+int32(g.Coarse[v]))
 				}
 			}
 		}
@@ -52,7 +53,7 @@ func (c candidate) merged(groups []grouping) []int32 {
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 	n := len(m.attributes)
 	label := -1
-	if m.attributes[n-1].class() {
+	if m.attributes[n-1].Class() {
 		label = n - 1
 	}
 	l := candidateList{method: m, domain: domain, label: label}
@@ -74,12 +75,14 @@ func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 		}
 	}
 	if m.order >= 3 && len(l.list)+n*n*n/6 <= mostCandidates && l.fits(3, n) {
-		eachGroup(n, 3, func(group []int) { l.add(group...) })
+		marginal.EachGroup(n, 3, func(group []int) { l.add(group...) })
 	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
-		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
+		marginal.EachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
 	}
 	for size := 1; size < m.order; size++ {
-		eachGroup(max(label, 0), size, func(group []int) { l.addCoarse(append(group, label)...) })
+		marginal.EachGroup(max(label, 0), size, func(group []int) {
+			l.addCoarse(append(group, label)...)
+		})
 	}
 	return l.list
 }
@@ -128,7 +131,7 @@ func (l *candidateList) addColumns(group, columns []int) {
 // fits reports whether there is room for all groups of the given size of the first n attributes.
 func (l *candidateList) fits(size, n int) bool {
 	total := float64(l.total)
-	eachGroup(n, size, func(group []int) {
+	marginal.EachGroup(n, size, func(group []int) {
 		if cells := l.domain.Cells(group); cells <= mostTable {
 			total += cells
 		}
@@ -137,34 +140,34 @@ func (l *candidateList) fits(size, n int) bool {
 }
 
 // domainOf returns the number of groups of every attribute.
-func domainOf(groups []grouping) graphical.Domain {
+func domainOf(groups []marginal.Grouping) graphical.Domain {
 	d := make(graphical.Domain, len(groups))
 	for i, g := range groups {
-		d[i] = g.size
+		d[i] = g.Size
 	}
 	return d
 }
 
 // columnsOf returns the number of groups of every attribute, followed by the number of coarse
 // groups of every attribute, which may be 0.
-func columnsOf(groups []grouping) graphical.Domain {
+func columnsOf(groups []marginal.Grouping) graphical.Domain {
 	d := domainOf(groups)
 	for _, g := range groups {
-		d = append(d, g.coarseSize)
+		d = append(d, g.CoarseSize)
 	}
 	return d
 }
 
 // withCoarse appends the coarse groups of rows to their groups. It reuses the buffers.
-func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
+func withCoarse(groups []marginal.Grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
 	if *buffers == nil {
 		*buffers = make([][]uint16, len(groups))
 	}
 	for j, g := range groups {
 		coarse := (*buffers)[j][:0]
-		if g.coarseSize > 0 {
+		if g.CoarseSize > 0 {
 			for _, group := range codes[j] {
-				coarse = append(coarse, g.coarse[group])
+				coarse = append(coarse, g.Coarse[group])
 			}
 		}
 		(*buffers)[j] = coarse
@@ -173,7 +176,7 @@ func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]ui
 }
 
 // tableCounter returns a counter of the cells of every candidate. Its numbers are private.
-func (m tableMethod) tableCounter(groups []grouping) *histogram {
+func (m tableMethod) tableCounter(groups []marginal.Grouping) *marginal.Histogram {
 	domain := columnsOf(groups)
 	list := m.candidates(domain)
 	total := 0
@@ -184,14 +187,15 @@ func (m tableMethod) tableCounter(groups []grouping) *histogram {
 	cells := func(codes [][]uint16, shares, counts []int64) {
 		for j, g := range groups {
 			for i, code := range codes[j] {
-				codes[j][i] = g.group[code]
+				codes[j][i] = g.Group[code]
 			}
 		}
 		all := withCoarse(groups, codes, &buffers)
-		inParallel(len(list), func(i int) {
+		marginal.InParallel(len(list), func(i int) {
 			one := list[i]
-			countCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
+			marginal.CountCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
 		})
 	}
-	return newHistogram(m.attributes, cells, mechanism.NewFixedSum(total, tableGrid(1)))
+	return marginal.NewHistogram(m.attributes, cells,
+		mechanism.NewFixedSum(total, marginal.TableGrid(1)))
 }

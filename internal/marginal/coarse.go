@@ -1,4 +1,4 @@
-package baselines
+package marginal
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// coarsen merges groups into coarse groups by their released counts; coarse is the largest number
+// Coarsen merges groups into coarse groups by their released counts; coarse is the largest number
 // of coarse groups. Ordered values are merged with their neighbours into groups with about the same
 // number of records. Of unordered levels, the least frequent are merged. A missing number keeps its
 // own group in addition, and a missing level counts as a level. An attribute with few groups gets
@@ -14,30 +14,30 @@ import (
 //
 // A coarse table has fewer cells than the fine table, and so less noise in total. If there are few
 // records per cell, it can show how columns are related although the fine table shows noise only.
-func (a attribute) coarsen(g *grouping, coarse int) {
-	if !a.coarsens(g.size, coarse) {
+func (a Attribute) Coarsen(g *Grouping, coarse int) {
+	if !a.Coarsens(g.Size, coarse) {
 		return
 	}
-	held := make([]float64, g.size)
-	for code, group := range g.group {
-		held[group] += g.part[code]
+	held := make([]float64, g.Size)
+	for code, group := range g.Group {
+		held[group] += g.Part[code]
 	}
-	g.coarse = make([]uint16, g.size)
-	if a.ordered() == 0 {
-		order := make([]int, g.size)
+	g.Coarse = make([]uint16, g.Size)
+	if a.Ordered() == 0 {
+		order := make([]int, g.Size)
 		for i := range order {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(held[k], held[i]) })
 		for rank, group := range order {
-			g.coarse[group] = uint16(min(rank, coarse-1))
+			g.Coarse[group] = uint16(min(rank, coarse-1))
 		}
-		g.coarseSize = coarse
+		g.CoarseSize = coarse
 		return
 	}
 	missing := -1
-	if a.missing {
-		missing = int(g.group[a.codes-1])
+	if a.Missing {
+		missing = int(g.Group[a.Codes-1])
 	}
 	all := 0.0
 	for group, h := range held {
@@ -46,30 +46,30 @@ func (a attribute) coarsen(g *grouping, coarse int) {
 		}
 	}
 	sum := 0.0
-	for _, group := range g.inOrder(a.ordered()) {
+	for _, group := range g.inOrder(a.Ordered()) {
 		middle := sum + max(held[group], 0)/2
 		sum += max(held[group], 0)
 		part := 0
 		if all > 0 {
 			part = min(int(middle/all*float64(coarse)), coarse-1)
 		}
-		g.coarse[group] = uint16(part)
+		g.Coarse[group] = uint16(part)
 	}
 	if missing >= 0 {
-		g.coarse[missing] = uint16(coarse)
+		g.Coarse[missing] = uint16(coarse)
 	}
-	g.coarseSize = numbered(g.coarse)
+	g.CoarseSize = numbered(g.Coarse)
 }
 
-// coarsens reports whether an attribute with this number of groups gets coarse groups.
-func (a attribute) coarsens(groups, coarse int) bool {
-	return coarse > 1 && !a.class() && 2*groups >= 3*coarse
+// Coarsens reports whether an attribute with this number of groups gets coarse groups.
+func (a Attribute) Coarsens(groups, coarse int) bool {
+	return coarse > 1 && !a.Class() && 2*groups >= 3*coarse
 }
 
 // inOrder returns the groups of the first codes, in the order of the codes.
-func (g grouping) inOrder(codes int) (list []int) {
+func (g Grouping) inOrder(codes int) (list []int) {
 	for code := range codes {
-		if group := int(g.group[code]); len(list) == 0 || list[len(list)-1] != group {
+		if group := int(g.Group[code]); len(list) == 0 || list[len(list)-1] != group {
 			list = append(list, group)
 		}
 	}
@@ -88,49 +88,49 @@ func numbered(values []uint16) int {
 	return len(kinds)
 }
 
-// passState encodes the groupings and their coarse groups as the state of a pass over records.
-func passState(list []grouping) []byte {
-	state := groupState(list)
+// PassState encodes the groupings and their coarse groups as the state of a pass over records.
+func PassState(list []Grouping) []byte {
+	state := GroupState(list)
 	for _, g := range list {
-		for _, w := range g.coarse {
+		for _, w := range g.Coarse {
 			state = binary.LittleEndian.AppendUint16(state, w)
 		}
 	}
 	return state
 }
 
-// readPassState decodes the groupings that passState encoded. It expects coarse groups for the
+// ReadPassState decodes the groupings that passState encoded. It expects coarse groups for the
 // attributes for which coarsens reports true.
-func readPassState(attributes []attribute, state []byte, coarse int) ([]grouping, bool) {
+func ReadPassState(attributes []Attribute, state []byte, coarse int) ([]Grouping, bool) {
 	codes := 0
 	for _, a := range attributes {
-		codes += a.codes
+		codes += a.Codes
 	}
 	if len(state) < 2*codes {
 		return nil, false
 	}
-	list, ok := readGroups(attributes, state[:2*codes])
+	list, ok := ReadGroups(attributes, state[:2*codes])
 	if !ok {
 		return nil, false
 	}
 	state = state[2*codes:]
 	for i, a := range attributes {
 		g := &list[i]
-		if !a.coarsens(g.size, coarse) {
+		if !a.Coarsens(g.Size, coarse) {
 			continue
 		}
-		if len(state) < 2*g.size {
+		if len(state) < 2*g.Size {
 			return nil, false
 		}
-		g.coarse = make([]uint16, g.size)
-		for k := range g.coarse {
-			g.coarse[k] = binary.LittleEndian.Uint16(state[2*k:])
-			if int(g.coarse[k]) > coarse {
+		g.Coarse = make([]uint16, g.Size)
+		for k := range g.Coarse {
+			g.Coarse[k] = binary.LittleEndian.Uint16(state[2*k:])
+			if int(g.Coarse[k]) > coarse {
 				return nil, false
 			}
-			g.coarseSize = max(g.coarseSize, int(g.coarse[k])+1)
+			g.CoarseSize = max(g.CoarseSize, int(g.Coarse[k])+1)
 		}
-		state = state[2*g.size:]
+		state = state[2*g.Size:]
 	}
 	return list, len(state) == 0
 }

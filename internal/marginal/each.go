@@ -1,7 +1,7 @@
-package baselines
+package marginal
 
-// eachGroup calls visit for every group of the given size of n attributes, in ascending order.
-func eachGroup(n, size int, visit func([]int)) {
+// EachGroup calls visit for every group of the given size of n attributes, in ascending order.
+func EachGroup(n, size int, visit func([]int)) {
 	group := make([]int, size)
 	var fill func(k, from int)
 	fill = func(k, from int) {

@@ -1,4 +1,4 @@
-package baselines
+package marginal
 
 import (
 	"context"
@@ -11,29 +11,29 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// histogram counts the rows in each cell, in steps of records.ShareStep.
-type histogram struct {
-	attributes []attribute
+// Histogram counts the rows in each cell, in steps of records.ShareStep.
+type Histogram struct {
+	attributes []Attribute
 	sums       []*mechanism.FixedSum
 	counts     []int64 // counts of all sums, one after another
 	codes      [][]uint16
 	cells      func(codes [][]uint16, shares []int64, counts []int64)
 }
 
-// batchRows is the number of rows read at a time. After flushBatches batches the counts are added
+// BatchRows is the number of rows read at a time. After flushBatches batches the counts are added
 // to the sums.
 const (
-	batchRows    = 4096
+	BatchRows    = 4096
 	flushBatches = 128
 )
 
 // Add counts the records of data.
-func (c *histogram) Add(ctx context.Context, data records.Data) error {
+func (c *Histogram) Add(ctx context.Context, data records.Data) error {
 	data, weights := records.RowsOf(data)
-	shares := make([]int64, 0, batchRows)
+	shares := make([]int64, 0, BatchRows)
 	batches := 0
-	err := network.EachNonzeros(ctx, data, batchRows, func(lo int, z *records.Nonzeros) {
-		codesOf(c.attributes, z, c.codes)
+	err := network.EachNonzeros(ctx, data, BatchRows, func(lo int, z *records.Nonzeros) {
+		CodesOf(c.attributes, z, c.codes)
 		shares = shares[:0]
 		for i := range z.Rows {
 			shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))
@@ -48,7 +48,7 @@ func (c *histogram) Add(ctx context.Context, data records.Data) error {
 }
 
 // flush adds the counts to the sums. This is exact, because the grids divide ShareStep.
-func (c *histogram) flush() {
+func (c *Histogram) flush() {
 	at := 0
 	for _, s := range c.sums {
 		for i := range s.Dim() {
@@ -62,28 +62,28 @@ func (c *histogram) flush() {
 }
 
 // Sums returns the counts.
-func (c *histogram) Sums() []*mechanism.FixedSum { return c.sums }
+func (c *Histogram) Sums() []*mechanism.FixedSum { return c.sums }
 
-// newHistogram returns a histogram without rows. The function cells adds the weights of rows to their
-// cells.
-func newHistogram(attributes []attribute,
-	cells func(codes [][]uint16, shares, counts []int64), sums ...*mechanism.FixedSum) *histogram {
+// NewHistogram returns a histogram without rows. The function cells adds the weights of rows to
+// their cells.
+func NewHistogram(attributes []Attribute,
+	cells func(codes [][]uint16, shares, counts []int64), sums ...*mechanism.FixedSum) *Histogram {
 	total := 0
 	for _, s := range sums {
 		total += s.Dim()
 	}
-	return &histogram{attributes: attributes, sums: sums, counts: make([]int64, total),
+	return &Histogram{attributes: attributes, sums: sums, counts: make([]int64, total),
 		codes: make([][]uint16, len(attributes)), cells: cells}
 }
 
-// tableGrid returns a grid step that is small compared with the noise, divides ShareStep, and
+// TableGrid returns a grid step that is small compared with the noise, divides ShareStep, and
 // leaves room for billions of records.
-func tableGrid(std float64) float64 {
+func TableGrid(std float64) float64 {
 	return min(mechanism.GridFor(std)*(1<<18), records.ShareStep)
 }
 
-// inParallel calls f with 0, …, n−1, concurrently.
-func inParallel(n int, f func(int)) {
+// InParallel calls f with 0, …, n−1, concurrently.
+func InParallel(n int, f func(int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wait sync.WaitGroup
 	for w := range workers {
@@ -98,8 +98,8 @@ func inParallel(n int, f func(int)) {
 	wait.Wait()
 }
 
-// countCells adds the weight of each row to its cell of a table.
-func countCells(sizes []int, attributes []int, codes [][]uint16, shares, counts []int64) {
+// CountCells adds the weight of each row to its cell of a table.
+func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts []int64) {
 	switch len(attributes) {
 	case 1:
 		for i, x := range codes[attributes[0]] {
@@ -120,7 +120,7 @@ func countCells(sizes []int, attributes []int, codes [][]uint16, shares, counts 
 	}
 }
 
-// expectedNoise returns the expected sum of the absolute values of the noise in a table.
-func expectedNoise(cells int, std float64) float64 {
+// ExpectedNoise returns the expected sum of the absolute values of the noise in a table.
+func ExpectedNoise(cells int, std float64) float64 {
 	return math.Sqrt(2/math.Pi) * std * float64(cells)
 }
