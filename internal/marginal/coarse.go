@@ -134,3 +134,18 @@ func ReadPassState(attributes []Attribute, state []byte, coarse int) ([]Grouping
 	}
 	return list, len(state) == 0
 }
+
+// Merged returns a grouping into the coarse groups of Coarsen, or g if it has few groups. A number
+// has at most groups groups, or one more if values may be missing. Others have fewer than 3/2 times
+// as many.
+func (g Grouping) Merged(a Attribute, groups int) Grouping {
+	a.Coarsen(&g, groups)
+	if g.Coarse == nil {
+		return g
+	}
+	merged := Grouping{Group: make([]uint16, len(g.Group)), Part: g.Part, Size: g.CoarseSize}
+	for code, group := range g.Group {
+		merged.Group[code] = g.Coarse[group]
+	}
+	return merged
+}
