@@ -77,3 +77,68 @@ func tableMutants() []mutant {
 			Why: "utilities change by the weight, which may exceed one"},
 	}
 }
+
+// choiceMutants returns faults in merf's choice of pairs.
+func choiceMutants() []mutant {
+	const in = "merf"
+	priced := at(in, "ChoiceStagesArePriced")
+	replays := at(in, "ChoicesBySensitivity")
+	states := at(in, "ChoiceStates")
+	return []mutant{
+		{Name: "merf/choices at twice their ε", In: in, Tests: priced,
+			Old: "return 2 / z * math.Sqrt(pairsPart/float64(c.Pairs))",
+			New: "return 4 / z * math.Sqrt(pairsPart/float64(c.Pairs))",
+			Why: "the shares add up to more than the budget, although calibration still keeps within it"},
+		{Name: "merf/the choice leaves the embedding the whole budget", In: in, Tests: priced,
+			Old: "return z / math.Sqrt(1-columnsPart-pairsPart)",
+			New: "return z",
+			Why: "the shares add up to more than the budget"},
+		{Name: "merf/the embedding after a choice has the noise of a single release", In: in,
+			Tests: priced,
+			Old:   "classesOf(c.Schema), c.embedNoise(c.NoiseMultiplier), share)",
+			New:   "classesOf(c.Schema), c.NoiseMultiplier, share)",
+			Why:   "the noise is less than what was priced"},
+		{Name: "merf/columns are released with half the noise", In: in, Tests: replays,
+			Old: "known, err := w.config.survey().Release(ctx, r, PurposeColumns,\n" +
+				"\t\tcolumnsNoise(w.config.NoiseMultiplier))",
+			New: "known, err := w.config.survey().Release(ctx, r, PurposeColumns,\n" +
+				"\t\tcolumnsNoise(w.config.NoiseMultiplier)/2)",
+			Why: "the release has half the noise that its price assumes"},
+		{Name: "merf/a choice under replace-one", In: in, Tests: at(in, "ChoiceSensitivities"),
+			Old: "if w.config.Budget.Relation == accountant.ReplaceOne {\n\t\treturn 2\n",
+			New: "if w.config.Budget.Relation == accountant.ReplaceOne {\n\t\treturn 1\n",
+			Why: "replacing a record changes a table by 2 in total"},
+		{Name: "merf/a choice is told that a table changes by one", In: in, Tests: replays,
+			Old: "grant.Worst(guesses, f.work.change())",
+			New: "grant.Worst(guesses, 1)",
+			Why: "replacing a record changes a utility by 2"},
+		{Name: "merf/pairs' tables overlap", In: in, Tests: at(in, "ChoiceSensitivities"),
+			Old: "list = append(list, pairTable{[2]int{i, j}, first, cells})\n\t\t\tfirst += cells",
+			New: "list = append(list, pairTable{[2]int{i, j}, first, cells})\n\t\t\tfirst += cells - 1",
+			Why: "tables overlap in the sum, so a record changes a table by more than one"},
+		{Name: "merf/pairs of a worker's state are not counted", In: in, Tests: states,
+			Old: "if len(state)%4 != 1 || len(state)/4 > most || state[0] != 0 {",
+			New: "if len(state)%4 != 1 || state[0] != 0 {",
+			Why: "a state can request more features than the plan has room for"},
+		{Name: "merf/groups of a worker's state are not counted", In: in, Tests: states,
+			Old: "if g.Size*g.Size > cellsOf(w.config.Choice.Groups) {",
+			New: "if g.Size*g.Size > 1<<30 {",
+			Why: "a state can request any amount of memory"},
+		{Name: "merf/a checkpoint's pairs are not checked", In: in, Tests: states,
+			Old: "if !known || slices.Contains(h.Pairs[:i], p) {",
+			New: "if !known {",
+			Why: "a pair counts twice, and the features exceed their norm"},
+		{Name: "merf/a choice that no grid holds is planned", In: in, Tests: at(in, "ChoicesThatAreRefused"),
+			Old: "if !c.Choice.none() && !c.survey().Drawable(columnsNoise(c.NoiseMultiplier)) {",
+			New: "if false && !c.survey().Drawable(columnsNoise(c.NoiseMultiplier)) {",
+			Why: "planning succeeds, but the fit spends the budget and then fails"},
+		{Name: "merf/streams of a choice", In: in, Tests: at(in, "ChoicesThatAreRefused"),
+			Old: "if c := p.work.config.Choice; !c.none() {\n\t\treturn param.New",
+			New: "if c := p.work.config.Choice; false {\n\t\treturn param.New",
+			Why: "a stream is read once, but the plan has three stages"},
+		{Name: "rff/pairs listed twice", In: "rff", Tests: at("rff", "EmbeddingMistakes"),
+			Old: "p[0] < 0 || p[1] <= p[0] || i > 0 && !before(c.Only[i-1], p)",
+			New: "p[0] < 0 || p[1] <= p[0]",
+			Why: "a list that a file names twice is accepted"},
+	}
+}
