@@ -130,8 +130,9 @@ func (c Config) validateChoice() error {
 		fmt.Sprintf("from 1 to the %d pairs of columns, or 0 for no choice", pairsOf(n)))
 	groups := c.Choice.withDefaults(n).Groups
 	k.OK(groups >= 2 && groups <= mostGroups && pairsOf(n)*cellsOf(groups) <= mostPairCells,
-		path+".Groups", groups, fmt.Sprintf("2 to %d, with at most %d cells of all pairs; 0 for the default",
-			mostGroups, mostPairCells))
+		path+".Groups", groups, fmt.Sprintf(
+			"2 to %d, with at most %d cells of all pairs' tables, or 0 for the default", mostGroups,
+			mostPairCells))
 	return k.Err()
 }
 
@@ -173,8 +174,8 @@ func (c Config) survey() marginal.Survey {
 	return marginal.Survey{Attributes: columnsOf(c.Schema), Relation: c.Budget.Relation}
 }
 
-// widest returns the kernel with the pairs of the given number that have the most features, in place
-// of the pairs that will be chosen. The bounds on norms are the same for any pairs.
+// widest returns the kernel with as many pairs as will be chosen: those that have the most features.
+// The bounds on norms are the same for any pairs.
 func widest(k rff.Pairs, l rff.Layout, pairs int) rff.Pairs {
 	widths := k.Widths(l)
 	var list [][2]int

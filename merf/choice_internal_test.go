@@ -178,7 +178,7 @@ func TestChoiceStagesArePriced(t *testing.T) {
 	}
 }
 
-// TestPersonsCountOnceInPairs checks that all rows of a person together add 1 to every pair's table.
+// TestPersonsCountOnceInPairs checks that all rows of a person add 1 to every pair's table.
 func TestPersonsCountOnceInPairs(t *testing.T) {
 	c, rows := choiceConfig(t, accountant.AddOrRemoveOne)
 	rowsOnly := c.Schema
@@ -244,8 +244,8 @@ func TestEveryPairKeepsTheBound(t *testing.T) {
 	}
 }
 
-// TestChoiceStates checks that states of passes and checkpoints are refused unless a run of the plan
-// can have them.
+// TestChoiceStates checks that states of passes and checkpoints are refused unless a run of the
+// plan can have them.
 func TestChoiceStates(t *testing.T) {
 	c, _ := choiceConfig(t, accountant.AddOrRemoveOne)
 	p, err := c.Plan()

@@ -17,6 +17,9 @@ import (
 const (
 	meanNoise     = 1.0 / 16 // noise on a class's mean of random features ÷ norm of the mean
 	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
+	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
+	choiceKnots   = 8        // hat functions of a number in chosen pairs
+	mostChosen    = 2000     // pairs
 	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
@@ -46,9 +49,13 @@ func (c Config) chosen() (Config, error) {
 	c.choices = nil
 	if c.Kernel == nil {
 		var why string
+		chosen := !c.Choice.none()
 		c.Kernel, why = c.chooseKernel(t)
 		c.Features = 0
 		c.choices.Add("Kernel", c.Kernel, why)
+		if !c.Choice.none() && !chosen {
+			c.choices.Add("Choice.Pairs", c.Choice.Pairs, "as many pairs as the noise permits")
+		}
 	}
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
@@ -58,10 +65,19 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
+// chooseKernel returns the kernel, and sets Choice for tables with too many columns for all pairs.
+func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
+	if !c.Choice.none() {
+		return rff.Pairs{}, "pairs of columns are chosen"
+	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
 		for _, order := range []int{2, 1} {
+			if order == 1 {
+				if k, ok := c.choosePairs(t); ok {
+					return k, "the features of all pairs of columns are too many, or their noise is too large"
+				}
+			}
 			k := rff.Pairs{Order: order}
 			e, err := k.Embedding(layout(s), c.Seed)
 			if err != nil {
@@ -92,6 +108,37 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
+}
+
+// choosePairs sets Choice to the number of pairs that the noise permits: at least one for each
+// column, or none. It reports whether there are pairs.
+func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
+	k := rff.Pairs{Knots: choiceKnots}
+	if !c.Batches.none() {
+		return k, false
+	}
+	widths := k.Widths(layout(c.Schema))
+	n, sum, squares := len(widths), 0.0, 0.0
+	for _, w := range widths {
+		sum += float64(w)
+		squares += float64(w) * float64(w)
+	}
+	if n < 2 {
+		return k, false
+	}
+	most := choiceNoise * t.Signal / float64(classesOf(c.Schema))
+	each := (sum*sum - squares) / 2 / float64(pairsOf(n)) // mean number of features of a pair
+	pairs := int(min((most*most-sum)/each, float64(pairsOf(n)), mostChosen))
+	for ; pairs >= n; pairs /= 2 { // pairs of wide columns may exceed the largest number of features
+		c.Choice.Pairs = pairs
+		if c.validateChoice() == nil {
+			if _, err := widest(k, layout(c.Schema), pairs).Embedding(layout(c.Schema), c.Seed); err == nil {
+				return k, true
+			}
+		}
+	}
+	c.Choice = Choice{}
+	return k, false
 }
 
 // chooseGenerator chooses the architecture for images and the number of training steps.

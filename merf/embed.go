@@ -231,7 +231,8 @@ func (p *Plan) wholeSums(want string) error {
 	}
 	if c := p.work.config.Choice; !c.none() {
 		return param.New("merf.Config.Choice", c,
-			"no choice of pairs, which reads the records three times; FitPasses supports it")
+			"no choice of pairs, which reads the records three times: use FitPasses, or give a Kernel such "+
+				"as rff.Pairs{Order: 1}")
 	}
 	return nil
 }

@@ -42,8 +42,8 @@ func (c Pairs) checkColumns(l Layout) error {
 	return nil
 }
 
-// someTensor is a sparseTensor with some of the pairs of columns. Its sums take time proportional to
-// the number of pairs, and not to the square of the number of columns.
+// someTensor is a sparseTensor with some of the pairs of columns. Its sums take time proportional
+// to the number of pairs, and not to the square of the number of columns.
 type someTensor struct {
 	sparseTensor
 	others [][]int // for each axis, the axes with which it forms pairs
@@ -120,37 +120,55 @@ func (t someTensor) PullBack(be device.Backend, x, pull device.Matrix, own float
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
 	in, starts := pull.Row(0), t.starts()
+	w.turn(t.dim)
+	for k, m := range t.terms {
+		if len(m.axes) == 2 {
+			transpose(w.turned[starts[k]:starts[k]+m.size], in[starts[k]:starts[k]+m.size], m.widths[1])
+		}
+	}
 	parallel(be, x.Rows, t.dim, func(lo, hi int) {
 		energy := make([]float32, len(t.axes))
 		for i := lo; i < hi; i++ {
 			p, dp := codes.Row(i), slopes.Row(i)
 			clear(dp)
 			for k, m := range t.terms {
-				t.slope(m, in[starts[k]:starts[k]+m.size], p, dp)
+				first, last := starts[k], starts[k]+m.size
+				t.slope(m, in[first:last], w.turned[first:last], p, dp)
 			}
 			t.pullSome(x.Row(i), p, dp, own, energy, dx.Row(i))
 		}
 	})
 }
 
-// slope adds the derivative of one term with respect to the codes p to dp.
-func (t someTensor) slope(m term, pull, p, dp []float32) {
+// transpose sets dst to the transpose of a matrix with the given number of columns.
+func transpose(dst, src []float32, columns int) {
+	rows := len(src) / columns
+	for i := range rows {
+		for j, v := range src[i*columns : (i+1)*columns] {
+			dst[j*rows+i] = v
+		}
+	}
+}
+
+// slope adds the derivative of one term with respect to the codes p to dp. The pull is also given
+// turned, since most codes of numbers are zeros, whose rows of the pull are skipped.
+func (t someTensor) slope(m term, pull, turned, p, dp []float32) {
 	first := t.of(m, 0, dp)
 	if len(m.axes) == 1 {
 		addScaled(first, pull, m.scale)
 		return
 	}
-	other, second := t.of(m, 1, p), t.of(m, 1, dp)
-	for i, v := range t.of(m, 0, p) {
-		row := pull[i*len(other) : (i+1)*len(other)]
+	second := t.of(m, 1, dp)
+	addRows(second, pull, t.of(m, 0, p), m.scale)
+	addRows(first, turned, t.of(m, 1, p), m.scale)
+}
+
+// addRows adds f·code[i] times row i of a matrix to dst, for every i.
+func addRows(dst, matrix, code []float32, f float32) {
+	for i, v := range code {
 		if v != 0 {
-			addScaled(second, row, m.scale*v)
+			addScaled(dst, matrix[i*len(dst):(i+1)*len(dst)], f*v)
 		}
-		var sum float32
-		for j, u := range other {
-			sum += row[j] * u
-		}
-		first[i] += m.scale * sum
 	}
 }
 
