@@ -57,6 +57,7 @@ const (
 const (
 	defaultGroups  = 8
 	mostGroups     = 16
+	mostPairs      = 1 << 16 // chosen pairs
 	mostPairCells  = 1 << 23 // cells of all pairs' tables together
 	mostPairCodes  = 1 << 18 // codes of all columns together
 	mostPairColumn = 1 << 12 // columns
@@ -126,8 +127,9 @@ func (c Config) validateChoice() error {
 			fmt.Sprintf("2 to %d columns with at most %d values in all", mostPairColumn, mostPairCodes)))
 		return k.Err()
 	}
-	k.OK(c.Choice.Pairs > 0 && c.Choice.Pairs <= pairsOf(n), path+".Pairs", c.Choice.Pairs,
-		fmt.Sprintf("from 1 to the %d pairs of columns, or 0 for no choice", pairsOf(n)))
+	k.OK(c.Choice.Pairs > 0 && c.Choice.Pairs <= min(pairsOf(n), mostPairs), path+".Pairs",
+		c.Choice.Pairs, fmt.Sprintf("from 1 to %d for these columns, or 0 for no choice",
+			min(pairsOf(n), mostPairs)))
 	groups := c.Choice.withDefaults(n).Groups
 	k.OK(groups >= 2 && groups <= mostGroups && pairsOf(n)*cellsOf(groups) <= mostPairCells,
 		path+".Groups", groups, fmt.Sprintf(

@@ -46,7 +46,9 @@ func (w *work) choose(ctx context.Context, r *synth.Run) (*work, error) {
 	if r.Allowance(PurposePairs).Remaining() > 0 { // otherwise the file has them, or later state
 		r.Keep(f.file)
 	}
-	if err := f.all(ctx, r, known, groups); err != nil {
+	err = f.all(ctx, r, known, groups)
+	f.counts = nil // private
+	if err != nil {
 		return nil, err
 	}
 	return w.with(f.pairs)

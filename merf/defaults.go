@@ -247,6 +247,10 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	}
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
+	if !c.Choice.none() { // counts of all pairs, their sum, and public answers
+		n := len(columnsOf(c.Schema))
+		bytes += 24 * float64(pairsOf(n)*cellsOf(c.Choice.withDefaults(n).Groups))
+	}
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}
