@@ -17,6 +17,8 @@ import (
 const (
 	meanNoise     = 1.0 / 16 // noise on a class's mean of random features ÷ norm of the mean
 	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
+	fewNoise      = 0.1      // the same for pairs with fewKnots
+	fewKnots      = 6        // hat functions of a number if all pairs with 12 do not fit
 	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
 	choiceKnots   = 8        // hat functions of a number in chosen pairs
 	mostChosen    = 2000     // pairs
@@ -72,26 +74,8 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.Pairs{}, "pairs of columns are chosen"
 	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
-		for _, order := range []int{2, 1} {
-			if order == 1 {
-				if k, ok := c.choosePairs(t); ok {
-					return k, "the features of all pairs of columns are too many, or their noise is too large"
-				}
-			}
-			k := rff.Pairs{Order: order}
-			e, err := k.Embedding(layout(s), c.Seed)
-			if err != nil {
-				continue
-			}
-			noise := math.Sqrt(float64(e.Dim())) * float64(classes) / t.Signal
-			if noise <= pairNoise {
-				return k, fmt.Sprintf("the noise of a class's %d features is %.2g of their norm", e.Dim(),
-					noise)
-			}
-			if order == 1 {
-				return k, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns",
-					pairNoise)
-			}
+		if k, why, ok := c.tableKernel(t); ok {
+			return k, why
 		}
 	}
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
@@ -108,6 +92,37 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
+}
+
+// tableKernel returns the first of these kernels whose features are few enough, with enough signal:
+// all pairs of columns; all pairs with fewer hat functions; chosen pairs; single columns.
+func (c *Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool) {
+	noise := func(k rff.Pairs) (float64, int) {
+		e, err := k.Embedding(layout(c.Schema), c.Seed)
+		if err != nil {
+			return math.Inf(1), 0
+		}
+		return math.Sqrt(float64(e.Dim())) * float64(classesOf(c.Schema)) / t.Signal, e.Dim()
+	}
+	const fits = "the noise of a class's %d features is %.2g of their norm"
+	all, few := rff.Pairs{Order: 2}, rff.Pairs{Order: 2, Knots: fewKnots}
+	if x, dim := noise(all); x <= pairNoise {
+		return all, fmt.Sprintf(fits, dim, x), true
+	}
+	if x, dim := noise(few); x <= fewNoise {
+		return few, fmt.Sprintf(fits+"; more hat functions would have more noise or too many features",
+			dim, x), true
+	}
+	if k, ok := c.choosePairs(t); ok {
+		return k, "the features of all pairs of columns are too many, or their noise is too large", true
+	}
+	single := rff.Pairs{Order: 1}
+	x, dim := noise(single)
+	if x <= pairNoise {
+		return single, fmt.Sprintf(fits, dim, x), true
+	}
+	return single, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns", pairNoise),
+		!math.IsInf(x, 1)
 }
 
 // choosePairs sets Choice to the number of pairs that the noise permits: at least one for each

@@ -41,9 +41,10 @@
 // zero get defaults, which depend on the schema and on the signal s = n/σ₁. Here σ₁ is the noise
 // multiplier of a single release that spends the whole budget, and k is the number of classes.
 //
-//	tables        rff.Pairs; if k·√features/s exceeds 0.15 at order 2, or if order 2 has over
-//	              200,000 features, pairs chosen privately (Choice) with 8 knots, as many as keep
-//	              k·√features/s at 0.05; single columns if these are fewer pairs than columns
+//	tables        rff.Pairs, unless k·√features/s exceeds 0.15 or there are over 200,000 features;
+//	              then with 6 knots, unless it exceeds 0.1 or there are too many features; then pairs
+//	              chosen privately (Choice), as many as keep it at 0.05; single columns if these are
+//	              fewer pairs than columns
 //	images        rff.PatchesFor (rff.Rule in colour or with a side below 8 pixels); a ConvDecoder
 //	              if both sides are multiples of 4
 //	others        rff.Rule
