@@ -126,7 +126,7 @@ func choiceMutants() []mutant {
 			Why: "a state can request any amount of memory"},
 		{Name: "merf/a checkpoint's pairs are not checked", In: in, Tests: states,
 			Old: "if !known || slices.Contains(h.Pairs[:i], p) {",
-			New: "if !known {",
+			New: "if !known || i < 0 {",
 			Why: "a pair counts twice, and the features exceed their norm"},
 		{Name: "merf/a choice that no grid holds is planned", In: in,
 			Tests: at(in, "ChoicesThatAreRefused"),
