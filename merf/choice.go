@@ -34,7 +34,8 @@ import (
 // Contest", 2021.
 type Choice struct {
 	// Pairs is the number of pairs of columns to choose. 0 means no choice: the kernel determines the
-	// pairs. If only Groups and Config.Nominal are given, there are as many pairs as the noise permits.
+	// pairs. If only Groups and Config.Nominal are given, as many pairs are chosen as the noise
+	// permits.
 	Pairs int `json:"pairs,omitempty"`
 	// Groups is the number of groups into which the values of a column are divided, from 2 to 16. 0
 	// means 8, or fewer if there are many columns.
