@@ -49,7 +49,7 @@ func tableMutants() []mutant {
 			New: "l.total += int(l.domain.Cells(group)) / 2 * min(1, len(l.list))",
 			Why: "tables overlap in the sum, so a record changes a table by more than one"},
 		{Name: "baselines/coarse groups of a worker's state are not checked", In: in,
-			Tests: at(in, "PassStates"),
+			Tests: at("internal/marginal", "PassStates"),
 			Old:   "if int(g.Coarse[k]) > coarse {",
 			New:   "if int(g.Coarse[k]) > 1<<16 {",
 			Why:   "a state can name cells that no table has"},
