@@ -9,7 +9,7 @@ func tableMutants() []mutant {
 	return []mutant{
 		{Name: "baselines/columns count as one", In: in, Tests: sensitivities,
 			Old: "mechanism.HistogramSensitivity(s.Relation) * math.Sqrt(weights)",
-			New: "mechanism.HistogramSensitivity(s.Relation)",
+			New: "mechanism.HistogramSensitivity(s.Relation) * math.Sqrt(min(weights, 1))",
 			Why: "a record changes one count of every column"},
 		{Name: "baselines/columns under replace-one", In: in, Tests: sensitivities,
 			Old: "noise * mechanism.HistogramSensitivity(s.Relation) * math.Sqrt(weights)",
