@@ -120,10 +120,11 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 		return nil, err
 	}
 	domain := columnsOf(groups)
-	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
+	f := &tableFit{tableWork: w, domain: domain[:len(groups)], groups: groups,
 		total: total, list: w.candidates(domain), columns: columns,
 		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
 		cellsOf: map[int][]int32{}}
+	f.covers = newCovers(domain, groups, f.list)
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -217,9 +218,9 @@ const (
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
-	coarse  graphical.Domain // with coarse groups: see columnsOf
 	groups  []grouping
 	list    []candidate
+	covers  covers
 	total   float64
 	columns []graphical.Measurement
 	values  []tableValues
@@ -295,14 +296,14 @@ func (f *tableFit) guesses() [][]float64 {
 	drawn := f.drawn(records, len(f.list))
 	var buffers [][]uint16
 	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
-	ones := slices.Repeat([]int64{1}, drawn)
+	last := f.list[len(f.list)-1]
+	counts := make([]int64, last.first+last.cells)
+	f.covers.count(codes, slices.Repeat([]int64{1}, drawn), counts)
+	f.covers.sum(counts)
 	out := make([][]float64, len(f.list))
 	inParallel(len(f.list), func(i int) {
-		c := f.list[i]
-		counts := make([]int64, c.cells)
-		countCells(f.coarse, c.columns, codes, ones, counts)
-		out[i] = make([]float64, c.cells)
-		for k, n := range counts {
+		out[i] = make([]float64, f.list[i].cells)
+		for k, n := range f.covers.of(i, counts) {
 			out[i][k] = float64(n) * f.total / float64(drawn)
 		}
 	})

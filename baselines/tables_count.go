@@ -20,6 +20,7 @@ type histogram struct {
 	counts []int64 // counts of all sums, one after another
 	codes  [][]uint16
 	cells  func(codes [][]uint16, shares []int64, counts []int64)
+	rest   func(counts []int64) // computes counts that cells leaves out; may be nil
 }
 
 // batchRows is the number of rows read at a time. After flushBatches batches the counts are added
@@ -51,6 +52,9 @@ func (c *histogram) Add(ctx context.Context, data records.Data) error {
 
 // flush adds the counts to the sums. This is exact, because the grids divide ShareStep.
 func (c *histogram) flush() {
+	if c.rest != nil {
+		c.rest(c.counts)
+	}
 	at := 0
 	for _, s := range c.sums {
 		for i := range s.Dim() {
@@ -135,7 +139,7 @@ type candidate struct {
 // merged returns, for each cell of the fine table of the same attributes, the cell of this table
 // that contains it. It returns nil if this table is itself the fine table.
 func (c candidate) merged(groups []grouping) []int32 {
-	if slices.Equal(c.attributes, c.columns) {
+	if c.fine() {
 		return nil
 	}
 	cells := []int32{0}
@@ -312,6 +316,7 @@ func (m tableMethod) tableCounter(groups []grouping) *histogram {
 		total += c.cells
 	}
 	c := m.newHistogram(mechanism.NewFixedSum(total, tableGrid(1)))
+	tables := newCovers(domain, groups, list)
 	var buffers [][]uint16
 	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
 		for j, g := range groups {
@@ -319,12 +324,9 @@ func (m tableMethod) tableCounter(groups []grouping) *histogram {
 				codes[j][i] = g.group[code]
 			}
 		}
-		all := withCoarse(groups, codes, &buffers)
-		inParallel(len(list), func(i int) {
-			one := list[i]
-			countCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
-		})
+		tables.count(withCoarse(groups, codes, &buffers), shares, counts)
 	}
+	c.rest = tables.sum
 	return c
 }
 
