@@ -415,14 +415,14 @@ func (f *tableFit) open() (open []int) {
 	fits := make([]bool, len(f.list))
 	inParallel(len(f.list), func(i int) {
 		c := f.list[i].attributes
-		if f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
+		if f.covers.fine[i] != i || f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
 			return
 		}
 		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
-			graphical.Cells(f.domain, append(slices.Clone(groups), c)) <= limit
+			graphical.Fits(f.domain, append(slices.Clone(groups), c), limit)
 	})
-	for i := range f.list {
-		if fits[i] {
+	for i, fine := range f.covers.fine {
+		if fits[fine] {
 			open = append(open, i)
 		}
 	}

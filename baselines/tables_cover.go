@@ -13,6 +13,7 @@ type covers struct {
 	domain  graphical.Domain // with coarse groups: see columnsOf
 	groups  []grouping
 	list    []candidate
+	fine    []int     // for each table, the index of the fine table of its attributes, or its own
 	counted []int     // indices of the tables that are counted
 	summed  []covered // the other tables; each follows its cover
 }
@@ -47,7 +48,11 @@ func newCovers(domain graphical.Domain, groups []grouping, list []candidate) cov
 		}
 	}
 	for i, one := range list {
-		if by, ok := fine[attributeKey(one.attributes)]; ok && !one.fine() {
+		by, ok := fine[attributeKey(one.attributes)]
+		if !ok {
+			by = i
+		}
+		if c.fine = append(c.fine, by); by != i {
 			offer(covered{i, by, -1})
 		}
 		for k := range one.attributes {
