@@ -1,5 +1,6 @@
 // Large fits AIM, MST and MERF with default settings to a generated table that is never in memory
-// as a whole: every pass reads it in pieces. It prints the time of each pass and of the fit. docs/scale.md has the results.
+// as a whole: every pass reads it in pieces. It prints the time of each pass and of the fit.
+// docs/scale.md has the results.
 package main
 
 import (
