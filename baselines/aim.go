@@ -121,10 +121,11 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 		return nil, err
 	}
 	domain := columnsOf(groups)
-	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
+	f := &tableFit{tableWork: w, domain: domain[:len(groups)], groups: groups,
 		total: total, list: w.candidates(domain), columns: columns,
 		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
 		cellsOf: map[int][]int32{}}
+	f.covers = newCovers(domain, groups, f.list)
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -172,9 +173,9 @@ const (
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
-	coarse  graphical.Domain // with coarse groups: see columnsOf
 	groups  []marginal.Grouping
 	list    []candidate
+	covers  covers
 	total   float64
 	columns []graphical.Measurement
 	values  []tableValues
@@ -250,14 +251,14 @@ func (f *tableFit) guesses() [][]float64 {
 	drawn := f.drawn(records, len(f.list))
 	var buffers [][]uint16
 	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
-	ones := slices.Repeat([]int64{1}, drawn)
+	last := f.list[len(f.list)-1]
+	counts := make([]int64, last.first+last.cells)
+	f.covers.count(codes, slices.Repeat([]int64{1}, drawn), counts)
+	f.covers.sum(counts)
 	out := make([][]float64, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
-		c := f.list[i]
-		counts := make([]int64, c.cells)
-		marginal.CountCells(f.coarse, c.columns, codes, ones, counts)
-		out[i] = make([]float64, c.cells)
-		for k, n := range counts {
+		out[i] = make([]float64, f.list[i].cells)
+		for k, n := range f.covers.of(i, counts) {
 			out[i][k] = float64(n) * f.total / float64(drawn)
 		}
 	})
@@ -369,14 +370,14 @@ func (f *tableFit) open() (open []int) {
 	fits := make([]bool, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
 		c := f.list[i].attributes
-		if f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
+		if f.covers.fine[i] != i || f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
 			return
 		}
 		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
-			graphical.Cells(f.domain, append(slices.Clone(groups), c)) <= limit
+			graphical.Fits(f.domain, append(slices.Clone(groups), c), limit)
 	})
-	for i := range f.list {
-		if fits[i] {
+	for i, fine := range f.covers.fine {
+		if fits[fine] {
 			open = append(open, i)
 		}
 	}

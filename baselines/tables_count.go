@@ -22,7 +22,7 @@ type candidate struct {
 // merged returns, for each cell of the fine table of the same attributes, the cell of this table
 // that contains it. It returns nil if this table is itself the fine table.
 func (c candidate) merged(groups []marginal.Grouping) []int32 {
-	if slices.Equal(c.attributes, c.columns) {
+	if c.fine() {
 		return nil
 	}
 	cells := []int32{0}
@@ -183,6 +183,7 @@ func (m tableMethod) tableCounter(groups []marginal.Grouping) *marginal.Histogra
 	for _, c := range list {
 		total += c.cells
 	}
+	covers := newCovers(domain, groups, list)
 	var buffers [][]uint16
 	cells := func(codes [][]uint16, shares, counts []int64) {
 		for j, g := range groups {
@@ -190,12 +191,8 @@ func (m tableMethod) tableCounter(groups []marginal.Grouping) *marginal.Histogra
 				codes[j][i] = g.Group[code]
 			}
 		}
-		all := withCoarse(groups, codes, &buffers)
-		marginal.InParallel(len(list), func(i int) {
-			one := list[i]
-			marginal.CountCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
-		})
+		covers.count(withCoarse(groups, codes, &buffers), shares, counts)
 	}
 	return marginal.NewHistogram(m.attributes, cells,
-		mechanism.NewFixedSum(total, marginal.TableGrid(1)))
+		mechanism.NewFixedSum(total, marginal.TableGrid(1))).Completed(covers.sum)
 }

@@ -366,3 +366,31 @@ func TestFittedModelsAreReadBack(t *testing.T) {
 		}
 	}
 }
+
+// TestFitsComparesCells checks Fits at and just below the number of cells, for random groups.
+func TestFitsComparesCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	second := 0
+	for range 300 {
+		d := make(Domain, 7)
+		for a := range d {
+			d[a] = 2 + rng.IntN(9)
+		}
+		var groups [][]int
+		for range 8 {
+			group := rng.Perm(len(d))[:2]
+			slices.Sort(group)
+			groups = append(groups, group)
+		}
+		cells := Cells(d, groups)
+		if !Fits(d, groups, cells) || Fits(d, groups, cells-1) {
+			t.Fatalf("domain %v, groups %v: Fits disagrees with %v cells", d, groups, cells)
+		}
+		if cells < cellsOf(d, eliminated(d, groups, false)) {
+			second++
+		}
+	}
+	if second < 5 {
+		t.Errorf("the second order of elimination has fewer cells in %d cases, want 5", second)
+	}
+}

@@ -37,6 +37,12 @@ func Cells(d Domain, groups [][]int) float64 {
 	return min(cellsOf(d, eliminated(d, groups, false)), cellsOf(d, eliminated(d, groups, true)))
 }
 
+// Fits reports whether [Cells] is at most limit.
+func Fits(d Domain, groups [][]int, limit float64) bool {
+	return cellsOf(d, eliminated(d, groups, false)) <= limit ||
+		cellsOf(d, eliminated(d, groups, true)) <= limit
+}
+
 func cellsOf(d Domain, cliques [][]int) float64 {
 	total := 0.0
 	for _, c := range cliques {

@@ -18,6 +18,7 @@ type Histogram struct {
 	counts     []int64 // counts of all sums, one after another
 	codes      [][]uint16
 	cells      func(codes [][]uint16, shares []int64, counts []int64)
+	rest       func(counts []int64) // computes counts that cells leaves out; may be nil
 }
 
 // BatchRows is the number of rows read at a time. After flushBatches batches the counts are added
@@ -49,6 +50,9 @@ func (c *Histogram) Add(ctx context.Context, data records.Data) error {
 
 // flush adds the counts to the sums. This is exact, because the grids divide ShareStep.
 func (c *Histogram) flush() {
+	if c.rest != nil {
+		c.rest(c.counts)
+	}
 	at := 0
 	for _, s := range c.sums {
 		for i := range s.Dim() {
@@ -74,6 +78,13 @@ func NewHistogram(attributes []Attribute,
 	}
 	return &Histogram{attributes: attributes, sums: sums, counts: make([]int64, total),
 		codes: make([][]uint16, len(attributes)), cells: cells}
+}
+
+// Completed returns the histogram, with a function that computes the counts that cells leaves out
+// from those that it adds to.
+func (c *Histogram) Completed(rest func(counts []int64)) *Histogram {
+	c.rest = rest
+	return c
 }
 
 // TableGrid returns a grid step that is small compared with the noise, divides ShareStep, and

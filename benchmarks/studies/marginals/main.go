@@ -33,6 +33,7 @@ var shapes = map[string]demo.TableSource{
 type config struct {
 	shape, schema, train, test string
 	header                     bool
+	rows                       int
 	systems                    []string
 	epsilons                   []float64
 	runs                       int
@@ -51,6 +52,8 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.train, "train", "", "CSV file of real rows")
 	f.StringVar(&c.test, "test", "", "CSV file of real rows to test on; by default a fifth of the training rows")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
+	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
+		"by default all")
 	systems := f.String("systems", "aim", "aim, mst, merf, reference-aim, reference-mst, "+
 		"reference-merf, or real for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
@@ -73,6 +76,9 @@ func parse(args []string) (config, error) {
 			return c, fmt.Errorf("-epsilon: %w", err)
 		}
 		c.epsilons = append(c.epsilons, e)
+	}
+	if c.rows < 0 {
+		return c, fmt.Errorf("-rows: want a positive number")
 	}
 	return c, c.judge.validate()
 }
@@ -147,10 +153,13 @@ func (c config) load() (table, error) {
 	}
 	t := table{name: strings.TrimSuffix(baseName(c.schema), ".json"), rows: rows}
 	if c.test != "" {
-		t.held, err = csv.OpenFrame(c.test, s)
-		return t, err
+		if t.held, err = csv.OpenFrame(c.test, s); err != nil {
+			return t, err
+		}
+	} else {
+		t.rows, t.held = holdOut(rows)
 	}
-	t.rows, t.held = holdOut(rows)
+	t.rows = some(t.rows, c.rows)
 	return t, nil
 }
 
@@ -168,6 +177,20 @@ func holdOut(all *records.Frame) (rows, held *records.Frame) {
 		}
 	}
 	return all.Take(kept), all.Take(out)
+}
+
+// some returns n rows drawn at random with a public seed, or all rows if n is 0 or larger than
+// their number.
+func some(all *records.Frame, n int) *records.Frame {
+	if n == 0 || n >= all.Len() {
+		return all
+	}
+	rng := rand.New(rand.NewPCG(2, 0x73706c6974))
+	var rows []int32
+	for _, i := range rng.Perm(all.Len())[:n] {
+		rows = append(rows, int32(i))
+	}
+	return all.Take(rows)
 }
 
 // one runs a system and returns its result.
