@@ -92,6 +92,7 @@ type config struct {
 	contrast               bool
 	labels                 string
 	distort                float64
+	normalize              bool
 	seed                   uint64
 	out                    string
 }
@@ -117,6 +118,8 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
 	f.Float64Var(&c.distort, "distort", 1,
 		"strength of small random distortions of the written images; 0 for none")
+	f.BoolVar(&c.normalize, "normalize", true,
+		"keep the centre and the size of each distorted image, and black edges")
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
