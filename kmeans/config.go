@@ -18,7 +18,11 @@ type Config struct {
 	// Centers is the number of centres in the iterations, K or more; 0 means K. If there are more than
 	// K centres, they are merged into K clusters after the last iteration. Merging uses released
 	// numbers only. See [Model].Groups.
-	Centers    int `json:"centers,omitempty"`
+	Centers int `json:"centers,omitempty"`
+	// Merge is the number of iterations after which the centres are merged into K means, which the
+	// other iterations move. So the result has K centres, and two that started in one cluster do
+	// not stay there. A Merge of 0 merges after the last iteration.
+	Merge      int `json:"merge,omitempty"`
 	Iterations int `json:"iterations"` // number of iterations, each of which is one release
 	// Share is the fraction of a plan's ε for this stage. Plans use it; Fit does not.
 	Share float64 `json:"share,omitempty"`
@@ -88,6 +92,9 @@ func (c Config) Validate() error {
 	if c.Centers != 0 && (c.Centers < c.K || c.Centers > max(maxMerged, c.K)) {
 		bad("Centers", c.Centers,
 			fmt.Sprintf("an integer from K to %d, or 0 for K", maxMerged))
+	}
+	if c.Merge != 0 && (c.Centers <= c.K || c.Merge < 0 || c.Merge >= c.Iterations) {
+		bad("Merge", c.Merge, "an integer below Iterations, with more Centers than K, or 0")
 	}
 	if c.Iterations < 1 || c.Iterations > maxIterations {
 		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))

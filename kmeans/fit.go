@@ -297,6 +297,9 @@ func (p *path) move(r released) {
 		p.centers = p.update.centers(p.centers, r)
 	}
 	p.counts = append(p.counts, clone(r.counts))
+	if c := p.l.cfg; c.Merge > 0 && len(p.counts) == c.Merge {
+		p.centers = p.update.merge(p.centers, r.counts, c.K)
+	}
 }
 
 // replay updates the centres with the releases of an interrupted fit. With the same seed it reaches
@@ -318,11 +321,25 @@ func (p *path) model() (*Model, error) {
 	if len(p.counts) > 0 {
 		counts = averaged(p.counts, c.AverageCounts)
 	}
+	if c.Merge > 0 && len(p.counts) >= c.Merge {
+		return p.merged()
+	}
 	m := newModel(p.centers, counts, p.s.clip)
 	if c.centers() > c.K {
 		m.Groups = merge(p.centers, counts, c.K)
 		m.Counts = grouped(counts, m.Groups, c.K)
 	}
+	return m, m.Validate()
+}
+
+// merged returns the model of the K centres that [Config].Merge leaves. If every later release was
+// lost, the clusters have equal weights.
+func (p *path) merged() (*Model, error) {
+	c, counts := p.l.cfg, make([]float64, p.l.cfg.centers())
+	if later := p.counts[c.Merge:]; len(later) > 0 {
+		counts = averaged(later, c.AverageCounts)
+	}
+	m := newModel(p.centers[:c.K], counts[:c.K], p.s.clip)
 	return m, m.Validate()
 }
 

@@ -3,6 +3,7 @@ package kmeans_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -56,6 +57,39 @@ func TestMoreCentresThanClusters(t *testing.T) {
 	}
 }
 
+// TestMergedCentresLeaveLocalOptima checks that centres that are merged before the last iteration
+// find every blob, from any first centres. Without Merge, some first centres end in a local
+// optimum.
+func TestMergedCentresLeaveLocalOptima(t *testing.T) {
+	var places [][]float64
+	for i := range 9 {
+		places = append(places, []float64{float64(i%3*7 - 7), float64(i/3*7 - 7)})
+	}
+	data := table(t, square, blobs(rand.New(rand.NewPCG(3, 3)), 100, 0.7, places...))
+	plain := kmeans.Config{K: 9, Iterations: 10, NoiseMultiplier: 0.5, Small: kmeans.SplitLargest}
+	merged := plain
+	merged.Centers, merged.Merge = 18, 5
+	stuck := 0
+	for seed := range uint64(20) {
+		m := fitSeeded(t, merged, kmeans.Raw(square), data, kmeans.WithSeed(seed))
+		if n := found(m, places, 1); n != 9 || m.Groups != nil || len(m.Centers) != 9 {
+			t.Errorf("seed %d: found %d of 9 blobs with %d centres, want all", seed, n, len(m.Centers))
+		}
+		for _, c := range m.Counts {
+			if math.Abs(c-100) > 30 {
+				t.Errorf("seed %d: counts %.0f, want about 100 each", seed, m.Counts)
+				break
+			}
+		}
+		if found(fitSeeded(t, plain, kmeans.Raw(square), data, kmeans.WithSeed(seed)), places, 1) != 9 {
+			stuck++
+		}
+	}
+	if stuck == 0 {
+		t.Error("no fit without Merge ends in a local optimum, so this test shows nothing")
+	}
+}
+
 func TestGroupsOfNoModel(t *testing.T) {
 	for _, text := range []string{
 		`{"centers":[[1],[2]],"counts":[3],"clip_norm":1}`,
@@ -68,6 +102,15 @@ func TestGroupsOfNoModel(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &m); !errors.Is(err, kmeans.ErrModel) {
 			t.Errorf("%s: got %v, want ErrModel", text, err)
 		}
+	}
+	for _, merge := range []int{-1, 3, 4} {
+		c := kmeans.Config{K: 2, Centers: 4, Merge: merge, Iterations: 3, NoiseMultiplier: 1}
+		if c.Validate() == nil {
+			t.Errorf("Validate accepts a merge after %d of 3 iterations, want an error", merge)
+		}
+	}
+	if (kmeans.Config{K: 2, Merge: 1, Iterations: 3, NoiseMultiplier: 1}).Validate() == nil {
+		t.Error("Validate accepts a merge of as many centres as clusters, want an error")
 	}
 	for _, centers := range []int{1, -1, 1 << 20} {
 		c := kmeans.Config{K: 2, Centers: centers, Iterations: 1, NoiseMultiplier: 1}

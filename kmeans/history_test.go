@@ -32,6 +32,13 @@ func merged(iterations int) kmeans.Config {
 	return c
 }
 
+// mergedAfter returns a configuration whose centres are merged after one of the iterations.
+func mergedAfter(merge, iterations int) kmeans.Config {
+	c := merged(iterations)
+	c.Merge, c.AverageCounts = merge, 2
+	return c
+}
+
 // reserved returns the allowances of a fit on a ledger.
 func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm,
 	iterations *mechanism.Allowance) {
@@ -52,7 +59,7 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4),
-		"merged": merged(4)} {
+		"merged": merged(4), "merged after 2": mergedAfter(2, 4)} {
 		fresh := func() context.Context {
 			return entropy.WithTap(context.Background(), &recorder{seed: 6})
 		}

@@ -80,3 +80,30 @@ func grouped(counts []float64, group []int, k int) []float64 {
 	}
 	return total
 }
+
+// merge replaces the centres by the k means of groups of centres. Fewer centres than releases have
+// rows are in use from then on. The others are so far away that no clipped record is nearest to
+// them, so their rows of later releases consist of noise.
+func (u *updater) merge(centers [][]float64, counts []float64, k int) [][]float64 {
+	group := merge(centers, counts, k)
+	means, sizes := make([][]float64, k), make([]float64, k)
+	for i, g := range group {
+		if means[g] == nil {
+			means[g] = make([]float64, u.dim)
+		}
+		size := max(counts[i], 1)
+		axpy(means[g], size, centers[i])
+		sizes[g] += size
+	}
+	for g, m := range means {
+		scale(m, 1/sizes[g])
+	}
+	far := make([]float64, u.dim)
+	far[0] = 4 * u.noise.clip
+	for range len(centers) - k {
+		means = append(means, far)
+	}
+	u.reset()
+	u.active = k
+	return means
+}

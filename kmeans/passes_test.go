@@ -37,6 +37,9 @@ func TestPassesOverShards(t *testing.T) {
 			if name == "raw" { // more centres than clusters
 				cfg.Centers = 9
 			}
+			if name == "rbf" {
+				cfg.Centers, cfg.Merge = 8, 2
+			}
 			wanted := cfg.Iterations
 			if name == "norm" { // the estimated norm takes one more pass
 				cfg.ClipNorm = 0

@@ -75,12 +75,15 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	rows := append(blobs(rng, 3, 1, []float64{2, 0}, []float64{-2, 0}, []float64{0, 3}),
 		[]float32{10, 10}, []float32{-9, 0}, []float32{3, 0})
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		for _, share := range []float64{0, 0.02, 0.5, 0.9, -1} {
+		for _, share := range []float64{0, 0.02, 0.5, 0.9, -1, -2} {
 			t.Run(fmt.Sprintf("%v/%v", r, share), func(t *testing.T) {
 				cfg := cfgFor(3, 3)
 				cfg.CountShare = share
 				if share < 0 { // more centres than clusters
 					cfg.CountShare, cfg.K, cfg.Centers = 0, 2, 3
+				}
+				if share == -2 { // merged before the last iteration
+					cfg.Merge = 1
 				}
 				base := &recorder{seed: 4}
 				tapped(t, base, cfg, kmeans.Raw(square), table(t, square, rows), r)

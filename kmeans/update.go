@@ -3,6 +3,7 @@ package kmeans
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Shrink determines whether centres are moved towards the mean of all records to reduce their
@@ -32,6 +33,7 @@ type updater struct {
 	total    released
 	weight   []float64
 	variance []float64
+	active   int // centres in use: the first ones
 }
 
 func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
@@ -40,6 +42,7 @@ func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
 		total:    released{make([]float64, k*dim), make([]float64, k)},
 		weight:   make([]float64, k),
 		variance: make([]float64, k),
+		active:   k,
 	}
 }
 
@@ -79,7 +82,8 @@ func (u *updater) large(k int) bool {
 // centers returns the centres of the next iteration.
 func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	u.remember(r)
-	next := make([][]float64, len(previous))
+	all := slices.Clone(previous)
+	next := all[:u.active]
 	for k := range next {
 		if u.large(k) {
 			next[k] = scaled(u.sum(k), 1/u.total.counts[k])
@@ -91,12 +95,12 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 		u.shrink(next)
 	}
 	if u.cfg.Small == SplitLargest {
-		u.split(next, r.counts)
+		u.split(next, r.counts[:u.active])
 	}
 	for _, c := range next {
 		project(c, u.noise.clip)
 	}
-	return next
+	return all
 }
 
 // shrink applies [ShrinkToMean]. It uses the mean of the records in all clusters above the floor. A
@@ -152,7 +156,7 @@ func (u *updater) split(centers [][]float64, counts []float64) {
 
 // small returns the clusters below the floor.
 func (u *updater) small() (list []int) {
-	for k := range u.weight {
+	for k := range u.active {
 		if !u.large(k) {
 			list = append(list, k)
 		}

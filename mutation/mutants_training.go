@@ -209,6 +209,11 @@ func kmeansMutants() []mutant {
 		{Name: "kmeans/counts get too small a share under replace-one", In: in, Tests: all,
 			Old: "share = max(share, 0.5)\n", New: "",
 			Why: "the effect exceeds the multiplier's"},
+		{Name: "kmeans/merged centres stay in use", In: in,
+			Tests: at(in, "MergedCentres"),
+			Old:   "u.active = k", New: "u.active = len(u.weight)",
+			Why: "centres that a merge leaves over are split off the largest cluster again, and their " +
+				"records are missing from the model"},
 		{Name: "kmeans/a row that is no number", In: in, Tests: all,
 			Old: "be.Fill(m.RowRange(i, i+1), 0) // zero times NaN is NaN", New: "_ = m",
 			Why: "a NaN row reaches the sums"},

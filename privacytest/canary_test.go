@@ -396,7 +396,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 			if a.Epsilon > 6 {
 				t.Errorf("claimed ε = 6, but %v", a)
 			}
-			if !s.audit(t, 1000, 0.5, 200).Refuted(t) {
+			// 200 trainings refute most systems; for two of them they miss in about one of forty runs.
+			broken := func(trainings int) bool { return s.audit(t, 1000, 0.5, trainings).Refuted(t) }
+			if !broken(200) && !broken(1000) {
 				t.Error("a run that claims ε = 0.5 and spends 1000 is not refuted")
 			}
 		})

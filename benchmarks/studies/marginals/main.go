@@ -1,5 +1,6 @@
-// Marginals measures AIM, MST and MERF with default settings on a table, and the reference
-// implementation of AIM and MST for comparison. docs/studies/marginals.md has the results.
+// Marginals measures AIM, MST and MERF with default settings on a table. For comparison it also
+// measures the reference implementations of AIM and MST, and the recipe of MERF's authors.
+// docs/studies/marginals.md has the results.
 package main
 
 import (
@@ -51,7 +52,7 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.test, "test", "", "CSV file of real rows to test on; by default a fifth of the training rows")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
 	systems := f.String("systems", "aim", "aim, mst, merf, reference-aim, reference-mst, "+
-		"or real for the real rows, separated by commas")
+		"reference-merf, or real for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
 	f.IntVar(&c.runs, "runs", 1, "number of runs of each system, with seeds 0, 1 and so on")
 	f.StringVar(&c.judge.classifiers, "classifiers", "six", "one (gradient boosting), six or all")
@@ -59,7 +60,8 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.results, "results", "",
 		"CSV file to which every run adds a line; runs that already have a line are not repeated")
 	f.StringVar(&c.python, "python", "python3",
-		"for the reference: path of a Python with the package dpmm; run in the root of the repository")
+		"for references: path of a Python with the package dpmm, or PyTorch for reference-merf; "+
+			"run in the root of the repository")
 	f.BoolVar(&c.summary, "summary", false, "print the means of the file of results, and run no system")
 	if err := f.Parse(args); err != nil {
 		return c, err

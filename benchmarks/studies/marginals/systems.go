@@ -32,7 +32,7 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 		p, err = privgen.MST(s, b).Nominal(n).Seed(key.seed).Plan()
 	case "merf":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).Plan()
-	case "reference-aim", "reference-mst":
+	case "reference-aim", "reference-mst", "reference-merf":
 		return c.reference(ctx, t, key)
 	default:
 		err = fmt.Errorf("unknown system")
@@ -48,7 +48,12 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	return rows, 0, err
 }
 
-const referenceProgram = "benchmarks/peers/judge/reference.py"
+// referencePrograms has the program of each reference.
+var referencePrograms = map[string]string{
+	"aim":  "benchmarks/peers/judge/reference.py",
+	"mst":  "benchmarks/peers/judge/reference.py",
+	"merf": "benchmarks/peers/judge/merf.py",
+}
 
 // reference runs the reference implementation on the same rows. The real rows are written to a
 // temporary folder, which is removed.
@@ -71,14 +76,16 @@ func (c config) reference(ctx context.Context, t table, key resultKey) (records.
 	if err != nil {
 		return nil, 0, err
 	}
-	command := exec.CommandContext(ctx, c.python, referenceProgram, "--schema", schema,
-		"--train", train, "--out", out, "--system", strings.TrimPrefix(key.system, "reference-"),
+	system := strings.TrimPrefix(key.system, "reference-")
+	file := referencePrograms[system]
+	command := exec.CommandContext(ctx, c.python, file, "--schema", schema, "--train", train,
+		"--out", out, "--system", system,
 		"--epsilon", strconv.FormatFloat(key.epsilon, 'g', -1, 64),
 		"--seed", strconv.FormatUint(key.seed, 10))
 	command.Stderr = os.Stderr
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	if err := command.Run(); err != nil {
-		return nil, 0, fmt.Errorf("%s %s: %w", c.python, referenceProgram, err)
+		return nil, 0, fmt.Errorf("%s %s: %w", c.python, file, err)
 	}
 	used := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 	csv.Limits = program.Trusted()
