@@ -116,7 +116,7 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
-	f.Float64Var(&c.distort, "distort", 1,
+	f.Float64Var(&c.distort, "distort", 0.85,
 		"strength of small random distortions of the written images; 0 for none")
 	f.BoolVar(&c.normalize, "normalize", true,
 		"keep the centre and the size of each distorted image, and black edges")

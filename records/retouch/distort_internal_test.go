@@ -49,8 +49,8 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 	}
 }
 
-// TestNormalizedDistortionsKeepThePlace checks that distorted digits of one stroke keep their centre
-// and size if the distortion is normalised, and do not otherwise.
+// TestNormalizedDistortionsKeepThePlace checks that distorted strokes keep their centre and size
+// if the distortion is normalised, and do not otherwise.
 func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
 	const side, n = 28, 300
 	run := func(normalize bool) (centre, size float64) {
