@@ -21,6 +21,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -116,21 +117,33 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
-	f.Float64Var(&c.distort, "distort", 0.85,
-		"strength of small random distortions of the written images; 0 for none")
-	f.BoolVar(&c.normalize, "normalize", true,
-		"keep the centre and the size of each distorted image, and black edges")
+	f.Float64Var(&c.distort, "distort", -1,
+		"strength of small random distortions of the written images; 0 for none (default: 0.85 if"+
+			" they are normalised, else 1)")
+	f.BoolVar(&c.normalize, "normalize", false,
+		"keep the centre and the size of each distorted image, and black edges (default: true with"+
+			" -images, false without)")
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
+	given := false
+	f.Visit(func(v *flag.Flag) { given = given || v.Name == "normalize" })
+	if !given { // files of images are usually centred and scaled; drawn digits are not
+		c.normalize = c.files.Images != ""
+	}
 	return c.withDefaults(), err
 }
 
-// withDefaults sets a short run for drawn digits.
+// withDefaults sets the strength of distortions, and a short run for drawn digits.
 func (c config) withDefaults() config {
+	if c.distort == -1 && c.normalize {
+		c.distort = 0.85
+	} else if c.distort == -1 {
+		c.distort = 1
+	}
 	if c.files.Images != "" {
 		c.synthetic = cmp.Or(c.synthetic, 60000)
 		return c

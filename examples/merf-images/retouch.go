@@ -20,8 +20,8 @@ const rare = 0.01
 
 // retouched changes images before they are written. Networks that learn from slightly distorted
 // images classify real images better. The other classifiers expect digits that are centred and
-// scaled, and edges that are always black, as in real images. So the distortion is normalised, and
-// keeps to the pixels of the class; see docs/studies/tables-and-digits.md.
+// scaled, and edges that are always black, if real images are. A normalised distortion then keeps
+// to the pixels of the class; see docs/studies/tables-and-digits.md.
 func retouched(c config, t *records.Table) (*records.Table, error) {
 	plain, err := stretched(c, t)
 	if err != nil || c.distort == 0 {
