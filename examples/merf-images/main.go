@@ -23,7 +23,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -90,10 +89,8 @@ type config struct {
 	features, steps, batch int
 	generators             int
 	checkpoint             string
-	contrast               bool
 	labels                 string
-	distort                float64
-	normalize              bool
+	finish                 images.Finish
 	seed                   uint64
 	out                    string
 }
@@ -116,34 +113,27 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
-	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
-	f.Float64Var(&c.distort, "distort", -1,
-		"strength of small random distortions of the written images; 0 for none (default: 0.85 if"+
-			" they are normalised, else 1)")
-	f.BoolVar(&c.normalize, "normalize", false,
-		"keep the centre and the size of each distorted image, and black edges (default: true with"+
-			" -images, false without)")
+	c.finish = images.Finish{Contrast: true, Distort: 1}
+	c.finish.Flags(f)
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
-	given := false
-	f.Visit(func(v *flag.Flag) { given = given || v.Name == "normalize" })
-	if !given { // files of images are usually centred and scaled; drawn digits are not
-		c.normalize = c.files.Images != ""
+	given := map[string]bool{}
+	f.Visit(func(v *flag.Flag) { given[v.Name] = true })
+	if !given["normalize"] { // images of files are usually centred and scaled; drawn digits are not
+		c.finish.Normalize = c.files.Images != ""
+	}
+	if !given["distort"] && c.finish.Normalize {
+		c.finish.Distort = 0.85 // chosen on held-out images of MNIST
 	}
 	return c.withDefaults(), err
 }
 
-// withDefaults sets the strength of distortions, and a short run for drawn digits.
+// withDefaults sets a short run for drawn digits.
 func (c config) withDefaults() config {
-	if c.distort == -1 && c.normalize {
-		c.distort = 0.85
-	} else if c.distort == -1 {
-		c.distort = 1
-	}
 	if c.files.Images != "" {
 		c.synthetic = cmp.Or(c.synthetic, 60000)
 		return c
@@ -159,19 +149,5 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	if err != nil {
 		return nil, err
 	}
-	synthetic, ok := rows.(*records.Table)
-	if !ok {
-		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
-	}
-	if synthetic, err = retouched(c, synthetic); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(c.out, "synthetic.npz")
-	if err := program.Save(path, func(w io.Writer) error {
-		return records.WriteNPZ(w, synthetic)
-	}); err != nil {
-		return nil, err
-	}
-	fmt.Println("wrote", path)
-	return synthetic, nil
+	return c.finish.Write(filepath.Join(c.out, "synthetic.npz"), rows, c.seed)
 }
