@@ -123,9 +123,6 @@ func parse(args []string) (config, error) {
 	err := f.Parse(args)
 	given := map[string]bool{}
 	f.Visit(func(v *flag.Flag) { given[v.Name] = true })
-	if !given["normalize"] { // images of files are usually centred and scaled; drawn digits are not
-		c.finish.Normalize = c.files.Images != ""
-	}
 	if !given["distort"] && c.finish.Normalize {
 		c.finish.Distort = 0.85 // chosen on held-out images of MNIST
 	}

@@ -42,8 +42,7 @@ func (f *Finish) Flags(set *flag.FlagSet) {
 	set.Float64Var(&f.Distort, "distort", f.Distort,
 		"strength of small random distortions of the written images; 0 for none")
 	set.BoolVar(&f.Normalize, "normalize", f.Normalize,
-		"keep the centre, the size and the black edges of distorted images, as in MNIST; merf-images:"+
-			" default true with -images")
+		"keep the centre, the size and the black edges of distorted images, as in MNIST")
 }
 
 // Apply returns changed copies of images, with their labels. The seed draws the distortions.
