@@ -25,20 +25,19 @@ type Convolver interface {
 	AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool
 }
 
-// Convolve, Spread and AddConvolved each have two algorithms. If a line of a patch holds enough
-// numbers, products read the images in place, surrounded by a frame of zeros. Images of one channel
-// are processed by lines of pixels instead (see convolve_grey.go).
+// Products read the images in place, surrounded by a frame of zeros. For windows of stride 1, sums
+// over images and layers with few maps read a copy instead (see convolve_lines.go). Spread has an
+// algorithm of its own for images of one channel (see convolve_grey.go).
 
-// convolves reports whether there is a fast algorithm for a window (ok). If there is, grey reports
-// whether it is the algorithm for grey images, which have one channel.
-func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
+// convolves reports whether there is a fast algorithm for a window.
+func (c *cpu) convolves(w Window, maps int) bool {
 	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
-		return false, false
+		return false
 	}
 	if w.Channels == 1 {
-		return true, w.Stride == 1 && w.Size > 1 && w.Width >= 8 && maps <= 64
+		return w.Stride == 1 && w.Size > 1 && w.Width >= 8 && maps <= 64
 	}
-	return false, w.Channels >= thinCols && w.Channels*w.Size >= 12
+	return w.Channels >= thinCols && w.Channels*w.Size >= 12
 }
 
 // framed returns the length of an image with its frame, and the length of a line of this image,
@@ -93,23 +92,36 @@ func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	} else {
 		weights.checkShape("Convolve", w.Patch(), dst.Cols)
 	}
-	grey, ok := c.convolves(w, dst.Cols)
+	ok := c.convolves(w, dst.Cols)
 	if !ok || dst.Empty() {
 		return ok
 	}
-	j := c.job()
-	j.a, j.b, j.c, j.window = src, dst, weights, w
-	work := w.Places() * w.Patch() * dst.Cols
-	if grey {
-		j.flat = transW
-		c.images(j, doConvolveGrey, src.Rows, work)
-	} else {
-		buffer := c.packWeights(j, dst.Cols, w.Patch(), transW, weights)
-		c.images(j, doConvolve, src.Rows, work)
-		c.panels.put(buffer)
-	}
-	c.done(j)
+	c.convolveImages(w, transW, src, weights, dst.Cols, dst.Data, w.Places()*dst.Stride, dst.Stride)
 	return true
+}
+
+// convolveImages convolves the images in src. The results of image i start at number i·apart of
+// dst, and those of its places are stride numbers apart.
+func (c *cpu) convolveImages(w Window, transW bool, src, weights Matrix, maps int, dst []float32,
+	apart, stride int) {
+	do, l := doConvolve, lineCopy{group: 1, line: w.Size * w.Channels}
+	if lanes := c.kernels.gemm.lanes; stride == maps && maps%lanes != 0 {
+		group := w.group(maps, 2*lanes)
+		if lines, ok := w.lineCopy(group); ok && (group > 1 || w.Channels == 1) {
+			do, l = doConvolveLines, lines
+		}
+	}
+	j := c.job()
+	cols := l.group * maps
+	room := c.buffer(w.Size * l.line * cols)
+	m, trans := w.grouped(l, transW, weights, maps, *room)
+	buffer := c.packWeights(j, cols, w.Size*l.line, trans, m)
+	c.panels.put(room)
+	j.a, j.window, j.block = src, w, l.group
+	j.b = Matrix{Rows: src.Rows, Cols: apart, Stride: stride, Data: dst}
+	c.images(j, do, src.Rows, w.Places()*w.Patch()*maps)
+	c.panels.put(buffer)
+	c.done(j)
 }
 
 func doConvolve(j *job, lo, hi int) {
@@ -124,7 +136,7 @@ func doConvolve(j *job, lo, hi int) {
 		for q := range j.product.block.panels {
 			b := j.product.panelOf(g, q)
 			for y := range down {
-				c := j.b.Data[(i*down+y)*across*j.b.Stride+b.n0:]
+				c := j.b.Data[i*j.b.Cols+y*across*j.b.Stride+b.n0:]
 				for dy := range w.Size {
 					rows := leftOperand{framed[(y*w.Stride+dy)*line:], w.Stride * w.Channels, 1}
 					at := dy * w.Size * w.Channels
@@ -166,19 +178,18 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	} else {
 		weights.checkShape("Spread", src.Cols, w.Patch())
 	}
-	grey, ok := c.convolves(w, src.Cols)
+	ok := c.convolves(w, src.Cols)
 	if p := w.patches(); !ok || p.rows*p.line > mostPatches {
 		return false
 	}
-	if dst.Empty() {
+	if dst.Empty() || c.spreadLines(w, transW, src, weights, dst) {
 		return true
 	}
 	j := c.job()
 	j.a, j.b, j.c, j.window = src, dst, weights, w
 	work := w.Places() * w.Patch() * src.Cols
-	if grey {
-		j.flat = transW
-		c.images(j, doSpreadGrey, dst.Rows, work)
+	if w.Channels == 1 {
+		c.spreadGrey(j, transW, work)
 	} else {
 		buffer := c.packWeights(j, w.Patch(), src.Cols, transW, weights)
 		c.images(j, doSpread, dst.Rows, work)
@@ -281,12 +292,20 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	} else {
 		dst.checkShape("AddConvolved", w.Patch(), m.Cols)
 	}
-	grey, ok := c.convolves(w, m.Cols)
+	ok := c.convolves(w, m.Cols)
 	if !ok || m.Empty() {
 		return ok
 	}
 	j := c.job()
 	size := w.Patch() * m.Cols
+	l, lines := w.lineCopy(w.group(m.Cols, sumLanes))
+	var room *[]float32
+	if lines {
+		size = w.Size * l.line * l.group * m.Cols
+		if l.group > 1 {
+			room, m = c.flatten(m)
+		}
+	}
 	parts := min(sumParts, images.Rows)
 	buffer := c.buffer(parts * size)
 	sums := (*buffer)[:parts*size]
@@ -294,15 +313,26 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	j.a, j.b, j.window, j.block = images, m, w, parts
 	j.c = HostMatrix(parts, size, sums)
 	j.do = doAddConvolved
-	if grey {
-		j.do = doAddConvolvedGrey
+	if lines {
+		j.do = doAddConvolvedLines
 	}
 	c.team.run(j, parts, 1)
 	for part := 1; part < parts; part++ {
 		c.kernels.axpy(1, sums[part*size:][:size], sums[:size])
 	}
-	addTurned(dst, sums[:size], m.Cols, transposed)
+	if lines && l.group > 1 {
+		folded := c.buffer(w.Patch() * m.Cols)
+		clear((*folded)[:w.Patch()*m.Cols])
+		w.foldGroups(l, *folded, sums[:size], m.Cols)
+		addTurned(dst, (*folded)[:w.Patch()*m.Cols], m.Cols, transposed)
+		c.panels.put(folded)
+	} else {
+		addTurned(dst, sums[:size], m.Cols, transposed)
+	}
 	c.panels.put(buffer)
+	if room != nil {
+		c.panels.put(room)
+	}
 	c.done(j)
 	return true
 }

@@ -80,6 +80,9 @@ func avx512() *kernels {
 			4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
+	ahead := k.gemm
+	ahead.tile[14][2] = gemmAVX512_14x2_ahead
+	k.ahead = &ahead
 	useWideVectors(k)
 	return k
 }

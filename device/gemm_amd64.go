@@ -123,3 +123,6 @@ func gemmAVX512_14x1(tiles int, k int, a *float32, ar int, ak int, b *float32, b
 
 //go:noescape
 func gemmAVX512_14x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_14x2_ahead(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)

@@ -7,34 +7,33 @@
 // func gemmAVX2_1x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
 	JZ         load_whole
-	VMOVUPS    (R10), Y0
-	VMASKMOVPS (R9), Y0, Y0
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS (DI), Y0, Y0
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
+	VMOVUPS (DI), Y0
 
 load_done:
 	JMP started
@@ -43,52 +42,56 @@ zero:
 	VXORPS Y0, Y0, Y0
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y1
-	VBROADCASTSS (R8), Y2
+	VMOVUPS      (R8), Y1
+	VBROADCASTSS (DI), Y2
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X1
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VMOVD        R8, X1
 	VBROADCASTSS X1, Y1
 	VPSUBD       Y1, Y0, Y0
-	MOVQ         mask+80(FP), R9
-	TESTQ        R9, R9
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
 	JZ           harvest_whole
-	VMOVUPS      (R9), Y1
-	VMASKMOVPS   (R8), Y1, Y1
+	VMOVUPS      (R8), Y1
+	VMASKMOVPS   (DI), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	JMP          store
 
 harvest_whole:
-	VPADDD (R8), Y0, Y0
+	VPADDD (DI), Y0, Y0
 
 store:
-	MOVQ       DI, R8
-	MOVQ       mask+80(FP), R9
-	TESTQ      R9, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
 	JZ         store_whole
-	VMOVUPS    (R9), Y1
-	VMASKMOVPS Y0, Y1, (R8)
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS Y0, Y1, (DI)
 	JMP        store_done
 
 store_whole:
-	VMOVUPS Y0, (R8)
+	VMOVUPS Y0, (DI)
 
 store_done:
-	IMUL3Q $0x01, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x01, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -97,37 +100,36 @@ store_done:
 // func gemmAVX2_1x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_1x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
 	JZ         load_whole
-	VMOVUPS    (R10), Y1
-	VMOVUPS    (R9), Y0
-	VMASKMOVPS 32(R9), Y1, Y1
+	VMOVUPS    (R8), Y1
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS 32(DI), Y1, Y1
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
 
 load_done:
 	JMP started
@@ -137,60 +139,64 @@ zero:
 	VXORPS Y1, Y1, Y1
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y2
-	VMOVUPS      32(R9), Y3
-	VBROADCASTSS (R8), Y4
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VBROADCASTSS (DI), Y4
 	VFMADD231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X2
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VMOVD        R8, X2
 	VBROADCASTSS X2, Y2
 	VPSUBD       Y2, Y0, Y0
 	VPSUBD       Y2, Y1, Y1
-	MOVQ         mask+80(FP), R9
-	TESTQ        R9, R9
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
 	JZ           harvest_whole
-	VMOVUPS      (R8), Y2
+	VMOVUPS      (DI), Y2
 	VPADDD       Y2, Y0, Y0
-	VMOVUPS      (R9), Y2
-	VMASKMOVPS   32(R8), Y2, Y2
+	VMOVUPS      (R8), Y2
+	VMASKMOVPS   32(DI), Y2, Y2
 	VPADDD       Y2, Y1, Y1
 	JMP          store
 
 harvest_whole:
-	VPADDD (R8), Y0, Y0
-	VPADDD 32(R8), Y1, Y1
+	VPADDD (DI), Y0, Y0
+	VPADDD 32(DI), Y1, Y1
 
 store:
-	MOVQ       DI, R8
-	MOVQ       mask+80(FP), R9
-	TESTQ      R9, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
 	JZ         store_whole
-	VMOVUPS    (R9), Y2
-	VMOVUPS    Y0, (R8)
-	VMASKMOVPS Y1, Y2, 32(R8)
+	VMOVUPS    (R8), Y2
+	VMOVUPS    Y0, (DI)
+	VMASKMOVPS Y1, Y2, 32(DI)
 	JMP        store_done
 
 store_whole:
-	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
 
 store_done:
-	IMUL3Q $0x01, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x01, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -199,37 +205,36 @@ store_done:
 // func gemmAVX2_2x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_2x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
 	JZ         load_whole
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (R9), Y1, Y0
-	VMASKMOVPS (R9)(BX*1), Y1, Y1
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (R8), Y1, Y0
+	VMASKMOVPS (R8)(DI*1), Y1, Y1
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
-	VMOVUPS (R9)(BX*1), Y1
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(DI*1), Y1
 
 load_done:
 	JMP started
@@ -239,22 +244,24 @@ zero:
 	VXORPS Y1, Y1, Y1
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y2
-	VBROADCASTSS (R8), Y3
+	VMOVUPS      (R8), Y2
+	VBROADCASTSS (DI), Y3
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS (R8)(AX*1), Y3
+	VBROADCASTSS (DI)(AX*1), Y3
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VMOVD        R9, X2
 	VBROADCASTSS X2, Y2
@@ -267,33 +274,35 @@ along:
 	VMASKMOVPS   (R8), Y2, Y2
 	VPADDD       Y2, Y0, Y0
 	VMOVUPS      (R9), Y2
-	VMASKMOVPS   (R8)(BX*1), Y2, Y2
+	VMASKMOVPS   (R8)(DI*1), Y2, Y2
 	VPADDD       Y2, Y1, Y1
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
-	VPADDD (R8)(BX*1), Y1, Y1
+	VPADDD (R8)(DI*1), Y1, Y1
 
 store:
-	MOVQ       DI, R8
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
 	MOVQ       mask+80(FP), R9
 	TESTQ      R9, R9
 	JZ         store_whole
 	VMOVUPS    (R9), Y2
 	VMASKMOVPS Y0, Y2, (R8)
-	VMASKMOVPS Y1, Y2, (R8)(BX*1)
+	VMASKMOVPS Y1, Y2, (R8)(DI*1)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, (R8)(BX*1)
+	VMOVUPS Y1, (R8)(DI*1)
 
 store_done:
-	IMUL3Q $0x02, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x02, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -302,20 +311,18 @@ store_done:
 // func gemmAVX2_2x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_2x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -323,22 +330,23 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
 	JZ         load_whole
-	VMOVUPS    (R10), Y3
-	VMOVUPS    (R9), Y0
-	VMASKMOVPS 32(R9), Y3, Y1
-	VMOVUPS    (R9)(BX*1), Y2
-	VMASKMOVPS 32(R9)(BX*1), Y3, Y3
+	VMOVUPS    (R9), Y3
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS 32(R8), Y3, Y1
+	VMOVUPS    (R8)(DI*1), Y2
+	VMASKMOVPS 32(R8)(DI*1), Y3, Y3
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	VMOVUPS (R9)(BX*1), Y2
-	VMOVUPS 32(R9)(BX*1), Y3
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+	VMOVUPS 32(R8)(DI*1), Y3
 
 load_done:
 	JMP started
@@ -350,25 +358,27 @@ zero:
 	VXORPS Y3, Y3, Y3
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y4
-	VMOVUPS      32(R9), Y5
-	VBROADCASTSS (R8), Y6
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
+	VBROADCASTSS (DI), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS (R8)(AX*1), Y6
+	VBROADCASTSS (DI)(AX*1), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VMOVD        R9, X4
 	VBROADCASTSS X4, Y4
@@ -384,42 +394,44 @@ along:
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   32(R8), Y4, Y4
 	VPADDD       Y4, Y1, Y1
-	VMOVUPS      (R8)(BX*1), Y4
+	VMOVUPS      (R8)(DI*1), Y4
 	VPADDD       Y4, Y2, Y2
 	VMOVUPS      (R9), Y4
-	VMASKMOVPS   32(R8)(BX*1), Y4, Y4
+	VMASKMOVPS   32(R8)(DI*1), Y4, Y4
 	VPADDD       Y4, Y3, Y3
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
 	VPADDD 32(R8), Y1, Y1
-	VPADDD (R8)(BX*1), Y2, Y2
-	VPADDD 32(R8)(BX*1), Y3, Y3
+	VPADDD (R8)(DI*1), Y2, Y2
+	VPADDD 32(R8)(DI*1), Y3, Y3
 
 store:
-	MOVQ       DI, R8
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
 	MOVQ       mask+80(FP), R9
 	TESTQ      R9, R9
 	JZ         store_whole
 	VMOVUPS    (R9), Y4
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y4, 32(R8)
-	VMOVUPS    Y2, (R8)(BX*1)
-	VMASKMOVPS Y3, Y4, 32(R8)(BX*1)
+	VMOVUPS    Y2, (R8)(DI*1)
+	VMASKMOVPS Y3, Y4, 32(R8)(DI*1)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
-	VMOVUPS Y2, (R8)(BX*1)
-	VMOVUPS Y3, 32(R8)(BX*1)
+	VMOVUPS Y2, (R8)(DI*1)
+	VMOVUPS Y3, 32(R8)(DI*1)
 
 store_done:
-	IMUL3Q $0x02, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x02, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -428,40 +440,39 @@ store_done:
 // func gemmAVX2_3x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
 	JZ         load_whole
-	VMOVUPS    (R10), Y2
-	VMASKMOVPS (R9), Y2, Y0
-	VMASKMOVPS (R9)(BX*1), Y2, Y1
-	VMASKMOVPS (R9)(BX*2), Y2, Y2
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS (R8), Y2, Y0
+	VMASKMOVPS (R8)(DI*1), Y2, Y1
+	VMASKMOVPS (R8)(DI*2), Y2, Y2
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
-	VMOVUPS (R9)(BX*1), Y1
-	VMOVUPS (R9)(BX*2), Y2
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(DI*1), Y1
+	VMOVUPS (R8)(DI*2), Y2
 
 load_done:
 	JMP started
@@ -472,24 +483,26 @@ zero:
 	VXORPS Y2, Y2, Y2
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y3
-	VBROADCASTSS (R8), Y4
+	VMOVUPS      (R8), Y3
+	VBROADCASTSS (DI), Y4
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS (R8)(AX*1), Y4
+	VBROADCASTSS (DI)(AX*1), Y4
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS (R8)(AX*2), Y4
+	VBROADCASTSS (DI)(AX*2), Y4
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VMOVD        R9, X3
 	VBROADCASTSS X3, Y3
@@ -503,39 +516,41 @@ along:
 	VMASKMOVPS   (R8), Y3, Y3
 	VPADDD       Y3, Y0, Y0
 	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (R8)(BX*1), Y3, Y3
+	VMASKMOVPS   (R8)(DI*1), Y3, Y3
 	VPADDD       Y3, Y1, Y1
 	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (R8)(BX*2), Y3, Y3
+	VMASKMOVPS   (R8)(DI*2), Y3, Y3
 	VPADDD       Y3, Y2, Y2
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
-	VPADDD (R8)(BX*1), Y1, Y1
-	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R8)(DI*1), Y1, Y1
+	VPADDD (R8)(DI*2), Y2, Y2
 
 store:
-	MOVQ       DI, R8
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
 	MOVQ       mask+80(FP), R9
 	TESTQ      R9, R9
 	JZ         store_whole
 	VMOVUPS    (R9), Y3
 	VMASKMOVPS Y0, Y3, (R8)
-	VMASKMOVPS Y1, Y3, (R8)(BX*1)
-	VMASKMOVPS Y2, Y3, (R8)(BX*2)
+	VMASKMOVPS Y1, Y3, (R8)(DI*1)
+	VMASKMOVPS Y2, Y3, (R8)(DI*2)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, (R8)(BX*1)
-	VMOVUPS Y2, (R8)(BX*2)
+	VMOVUPS Y1, (R8)(DI*1)
+	VMOVUPS Y2, (R8)(DI*2)
 
 store_done:
-	IMUL3Q $0x03, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x03, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x03, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -544,20 +559,18 @@ store_done:
 // func gemmAVX2_3x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_3x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VMOVD        R9, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -567,26 +580,27 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R9
-	MOVQ       mask+80(FP), R10
-	TESTQ      R10, R10
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
 	JZ         load_whole
-	VMOVUPS    (R10), Y5
-	VMOVUPS    (R9), Y0
-	VMASKMOVPS 32(R9), Y5, Y1
-	VMOVUPS    (R9)(BX*1), Y2
-	VMASKMOVPS 32(R9)(BX*1), Y5, Y3
-	VMOVUPS    (R9)(BX*2), Y4
-	VMASKMOVPS 32(R9)(BX*2), Y5, Y5
+	VMOVUPS    (R9), Y5
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS 32(R8), Y5, Y1
+	VMOVUPS    (R8)(DI*1), Y2
+	VMASKMOVPS 32(R8)(DI*1), Y5, Y3
+	VMOVUPS    (R8)(DI*2), Y4
+	VMASKMOVPS 32(R8)(DI*2), Y5, Y5
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	VMOVUPS (R9)(BX*1), Y2
-	VMOVUPS 32(R9)(BX*1), Y3
-	VMOVUPS (R9)(BX*2), Y4
-	VMOVUPS 32(R9)(BX*2), Y5
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+	VMOVUPS 32(R8)(DI*1), Y3
+	VMOVUPS (R8)(DI*2), Y4
+	VMOVUPS 32(R8)(DI*2), Y5
 
 load_done:
 	JMP started
@@ -600,28 +614,30 @@ zero:
 	VXORPS Y5, Y5, Y5
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Y6
-	VMOVUPS      32(R9), Y7
-	VBROADCASTSS (R8), Y8
+	VMOVUPS      (R8), Y6
+	VMOVUPS      32(R8), Y7
+	VBROADCASTSS (DI), Y8
 	VFMADD231PS  Y8, Y6, Y0
 	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS (R8)(AX*1), Y8
+	VBROADCASTSS (DI)(AX*1), Y8
 	VFMADD231PS  Y8, Y6, Y2
 	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS (R8)(AX*2), Y8
+	VBROADCASTSS (DI)(AX*2), Y8
 	VFMADD231PS  Y8, Y6, Y4
 	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VMOVD        R9, X6
 	VBROADCASTSS X6, Y6
@@ -639,53 +655,55 @@ along:
 	VMOVUPS      (R9), Y6
 	VMASKMOVPS   32(R8), Y6, Y6
 	VPADDD       Y6, Y1, Y1
-	VMOVUPS      (R8)(BX*1), Y6
+	VMOVUPS      (R8)(DI*1), Y6
 	VPADDD       Y6, Y2, Y2
 	VMOVUPS      (R9), Y6
-	VMASKMOVPS   32(R8)(BX*1), Y6, Y6
+	VMASKMOVPS   32(R8)(DI*1), Y6, Y6
 	VPADDD       Y6, Y3, Y3
-	VMOVUPS      (R8)(BX*2), Y6
+	VMOVUPS      (R8)(DI*2), Y6
 	VPADDD       Y6, Y4, Y4
 	VMOVUPS      (R9), Y6
-	VMASKMOVPS   32(R8)(BX*2), Y6, Y6
+	VMASKMOVPS   32(R8)(DI*2), Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
 	VPADDD 32(R8), Y1, Y1
-	VPADDD (R8)(BX*1), Y2, Y2
-	VPADDD 32(R8)(BX*1), Y3, Y3
-	VPADDD (R8)(BX*2), Y4, Y4
-	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R8)(DI*1), Y2, Y2
+	VPADDD 32(R8)(DI*1), Y3, Y3
+	VPADDD (R8)(DI*2), Y4, Y4
+	VPADDD 32(R8)(DI*2), Y5, Y5
 
 store:
-	MOVQ       DI, R8
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
 	MOVQ       mask+80(FP), R9
 	TESTQ      R9, R9
 	JZ         store_whole
 	VMOVUPS    (R9), Y6
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y6, 32(R8)
-	VMOVUPS    Y2, (R8)(BX*1)
-	VMASKMOVPS Y3, Y6, 32(R8)(BX*1)
-	VMOVUPS    Y4, (R8)(BX*2)
-	VMASKMOVPS Y5, Y6, 32(R8)(BX*2)
+	VMOVUPS    Y2, (R8)(DI*1)
+	VMASKMOVPS Y3, Y6, 32(R8)(DI*1)
+	VMOVUPS    Y4, (R8)(DI*2)
+	VMASKMOVPS Y5, Y6, 32(R8)(DI*2)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
-	VMOVUPS Y2, (R8)(BX*1)
-	VMOVUPS Y3, 32(R8)(BX*1)
-	VMOVUPS Y4, (R8)(BX*2)
-	VMOVUPS Y5, 32(R8)(BX*2)
+	VMOVUPS Y2, (R8)(DI*1)
+	VMOVUPS Y3, 32(R8)(DI*1)
+	VMOVUPS Y4, (R8)(DI*2)
+	VMOVUPS Y5, 32(R8)(DI*2)
 
 store_done:
-	IMUL3Q $0x03, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x03, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x03, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -694,22 +712,18 @@ store_done:
 // func gemmAVX2_4x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -717,24 +731,25 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y3
-	VMASKMOVPS (R10), Y3, Y0
-	VMASKMOVPS (R10)(BX*1), Y3, Y1
-	VMASKMOVPS (R10)(BX*2), Y3, Y2
-	VMASKMOVPS (R11), Y3, Y3
+	VMOVUPS    (R10), Y3
+	VMASKMOVPS (R8), Y3, Y0
+	VMASKMOVPS (R8)(DI*1), Y3, Y1
+	VMASKMOVPS (R8)(DI*2), Y3, Y2
+	VMASKMOVPS (R9), Y3, Y3
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS (R10)(BX*1), Y1
-	VMOVUPS (R10)(BX*2), Y2
-	VMOVUPS (R11), Y3
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(DI*1), Y1
+	VMOVUPS (R8)(DI*2), Y2
+	VMOVUPS (R9), Y3
 
 load_done:
 	JMP started
@@ -746,29 +761,33 @@ zero:
 	VXORPS Y3, Y3, Y3
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y4
-	VBROADCASTSS (R8), Y5
+	VMOVUPS      (R9), Y4
+	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS (R8)(AX*1), Y5
+	VBROADCASTSS (DI)(AX*1), Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS (R8)(AX*2), Y5
+	VBROADCASTSS (DI)(AX*2), Y5
 	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS (R9), Y5
+	VBROADCASTSS (R8), Y5
 	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X4
 	VBROADCASTSS X4, Y4
@@ -783,10 +802,10 @@ along:
 	VMASKMOVPS   (R8), Y4, Y4
 	VPADDD       Y4, Y0, Y0
 	VMOVUPS      (R10), Y4
-	VMASKMOVPS   (R8)(BX*1), Y4, Y4
+	VMASKMOVPS   (R8)(DI*1), Y4, Y4
 	VPADDD       Y4, Y1, Y1
 	VMOVUPS      (R10), Y4
-	VMASKMOVPS   (R8)(BX*2), Y4, Y4
+	VMASKMOVPS   (R8)(DI*2), Y4, Y4
 	VPADDD       Y4, Y2, Y2
 	VMOVUPS      (R10), Y4
 	VMASKMOVPS   (R9), Y4, Y4
@@ -795,35 +814,37 @@ along:
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
-	VPADDD (R8)(BX*1), Y1, Y1
-	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R8)(DI*1), Y1, Y1
+	VPADDD (R8)(DI*2), Y2, Y2
 	VPADDD (R9), Y3, Y3
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y4
 	VMASKMOVPS Y0, Y4, (R8)
-	VMASKMOVPS Y1, Y4, (R8)(BX*1)
-	VMASKMOVPS Y2, Y4, (R8)(BX*2)
+	VMASKMOVPS Y1, Y4, (R8)(DI*1)
+	VMASKMOVPS Y2, Y4, (R8)(DI*2)
 	VMASKMOVPS Y3, Y4, (R9)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, (R8)(BX*1)
-	VMOVUPS Y2, (R8)(BX*2)
+	VMOVUPS Y1, (R8)(DI*1)
+	VMOVUPS Y2, (R8)(DI*2)
 	VMOVUPS Y3, (R9)
 
 store_done:
-	IMUL3Q $0x04, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x04, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x04, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -832,22 +853,18 @@ store_done:
 // func gemmAVX2_4x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_4x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -859,32 +876,33 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y7
-	VMOVUPS    (R10), Y0
-	VMASKMOVPS 32(R10), Y7, Y1
-	VMOVUPS    (R10)(BX*1), Y2
-	VMASKMOVPS 32(R10)(BX*1), Y7, Y3
-	VMOVUPS    (R10)(BX*2), Y4
-	VMASKMOVPS 32(R10)(BX*2), Y7, Y5
-	VMOVUPS    (R11), Y6
-	VMASKMOVPS 32(R11), Y7, Y7
+	VMOVUPS    (R10), Y7
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS 32(R8), Y7, Y1
+	VMOVUPS    (R8)(DI*1), Y2
+	VMASKMOVPS 32(R8)(DI*1), Y7, Y3
+	VMOVUPS    (R8)(DI*2), Y4
+	VMASKMOVPS 32(R8)(DI*2), Y7, Y5
+	VMOVUPS    (R9), Y6
+	VMASKMOVPS 32(R9), Y7, Y7
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(BX*1), Y2
-	VMOVUPS 32(R10)(BX*1), Y3
-	VMOVUPS (R10)(BX*2), Y4
-	VMOVUPS 32(R10)(BX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+	VMOVUPS 32(R8)(DI*1), Y3
+	VMOVUPS (R8)(DI*2), Y4
+	VMOVUPS 32(R8)(DI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
 
 load_done:
 	JMP started
@@ -900,34 +918,38 @@ zero:
 	VXORPS Y7, Y7, Y7
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y8
-	VMOVUPS      32(R10), Y9
-	VBROADCASTSS (R8), Y10
+	VMOVUPS      (R9), Y8
+	VMOVUPS      32(R9), Y9
+	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (R8)(AX*1), Y10
+	VBROADCASTSS (DI)(AX*1), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (R8)(AX*2), Y10
+	VBROADCASTSS (DI)(AX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS (R9), Y10
+	VBROADCASTSS (R8), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X8
 	VBROADCASTSS X8, Y8
@@ -947,15 +969,15 @@ along:
 	VMOVUPS      (R10), Y8
 	VMASKMOVPS   32(R8), Y8, Y8
 	VPADDD       Y8, Y1, Y1
-	VMOVUPS      (R8)(BX*1), Y8
+	VMOVUPS      (R8)(DI*1), Y8
 	VPADDD       Y8, Y2, Y2
 	VMOVUPS      (R10), Y8
-	VMASKMOVPS   32(R8)(BX*1), Y8, Y8
+	VMASKMOVPS   32(R8)(DI*1), Y8, Y8
 	VPADDD       Y8, Y3, Y3
-	VMOVUPS      (R8)(BX*2), Y8
+	VMOVUPS      (R8)(DI*2), Y8
 	VPADDD       Y8, Y4, Y4
 	VMOVUPS      (R10), Y8
-	VMASKMOVPS   32(R8)(BX*2), Y8, Y8
+	VMASKMOVPS   32(R8)(DI*2), Y8, Y8
 	VPADDD       Y8, Y5, Y5
 	VMOVUPS      (R9), Y8
 	VPADDD       Y8, Y6, Y6
@@ -967,27 +989,28 @@ along:
 harvest_whole:
 	VPADDD (R8), Y0, Y0
 	VPADDD 32(R8), Y1, Y1
-	VPADDD (R8)(BX*1), Y2, Y2
-	VPADDD 32(R8)(BX*1), Y3, Y3
-	VPADDD (R8)(BX*2), Y4, Y4
-	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R8)(DI*1), Y2, Y2
+	VPADDD 32(R8)(DI*1), Y3, Y3
+	VPADDD (R8)(DI*2), Y4, Y4
+	VPADDD 32(R8)(DI*2), Y5, Y5
 	VPADDD (R9), Y6, Y6
 	VPADDD 32(R9), Y7, Y7
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y8
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y8, 32(R8)
-	VMOVUPS    Y2, (R8)(BX*1)
-	VMASKMOVPS Y3, Y8, 32(R8)(BX*1)
-	VMOVUPS    Y4, (R8)(BX*2)
-	VMASKMOVPS Y5, Y8, 32(R8)(BX*2)
+	VMOVUPS    Y2, (R8)(DI*1)
+	VMASKMOVPS Y3, Y8, 32(R8)(DI*1)
+	VMOVUPS    Y4, (R8)(DI*2)
+	VMASKMOVPS Y5, Y8, 32(R8)(DI*2)
 	VMOVUPS    Y6, (R9)
 	VMASKMOVPS Y7, Y8, 32(R9)
 	JMP        store_done
@@ -995,18 +1018,19 @@ store:
 store_whole:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
-	VMOVUPS Y2, (R8)(BX*1)
-	VMOVUPS Y3, 32(R8)(BX*1)
-	VMOVUPS Y4, (R8)(BX*2)
-	VMOVUPS Y5, 32(R8)(BX*2)
+	VMOVUPS Y2, (R8)(DI*1)
+	VMOVUPS Y3, 32(R8)(DI*1)
+	VMOVUPS Y4, (R8)(DI*2)
+	VMOVUPS Y5, 32(R8)(DI*2)
 	VMOVUPS Y6, (R9)
 	VMOVUPS Y7, 32(R9)
 
 store_done:
-	IMUL3Q $0x04, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x04, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x04, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1015,22 +1039,18 @@ store_done:
 // func gemmAVX2_5x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -1039,26 +1059,27 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y4
-	VMASKMOVPS (R10), Y4, Y0
-	VMASKMOVPS (R10)(BX*1), Y4, Y1
-	VMASKMOVPS (R10)(BX*2), Y4, Y2
-	VMASKMOVPS (R11), Y4, Y3
-	VMASKMOVPS (R11)(BX*1), Y4, Y4
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS (R8), Y4, Y0
+	VMASKMOVPS (R8)(DI*1), Y4, Y1
+	VMASKMOVPS (R8)(DI*2), Y4, Y2
+	VMASKMOVPS (R9), Y4, Y3
+	VMASKMOVPS (R9)(DI*1), Y4, Y4
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS (R10)(BX*1), Y1
-	VMOVUPS (R10)(BX*2), Y2
-	VMOVUPS (R11), Y3
-	VMOVUPS (R11)(BX*1), Y4
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(DI*1), Y1
+	VMOVUPS (R8)(DI*2), Y2
+	VMOVUPS (R9), Y3
+	VMOVUPS (R9)(DI*1), Y4
 
 load_done:
 	JMP started
@@ -1071,31 +1092,35 @@ zero:
 	VXORPS Y4, Y4, Y4
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y5
-	VBROADCASTSS (R8), Y6
+	VMOVUPS      (R9), Y5
+	VBROADCASTSS (DI), Y6
 	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS (R8)(AX*1), Y6
+	VBROADCASTSS (DI)(AX*1), Y6
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS (R8)(AX*2), Y6
+	VBROADCASTSS (DI)(AX*2), Y6
 	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS (R9), Y6
+	VBROADCASTSS (R8), Y6
 	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS (R9)(AX*1), Y6
+	VBROADCASTSS (R8)(AX*1), Y6
 	VFMADD231PS  Y6, Y5, Y4
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X5
 	VBROADCASTSS X5, Y5
@@ -1111,53 +1136,55 @@ along:
 	VMASKMOVPS   (R8), Y5, Y5
 	VPADDD       Y5, Y0, Y0
 	VMOVUPS      (R10), Y5
-	VMASKMOVPS   (R8)(BX*1), Y5, Y5
+	VMASKMOVPS   (R8)(DI*1), Y5, Y5
 	VPADDD       Y5, Y1, Y1
 	VMOVUPS      (R10), Y5
-	VMASKMOVPS   (R8)(BX*2), Y5, Y5
+	VMASKMOVPS   (R8)(DI*2), Y5, Y5
 	VPADDD       Y5, Y2, Y2
 	VMOVUPS      (R10), Y5
 	VMASKMOVPS   (R9), Y5, Y5
 	VPADDD       Y5, Y3, Y3
 	VMOVUPS      (R10), Y5
-	VMASKMOVPS   (R9)(BX*1), Y5, Y5
+	VMASKMOVPS   (R9)(DI*1), Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
-	VPADDD (R8)(BX*1), Y1, Y1
-	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R8)(DI*1), Y1, Y1
+	VPADDD (R8)(DI*2), Y2, Y2
 	VPADDD (R9), Y3, Y3
-	VPADDD (R9)(BX*1), Y4, Y4
+	VPADDD (R9)(DI*1), Y4, Y4
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y5
 	VMASKMOVPS Y0, Y5, (R8)
-	VMASKMOVPS Y1, Y5, (R8)(BX*1)
-	VMASKMOVPS Y2, Y5, (R8)(BX*2)
+	VMASKMOVPS Y1, Y5, (R8)(DI*1)
+	VMASKMOVPS Y2, Y5, (R8)(DI*2)
 	VMASKMOVPS Y3, Y5, (R9)
-	VMASKMOVPS Y4, Y5, (R9)(BX*1)
+	VMASKMOVPS Y4, Y5, (R9)(DI*1)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, (R8)(BX*1)
-	VMOVUPS Y2, (R8)(BX*2)
+	VMOVUPS Y1, (R8)(DI*1)
+	VMOVUPS Y2, (R8)(DI*2)
 	VMOVUPS Y3, (R9)
-	VMOVUPS Y4, (R9)(BX*1)
+	VMOVUPS Y4, (R9)(DI*1)
 
 store_done:
-	IMUL3Q $0x05, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x05, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x05, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1166,22 +1193,18 @@ store_done:
 // func gemmAVX2_5x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_5x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -1195,36 +1218,37 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y9
-	VMOVUPS    (R10), Y0
-	VMASKMOVPS 32(R10), Y9, Y1
-	VMOVUPS    (R10)(BX*1), Y2
-	VMASKMOVPS 32(R10)(BX*1), Y9, Y3
-	VMOVUPS    (R10)(BX*2), Y4
-	VMASKMOVPS 32(R10)(BX*2), Y9, Y5
-	VMOVUPS    (R11), Y6
-	VMASKMOVPS 32(R11), Y9, Y7
-	VMOVUPS    (R11)(BX*1), Y8
-	VMASKMOVPS 32(R11)(BX*1), Y9, Y9
+	VMOVUPS    (R10), Y9
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS 32(R8), Y9, Y1
+	VMOVUPS    (R8)(DI*1), Y2
+	VMASKMOVPS 32(R8)(DI*1), Y9, Y3
+	VMOVUPS    (R8)(DI*2), Y4
+	VMASKMOVPS 32(R8)(DI*2), Y9, Y5
+	VMOVUPS    (R9), Y6
+	VMASKMOVPS 32(R9), Y9, Y7
+	VMOVUPS    (R9)(DI*1), Y8
+	VMASKMOVPS 32(R9)(DI*1), Y9, Y9
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(BX*1), Y2
-	VMOVUPS 32(R10)(BX*1), Y3
-	VMOVUPS (R10)(BX*2), Y4
-	VMOVUPS 32(R10)(BX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
-	VMOVUPS (R11)(BX*1), Y8
-	VMOVUPS 32(R11)(BX*1), Y9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+	VMOVUPS 32(R8)(DI*1), Y3
+	VMOVUPS (R8)(DI*2), Y4
+	VMOVUPS 32(R8)(DI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
+	VMOVUPS (R9)(DI*1), Y8
+	VMOVUPS 32(R9)(DI*1), Y9
 
 load_done:
 	JMP started
@@ -1242,37 +1266,41 @@ zero:
 	VXORPS Y9, Y9, Y9
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y10
-	VMOVUPS      32(R10), Y11
-	VBROADCASTSS (R8), Y12
+	VMOVUPS      (R9), Y10
+	VMOVUPS      32(R9), Y11
+	VBROADCASTSS (DI), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS (R8)(AX*1), Y12
+	VBROADCASTSS (DI)(AX*1), Y12
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS (R8)(AX*2), Y12
+	VBROADCASTSS (DI)(AX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (R9), Y12
+	VBROADCASTSS (R8), Y12
 	VFMADD231PS  Y12, Y10, Y6
 	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS (R9)(AX*1), Y12
+	VBROADCASTSS (R8)(AX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X10
 	VBROADCASTSS X10, Y10
@@ -1294,77 +1322,79 @@ along:
 	VMOVUPS      (R10), Y10
 	VMASKMOVPS   32(R8), Y10, Y10
 	VPADDD       Y10, Y1, Y1
-	VMOVUPS      (R8)(BX*1), Y10
+	VMOVUPS      (R8)(DI*1), Y10
 	VPADDD       Y10, Y2, Y2
 	VMOVUPS      (R10), Y10
-	VMASKMOVPS   32(R8)(BX*1), Y10, Y10
+	VMASKMOVPS   32(R8)(DI*1), Y10, Y10
 	VPADDD       Y10, Y3, Y3
-	VMOVUPS      (R8)(BX*2), Y10
+	VMOVUPS      (R8)(DI*2), Y10
 	VPADDD       Y10, Y4, Y4
 	VMOVUPS      (R10), Y10
-	VMASKMOVPS   32(R8)(BX*2), Y10, Y10
+	VMASKMOVPS   32(R8)(DI*2), Y10, Y10
 	VPADDD       Y10, Y5, Y5
 	VMOVUPS      (R9), Y10
 	VPADDD       Y10, Y6, Y6
 	VMOVUPS      (R10), Y10
 	VMASKMOVPS   32(R9), Y10, Y10
 	VPADDD       Y10, Y7, Y7
-	VMOVUPS      (R9)(BX*1), Y10
+	VMOVUPS      (R9)(DI*1), Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVUPS      (R10), Y10
-	VMASKMOVPS   32(R9)(BX*1), Y10, Y10
+	VMASKMOVPS   32(R9)(DI*1), Y10, Y10
 	VPADDD       Y10, Y9, Y9
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
 	VPADDD 32(R8), Y1, Y1
-	VPADDD (R8)(BX*1), Y2, Y2
-	VPADDD 32(R8)(BX*1), Y3, Y3
-	VPADDD (R8)(BX*2), Y4, Y4
-	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R8)(DI*1), Y2, Y2
+	VPADDD 32(R8)(DI*1), Y3, Y3
+	VPADDD (R8)(DI*2), Y4, Y4
+	VPADDD 32(R8)(DI*2), Y5, Y5
 	VPADDD (R9), Y6, Y6
 	VPADDD 32(R9), Y7, Y7
-	VPADDD (R9)(BX*1), Y8, Y8
-	VPADDD 32(R9)(BX*1), Y9, Y9
+	VPADDD (R9)(DI*1), Y8, Y8
+	VPADDD 32(R9)(DI*1), Y9, Y9
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y10
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y10, 32(R8)
-	VMOVUPS    Y2, (R8)(BX*1)
-	VMASKMOVPS Y3, Y10, 32(R8)(BX*1)
-	VMOVUPS    Y4, (R8)(BX*2)
-	VMASKMOVPS Y5, Y10, 32(R8)(BX*2)
+	VMOVUPS    Y2, (R8)(DI*1)
+	VMASKMOVPS Y3, Y10, 32(R8)(DI*1)
+	VMOVUPS    Y4, (R8)(DI*2)
+	VMASKMOVPS Y5, Y10, 32(R8)(DI*2)
 	VMOVUPS    Y6, (R9)
 	VMASKMOVPS Y7, Y10, 32(R9)
-	VMOVUPS    Y8, (R9)(BX*1)
-	VMASKMOVPS Y9, Y10, 32(R9)(BX*1)
+	VMOVUPS    Y8, (R9)(DI*1)
+	VMASKMOVPS Y9, Y10, 32(R9)(DI*1)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
-	VMOVUPS Y2, (R8)(BX*1)
-	VMOVUPS Y3, 32(R8)(BX*1)
-	VMOVUPS Y4, (R8)(BX*2)
-	VMOVUPS Y5, 32(R8)(BX*2)
+	VMOVUPS Y2, (R8)(DI*1)
+	VMOVUPS Y3, 32(R8)(DI*1)
+	VMOVUPS Y4, (R8)(DI*2)
+	VMOVUPS Y5, 32(R8)(DI*2)
 	VMOVUPS Y6, (R9)
 	VMOVUPS Y7, 32(R9)
-	VMOVUPS Y8, (R9)(BX*1)
-	VMOVUPS Y9, 32(R9)(BX*1)
+	VMOVUPS Y8, (R9)(DI*1)
+	VMOVUPS Y9, 32(R9)(DI*1)
 
 store_done:
-	IMUL3Q $0x05, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x05, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x05, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1373,22 +1403,18 @@ store_done:
 // func gemmAVX2_6x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -1398,28 +1424,29 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y5
-	VMASKMOVPS (R10), Y5, Y0
-	VMASKMOVPS (R10)(BX*1), Y5, Y1
-	VMASKMOVPS (R10)(BX*2), Y5, Y2
-	VMASKMOVPS (R11), Y5, Y3
-	VMASKMOVPS (R11)(BX*1), Y5, Y4
-	VMASKMOVPS (R11)(BX*2), Y5, Y5
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS (R8), Y5, Y0
+	VMASKMOVPS (R8)(DI*1), Y5, Y1
+	VMASKMOVPS (R8)(DI*2), Y5, Y2
+	VMASKMOVPS (R9), Y5, Y3
+	VMASKMOVPS (R9)(DI*1), Y5, Y4
+	VMASKMOVPS (R9)(DI*2), Y5, Y5
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS (R10)(BX*1), Y1
-	VMOVUPS (R10)(BX*2), Y2
-	VMOVUPS (R11), Y3
-	VMOVUPS (R11)(BX*1), Y4
-	VMOVUPS (R11)(BX*2), Y5
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(DI*1), Y1
+	VMOVUPS (R8)(DI*2), Y2
+	VMOVUPS (R9), Y3
+	VMOVUPS (R9)(DI*1), Y4
+	VMOVUPS (R9)(DI*2), Y5
 
 load_done:
 	JMP started
@@ -1433,33 +1460,37 @@ zero:
 	VXORPS Y5, Y5, Y5
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y6
-	VBROADCASTSS (R8), Y7
+	VMOVUPS      (R9), Y6
+	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS (R8)(AX*1), Y7
+	VBROADCASTSS (DI)(AX*1), Y7
 	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS (R8)(AX*2), Y7
+	VBROADCASTSS (DI)(AX*2), Y7
 	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS (R9), Y7
+	VBROADCASTSS (R8), Y7
 	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS (R9)(AX*1), Y7
+	VBROADCASTSS (R8)(AX*1), Y7
 	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS (R9)(AX*2), Y7
+	VBROADCASTSS (R8)(AX*2), Y7
 	VFMADD231PS  Y7, Y6, Y5
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X6
 	VBROADCASTSS X6, Y6
@@ -1476,59 +1507,61 @@ along:
 	VMASKMOVPS   (R8), Y6, Y6
 	VPADDD       Y6, Y0, Y0
 	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (R8)(BX*1), Y6, Y6
+	VMASKMOVPS   (R8)(DI*1), Y6, Y6
 	VPADDD       Y6, Y1, Y1
 	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (R8)(BX*2), Y6, Y6
+	VMASKMOVPS   (R8)(DI*2), Y6, Y6
 	VPADDD       Y6, Y2, Y2
 	VMOVUPS      (R10), Y6
 	VMASKMOVPS   (R9), Y6, Y6
 	VPADDD       Y6, Y3, Y3
 	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (R9)(BX*1), Y6, Y6
+	VMASKMOVPS   (R9)(DI*1), Y6, Y6
 	VPADDD       Y6, Y4, Y4
 	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (R9)(BX*2), Y6, Y6
+	VMASKMOVPS   (R9)(DI*2), Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
-	VPADDD (R8)(BX*1), Y1, Y1
-	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R8)(DI*1), Y1, Y1
+	VPADDD (R8)(DI*2), Y2, Y2
 	VPADDD (R9), Y3, Y3
-	VPADDD (R9)(BX*1), Y4, Y4
-	VPADDD (R9)(BX*2), Y5, Y5
+	VPADDD (R9)(DI*1), Y4, Y4
+	VPADDD (R9)(DI*2), Y5, Y5
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y6
 	VMASKMOVPS Y0, Y6, (R8)
-	VMASKMOVPS Y1, Y6, (R8)(BX*1)
-	VMASKMOVPS Y2, Y6, (R8)(BX*2)
+	VMASKMOVPS Y1, Y6, (R8)(DI*1)
+	VMASKMOVPS Y2, Y6, (R8)(DI*2)
 	VMASKMOVPS Y3, Y6, (R9)
-	VMASKMOVPS Y4, Y6, (R9)(BX*1)
-	VMASKMOVPS Y5, Y6, (R9)(BX*2)
+	VMASKMOVPS Y4, Y6, (R9)(DI*1)
+	VMASKMOVPS Y5, Y6, (R9)(DI*2)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, (R8)(BX*1)
-	VMOVUPS Y2, (R8)(BX*2)
+	VMOVUPS Y1, (R8)(DI*1)
+	VMOVUPS Y2, (R8)(DI*2)
 	VMOVUPS Y3, (R9)
-	VMOVUPS Y4, (R9)(BX*1)
-	VMOVUPS Y5, (R9)(BX*2)
+	VMOVUPS Y4, (R9)(DI*1)
+	VMOVUPS Y5, (R9)(DI*2)
 
 store_done:
-	IMUL3Q $0x06, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x06, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x06, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1537,22 +1570,18 @@ store_done:
 // func gemmAVX2_6x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_6x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VMOVD        R10, X0
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X0
 	VBROADCASTSS X0, Y0
 	VMOVUPS      Y0, Y1
 	VMOVUPS      Y0, Y2
@@ -1568,40 +1597,41 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ       DI, R10
-	LEAQ       (R10)(BX*2), R11
-	ADDQ       BX, R11
-	MOVQ       mask+80(FP), R12
-	TESTQ      R12, R12
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
 	JZ         load_whole
-	VMOVUPS    (R12), Y11
-	VMOVUPS    (R10), Y0
-	VMASKMOVPS 32(R10), Y11, Y1
-	VMOVUPS    (R10)(BX*1), Y2
-	VMASKMOVPS 32(R10)(BX*1), Y11, Y3
-	VMOVUPS    (R10)(BX*2), Y4
-	VMASKMOVPS 32(R10)(BX*2), Y11, Y5
-	VMOVUPS    (R11), Y6
-	VMASKMOVPS 32(R11), Y11, Y7
-	VMOVUPS    (R11)(BX*1), Y8
-	VMASKMOVPS 32(R11)(BX*1), Y11, Y9
-	VMOVUPS    (R11)(BX*2), Y10
-	VMASKMOVPS 32(R11)(BX*2), Y11, Y11
+	VMOVUPS    (R10), Y11
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS 32(R8), Y11, Y1
+	VMOVUPS    (R8)(DI*1), Y2
+	VMASKMOVPS 32(R8)(DI*1), Y11, Y3
+	VMOVUPS    (R8)(DI*2), Y4
+	VMASKMOVPS 32(R8)(DI*2), Y11, Y5
+	VMOVUPS    (R9), Y6
+	VMASKMOVPS 32(R9), Y11, Y7
+	VMOVUPS    (R9)(DI*1), Y8
+	VMASKMOVPS 32(R9)(DI*1), Y11, Y9
+	VMOVUPS    (R9)(DI*2), Y10
+	VMASKMOVPS 32(R9)(DI*2), Y11, Y11
 	JMP        load_done
 
 load_whole:
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(BX*1), Y2
-	VMOVUPS 32(R10)(BX*1), Y3
-	VMOVUPS (R10)(BX*2), Y4
-	VMOVUPS 32(R10)(BX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
-	VMOVUPS (R11)(BX*1), Y8
-	VMOVUPS 32(R11)(BX*1), Y9
-	VMOVUPS (R11)(BX*2), Y10
-	VMOVUPS 32(R11)(BX*2), Y11
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+	VMOVUPS 32(R8)(DI*1), Y3
+	VMOVUPS (R8)(DI*2), Y4
+	VMOVUPS 32(R8)(DI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
+	VMOVUPS (R9)(DI*1), Y8
+	VMOVUPS 32(R9)(DI*1), Y9
+	VMOVUPS (R9)(DI*2), Y10
+	VMOVUPS 32(R9)(DI*2), Y11
 
 load_done:
 	JMP started
@@ -1621,40 +1651,44 @@ zero:
 	VXORPS Y11, Y11, Y11
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
-	VBROADCASTSS (R8), Y14
+	VMOVUPS      (R9), Y12
+	VMOVUPS      32(R9), Y13
+	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS (R8)(AX*1), Y14
+	VBROADCASTSS (DI)(AX*1), Y14
 	VFMADD231PS  Y14, Y12, Y2
 	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS (R8)(AX*2), Y14
+	VBROADCASTSS (DI)(AX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS (R9), Y14
+	VBROADCASTSS (R8), Y14
 	VFMADD231PS  Y14, Y12, Y6
 	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS (R9)(AX*1), Y14
+	VBROADCASTSS (R8)(AX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS (R9)(AX*2), Y14
+	VBROADCASTSS (R8)(AX*2), Y14
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VMOVD        R10, X12
 	VBROADCASTSS X12, Y12
@@ -1678,88 +1712,90 @@ along:
 	VMOVUPS      (R10), Y12
 	VMASKMOVPS   32(R8), Y12, Y12
 	VPADDD       Y12, Y1, Y1
-	VMOVUPS      (R8)(BX*1), Y12
+	VMOVUPS      (R8)(DI*1), Y12
 	VPADDD       Y12, Y2, Y2
 	VMOVUPS      (R10), Y12
-	VMASKMOVPS   32(R8)(BX*1), Y12, Y12
+	VMASKMOVPS   32(R8)(DI*1), Y12, Y12
 	VPADDD       Y12, Y3, Y3
-	VMOVUPS      (R8)(BX*2), Y12
+	VMOVUPS      (R8)(DI*2), Y12
 	VPADDD       Y12, Y4, Y4
 	VMOVUPS      (R10), Y12
-	VMASKMOVPS   32(R8)(BX*2), Y12, Y12
+	VMASKMOVPS   32(R8)(DI*2), Y12, Y12
 	VPADDD       Y12, Y5, Y5
 	VMOVUPS      (R9), Y12
 	VPADDD       Y12, Y6, Y6
 	VMOVUPS      (R10), Y12
 	VMASKMOVPS   32(R9), Y12, Y12
 	VPADDD       Y12, Y7, Y7
-	VMOVUPS      (R9)(BX*1), Y12
+	VMOVUPS      (R9)(DI*1), Y12
 	VPADDD       Y12, Y8, Y8
 	VMOVUPS      (R10), Y12
-	VMASKMOVPS   32(R9)(BX*1), Y12, Y12
+	VMASKMOVPS   32(R9)(DI*1), Y12, Y12
 	VPADDD       Y12, Y9, Y9
-	VMOVUPS      (R9)(BX*2), Y12
+	VMOVUPS      (R9)(DI*2), Y12
 	VPADDD       Y12, Y10, Y10
 	VMOVUPS      (R10), Y12
-	VMASKMOVPS   32(R9)(BX*2), Y12, Y12
+	VMASKMOVPS   32(R9)(DI*2), Y12, Y12
 	VPADDD       Y12, Y11, Y11
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Y0, Y0
 	VPADDD 32(R8), Y1, Y1
-	VPADDD (R8)(BX*1), Y2, Y2
-	VPADDD 32(R8)(BX*1), Y3, Y3
-	VPADDD (R8)(BX*2), Y4, Y4
-	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R8)(DI*1), Y2, Y2
+	VPADDD 32(R8)(DI*1), Y3, Y3
+	VPADDD (R8)(DI*2), Y4, Y4
+	VPADDD 32(R8)(DI*2), Y5, Y5
 	VPADDD (R9), Y6, Y6
 	VPADDD 32(R9), Y7, Y7
-	VPADDD (R9)(BX*1), Y8, Y8
-	VPADDD 32(R9)(BX*1), Y9, Y9
-	VPADDD (R9)(BX*2), Y10, Y10
-	VPADDD 32(R9)(BX*2), Y11, Y11
+	VPADDD (R9)(DI*1), Y8, Y8
+	VPADDD 32(R9)(DI*1), Y9, Y9
+	VPADDD (R9)(DI*2), Y10, Y10
+	VPADDD 32(R9)(DI*2), Y11, Y11
 
 store:
-	MOVQ       DI, R8
-	LEAQ       (R8)(BX*2), R9
-	ADDQ       BX, R9
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	LEAQ       (R8)(DI*2), R9
+	ADDQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
 	JZ         store_whole
 	VMOVUPS    (R10), Y12
 	VMOVUPS    Y0, (R8)
 	VMASKMOVPS Y1, Y12, 32(R8)
-	VMOVUPS    Y2, (R8)(BX*1)
-	VMASKMOVPS Y3, Y12, 32(R8)(BX*1)
-	VMOVUPS    Y4, (R8)(BX*2)
-	VMASKMOVPS Y5, Y12, 32(R8)(BX*2)
+	VMOVUPS    Y2, (R8)(DI*1)
+	VMASKMOVPS Y3, Y12, 32(R8)(DI*1)
+	VMOVUPS    Y4, (R8)(DI*2)
+	VMASKMOVPS Y5, Y12, 32(R8)(DI*2)
 	VMOVUPS    Y6, (R9)
 	VMASKMOVPS Y7, Y12, 32(R9)
-	VMOVUPS    Y8, (R9)(BX*1)
-	VMASKMOVPS Y9, Y12, 32(R9)(BX*1)
-	VMOVUPS    Y10, (R9)(BX*2)
-	VMASKMOVPS Y11, Y12, 32(R9)(BX*2)
+	VMOVUPS    Y8, (R9)(DI*1)
+	VMASKMOVPS Y9, Y12, 32(R9)(DI*1)
+	VMOVUPS    Y10, (R9)(DI*2)
+	VMASKMOVPS Y11, Y12, 32(R9)(DI*2)
 	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
 	VMOVUPS Y1, 32(R8)
-	VMOVUPS Y2, (R8)(BX*1)
-	VMOVUPS Y3, 32(R8)(BX*1)
-	VMOVUPS Y4, (R8)(BX*2)
-	VMOVUPS Y5, 32(R8)(BX*2)
+	VMOVUPS Y2, (R8)(DI*1)
+	VMOVUPS Y3, 32(R8)(DI*1)
+	VMOVUPS Y4, (R8)(DI*2)
+	VMOVUPS Y5, 32(R8)(DI*2)
 	VMOVUPS Y6, (R9)
 	VMOVUPS Y7, 32(R9)
-	VMOVUPS Y8, (R9)(BX*1)
-	VMOVUPS Y9, 32(R9)(BX*1)
-	VMOVUPS Y10, (R9)(BX*2)
-	VMOVUPS Y11, 32(R9)(BX*2)
+	VMOVUPS Y8, (R9)(DI*1)
+	VMOVUPS Y9, 32(R9)(DI*1)
+	VMOVUPS Y10, (R9)(DI*2)
+	VMOVUPS Y11, 32(R9)(DI*2)
 
 store_done:
-	IMUL3Q $0x06, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x06, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x06, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1768,34 +1804,33 @@ store_done:
 // func gemmAVX512_1x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R8), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R9), K1, Z0
+	VMOVUPS.Z (DI), K1, Z0
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
+	VMOVUPS (DI), Z0
 
 load_done:
 	JMP started
@@ -1804,53 +1839,57 @@ zero:
 	VPXORD Z0, Z0, Z0
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS          (R9), Z1
-	PREFETCHT0       1024(R9)
-	VFMADD231PS.BCST (R8), Z1, Z0
-	ADDQ             CX, R8
-	ADDQ             DX, R9
-	DECQ             R10
+	VMOVUPS          (R8), Z1
+	PREFETCHT0       1024(R8)
+	VFMADD231PS.BCST (DI), Z1, Z0
+	ADDQ             CX, DI
+	ADDQ             DX, R8
+	DECQ             R9
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
-	MOVQ             add+72(FP), R9
-	VPBROADCASTD     R9, Z1
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, DI
+	MOVQ             add+72(FP), R8
+	VPBROADCASTD     R8, Z1
 	VPSUBD           Z1, Z0, Z0
-	MOVQ             mask+80(FP), R9
-	TESTQ            R9, R9
+	MOVQ             mask+80(FP), R8
+	TESTQ            R8, R8
 	JZ               harvest_whole
-	VMOVDQU32        (R9), Z1
+	VMOVDQU32        (R8), Z1
 	VPMOVD2M         Z1, K1
-	VMOVUPS.Z        (R8), K1, Z1
+	VMOVUPS.Z        (DI), K1, Z1
 	VPADDD           Z1, Z0, Z0
 	JMP              store
 
 harvest_whole:
-	VPADDD (R8), Z0, Z0
+	VPADDD (DI), Z0, Z0
 
 store:
-	MOVQ      DI, R8
-	MOVQ      mask+80(FP), R9
-	TESTQ     R9, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
 	JZ        store_whole
-	VMOVDQU32 (R9), Z1
+	VMOVDQU32 (R8), Z1
 	VPMOVD2M  Z1, K1
-	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z0, K1, (DI)
 	JMP       store_done
 
 store_whole:
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (DI)
 
 store_done:
-	IMUL3Q $0x01, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x01, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1859,37 +1898,36 @@ store_done:
 // func gemmAVX512_1x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_1x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R8), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R9), Z0
-	VMOVUPS.Z 64(R9), K1, Z1
+	VMOVUPS   (DI), Z0
+	VMOVUPS.Z 64(DI), K1, Z1
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
 
 load_done:
 	JMP started
@@ -1899,63 +1937,67 @@ zero:
 	VPXORD Z1, Z1, Z1
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Z2
-	VMOVUPS      64(R9), Z3
-	PREFETCHT0   1024(R9)
-	PREFETCHT0   1088(R9)
-	VBROADCASTSS (R8), Z4
+	VMOVUPS      (R8), Z2
+	VMOVUPS      64(R8), Z3
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   1088(R8)
+	VBROADCASTSS (DI), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z2
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z2
 	VPSUBD       Z2, Z0, Z0
 	VPSUBD       Z2, Z1, Z1
-	MOVQ         mask+80(FP), R9
-	TESTQ        R9, R9
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
 	JZ           harvest_whole
-	VMOVDQU32    (R9), Z2
+	VMOVDQU32    (R8), Z2
 	VPMOVD2M     Z2, K1
-	VMOVUPS      (R8), Z2
+	VMOVUPS      (DI), Z2
 	VPADDD       Z2, Z0, Z0
-	VMOVUPS.Z    64(R8), K1, Z2
+	VMOVUPS.Z    64(DI), K1, Z2
 	VPADDD       Z2, Z1, Z1
 	JMP          store
 
 harvest_whole:
-	VPADDD (R8), Z0, Z0
-	VPADDD 64(R8), Z1, Z1
+	VPADDD (DI), Z0, Z0
+	VPADDD 64(DI), Z1, Z1
 
 store:
-	MOVQ      DI, R8
-	MOVQ      mask+80(FP), R9
-	TESTQ     R9, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
 	JZ        store_whole
-	VMOVDQU32 (R9), Z2
+	VMOVDQU32 (R8), Z2
 	VPMOVD2M  Z2, K1
-	VMOVUPS   Z0, (R8)
-	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z0, (DI)
+	VMOVUPS   Z1, K1, 64(DI)
 	JMP       store_done
 
 store_whole:
-	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, 64(R8)
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
 
 store_done:
-	IMUL3Q $0x01, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x01, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -1964,37 +2006,36 @@ store_done:
 // func gemmAVX512_2x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_2x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R9), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R9), K1, Z0
-	VMOVUPS.Z (R9)(BX*1), K1, Z1
+	VMOVUPS.Z (R8), K1, Z0
+	VMOVUPS.Z (R8)(DI*1), K1, Z1
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
-	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(DI*1), Z1
 
 load_done:
 	JMP started
@@ -2004,21 +2045,23 @@ zero:
 	VPXORD Z1, Z1, Z1
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS          (R9), Z2
-	PREFETCHT0       1024(R9)
-	VFMADD231PS.BCST (R8), Z2, Z0
-	VFMADD231PS.BCST (R8)(AX*1), Z2, Z1
-	ADDQ             CX, R8
-	ADDQ             DX, R9
-	DECQ             R10
+	VMOVUPS          (R8), Z2
+	PREFETCHT0       1024(R8)
+	VFMADD231PS.BCST (DI), Z2, Z0
+	VFMADD231PS.BCST (DI)(AX*1), Z2, Z1
+	ADDQ             CX, DI
+	ADDQ             DX, R8
+	DECQ             R9
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
 	MOVQ             add+72(FP), R9
 	VPBROADCASTD     R9, Z2
 	VPSUBD           Z2, Z0, Z0
@@ -2030,34 +2073,36 @@ along:
 	VPMOVD2M         Z2, K1
 	VMOVUPS.Z        (R8), K1, Z2
 	VPADDD           Z2, Z0, Z0
-	VMOVUPS.Z        (R8)(BX*1), K1, Z2
+	VMOVUPS.Z        (R8)(DI*1), K1, Z2
 	VPADDD           Z2, Z1, Z1
 	JMP              store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
-	VPADDD (R8)(BX*1), Z1, Z1
+	VPADDD (R8)(DI*1), Z1, Z1
 
 store:
-	MOVQ      DI, R8
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
 	MOVQ      mask+80(FP), R9
 	TESTQ     R9, R9
 	JZ        store_whole
 	VMOVDQU32 (R9), Z2
 	VPMOVD2M  Z2, K1
 	VMOVUPS   Z0, K1, (R8)
-	VMOVUPS   Z1, K1, (R8)(BX*1)
+	VMOVUPS   Z1, K1, (R8)(DI*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, (R8)(BX*1)
+	VMOVUPS Z1, (R8)(DI*1)
 
 store_done:
-	IMUL3Q $0x02, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x02, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2066,43 +2111,42 @@ store_done:
 // func gemmAVX512_2x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_2x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R9), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R9), Z0
-	VMOVUPS.Z 64(R9), K1, Z1
-	VMOVUPS   (R9)(BX*1), Z2
-	VMOVUPS.Z 64(R9)(BX*1), K1, Z3
+	VMOVUPS   (R8), Z0
+	VMOVUPS.Z 64(R8), K1, Z1
+	VMOVUPS   (R8)(DI*1), Z2
+	VMOVUPS.Z 64(R8)(DI*1), K1, Z3
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	VMOVUPS (R9)(BX*1), Z2
-	VMOVUPS 64(R9)(BX*1), Z3
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+	VMOVUPS 64(R8)(DI*1), Z3
 
 load_done:
 	JMP started
@@ -2114,27 +2158,29 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Z4
-	VMOVUPS      64(R9), Z5
-	PREFETCHT0   1024(R9)
-	PREFETCHT0   1088(R9)
-	VBROADCASTSS (R8), Z6
+	VMOVUPS      (R8), Z4
+	VMOVUPS      64(R8), Z5
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   1088(R8)
+	VBROADCASTSS (DI), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS (R8)(AX*1), Z6
+	VBROADCASTSS (DI)(AX*1), Z6
 	VFMADD231PS  Z6, Z4, Z2
 	VFMADD231PS  Z6, Z5, Z3
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VPBROADCASTD R9, Z4
 	VPSUBD       Z4, Z0, Z0
@@ -2150,20 +2196,21 @@ along:
 	VPADDD       Z4, Z0, Z0
 	VMOVUPS.Z    64(R8), K1, Z4
 	VPADDD       Z4, Z1, Z1
-	VMOVUPS      (R8)(BX*1), Z4
+	VMOVUPS      (R8)(DI*1), Z4
 	VPADDD       Z4, Z2, Z2
-	VMOVUPS.Z    64(R8)(BX*1), K1, Z4
+	VMOVUPS.Z    64(R8)(DI*1), K1, Z4
 	VPADDD       Z4, Z3, Z3
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
 	VPADDD 64(R8), Z1, Z1
-	VPADDD (R8)(BX*1), Z2, Z2
-	VPADDD 64(R8)(BX*1), Z3, Z3
+	VPADDD (R8)(DI*1), Z2, Z2
+	VPADDD 64(R8)(DI*1), Z3, Z3
 
 store:
-	MOVQ      DI, R8
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
 	MOVQ      mask+80(FP), R9
 	TESTQ     R9, R9
 	JZ        store_whole
@@ -2171,21 +2218,22 @@ store:
 	VPMOVD2M  Z4, K1
 	VMOVUPS   Z0, (R8)
 	VMOVUPS   Z1, K1, 64(R8)
-	VMOVUPS   Z2, (R8)(BX*1)
-	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	VMOVUPS   Z2, (R8)(DI*1)
+	VMOVUPS   Z3, K1, 64(R8)(DI*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
-	VMOVUPS Z2, (R8)(BX*1)
-	VMOVUPS Z3, 64(R8)(BX*1)
+	VMOVUPS Z2, (R8)(DI*1)
+	VMOVUPS Z3, 64(R8)(DI*1)
 
 store_done:
-	IMUL3Q $0x02, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x02, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2194,40 +2242,39 @@ store_done:
 // func gemmAVX512_3x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R9), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R9), K1, Z0
-	VMOVUPS.Z (R9)(BX*1), K1, Z1
-	VMOVUPS.Z (R9)(BX*2), K1, Z2
+	VMOVUPS.Z (R8), K1, Z0
+	VMOVUPS.Z (R8)(DI*1), K1, Z1
+	VMOVUPS.Z (R8)(DI*2), K1, Z2
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
-	VMOVUPS (R9)(BX*1), Z1
-	VMOVUPS (R9)(BX*2), Z2
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(DI*1), Z1
+	VMOVUPS (R8)(DI*2), Z2
 
 load_done:
 	JMP started
@@ -2238,22 +2285,24 @@ zero:
 	VPXORD Z2, Z2, Z2
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS          (R9), Z3
-	PREFETCHT0       1024(R9)
-	VFMADD231PS.BCST (R8), Z3, Z0
-	VFMADD231PS.BCST (R8)(AX*1), Z3, Z1
-	VFMADD231PS.BCST (R8)(AX*2), Z3, Z2
-	ADDQ             CX, R8
-	ADDQ             DX, R9
-	DECQ             R10
+	VMOVUPS          (R8), Z3
+	PREFETCHT0       1024(R8)
+	VFMADD231PS.BCST (DI), Z3, Z0
+	VFMADD231PS.BCST (DI)(AX*1), Z3, Z1
+	VFMADD231PS.BCST (DI)(AX*2), Z3, Z2
+	ADDQ             CX, DI
+	ADDQ             DX, R8
+	DECQ             R9
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
 	MOVQ             add+72(FP), R9
 	VPBROADCASTD     R9, Z3
 	VPSUBD           Z3, Z0, Z0
@@ -2266,39 +2315,41 @@ along:
 	VPMOVD2M         Z3, K1
 	VMOVUPS.Z        (R8), K1, Z3
 	VPADDD           Z3, Z0, Z0
-	VMOVUPS.Z        (R8)(BX*1), K1, Z3
+	VMOVUPS.Z        (R8)(DI*1), K1, Z3
 	VPADDD           Z3, Z1, Z1
-	VMOVUPS.Z        (R8)(BX*2), K1, Z3
+	VMOVUPS.Z        (R8)(DI*2), K1, Z3
 	VPADDD           Z3, Z2, Z2
 	JMP              store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
-	VPADDD (R8)(BX*1), Z1, Z1
-	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R8)(DI*1), Z1, Z1
+	VPADDD (R8)(DI*2), Z2, Z2
 
 store:
-	MOVQ      DI, R8
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
 	MOVQ      mask+80(FP), R9
 	TESTQ     R9, R9
 	JZ        store_whole
 	VMOVDQU32 (R9), Z3
 	VPMOVD2M  Z3, K1
 	VMOVUPS   Z0, K1, (R8)
-	VMOVUPS   Z1, K1, (R8)(BX*1)
-	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z1, K1, (R8)(DI*1)
+	VMOVUPS   Z2, K1, (R8)(DI*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, (R8)(BX*1)
-	VMOVUPS Z2, (R8)(BX*2)
+	VMOVUPS Z1, (R8)(DI*1)
+	VMOVUPS Z2, (R8)(DI*2)
 
 store_done:
-	IMUL3Q $0x03, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x03, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x03, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2307,20 +2358,18 @@ store_done:
 // func gemmAVX512_3x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_3x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R9
-	VPBROADCASTD R9, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -2329,27 +2378,28 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R9
-	MOVQ      mask+80(FP), R10
-	TESTQ     R10, R10
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
 	JZ        load_whole
-	VMOVDQU32 (R10), Z0
+	VMOVDQU32 (R9), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R9), Z0
-	VMOVUPS.Z 64(R9), K1, Z1
-	VMOVUPS   (R9)(BX*1), Z2
-	VMOVUPS.Z 64(R9)(BX*1), K1, Z3
-	VMOVUPS   (R9)(BX*2), Z4
-	VMOVUPS.Z 64(R9)(BX*2), K1, Z5
+	VMOVUPS   (R8), Z0
+	VMOVUPS.Z 64(R8), K1, Z1
+	VMOVUPS   (R8)(DI*1), Z2
+	VMOVUPS.Z 64(R8)(DI*1), K1, Z3
+	VMOVUPS   (R8)(DI*2), Z4
+	VMOVUPS.Z 64(R8)(DI*2), K1, Z5
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	VMOVUPS (R9)(BX*1), Z2
-	VMOVUPS 64(R9)(BX*1), Z3
-	VMOVUPS (R9)(BX*2), Z4
-	VMOVUPS 64(R9)(BX*2), Z5
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+	VMOVUPS 64(R8)(DI*1), Z3
+	VMOVUPS (R8)(DI*2), Z4
+	VMOVUPS 64(R8)(DI*2), Z5
 
 load_done:
 	JMP started
@@ -2363,30 +2413,32 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 started:
-	MOVQ b+40(FP), R9
-	MOVQ k+8(FP), R10
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
 
 along:
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R9), Z7
-	PREFETCHT0   1024(R9)
-	PREFETCHT0   1088(R9)
-	VBROADCASTSS (R8), Z8
+	VMOVUPS      (R8), Z6
+	VMOVUPS      64(R8), Z7
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   1088(R8)
+	VBROADCASTSS (DI), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS (R8)(AX*1), Z8
+	VBROADCASTSS (DI)(AX*1), Z8
 	VFMADD231PS  Z8, Z6, Z2
 	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS (R8)(AX*2), Z8
+	VBROADCASTSS (DI)(AX*2), Z8
 	VFMADD231PS  Z8, Z6, Z4
 	VFMADD231PS  Z8, Z7, Z5
-	ADDQ         CX, R8
-	ADDQ         DX, R9
-	DECQ         R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
 	MOVQ         add+72(FP), R9
 	VPBROADCASTD R9, Z6
 	VPSUBD       Z6, Z0, Z0
@@ -2404,26 +2456,27 @@ along:
 	VPADDD       Z6, Z0, Z0
 	VMOVUPS.Z    64(R8), K1, Z6
 	VPADDD       Z6, Z1, Z1
-	VMOVUPS      (R8)(BX*1), Z6
+	VMOVUPS      (R8)(DI*1), Z6
 	VPADDD       Z6, Z2, Z2
-	VMOVUPS.Z    64(R8)(BX*1), K1, Z6
+	VMOVUPS.Z    64(R8)(DI*1), K1, Z6
 	VPADDD       Z6, Z3, Z3
-	VMOVUPS      (R8)(BX*2), Z6
+	VMOVUPS      (R8)(DI*2), Z6
 	VPADDD       Z6, Z4, Z4
-	VMOVUPS.Z    64(R8)(BX*2), K1, Z6
+	VMOVUPS.Z    64(R8)(DI*2), K1, Z6
 	VPADDD       Z6, Z5, Z5
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
 	VPADDD 64(R8), Z1, Z1
-	VPADDD (R8)(BX*1), Z2, Z2
-	VPADDD 64(R8)(BX*1), Z3, Z3
-	VPADDD (R8)(BX*2), Z4, Z4
-	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R8)(DI*1), Z2, Z2
+	VPADDD 64(R8)(DI*1), Z3, Z3
+	VPADDD (R8)(DI*2), Z4, Z4
+	VPADDD 64(R8)(DI*2), Z5, Z5
 
 store:
-	MOVQ      DI, R8
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
 	MOVQ      mask+80(FP), R9
 	TESTQ     R9, R9
 	JZ        store_whole
@@ -2431,25 +2484,26 @@ store:
 	VPMOVD2M  Z6, K1
 	VMOVUPS   Z0, (R8)
 	VMOVUPS   Z1, K1, 64(R8)
-	VMOVUPS   Z2, (R8)(BX*1)
-	VMOVUPS   Z3, K1, 64(R8)(BX*1)
-	VMOVUPS   Z4, (R8)(BX*2)
-	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z2, (R8)(DI*1)
+	VMOVUPS   Z3, K1, 64(R8)(DI*1)
+	VMOVUPS   Z4, (R8)(DI*2)
+	VMOVUPS   Z5, K1, 64(R8)(DI*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
-	VMOVUPS Z2, (R8)(BX*1)
-	VMOVUPS Z3, 64(R8)(BX*1)
-	VMOVUPS Z4, (R8)(BX*2)
-	VMOVUPS Z5, 64(R8)(BX*2)
+	VMOVUPS Z2, (R8)(DI*1)
+	VMOVUPS Z3, 64(R8)(DI*1)
+	VMOVUPS Z4, (R8)(DI*2)
+	VMOVUPS Z5, 64(R8)(DI*2)
 
 store_done:
-	IMUL3Q $0x03, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x03, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x03, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2458,47 +2512,44 @@ store_done:
 // func gemmAVX512_4x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R10), K1, Z0
-	VMOVUPS.Z (R10)(BX*1), K1, Z1
-	VMOVUPS.Z (R10)(BX*2), K1, Z2
-	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R8), K1, Z0
+	VMOVUPS.Z (R8)(DI*1), K1, Z1
+	VMOVUPS.Z (R8)(DI*2), K1, Z2
+	VMOVUPS.Z (R9), K1, Z3
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS (R10)(BX*1), Z1
-	VMOVUPS (R10)(BX*2), Z2
-	VMOVUPS (R11), Z3
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(DI*1), Z1
+	VMOVUPS (R8)(DI*2), Z2
+	VMOVUPS (R9), Z3
 
 load_done:
 	JMP started
@@ -2510,26 +2561,30 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS          (R10), Z4
-	PREFETCHT0       1024(R10)
-	VFMADD231PS.BCST (R8), Z4, Z0
-	VFMADD231PS.BCST (R8)(AX*1), Z4, Z1
-	VFMADD231PS.BCST (R8)(AX*2), Z4, Z2
-	VFMADD231PS.BCST (R9), Z4, Z3
+	VMOVUPS          (R9), Z4
+	PREFETCHT0       1024(R9)
+	VFMADD231PS.BCST (DI), Z4, Z0
+	VFMADD231PS.BCST (DI)(AX*1), Z4, Z1
+	VFMADD231PS.BCST (DI)(AX*2), Z4, Z2
+	VFMADD231PS.BCST (R8), Z4, Z3
+	ADDQ             CX, DI
 	ADDQ             CX, R8
-	ADDQ             CX, R9
-	ADDQ             DX, R10
-	DECQ             R11
+	ADDQ             DX, R9
+	DECQ             R10
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
-	LEAQ             (R8)(BX*2), R9
-	ADDQ             BX, R9
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
+	LEAQ             (R8)(DI*2), R9
+	ADDQ             DI, R9
 	MOVQ             add+72(FP), R10
 	VPBROADCASTD     R10, Z4
 	VPSUBD           Z4, Z0, Z0
@@ -2543,9 +2598,9 @@ along:
 	VPMOVD2M         Z4, K1
 	VMOVUPS.Z        (R8), K1, Z4
 	VPADDD           Z4, Z0, Z0
-	VMOVUPS.Z        (R8)(BX*1), K1, Z4
+	VMOVUPS.Z        (R8)(DI*1), K1, Z4
 	VPADDD           Z4, Z1, Z1
-	VMOVUPS.Z        (R8)(BX*2), K1, Z4
+	VMOVUPS.Z        (R8)(DI*2), K1, Z4
 	VPADDD           Z4, Z2, Z2
 	VMOVUPS.Z        (R9), K1, Z4
 	VPADDD           Z4, Z3, Z3
@@ -2553,36 +2608,38 @@ along:
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
-	VPADDD (R8)(BX*1), Z1, Z1
-	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R8)(DI*1), Z1, Z1
+	VPADDD (R8)(DI*2), Z2, Z2
 	VPADDD (R9), Z3, Z3
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
 	VMOVDQU32 (R10), Z4
 	VPMOVD2M  Z4, K1
 	VMOVUPS   Z0, K1, (R8)
-	VMOVUPS   Z1, K1, (R8)(BX*1)
-	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z1, K1, (R8)(DI*1)
+	VMOVUPS   Z2, K1, (R8)(DI*2)
 	VMOVUPS   Z3, K1, (R9)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, (R8)(BX*1)
-	VMOVUPS Z2, (R8)(BX*2)
+	VMOVUPS Z1, (R8)(DI*1)
+	VMOVUPS Z2, (R8)(DI*2)
 	VMOVUPS Z3, (R9)
 
 store_done:
-	IMUL3Q $0x04, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x04, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x04, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2591,22 +2648,18 @@ store_done:
 // func gemmAVX512_4x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_4x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -2617,33 +2670,34 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R10), Z0
-	VMOVUPS.Z 64(R10), K1, Z1
-	VMOVUPS   (R10)(BX*1), Z2
-	VMOVUPS.Z 64(R10)(BX*1), K1, Z3
-	VMOVUPS   (R10)(BX*2), Z4
-	VMOVUPS.Z 64(R10)(BX*2), K1, Z5
-	VMOVUPS   (R11), Z6
-	VMOVUPS.Z 64(R11), K1, Z7
+	VMOVUPS   (R8), Z0
+	VMOVUPS.Z 64(R8), K1, Z1
+	VMOVUPS   (R8)(DI*1), Z2
+	VMOVUPS.Z 64(R8)(DI*1), K1, Z3
+	VMOVUPS   (R8)(DI*2), Z4
+	VMOVUPS.Z 64(R8)(DI*2), K1, Z5
+	VMOVUPS   (R9), Z6
+	VMOVUPS.Z 64(R9), K1, Z7
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS (R10)(BX*1), Z2
-	VMOVUPS 64(R10)(BX*1), Z3
-	VMOVUPS (R10)(BX*2), Z4
-	VMOVUPS 64(R10)(BX*2), Z5
-	VMOVUPS (R11), Z6
-	VMOVUPS 64(R11), Z7
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+	VMOVUPS 64(R8)(DI*1), Z3
+	VMOVUPS (R8)(DI*2), Z4
+	VMOVUPS 64(R8)(DI*2), Z5
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
 
 load_done:
 	JMP started
@@ -2659,36 +2713,40 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Z8
-	VMOVUPS      64(R10), Z9
-	PREFETCHT0   1024(R10)
-	PREFETCHT0   1088(R10)
-	VBROADCASTSS (R8), Z10
+	VMOVUPS      (R9), Z8
+	VMOVUPS      64(R9), Z9
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
+	VBROADCASTSS (DI), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (R8)(AX*1), Z10
+	VBROADCASTSS (DI)(AX*1), Z10
 	VFMADD231PS  Z10, Z8, Z2
 	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS (R8)(AX*2), Z10
+	VBROADCASTSS (DI)(AX*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS (R9), Z10
+	VBROADCASTSS (R8), Z10
 	VFMADD231PS  Z10, Z8, Z6
 	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VPBROADCASTD R10, Z8
 	VPSUBD       Z8, Z0, Z0
@@ -2708,13 +2766,13 @@ along:
 	VPADDD       Z8, Z0, Z0
 	VMOVUPS.Z    64(R8), K1, Z8
 	VPADDD       Z8, Z1, Z1
-	VMOVUPS      (R8)(BX*1), Z8
+	VMOVUPS      (R8)(DI*1), Z8
 	VPADDD       Z8, Z2, Z2
-	VMOVUPS.Z    64(R8)(BX*1), K1, Z8
+	VMOVUPS.Z    64(R8)(DI*1), K1, Z8
 	VPADDD       Z8, Z3, Z3
-	VMOVUPS      (R8)(BX*2), Z8
+	VMOVUPS      (R8)(DI*2), Z8
 	VPADDD       Z8, Z4, Z4
-	VMOVUPS.Z    64(R8)(BX*2), K1, Z8
+	VMOVUPS.Z    64(R8)(DI*2), K1, Z8
 	VPADDD       Z8, Z5, Z5
 	VMOVUPS      (R9), Z8
 	VPADDD       Z8, Z6, Z6
@@ -2725,17 +2783,18 @@ along:
 harvest_whole:
 	VPADDD (R8), Z0, Z0
 	VPADDD 64(R8), Z1, Z1
-	VPADDD (R8)(BX*1), Z2, Z2
-	VPADDD 64(R8)(BX*1), Z3, Z3
-	VPADDD (R8)(BX*2), Z4, Z4
-	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R8)(DI*1), Z2, Z2
+	VPADDD 64(R8)(DI*1), Z3, Z3
+	VPADDD (R8)(DI*2), Z4, Z4
+	VPADDD 64(R8)(DI*2), Z5, Z5
 	VPADDD (R9), Z6, Z6
 	VPADDD 64(R9), Z7, Z7
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
@@ -2743,10 +2802,10 @@ store:
 	VPMOVD2M  Z8, K1
 	VMOVUPS   Z0, (R8)
 	VMOVUPS   Z1, K1, 64(R8)
-	VMOVUPS   Z2, (R8)(BX*1)
-	VMOVUPS   Z3, K1, 64(R8)(BX*1)
-	VMOVUPS   Z4, (R8)(BX*2)
-	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z2, (R8)(DI*1)
+	VMOVUPS   Z3, K1, 64(R8)(DI*1)
+	VMOVUPS   Z4, (R8)(DI*2)
+	VMOVUPS   Z5, K1, 64(R8)(DI*2)
 	VMOVUPS   Z6, (R9)
 	VMOVUPS   Z7, K1, 64(R9)
 	JMP       store_done
@@ -2754,18 +2813,19 @@ store:
 store_whole:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
-	VMOVUPS Z2, (R8)(BX*1)
-	VMOVUPS Z3, 64(R8)(BX*1)
-	VMOVUPS Z4, (R8)(BX*2)
-	VMOVUPS Z5, 64(R8)(BX*2)
+	VMOVUPS Z2, (R8)(DI*1)
+	VMOVUPS Z3, 64(R8)(DI*1)
+	VMOVUPS Z4, (R8)(DI*2)
+	VMOVUPS Z5, 64(R8)(DI*2)
 	VMOVUPS Z6, (R9)
 	VMOVUPS Z7, 64(R9)
 
 store_done:
-	IMUL3Q $0x04, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x04, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x04, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2774,22 +2834,18 @@ store_done:
 // func gemmAVX512_5x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -2797,27 +2853,28 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R10), K1, Z0
-	VMOVUPS.Z (R10)(BX*1), K1, Z1
-	VMOVUPS.Z (R10)(BX*2), K1, Z2
-	VMOVUPS.Z (R11), K1, Z3
-	VMOVUPS.Z (R11)(BX*1), K1, Z4
+	VMOVUPS.Z (R8), K1, Z0
+	VMOVUPS.Z (R8)(DI*1), K1, Z1
+	VMOVUPS.Z (R8)(DI*2), K1, Z2
+	VMOVUPS.Z (R9), K1, Z3
+	VMOVUPS.Z (R9)(DI*1), K1, Z4
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS (R10)(BX*1), Z1
-	VMOVUPS (R10)(BX*2), Z2
-	VMOVUPS (R11), Z3
-	VMOVUPS (R11)(BX*1), Z4
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(DI*1), Z1
+	VMOVUPS (R8)(DI*2), Z2
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(DI*1), Z4
 
 load_done:
 	JMP started
@@ -2830,27 +2887,31 @@ zero:
 	VPXORD Z4, Z4, Z4
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS          (R10), Z5
-	PREFETCHT0       1024(R10)
-	VFMADD231PS.BCST (R8), Z5, Z0
-	VFMADD231PS.BCST (R8)(AX*1), Z5, Z1
-	VFMADD231PS.BCST (R8)(AX*2), Z5, Z2
-	VFMADD231PS.BCST (R9), Z5, Z3
-	VFMADD231PS.BCST (R9)(AX*1), Z5, Z4
+	VMOVUPS          (R9), Z5
+	PREFETCHT0       1024(R9)
+	VFMADD231PS.BCST (DI), Z5, Z0
+	VFMADD231PS.BCST (DI)(AX*1), Z5, Z1
+	VFMADD231PS.BCST (DI)(AX*2), Z5, Z2
+	VFMADD231PS.BCST (R8), Z5, Z3
+	VFMADD231PS.BCST (R8)(AX*1), Z5, Z4
+	ADDQ             CX, DI
 	ADDQ             CX, R8
-	ADDQ             CX, R9
-	ADDQ             DX, R10
-	DECQ             R11
+	ADDQ             DX, R9
+	DECQ             R10
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
-	LEAQ             (R8)(BX*2), R9
-	ADDQ             BX, R9
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
+	LEAQ             (R8)(DI*2), R9
+	ADDQ             DI, R9
 	MOVQ             add+72(FP), R10
 	VPBROADCASTD     R10, Z5
 	VPSUBD           Z5, Z0, Z0
@@ -2865,51 +2926,53 @@ along:
 	VPMOVD2M         Z5, K1
 	VMOVUPS.Z        (R8), K1, Z5
 	VPADDD           Z5, Z0, Z0
-	VMOVUPS.Z        (R8)(BX*1), K1, Z5
+	VMOVUPS.Z        (R8)(DI*1), K1, Z5
 	VPADDD           Z5, Z1, Z1
-	VMOVUPS.Z        (R8)(BX*2), K1, Z5
+	VMOVUPS.Z        (R8)(DI*2), K1, Z5
 	VPADDD           Z5, Z2, Z2
 	VMOVUPS.Z        (R9), K1, Z5
 	VPADDD           Z5, Z3, Z3
-	VMOVUPS.Z        (R9)(BX*1), K1, Z5
+	VMOVUPS.Z        (R9)(DI*1), K1, Z5
 	VPADDD           Z5, Z4, Z4
 	JMP              store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
-	VPADDD (R8)(BX*1), Z1, Z1
-	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R8)(DI*1), Z1, Z1
+	VPADDD (R8)(DI*2), Z2, Z2
 	VPADDD (R9), Z3, Z3
-	VPADDD (R9)(BX*1), Z4, Z4
+	VPADDD (R9)(DI*1), Z4, Z4
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
 	VMOVDQU32 (R10), Z5
 	VPMOVD2M  Z5, K1
 	VMOVUPS   Z0, K1, (R8)
-	VMOVUPS   Z1, K1, (R8)(BX*1)
-	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z1, K1, (R8)(DI*1)
+	VMOVUPS   Z2, K1, (R8)(DI*2)
 	VMOVUPS   Z3, K1, (R9)
-	VMOVUPS   Z4, K1, (R9)(BX*1)
+	VMOVUPS   Z4, K1, (R9)(DI*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, (R8)(BX*1)
-	VMOVUPS Z2, (R8)(BX*2)
+	VMOVUPS Z1, (R8)(DI*1)
+	VMOVUPS Z2, (R8)(DI*2)
 	VMOVUPS Z3, (R9)
-	VMOVUPS Z4, (R9)(BX*1)
+	VMOVUPS Z4, (R9)(DI*1)
 
 store_done:
-	IMUL3Q $0x05, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x05, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x05, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -2918,22 +2981,18 @@ store_done:
 // func gemmAVX512_5x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_5x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -2946,37 +3005,38 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R10), Z0
-	VMOVUPS.Z 64(R10), K1, Z1
-	VMOVUPS   (R10)(BX*1), Z2
-	VMOVUPS.Z 64(R10)(BX*1), K1, Z3
-	VMOVUPS   (R10)(BX*2), Z4
-	VMOVUPS.Z 64(R10)(BX*2), K1, Z5
-	VMOVUPS   (R11), Z6
-	VMOVUPS.Z 64(R11), K1, Z7
-	VMOVUPS   (R11)(BX*1), Z8
-	VMOVUPS.Z 64(R11)(BX*1), K1, Z9
+	VMOVUPS   (R8), Z0
+	VMOVUPS.Z 64(R8), K1, Z1
+	VMOVUPS   (R8)(DI*1), Z2
+	VMOVUPS.Z 64(R8)(DI*1), K1, Z3
+	VMOVUPS   (R8)(DI*2), Z4
+	VMOVUPS.Z 64(R8)(DI*2), K1, Z5
+	VMOVUPS   (R9), Z6
+	VMOVUPS.Z 64(R9), K1, Z7
+	VMOVUPS   (R9)(DI*1), Z8
+	VMOVUPS.Z 64(R9)(DI*1), K1, Z9
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS (R10)(BX*1), Z2
-	VMOVUPS 64(R10)(BX*1), Z3
-	VMOVUPS (R10)(BX*2), Z4
-	VMOVUPS 64(R10)(BX*2), Z5
-	VMOVUPS (R11), Z6
-	VMOVUPS 64(R11), Z7
-	VMOVUPS (R11)(BX*1), Z8
-	VMOVUPS 64(R11)(BX*1), Z9
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+	VMOVUPS 64(R8)(DI*1), Z3
+	VMOVUPS (R8)(DI*2), Z4
+	VMOVUPS 64(R8)(DI*2), Z5
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
+	VMOVUPS (R9)(DI*1), Z8
+	VMOVUPS 64(R9)(DI*1), Z9
 
 load_done:
 	JMP started
@@ -2994,39 +3054,43 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Z10
-	VMOVUPS      64(R10), Z11
-	PREFETCHT0   1024(R10)
-	PREFETCHT0   1088(R10)
-	VBROADCASTSS (R8), Z12
+	VMOVUPS      (R9), Z10
+	VMOVUPS      64(R9), Z11
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
+	VBROADCASTSS (DI), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS (R8)(AX*1), Z12
+	VBROADCASTSS (DI)(AX*1), Z12
 	VFMADD231PS  Z12, Z10, Z2
 	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS (R8)(AX*2), Z12
+	VBROADCASTSS (DI)(AX*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (R9), Z12
+	VBROADCASTSS (R8), Z12
 	VFMADD231PS  Z12, Z10, Z6
 	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS (R9)(AX*1), Z12
+	VBROADCASTSS (R8)(AX*1), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VPBROADCASTD R10, Z10
 	VPSUBD       Z10, Z0, Z0
@@ -3048,40 +3112,41 @@ along:
 	VPADDD       Z10, Z0, Z0
 	VMOVUPS.Z    64(R8), K1, Z10
 	VPADDD       Z10, Z1, Z1
-	VMOVUPS      (R8)(BX*1), Z10
+	VMOVUPS      (R8)(DI*1), Z10
 	VPADDD       Z10, Z2, Z2
-	VMOVUPS.Z    64(R8)(BX*1), K1, Z10
+	VMOVUPS.Z    64(R8)(DI*1), K1, Z10
 	VPADDD       Z10, Z3, Z3
-	VMOVUPS      (R8)(BX*2), Z10
+	VMOVUPS      (R8)(DI*2), Z10
 	VPADDD       Z10, Z4, Z4
-	VMOVUPS.Z    64(R8)(BX*2), K1, Z10
+	VMOVUPS.Z    64(R8)(DI*2), K1, Z10
 	VPADDD       Z10, Z5, Z5
 	VMOVUPS      (R9), Z10
 	VPADDD       Z10, Z6, Z6
 	VMOVUPS.Z    64(R9), K1, Z10
 	VPADDD       Z10, Z7, Z7
-	VMOVUPS      (R9)(BX*1), Z10
+	VMOVUPS      (R9)(DI*1), Z10
 	VPADDD       Z10, Z8, Z8
-	VMOVUPS.Z    64(R9)(BX*1), K1, Z10
+	VMOVUPS.Z    64(R9)(DI*1), K1, Z10
 	VPADDD       Z10, Z9, Z9
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
 	VPADDD 64(R8), Z1, Z1
-	VPADDD (R8)(BX*1), Z2, Z2
-	VPADDD 64(R8)(BX*1), Z3, Z3
-	VPADDD (R8)(BX*2), Z4, Z4
-	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R8)(DI*1), Z2, Z2
+	VPADDD 64(R8)(DI*1), Z3, Z3
+	VPADDD (R8)(DI*2), Z4, Z4
+	VPADDD 64(R8)(DI*2), Z5, Z5
 	VPADDD (R9), Z6, Z6
 	VPADDD 64(R9), Z7, Z7
-	VPADDD (R9)(BX*1), Z8, Z8
-	VPADDD 64(R9)(BX*1), Z9, Z9
+	VPADDD (R9)(DI*1), Z8, Z8
+	VPADDD 64(R9)(DI*1), Z9, Z9
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
@@ -3089,33 +3154,34 @@ store:
 	VPMOVD2M  Z10, K1
 	VMOVUPS   Z0, (R8)
 	VMOVUPS   Z1, K1, 64(R8)
-	VMOVUPS   Z2, (R8)(BX*1)
-	VMOVUPS   Z3, K1, 64(R8)(BX*1)
-	VMOVUPS   Z4, (R8)(BX*2)
-	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z2, (R8)(DI*1)
+	VMOVUPS   Z3, K1, 64(R8)(DI*1)
+	VMOVUPS   Z4, (R8)(DI*2)
+	VMOVUPS   Z5, K1, 64(R8)(DI*2)
 	VMOVUPS   Z6, (R9)
 	VMOVUPS   Z7, K1, 64(R9)
-	VMOVUPS   Z8, (R9)(BX*1)
-	VMOVUPS   Z9, K1, 64(R9)(BX*1)
+	VMOVUPS   Z8, (R9)(DI*1)
+	VMOVUPS   Z9, K1, 64(R9)(DI*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
-	VMOVUPS Z2, (R8)(BX*1)
-	VMOVUPS Z3, 64(R8)(BX*1)
-	VMOVUPS Z4, (R8)(BX*2)
-	VMOVUPS Z5, 64(R8)(BX*2)
+	VMOVUPS Z2, (R8)(DI*1)
+	VMOVUPS Z3, 64(R8)(DI*1)
+	VMOVUPS Z4, (R8)(DI*2)
+	VMOVUPS Z5, 64(R8)(DI*2)
 	VMOVUPS Z6, (R9)
 	VMOVUPS Z7, 64(R9)
-	VMOVUPS Z8, (R9)(BX*1)
-	VMOVUPS Z9, 64(R9)(BX*1)
+	VMOVUPS Z8, (R9)(DI*1)
+	VMOVUPS Z9, 64(R9)(DI*1)
 
 store_done:
-	IMUL3Q $0x05, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x05, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x05, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -3124,22 +3190,18 @@ store_done:
 // func gemmAVX512_6x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -3148,29 +3210,30 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R10), K1, Z0
-	VMOVUPS.Z (R10)(BX*1), K1, Z1
-	VMOVUPS.Z (R10)(BX*2), K1, Z2
-	VMOVUPS.Z (R11), K1, Z3
-	VMOVUPS.Z (R11)(BX*1), K1, Z4
-	VMOVUPS.Z (R11)(BX*2), K1, Z5
+	VMOVUPS.Z (R8), K1, Z0
+	VMOVUPS.Z (R8)(DI*1), K1, Z1
+	VMOVUPS.Z (R8)(DI*2), K1, Z2
+	VMOVUPS.Z (R9), K1, Z3
+	VMOVUPS.Z (R9)(DI*1), K1, Z4
+	VMOVUPS.Z (R9)(DI*2), K1, Z5
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS (R10)(BX*1), Z1
-	VMOVUPS (R10)(BX*2), Z2
-	VMOVUPS (R11), Z3
-	VMOVUPS (R11)(BX*1), Z4
-	VMOVUPS (R11)(BX*2), Z5
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(DI*1), Z1
+	VMOVUPS (R8)(DI*2), Z2
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(DI*1), Z4
+	VMOVUPS (R9)(DI*2), Z5
 
 load_done:
 	JMP started
@@ -3184,28 +3247,32 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS          (R10), Z6
-	PREFETCHT0       1024(R10)
-	VFMADD231PS.BCST (R8), Z6, Z0
-	VFMADD231PS.BCST (R8)(AX*1), Z6, Z1
-	VFMADD231PS.BCST (R8)(AX*2), Z6, Z2
-	VFMADD231PS.BCST (R9), Z6, Z3
-	VFMADD231PS.BCST (R9)(AX*1), Z6, Z4
-	VFMADD231PS.BCST (R9)(AX*2), Z6, Z5
+	VMOVUPS          (R9), Z6
+	PREFETCHT0       1024(R9)
+	VFMADD231PS.BCST (DI), Z6, Z0
+	VFMADD231PS.BCST (DI)(AX*1), Z6, Z1
+	VFMADD231PS.BCST (DI)(AX*2), Z6, Z2
+	VFMADD231PS.BCST (R8), Z6, Z3
+	VFMADD231PS.BCST (R8)(AX*1), Z6, Z4
+	VFMADD231PS.BCST (R8)(AX*2), Z6, Z5
+	ADDQ             CX, DI
 	ADDQ             CX, R8
-	ADDQ             CX, R9
-	ADDQ             DX, R10
-	DECQ             R11
+	ADDQ             DX, R9
+	DECQ             R10
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	MOVQ             DI, R8
-	LEAQ             (R8)(BX*2), R9
-	ADDQ             BX, R9
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
+	LEAQ             (R8)(DI*2), R9
+	ADDQ             DI, R9
 	MOVQ             add+72(FP), R10
 	VPBROADCASTD     R10, Z6
 	VPSUBD           Z6, Z0, Z0
@@ -3221,56 +3288,58 @@ along:
 	VPMOVD2M         Z6, K1
 	VMOVUPS.Z        (R8), K1, Z6
 	VPADDD           Z6, Z0, Z0
-	VMOVUPS.Z        (R8)(BX*1), K1, Z6
+	VMOVUPS.Z        (R8)(DI*1), K1, Z6
 	VPADDD           Z6, Z1, Z1
-	VMOVUPS.Z        (R8)(BX*2), K1, Z6
+	VMOVUPS.Z        (R8)(DI*2), K1, Z6
 	VPADDD           Z6, Z2, Z2
 	VMOVUPS.Z        (R9), K1, Z6
 	VPADDD           Z6, Z3, Z3
-	VMOVUPS.Z        (R9)(BX*1), K1, Z6
+	VMOVUPS.Z        (R9)(DI*1), K1, Z6
 	VPADDD           Z6, Z4, Z4
-	VMOVUPS.Z        (R9)(BX*2), K1, Z6
+	VMOVUPS.Z        (R9)(DI*2), K1, Z6
 	VPADDD           Z6, Z5, Z5
 	JMP              store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
-	VPADDD (R8)(BX*1), Z1, Z1
-	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R8)(DI*1), Z1, Z1
+	VPADDD (R8)(DI*2), Z2, Z2
 	VPADDD (R9), Z3, Z3
-	VPADDD (R9)(BX*1), Z4, Z4
-	VPADDD (R9)(BX*2), Z5, Z5
+	VPADDD (R9)(DI*1), Z4, Z4
+	VPADDD (R9)(DI*2), Z5, Z5
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
 	VMOVDQU32 (R10), Z6
 	VPMOVD2M  Z6, K1
 	VMOVUPS   Z0, K1, (R8)
-	VMOVUPS   Z1, K1, (R8)(BX*1)
-	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z1, K1, (R8)(DI*1)
+	VMOVUPS   Z2, K1, (R8)(DI*2)
 	VMOVUPS   Z3, K1, (R9)
-	VMOVUPS   Z4, K1, (R9)(BX*1)
-	VMOVUPS   Z5, K1, (R9)(BX*2)
+	VMOVUPS   Z4, K1, (R9)(DI*1)
+	VMOVUPS   Z5, K1, (R9)(DI*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, (R8)(BX*1)
-	VMOVUPS Z2, (R8)(BX*2)
+	VMOVUPS Z1, (R8)(DI*1)
+	VMOVUPS Z2, (R8)(DI*2)
 	VMOVUPS Z3, (R9)
-	VMOVUPS Z4, (R9)(BX*1)
-	VMOVUPS Z5, (R9)(BX*2)
+	VMOVUPS Z4, (R9)(DI*1)
+	VMOVUPS Z5, (R9)(DI*2)
 
 store_done:
-	IMUL3Q $0x06, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x06, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x06, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -3279,22 +3348,18 @@ store_done:
 // func gemmAVX512_6x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_6x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
+	MOVQ c+56(FP), SI
 
 tile:
-	MOVQ         SI, R8
-	LEAQ         (R8)(AX*2), R9
-	ADDQ         AX, R9
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R10
-	VPBROADCASTD R10, Z0
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -3309,41 +3374,42 @@ tile:
 	JMP          started
 
 fromC:
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*2), R11
-	ADDQ      BX, R11
-	MOVQ      mask+80(FP), R12
-	TESTQ     R12, R12
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
 	JZ        load_whole
-	VMOVDQU32 (R12), Z0
+	VMOVDQU32 (R10), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R10), Z0
-	VMOVUPS.Z 64(R10), K1, Z1
-	VMOVUPS   (R10)(BX*1), Z2
-	VMOVUPS.Z 64(R10)(BX*1), K1, Z3
-	VMOVUPS   (R10)(BX*2), Z4
-	VMOVUPS.Z 64(R10)(BX*2), K1, Z5
-	VMOVUPS   (R11), Z6
-	VMOVUPS.Z 64(R11), K1, Z7
-	VMOVUPS   (R11)(BX*1), Z8
-	VMOVUPS.Z 64(R11)(BX*1), K1, Z9
-	VMOVUPS   (R11)(BX*2), Z10
-	VMOVUPS.Z 64(R11)(BX*2), K1, Z11
+	VMOVUPS   (R8), Z0
+	VMOVUPS.Z 64(R8), K1, Z1
+	VMOVUPS   (R8)(DI*1), Z2
+	VMOVUPS.Z 64(R8)(DI*1), K1, Z3
+	VMOVUPS   (R8)(DI*2), Z4
+	VMOVUPS.Z 64(R8)(DI*2), K1, Z5
+	VMOVUPS   (R9), Z6
+	VMOVUPS.Z 64(R9), K1, Z7
+	VMOVUPS   (R9)(DI*1), Z8
+	VMOVUPS.Z 64(R9)(DI*1), K1, Z9
+	VMOVUPS   (R9)(DI*2), Z10
+	VMOVUPS.Z 64(R9)(DI*2), K1, Z11
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS (R10)(BX*1), Z2
-	VMOVUPS 64(R10)(BX*1), Z3
-	VMOVUPS (R10)(BX*2), Z4
-	VMOVUPS 64(R10)(BX*2), Z5
-	VMOVUPS (R11), Z6
-	VMOVUPS 64(R11), Z7
-	VMOVUPS (R11)(BX*1), Z8
-	VMOVUPS 64(R11)(BX*1), Z9
-	VMOVUPS (R11)(BX*2), Z10
-	VMOVUPS 64(R11)(BX*2), Z11
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+	VMOVUPS 64(R8)(DI*1), Z3
+	VMOVUPS (R8)(DI*2), Z4
+	VMOVUPS 64(R8)(DI*2), Z5
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
+	VMOVUPS (R9)(DI*1), Z8
+	VMOVUPS 64(R9)(DI*1), Z9
+	VMOVUPS (R9)(DI*2), Z10
+	VMOVUPS 64(R9)(DI*2), Z11
 
 load_done:
 	JMP started
@@ -3363,42 +3429,46 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 started:
-	MOVQ b+40(FP), R10
-	MOVQ k+8(FP), R11
+	MOVQ BX, DI
+	LEAQ (DI)(AX*2), R8
+	ADDQ AX, R8
+	MOVQ b+40(FP), R9
+	MOVQ k+8(FP), R10
 
 along:
-	VMOVUPS      (R10), Z12
-	VMOVUPS      64(R10), Z13
-	PREFETCHT0   1024(R10)
-	PREFETCHT0   1088(R10)
-	VBROADCASTSS (R8), Z14
+	VMOVUPS      (R9), Z12
+	VMOVUPS      64(R9), Z13
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
+	VBROADCASTSS (DI), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS (R8)(AX*1), Z14
+	VBROADCASTSS (DI)(AX*1), Z14
 	VFMADD231PS  Z14, Z12, Z2
 	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS (R8)(AX*2), Z14
+	VBROADCASTSS (DI)(AX*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS (R9), Z14
+	VBROADCASTSS (R8), Z14
 	VFMADD231PS  Z14, Z12, Z6
 	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS (R9)(AX*1), Z14
+	VBROADCASTSS (R8)(AX*1), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS (R9)(AX*2), Z14
+	VBROADCASTSS (R8)(AX*2), Z14
 	VFMADD231PS  Z14, Z12, Z10
 	VFMADD231PS  Z14, Z13, Z11
+	ADDQ         CX, DI
 	ADDQ         CX, R8
-	ADDQ         CX, R9
-	ADDQ         DX, R10
-	DECQ         R11
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	MOVQ         DI, R8
-	LEAQ         (R8)(BX*2), R9
-	ADDQ         BX, R9
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	LEAQ         (R8)(DI*2), R9
+	ADDQ         DI, R9
 	MOVQ         add+72(FP), R10
 	VPBROADCASTD R10, Z12
 	VPSUBD       Z12, Z0, Z0
@@ -3422,46 +3492,47 @@ along:
 	VPADDD       Z12, Z0, Z0
 	VMOVUPS.Z    64(R8), K1, Z12
 	VPADDD       Z12, Z1, Z1
-	VMOVUPS      (R8)(BX*1), Z12
+	VMOVUPS      (R8)(DI*1), Z12
 	VPADDD       Z12, Z2, Z2
-	VMOVUPS.Z    64(R8)(BX*1), K1, Z12
+	VMOVUPS.Z    64(R8)(DI*1), K1, Z12
 	VPADDD       Z12, Z3, Z3
-	VMOVUPS      (R8)(BX*2), Z12
+	VMOVUPS      (R8)(DI*2), Z12
 	VPADDD       Z12, Z4, Z4
-	VMOVUPS.Z    64(R8)(BX*2), K1, Z12
+	VMOVUPS.Z    64(R8)(DI*2), K1, Z12
 	VPADDD       Z12, Z5, Z5
 	VMOVUPS      (R9), Z12
 	VPADDD       Z12, Z6, Z6
 	VMOVUPS.Z    64(R9), K1, Z12
 	VPADDD       Z12, Z7, Z7
-	VMOVUPS      (R9)(BX*1), Z12
+	VMOVUPS      (R9)(DI*1), Z12
 	VPADDD       Z12, Z8, Z8
-	VMOVUPS.Z    64(R9)(BX*1), K1, Z12
+	VMOVUPS.Z    64(R9)(DI*1), K1, Z12
 	VPADDD       Z12, Z9, Z9
-	VMOVUPS      (R9)(BX*2), Z12
+	VMOVUPS      (R9)(DI*2), Z12
 	VPADDD       Z12, Z10, Z10
-	VMOVUPS.Z    64(R9)(BX*2), K1, Z12
+	VMOVUPS.Z    64(R9)(DI*2), K1, Z12
 	VPADDD       Z12, Z11, Z11
 	JMP          store
 
 harvest_whole:
 	VPADDD (R8), Z0, Z0
 	VPADDD 64(R8), Z1, Z1
-	VPADDD (R8)(BX*1), Z2, Z2
-	VPADDD 64(R8)(BX*1), Z3, Z3
-	VPADDD (R8)(BX*2), Z4, Z4
-	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R8)(DI*1), Z2, Z2
+	VPADDD 64(R8)(DI*1), Z3, Z3
+	VPADDD (R8)(DI*2), Z4, Z4
+	VPADDD 64(R8)(DI*2), Z5, Z5
 	VPADDD (R9), Z6, Z6
 	VPADDD 64(R9), Z7, Z7
-	VPADDD (R9)(BX*1), Z8, Z8
-	VPADDD 64(R9)(BX*1), Z9, Z9
-	VPADDD (R9)(BX*2), Z10, Z10
-	VPADDD 64(R9)(BX*2), Z11, Z11
+	VPADDD (R9)(DI*1), Z8, Z8
+	VPADDD 64(R9)(DI*1), Z9, Z9
+	VPADDD (R9)(DI*2), Z10, Z10
+	VPADDD 64(R9)(DI*2), Z11, Z11
 
 store:
-	MOVQ      DI, R8
-	LEAQ      (R8)(BX*2), R9
-	ADDQ      BX, R9
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	LEAQ      (R8)(DI*2), R9
+	ADDQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
 	JZ        store_whole
@@ -3469,37 +3540,38 @@ store:
 	VPMOVD2M  Z12, K1
 	VMOVUPS   Z0, (R8)
 	VMOVUPS   Z1, K1, 64(R8)
-	VMOVUPS   Z2, (R8)(BX*1)
-	VMOVUPS   Z3, K1, 64(R8)(BX*1)
-	VMOVUPS   Z4, (R8)(BX*2)
-	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z2, (R8)(DI*1)
+	VMOVUPS   Z3, K1, 64(R8)(DI*1)
+	VMOVUPS   Z4, (R8)(DI*2)
+	VMOVUPS   Z5, K1, 64(R8)(DI*2)
 	VMOVUPS   Z6, (R9)
 	VMOVUPS   Z7, K1, 64(R9)
-	VMOVUPS   Z8, (R9)(BX*1)
-	VMOVUPS   Z9, K1, 64(R9)(BX*1)
-	VMOVUPS   Z10, (R9)(BX*2)
-	VMOVUPS   Z11, K1, 64(R9)(BX*2)
+	VMOVUPS   Z8, (R9)(DI*1)
+	VMOVUPS   Z9, K1, 64(R9)(DI*1)
+	VMOVUPS   Z10, (R9)(DI*2)
+	VMOVUPS   Z11, K1, 64(R9)(DI*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
 	VMOVUPS Z1, 64(R8)
-	VMOVUPS Z2, (R8)(BX*1)
-	VMOVUPS Z3, 64(R8)(BX*1)
-	VMOVUPS Z4, (R8)(BX*2)
-	VMOVUPS Z5, 64(R8)(BX*2)
+	VMOVUPS Z2, (R8)(DI*1)
+	VMOVUPS Z3, 64(R8)(DI*1)
+	VMOVUPS Z4, (R8)(DI*2)
+	VMOVUPS Z5, 64(R8)(DI*2)
 	VMOVUPS Z6, (R9)
 	VMOVUPS Z7, 64(R9)
-	VMOVUPS Z8, (R9)(BX*1)
-	VMOVUPS Z9, 64(R9)(BX*1)
-	VMOVUPS Z10, (R9)(BX*2)
-	VMOVUPS Z11, 64(R9)(BX*2)
+	VMOVUPS Z8, (R9)(DI*1)
+	VMOVUPS Z9, 64(R9)(DI*1)
+	VMOVUPS Z10, (R9)(DI*2)
+	VMOVUPS Z11, 64(R9)(DI*2)
 
 store_done:
-	IMUL3Q $0x06, AX, R8
-	ADDQ   R8, SI
-	IMUL3Q $0x06, BX, R8
-	ADDQ   R8, DI
+	IMUL3Q $0x06, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -3508,23 +3580,19 @@ store_done:
 // func gemmAVX512_7x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -3534,32 +3602,33 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R12)(BX*1), K1, Z1
-	VMOVUPS.Z (R12)(BX*2), K1, Z2
-	VMOVUPS.Z (R12)(R11*1), K1, Z3
-	VMOVUPS.Z (R12)(BX*4), K1, Z4
-	VMOVUPS.Z (R13), K1, Z5
-	VMOVUPS.Z (R13)(BX*1), K1, Z6
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R12)(BX*1), Z1
-	VMOVUPS (R12)(BX*2), Z2
-	VMOVUPS (R12)(R11*1), Z3
-	VMOVUPS (R12)(BX*4), Z4
-	VMOVUPS (R13), Z5
-	VMOVUPS (R13)(BX*1), Z6
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
 
 load_done:
 	JMP started
@@ -3574,30 +3643,34 @@ zero:
 	VPXORD Z6, Z6, Z6
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS          (R11), Z7
-	PREFETCHT0       1024(R11)
-	VFMADD231PS.BCST (R9), Z7, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z7, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z7, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z7, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z7, Z4
-	VFMADD231PS.BCST (R10), Z7, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z7, Z6
+	VMOVUPS          (R10), Z7
+	PREFETCHT0       1024(R10)
+	VFMADD231PS.BCST (R8), Z7, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z7, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z7, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z7, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z7, Z4
+	VFMADD231PS.BCST (R9), Z7, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z7, Z6
+	ADDQ             CX, R8
 	ADDQ             CX, R9
-	ADDQ             CX, R10
-	ADDQ             DX, R11
-	DECQ             R12
+	ADDQ             DX, R10
+	DECQ             R11
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
 	MOVQ             add+72(FP), R12
 	VPBROADCASTD     R12, Z7
 	VPSUBD           Z7, Z0, Z0
@@ -3614,62 +3687,64 @@ along:
 	VPMOVD2M         Z7, K1
 	VMOVUPS.Z        (R10), K1, Z7
 	VPADDD           Z7, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z7
+	VMOVUPS.Z        (R10)(R8*1), K1, Z7
 	VPADDD           Z7, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z7
+	VMOVUPS.Z        (R10)(R8*2), K1, Z7
 	VPADDD           Z7, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z7
 	VPADDD           Z7, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z7
+	VMOVUPS.Z        (R10)(R8*4), K1, Z7
 	VPADDD           Z7, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z7
 	VPADDD           Z7, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z7
+	VMOVUPS.Z        (R11)(R8*1), K1, Z7
 	VPADDD           Z7, Z6, Z6
 	JMP              store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(R8*1), Z6, Z6
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
 	VMOVDQU32 (R12), Z7
 	VPMOVD2M  Z7, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
+	VMOVUPS Z6, (R11)(R8*1)
 
 store_done:
-	IMUL3Q $0x07, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x07, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x07, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x07, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -3678,23 +3753,19 @@ store_done:
 // func gemmAVX512_7x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_7x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -3711,46 +3782,47 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R12), Z0
-	VMOVUPS.Z 64(R12), K1, Z1
-	VMOVUPS   (R12)(BX*1), Z2
-	VMOVUPS.Z 64(R12)(BX*1), K1, Z3
-	VMOVUPS   (R12)(BX*2), Z4
-	VMOVUPS.Z 64(R12)(BX*2), K1, Z5
-	VMOVUPS   (R12)(R11*1), Z6
-	VMOVUPS.Z 64(R12)(R11*1), K1, Z7
-	VMOVUPS   (R12)(BX*4), Z8
-	VMOVUPS.Z 64(R12)(BX*4), K1, Z9
-	VMOVUPS   (R13), Z10
-	VMOVUPS.Z 64(R13), K1, Z11
-	VMOVUPS   (R13)(BX*1), Z12
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z13
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS 64(R12), Z1
-	VMOVUPS (R12)(BX*1), Z2
-	VMOVUPS 64(R12)(BX*1), Z3
-	VMOVUPS (R12)(BX*2), Z4
-	VMOVUPS 64(R12)(BX*2), Z5
-	VMOVUPS (R12)(R11*1), Z6
-	VMOVUPS 64(R12)(R11*1), Z7
-	VMOVUPS (R12)(BX*4), Z8
-	VMOVUPS 64(R12)(BX*4), Z9
-	VMOVUPS (R13), Z10
-	VMOVUPS 64(R13), Z11
-	VMOVUPS (R13)(BX*1), Z12
-	VMOVUPS 64(R13)(BX*1), Z13
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
 
 load_done:
 	JMP started
@@ -3772,46 +3844,50 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS      (R11), Z14
-	VMOVUPS      64(R11), Z15
-	PREFETCHT0   1024(R11)
-	PREFETCHT0   1088(R11)
-	VBROADCASTSS (R9), Z16
+	VMOVUPS      (R10), Z14
+	VMOVUPS      64(R10), Z15
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
+	VBROADCASTSS (R8), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS (R9)(AX*1), Z16
+	VBROADCASTSS (R8)(AX*1), Z16
 	VFMADD231PS  Z16, Z14, Z2
 	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS (R9)(AX*2), Z16
+	VBROADCASTSS (R8)(AX*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS (R9)(R8*1), Z16
+	VBROADCASTSS (R8)(DI*1), Z16
 	VFMADD231PS  Z16, Z14, Z6
 	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS (R9)(AX*4), Z16
+	VBROADCASTSS (R8)(AX*4), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS (R10), Z16
+	VBROADCASTSS (R9), Z16
 	VFMADD231PS  Z16, Z14, Z10
 	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS (R10)(AX*1), Z16
+	VBROADCASTSS (R9)(AX*1), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         CX, R8
 	ADDQ         CX, R9
-	ADDQ         CX, R10
-	ADDQ         DX, R11
-	DECQ         R12
+	ADDQ         DX, R10
+	DECQ         R11
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
 	MOVQ         add+72(FP), R12
 	VPBROADCASTD R12, Z14
 	VPSUBD       Z14, Z0, Z0
@@ -3837,53 +3913,54 @@ along:
 	VPADDD       Z14, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z14
 	VPADDD       Z14, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z14
+	VMOVUPS      (R10)(R8*1), Z14
 	VPADDD       Z14, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z14
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z14
 	VPADDD       Z14, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z14
+	VMOVUPS      (R10)(R8*2), Z14
 	VPADDD       Z14, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z14
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z14
 	VPADDD       Z14, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z14
 	VPADDD       Z14, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z14
 	VPADDD       Z14, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z14
+	VMOVUPS      (R10)(R8*4), Z14
 	VPADDD       Z14, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z14
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z14
 	VPADDD       Z14, Z9, Z9
 	VMOVUPS      (R11), Z14
 	VPADDD       Z14, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z14
 	VPADDD       Z14, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z14
+	VMOVUPS      (R11)(R8*1), Z14
 	VPADDD       Z14, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z14
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z14
 	VPADDD       Z14, Z13, Z13
 	JMP          store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
@@ -3891,41 +3968,42 @@ store:
 	VPMOVD2M  Z14, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
 
 store_done:
-	IMUL3Q $0x07, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x07, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x07, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x07, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -3934,23 +4012,19 @@ store_done:
 // func gemmAVX512_8x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -3961,34 +4035,35 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R12)(BX*1), K1, Z1
-	VMOVUPS.Z (R12)(BX*2), K1, Z2
-	VMOVUPS.Z (R12)(R11*1), K1, Z3
-	VMOVUPS.Z (R12)(BX*4), K1, Z4
-	VMOVUPS.Z (R13), K1, Z5
-	VMOVUPS.Z (R13)(BX*1), K1, Z6
-	VMOVUPS.Z (R13)(BX*2), K1, Z7
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R12)(BX*1), Z1
-	VMOVUPS (R12)(BX*2), Z2
-	VMOVUPS (R12)(R11*1), Z3
-	VMOVUPS (R12)(BX*4), Z4
-	VMOVUPS (R13), Z5
-	VMOVUPS (R13)(BX*1), Z6
-	VMOVUPS (R13)(BX*2), Z7
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
 
 load_done:
 	JMP started
@@ -4004,31 +4079,35 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS          (R11), Z8
-	PREFETCHT0       1024(R11)
-	VFMADD231PS.BCST (R9), Z8, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z8, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z8, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z8, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z8, Z4
-	VFMADD231PS.BCST (R10), Z8, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z8, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z8, Z7
+	VMOVUPS          (R10), Z8
+	PREFETCHT0       1024(R10)
+	VFMADD231PS.BCST (R8), Z8, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z8, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z8, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z8, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z8, Z4
+	VFMADD231PS.BCST (R9), Z8, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z8, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z8, Z7
+	ADDQ             CX, R8
 	ADDQ             CX, R9
-	ADDQ             CX, R10
-	ADDQ             DX, R11
-	DECQ             R12
+	ADDQ             DX, R10
+	DECQ             R11
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
 	MOVQ             add+72(FP), R12
 	VPBROADCASTD     R12, Z8
 	VPSUBD           Z8, Z0, Z0
@@ -4046,67 +4125,69 @@ along:
 	VPMOVD2M         Z8, K1
 	VMOVUPS.Z        (R10), K1, Z8
 	VPADDD           Z8, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z8
+	VMOVUPS.Z        (R10)(R8*1), K1, Z8
 	VPADDD           Z8, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z8
+	VMOVUPS.Z        (R10)(R8*2), K1, Z8
 	VPADDD           Z8, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z8
 	VPADDD           Z8, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z8
+	VMOVUPS.Z        (R10)(R8*4), K1, Z8
 	VPADDD           Z8, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z8
 	VPADDD           Z8, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z8
+	VMOVUPS.Z        (R11)(R8*1), K1, Z8
 	VPADDD           Z8, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z8
+	VMOVUPS.Z        (R11)(R8*2), K1, Z8
 	VPADDD           Z8, Z7, Z7
 	JMP              store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
 	VMOVDQU32 (R12), Z8
 	VPMOVD2M  Z8, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 
 store_done:
-	IMUL3Q $0x08, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x08, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x08, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x08, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -4115,23 +4196,19 @@ store_done:
 // func gemmAVX512_8x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_8x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -4150,50 +4227,51 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R12), Z0
-	VMOVUPS.Z 64(R12), K1, Z1
-	VMOVUPS   (R12)(BX*1), Z2
-	VMOVUPS.Z 64(R12)(BX*1), K1, Z3
-	VMOVUPS   (R12)(BX*2), Z4
-	VMOVUPS.Z 64(R12)(BX*2), K1, Z5
-	VMOVUPS   (R12)(R11*1), Z6
-	VMOVUPS.Z 64(R12)(R11*1), K1, Z7
-	VMOVUPS   (R12)(BX*4), Z8
-	VMOVUPS.Z 64(R12)(BX*4), K1, Z9
-	VMOVUPS   (R13), Z10
-	VMOVUPS.Z 64(R13), K1, Z11
-	VMOVUPS   (R13)(BX*1), Z12
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z13
-	VMOVUPS   (R13)(BX*2), Z14
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z15
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS 64(R12), Z1
-	VMOVUPS (R12)(BX*1), Z2
-	VMOVUPS 64(R12)(BX*1), Z3
-	VMOVUPS (R12)(BX*2), Z4
-	VMOVUPS 64(R12)(BX*2), Z5
-	VMOVUPS (R12)(R11*1), Z6
-	VMOVUPS 64(R12)(R11*1), Z7
-	VMOVUPS (R12)(BX*4), Z8
-	VMOVUPS 64(R12)(BX*4), Z9
-	VMOVUPS (R13), Z10
-	VMOVUPS 64(R13), Z11
-	VMOVUPS (R13)(BX*1), Z12
-	VMOVUPS 64(R13)(BX*1), Z13
-	VMOVUPS (R13)(BX*2), Z14
-	VMOVUPS 64(R13)(BX*2), Z15
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
 
 load_done:
 	JMP started
@@ -4217,49 +4295,53 @@ zero:
 	VPXORD Z15, Z15, Z15
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	PREFETCHT0   1024(R11)
-	PREFETCHT0   1088(R11)
-	VBROADCASTSS (R9), Z18
+	VMOVUPS      (R10), Z16
+	VMOVUPS      64(R10), Z17
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
+	VBROADCASTSS (R8), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS (R9)(AX*1), Z18
+	VBROADCASTSS (R8)(AX*1), Z18
 	VFMADD231PS  Z18, Z16, Z2
 	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS (R9)(AX*2), Z18
+	VBROADCASTSS (R8)(AX*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS (R9)(R8*1), Z18
+	VBROADCASTSS (R8)(DI*1), Z18
 	VFMADD231PS  Z18, Z16, Z6
 	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS (R9)(AX*4), Z18
+	VBROADCASTSS (R8)(AX*4), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS (R10), Z18
+	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z18, Z16, Z10
 	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS (R10)(AX*1), Z18
+	VBROADCASTSS (R9)(AX*1), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS (R10)(AX*2), Z18
+	VBROADCASTSS (R9)(AX*2), Z18
 	VFMADD231PS  Z18, Z16, Z14
 	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         CX, R8
 	ADDQ         CX, R9
-	ADDQ         CX, R10
-	ADDQ         DX, R11
-	DECQ         R12
+	ADDQ         DX, R10
+	DECQ         R11
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
 	MOVQ         add+72(FP), R12
 	VPBROADCASTD R12, Z16
 	VPSUBD       Z16, Z0, Z0
@@ -4287,59 +4369,60 @@ along:
 	VPADDD       Z16, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z16
 	VPADDD       Z16, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z16
+	VMOVUPS      (R10)(R8*1), Z16
 	VPADDD       Z16, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z16
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z16
 	VPADDD       Z16, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z16
+	VMOVUPS      (R10)(R8*2), Z16
 	VPADDD       Z16, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z16
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z16
 	VPADDD       Z16, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z16
 	VPADDD       Z16, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z16
 	VPADDD       Z16, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z16
+	VMOVUPS      (R10)(R8*4), Z16
 	VPADDD       Z16, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z16
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z16
 	VPADDD       Z16, Z9, Z9
 	VMOVUPS      (R11), Z16
 	VPADDD       Z16, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z16
 	VPADDD       Z16, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z16
+	VMOVUPS      (R11)(R8*1), Z16
 	VPADDD       Z16, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z16
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z16
 	VPADDD       Z16, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z16
+	VMOVUPS      (R11)(R8*2), Z16
 	VPADDD       Z16, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z16
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z16
 	VPADDD       Z16, Z15, Z15
 	JMP          store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
@@ -4347,45 +4430,46 @@ store:
 	VPMOVD2M  Z16, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 
 store_done:
-	IMUL3Q $0x08, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x08, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x08, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x08, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -4394,23 +4478,19 @@ store_done:
 // func gemmAVX512_9x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -4422,36 +4502,37 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R12)(BX*1), K1, Z1
-	VMOVUPS.Z (R12)(BX*2), K1, Z2
-	VMOVUPS.Z (R12)(R11*1), K1, Z3
-	VMOVUPS.Z (R12)(BX*4), K1, Z4
-	VMOVUPS.Z (R13), K1, Z5
-	VMOVUPS.Z (R13)(BX*1), K1, Z6
-	VMOVUPS.Z (R13)(BX*2), K1, Z7
-	VMOVUPS.Z (R13)(R11*1), K1, Z8
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R12)(BX*1), Z1
-	VMOVUPS (R12)(BX*2), Z2
-	VMOVUPS (R12)(R11*1), Z3
-	VMOVUPS (R12)(BX*4), Z4
-	VMOVUPS (R13), Z5
-	VMOVUPS (R13)(BX*1), Z6
-	VMOVUPS (R13)(BX*2), Z7
-	VMOVUPS (R13)(R11*1), Z8
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
 
 load_done:
 	JMP started
@@ -4468,32 +4549,36 @@ zero:
 	VPXORD Z8, Z8, Z8
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS          (R11), Z9
-	PREFETCHT0       1024(R11)
-	VFMADD231PS.BCST (R9), Z9, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z9, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z9, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z9, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z9, Z4
-	VFMADD231PS.BCST (R10), Z9, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z9, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z9, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z9, Z8
+	VMOVUPS          (R10), Z9
+	PREFETCHT0       1024(R10)
+	VFMADD231PS.BCST (R8), Z9, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z9, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z9, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z9, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z9, Z4
+	VFMADD231PS.BCST (R9), Z9, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z9, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z9, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z9, Z8
+	ADDQ             CX, R8
 	ADDQ             CX, R9
-	ADDQ             CX, R10
-	ADDQ             DX, R11
-	DECQ             R12
+	ADDQ             DX, R10
+	DECQ             R11
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
 	MOVQ             add+72(FP), R12
 	VPBROADCASTD     R12, Z9
 	VPSUBD           Z9, Z0, Z0
@@ -4512,19 +4597,19 @@ along:
 	VPMOVD2M         Z9, K1
 	VMOVUPS.Z        (R10), K1, Z9
 	VPADDD           Z9, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z9
+	VMOVUPS.Z        (R10)(R8*1), K1, Z9
 	VPADDD           Z9, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z9
+	VMOVUPS.Z        (R10)(R8*2), K1, Z9
 	VPADDD           Z9, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z9
 	VPADDD           Z9, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z9
+	VMOVUPS.Z        (R10)(R8*4), K1, Z9
 	VPADDD           Z9, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z9
 	VPADDD           Z9, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z9
+	VMOVUPS.Z        (R11)(R8*1), K1, Z9
 	VPADDD           Z9, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z9
+	VMOVUPS.Z        (R11)(R8*2), K1, Z9
 	VPADDD           Z9, Z7, Z7
 	VMOVUPS.Z        (R11)(R9*1), K1, Z9
 	VPADDD           Z9, Z8, Z8
@@ -4532,52 +4617,54 @@ along:
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
 	VMOVDQU32 (R12), Z9
 	VPMOVD2M  Z9, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
 
 store_done:
-	IMUL3Q $0x09, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x09, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x09, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x09, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -4586,23 +4673,19 @@ store_done:
 // func gemmAVX512_9x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_9x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -4623,54 +4706,55 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R12), Z0
-	VMOVUPS.Z 64(R12), K1, Z1
-	VMOVUPS   (R12)(BX*1), Z2
-	VMOVUPS.Z 64(R12)(BX*1), K1, Z3
-	VMOVUPS   (R12)(BX*2), Z4
-	VMOVUPS.Z 64(R12)(BX*2), K1, Z5
-	VMOVUPS   (R12)(R11*1), Z6
-	VMOVUPS.Z 64(R12)(R11*1), K1, Z7
-	VMOVUPS   (R12)(BX*4), Z8
-	VMOVUPS.Z 64(R12)(BX*4), K1, Z9
-	VMOVUPS   (R13), Z10
-	VMOVUPS.Z 64(R13), K1, Z11
-	VMOVUPS   (R13)(BX*1), Z12
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z13
-	VMOVUPS   (R13)(BX*2), Z14
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z15
-	VMOVUPS   (R13)(R11*1), Z16
-	VMOVUPS.Z 64(R13)(R11*1), K1, Z17
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS 64(R12), Z1
-	VMOVUPS (R12)(BX*1), Z2
-	VMOVUPS 64(R12)(BX*1), Z3
-	VMOVUPS (R12)(BX*2), Z4
-	VMOVUPS 64(R12)(BX*2), Z5
-	VMOVUPS (R12)(R11*1), Z6
-	VMOVUPS 64(R12)(R11*1), Z7
-	VMOVUPS (R12)(BX*4), Z8
-	VMOVUPS 64(R12)(BX*4), Z9
-	VMOVUPS (R13), Z10
-	VMOVUPS 64(R13), Z11
-	VMOVUPS (R13)(BX*1), Z12
-	VMOVUPS 64(R13)(BX*1), Z13
-	VMOVUPS (R13)(BX*2), Z14
-	VMOVUPS 64(R13)(BX*2), Z15
-	VMOVUPS (R13)(R11*1), Z16
-	VMOVUPS 64(R13)(R11*1), Z17
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
 
 load_done:
 	JMP started
@@ -4696,52 +4780,56 @@ zero:
 	VPXORD Z17, Z17, Z17
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS      (R11), Z18
-	VMOVUPS      64(R11), Z19
-	PREFETCHT0   1024(R11)
-	PREFETCHT0   1088(R11)
-	VBROADCASTSS (R9), Z20
+	VMOVUPS      (R10), Z18
+	VMOVUPS      64(R10), Z19
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
+	VBROADCASTSS (R8), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS (R9)(AX*1), Z20
+	VBROADCASTSS (R8)(AX*1), Z20
 	VFMADD231PS  Z20, Z18, Z2
 	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS (R9)(AX*2), Z20
+	VBROADCASTSS (R8)(AX*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS (R9)(R8*1), Z20
+	VBROADCASTSS (R8)(DI*1), Z20
 	VFMADD231PS  Z20, Z18, Z6
 	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS (R9)(AX*4), Z20
+	VBROADCASTSS (R8)(AX*4), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS (R10), Z20
+	VBROADCASTSS (R9), Z20
 	VFMADD231PS  Z20, Z18, Z10
 	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS (R10)(AX*1), Z20
+	VBROADCASTSS (R9)(AX*1), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS (R10)(AX*2), Z20
+	VBROADCASTSS (R9)(AX*2), Z20
 	VFMADD231PS  Z20, Z18, Z14
 	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS (R10)(R8*1), Z20
+	VBROADCASTSS (R9)(DI*1), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
+	ADDQ         CX, R8
 	ADDQ         CX, R9
-	ADDQ         CX, R10
-	ADDQ         DX, R11
-	DECQ         R12
+	ADDQ         DX, R10
+	DECQ         R11
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
 	MOVQ         add+72(FP), R12
 	VPBROADCASTD R12, Z18
 	VPSUBD       Z18, Z0, Z0
@@ -4771,33 +4859,33 @@ along:
 	VPADDD       Z18, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z18
 	VPADDD       Z18, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z18
+	VMOVUPS      (R10)(R8*1), Z18
 	VPADDD       Z18, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z18
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z18
 	VPADDD       Z18, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z18
+	VMOVUPS      (R10)(R8*2), Z18
 	VPADDD       Z18, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z18
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z18
 	VPADDD       Z18, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z18
 	VPADDD       Z18, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z18
 	VPADDD       Z18, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z18
+	VMOVUPS      (R10)(R8*4), Z18
 	VPADDD       Z18, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z18
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z18
 	VPADDD       Z18, Z9, Z9
 	VMOVUPS      (R11), Z18
 	VPADDD       Z18, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z18
 	VPADDD       Z18, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z18
+	VMOVUPS      (R11)(R8*1), Z18
 	VPADDD       Z18, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z18
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z18
 	VPADDD       Z18, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z18
+	VMOVUPS      (R11)(R8*2), Z18
 	VPADDD       Z18, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z18
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z18
 	VPADDD       Z18, Z15, Z15
 	VMOVUPS      (R11)(R9*1), Z18
 	VPADDD       Z18, Z16, Z16
@@ -4808,28 +4896,29 @@ along:
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 	VPADDD (R11)(R9*1), Z16, Z16
 	VPADDD 64(R11)(R9*1), Z17, Z17
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
@@ -4837,20 +4926,20 @@ store:
 	VPMOVD2M  Z18, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	VMOVUPS   Z16, (R11)(R9*1)
 	VMOVUPS   Z17, K1, 64(R11)(R9*1)
 	JMP       store_done
@@ -4858,28 +4947,29 @@ store:
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 	VMOVUPS Z16, (R11)(R9*1)
 	VMOVUPS Z17, 64(R11)(R9*1)
 
 store_done:
-	IMUL3Q $0x09, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x09, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x09, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x09, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -4888,23 +4978,19 @@ store_done:
 // func gemmAVX512_10x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -4917,38 +5003,39 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R12)(BX*1), K1, Z1
-	VMOVUPS.Z (R12)(BX*2), K1, Z2
-	VMOVUPS.Z (R12)(R11*1), K1, Z3
-	VMOVUPS.Z (R12)(BX*4), K1, Z4
-	VMOVUPS.Z (R13), K1, Z5
-	VMOVUPS.Z (R13)(BX*1), K1, Z6
-	VMOVUPS.Z (R13)(BX*2), K1, Z7
-	VMOVUPS.Z (R13)(R11*1), K1, Z8
-	VMOVUPS.Z (R13)(BX*4), K1, Z9
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMOVUPS.Z (R11)(R8*4), K1, Z9
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R12)(BX*1), Z1
-	VMOVUPS (R12)(BX*2), Z2
-	VMOVUPS (R12)(R11*1), Z3
-	VMOVUPS (R12)(BX*4), Z4
-	VMOVUPS (R13), Z5
-	VMOVUPS (R13)(BX*1), Z6
-	VMOVUPS (R13)(BX*2), Z7
-	VMOVUPS (R13)(R11*1), Z8
-	VMOVUPS (R13)(BX*4), Z9
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS (R11)(R8*4), Z9
 
 load_done:
 	JMP started
@@ -4966,33 +5053,37 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS          (R11), Z10
-	PREFETCHT0       1024(R11)
-	VFMADD231PS.BCST (R9), Z10, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z10, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z10, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z10, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z10, Z4
-	VFMADD231PS.BCST (R10), Z10, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z10, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z10, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z10, Z8
-	VFMADD231PS.BCST (R10)(AX*4), Z10, Z9
+	VMOVUPS          (R10), Z10
+	PREFETCHT0       1024(R10)
+	VFMADD231PS.BCST (R8), Z10, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z10, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z10, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z10, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z10, Z4
+	VFMADD231PS.BCST (R9), Z10, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z10, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z10, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z10, Z8
+	VFMADD231PS.BCST (R9)(AX*4), Z10, Z9
+	ADDQ             CX, R8
 	ADDQ             CX, R9
-	ADDQ             CX, R10
-	ADDQ             DX, R11
-	DECQ             R12
+	ADDQ             DX, R10
+	DECQ             R11
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
 	MOVQ             add+72(FP), R12
 	VPBROADCASTD     R12, Z10
 	VPSUBD           Z10, Z0, Z0
@@ -5012,77 +5103,79 @@ along:
 	VPMOVD2M         Z10, K1
 	VMOVUPS.Z        (R10), K1, Z10
 	VPADDD           Z10, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z10
+	VMOVUPS.Z        (R10)(R8*1), K1, Z10
 	VPADDD           Z10, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z10
+	VMOVUPS.Z        (R10)(R8*2), K1, Z10
 	VPADDD           Z10, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z10
 	VPADDD           Z10, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z10
+	VMOVUPS.Z        (R10)(R8*4), K1, Z10
 	VPADDD           Z10, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z10
 	VPADDD           Z10, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z10
+	VMOVUPS.Z        (R11)(R8*1), K1, Z10
 	VPADDD           Z10, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z10
+	VMOVUPS.Z        (R11)(R8*2), K1, Z10
 	VPADDD           Z10, Z7, Z7
 	VMOVUPS.Z        (R11)(R9*1), K1, Z10
 	VPADDD           Z10, Z8, Z8
-	VMOVUPS.Z        (R11)(BX*4), K1, Z10
+	VMOVUPS.Z        (R11)(R8*4), K1, Z10
 	VPADDD           Z10, Z9, Z9
 	JMP              store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
-	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R11)(R8*4), Z9, Z9
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
 	VMOVDQU32 (R12), Z10
 	VPMOVD2M  Z10, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
-	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z9, K1, (R11)(R8*4)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
-	VMOVUPS Z9, (R11)(BX*4)
+	VMOVUPS Z9, (R11)(R8*4)
 
 store_done:
-	IMUL3Q $0x0a, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0a, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0a, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0a, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -5091,23 +5184,19 @@ store_done:
 // func gemmAVX512_10x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_10x2(SB), NOSPLIT, $0-88
-	MOVQ a+16(FP), SI
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R11
-	VPBROADCASTD R11, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -5130,58 +5219,59 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R11
-	MOVQ      DI, R12
-	LEAQ      (R12)(BX*4), R13
-	ADDQ      BX, R13
-	MOVQ      mask+80(FP), R14
-	TESTQ     R14, R14
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
 	JZ        load_whole
-	VMOVDQU32 (R14), Z0
+	VMOVDQU32 (R12), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R12), Z0
-	VMOVUPS.Z 64(R12), K1, Z1
-	VMOVUPS   (R12)(BX*1), Z2
-	VMOVUPS.Z 64(R12)(BX*1), K1, Z3
-	VMOVUPS   (R12)(BX*2), Z4
-	VMOVUPS.Z 64(R12)(BX*2), K1, Z5
-	VMOVUPS   (R12)(R11*1), Z6
-	VMOVUPS.Z 64(R12)(R11*1), K1, Z7
-	VMOVUPS   (R12)(BX*4), Z8
-	VMOVUPS.Z 64(R12)(BX*4), K1, Z9
-	VMOVUPS   (R13), Z10
-	VMOVUPS.Z 64(R13), K1, Z11
-	VMOVUPS   (R13)(BX*1), Z12
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z13
-	VMOVUPS   (R13)(BX*2), Z14
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z15
-	VMOVUPS   (R13)(R11*1), Z16
-	VMOVUPS.Z 64(R13)(R11*1), K1, Z17
-	VMOVUPS   (R13)(BX*4), Z18
-	VMOVUPS.Z 64(R13)(BX*4), K1, Z19
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
+	VMOVUPS   (R11)(R8*4), Z18
+	VMOVUPS.Z 64(R11)(R8*4), K1, Z19
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R12), Z0
-	VMOVUPS 64(R12), Z1
-	VMOVUPS (R12)(BX*1), Z2
-	VMOVUPS 64(R12)(BX*1), Z3
-	VMOVUPS (R12)(BX*2), Z4
-	VMOVUPS 64(R12)(BX*2), Z5
-	VMOVUPS (R12)(R11*1), Z6
-	VMOVUPS 64(R12)(R11*1), Z7
-	VMOVUPS (R12)(BX*4), Z8
-	VMOVUPS 64(R12)(BX*4), Z9
-	VMOVUPS (R13), Z10
-	VMOVUPS 64(R13), Z11
-	VMOVUPS (R13)(BX*1), Z12
-	VMOVUPS 64(R13)(BX*1), Z13
-	VMOVUPS (R13)(BX*2), Z14
-	VMOVUPS 64(R13)(BX*2), Z15
-	VMOVUPS (R13)(R11*1), Z16
-	VMOVUPS 64(R13)(R11*1), Z17
-	VMOVUPS (R13)(BX*4), Z18
-	VMOVUPS 64(R13)(BX*4), Z19
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
+	VMOVUPS (R11)(R8*4), Z18
+	VMOVUPS 64(R11)(R8*4), Z19
 
 load_done:
 	JMP started
@@ -5209,55 +5299,59 @@ zero:
 	VPXORD Z19, Z19, Z19
 
 started:
-	MOVQ b+40(FP), R11
-	MOVQ k+8(FP), R12
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	MOVQ b+40(FP), R10
+	MOVQ k+8(FP), R11
 
 along:
-	VMOVUPS      (R11), Z20
-	VMOVUPS      64(R11), Z21
-	PREFETCHT0   1024(R11)
-	PREFETCHT0   1088(R11)
-	VBROADCASTSS (R9), Z22
+	VMOVUPS      (R10), Z20
+	VMOVUPS      64(R10), Z21
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
+	VBROADCASTSS (R8), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS (R9)(AX*1), Z22
+	VBROADCASTSS (R8)(AX*1), Z22
 	VFMADD231PS  Z22, Z20, Z2
 	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS (R9)(AX*2), Z22
+	VBROADCASTSS (R8)(AX*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS (R9)(R8*1), Z22
+	VBROADCASTSS (R8)(DI*1), Z22
 	VFMADD231PS  Z22, Z20, Z6
 	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS (R9)(AX*4), Z22
+	VBROADCASTSS (R8)(AX*4), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS (R10), Z22
+	VBROADCASTSS (R9), Z22
 	VFMADD231PS  Z22, Z20, Z10
 	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS (R10)(AX*1), Z22
+	VBROADCASTSS (R9)(AX*1), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS (R10)(AX*2), Z22
+	VBROADCASTSS (R9)(AX*2), Z22
 	VFMADD231PS  Z22, Z20, Z14
 	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS (R10)(R8*1), Z22
+	VBROADCASTSS (R9)(DI*1), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS (R10)(AX*4), Z22
+	VBROADCASTSS (R9)(AX*4), Z22
 	VFMADD231PS  Z22, Z20, Z18
 	VFMADD231PS  Z22, Z21, Z19
+	ADDQ         CX, R8
 	ADDQ         CX, R9
-	ADDQ         CX, R10
-	ADDQ         DX, R11
-	DECQ         R12
+	ADDQ         DX, R10
+	DECQ         R11
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
 	MOVQ         add+72(FP), R12
 	VPBROADCASTD R12, Z20
 	VPSUBD       Z20, Z0, Z0
@@ -5289,71 +5383,72 @@ along:
 	VPADDD       Z20, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z20
 	VPADDD       Z20, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z20
+	VMOVUPS      (R10)(R8*1), Z20
 	VPADDD       Z20, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z20
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z20
 	VPADDD       Z20, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z20
+	VMOVUPS      (R10)(R8*2), Z20
 	VPADDD       Z20, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z20
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z20
 	VPADDD       Z20, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z20
 	VPADDD       Z20, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z20
 	VPADDD       Z20, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z20
+	VMOVUPS      (R10)(R8*4), Z20
 	VPADDD       Z20, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z20
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z20
 	VPADDD       Z20, Z9, Z9
 	VMOVUPS      (R11), Z20
 	VPADDD       Z20, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z20
 	VPADDD       Z20, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z20
+	VMOVUPS      (R11)(R8*1), Z20
 	VPADDD       Z20, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z20
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z20
 	VPADDD       Z20, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z20
+	VMOVUPS      (R11)(R8*2), Z20
 	VPADDD       Z20, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z20
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z20
 	VPADDD       Z20, Z15, Z15
 	VMOVUPS      (R11)(R9*1), Z20
 	VPADDD       Z20, Z16, Z16
 	VMOVUPS.Z    64(R11)(R9*1), K1, Z20
 	VPADDD       Z20, Z17, Z17
-	VMOVUPS      (R11)(BX*4), Z20
+	VMOVUPS      (R11)(R8*4), Z20
 	VPADDD       Z20, Z18, Z18
-	VMOVUPS.Z    64(R11)(BX*4), K1, Z20
+	VMOVUPS.Z    64(R11)(R8*4), K1, Z20
 	VPADDD       Z20, Z19, Z19
 	JMP          store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 	VPADDD (R11)(R9*1), Z16, Z16
 	VPADDD 64(R11)(R9*1), Z17, Z17
-	VPADDD (R11)(BX*4), Z18, Z18
-	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R11)(R8*4), Z18, Z18
+	VPADDD 64(R11)(R8*4), Z19, Z19
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
 	MOVQ      mask+80(FP), R12
 	TESTQ     R12, R12
 	JZ        store_whole
@@ -5361,53 +5456,54 @@ store:
 	VPMOVD2M  Z20, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	VMOVUPS   Z16, (R11)(R9*1)
 	VMOVUPS   Z17, K1, 64(R11)(R9*1)
-	VMOVUPS   Z18, (R11)(BX*4)
-	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z18, (R11)(R8*4)
+	VMOVUPS   Z19, K1, 64(R11)(R8*4)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 	VMOVUPS Z16, (R11)(R9*1)
 	VMOVUPS Z17, 64(R11)(R9*1)
-	VMOVUPS Z18, (R11)(BX*4)
-	VMOVUPS Z19, 64(R11)(BX*4)
+	VMOVUPS Z18, (R11)(R8*4)
+	VMOVUPS Z19, 64(R11)(R8*4)
 
 store_done:
-	IMUL3Q $0x0a, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0a, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0a, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0a, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -5415,26 +5511,20 @@ store_done:
 
 // func gemmAVX512_11x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -5448,42 +5538,43 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R13), K1, Z0
-	VMOVUPS.Z (R13)(BX*1), K1, Z1
-	VMOVUPS.Z (R13)(BX*2), K1, Z2
-	VMOVUPS.Z (R13)(R12*1), K1, Z3
-	VMOVUPS.Z (R13)(BX*4), K1, Z4
-	VMOVUPS.Z (R14), K1, Z5
-	VMOVUPS.Z (R14)(BX*1), K1, Z6
-	VMOVUPS.Z (R14)(BX*2), K1, Z7
-	VMOVUPS.Z (R14)(R12*1), K1, Z8
-	VMOVUPS.Z (R14)(BX*4), K1, Z9
-	VMOVUPS.Z (R15), K1, Z10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMOVUPS.Z (R11)(R8*4), K1, Z9
+	VMOVUPS.Z (R12), K1, Z10
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS (R13)(BX*1), Z1
-	VMOVUPS (R13)(BX*2), Z2
-	VMOVUPS (R13)(R12*1), Z3
-	VMOVUPS (R13)(BX*4), Z4
-	VMOVUPS (R14), Z5
-	VMOVUPS (R14)(BX*1), Z6
-	VMOVUPS (R14)(BX*2), Z7
-	VMOVUPS (R14)(R12*1), Z8
-	VMOVUPS (R14)(BX*4), Z9
-	VMOVUPS (R15), Z10
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS (R11)(R8*4), Z9
+	VMOVUPS (R12), Z10
 
 load_done:
 	JMP started
@@ -5502,37 +5593,43 @@ zero:
 	VPXORD Z10, Z10, Z10
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS          (R12), Z11
-	PREFETCHT0       1024(R12)
-	VFMADD231PS.BCST (R9), Z11, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z11, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z11, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z11, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z11, Z4
-	VFMADD231PS.BCST (R10), Z11, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z11, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z11, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z11, Z8
-	VFMADD231PS.BCST (R10)(AX*4), Z11, Z9
-	VFMADD231PS.BCST (R11), Z11, Z10
+	VMOVUPS          (R11), Z11
+	PREFETCHT0       1024(R11)
+	VFMADD231PS.BCST (R8), Z11, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z11, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z11, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z11, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z11, Z4
+	VFMADD231PS.BCST (R9), Z11, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z11, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z11, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z11, Z8
+	VFMADD231PS.BCST (R9)(AX*4), Z11, Z9
+	VFMADD231PS.BCST (R10), Z11, Z10
+	ADDQ             CX, R8
 	ADDQ             CX, R9
 	ADDQ             CX, R10
-	ADDQ             CX, R11
-	ADDQ             DX, R12
-	DECQ             R13
+	ADDQ             DX, R11
+	DECQ             R12
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
-	LEAQ             (R11)(BX*4), R12
-	ADDQ             BX, R12
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*4), R12
+	ADDQ             R8, R12
 	MOVQ             add+72(FP), R13
 	VPBROADCASTD     R13, Z11
 	VPSUBD           Z11, Z0, Z0
@@ -5553,23 +5650,23 @@ along:
 	VPMOVD2M         Z11, K1
 	VMOVUPS.Z        (R10), K1, Z11
 	VPADDD           Z11, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z11
+	VMOVUPS.Z        (R10)(R8*1), K1, Z11
 	VPADDD           Z11, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z11
+	VMOVUPS.Z        (R10)(R8*2), K1, Z11
 	VPADDD           Z11, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z11
 	VPADDD           Z11, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z11
+	VMOVUPS.Z        (R10)(R8*4), K1, Z11
 	VPADDD           Z11, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z11
 	VPADDD           Z11, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z11
+	VMOVUPS.Z        (R11)(R8*1), K1, Z11
 	VPADDD           Z11, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z11
+	VMOVUPS.Z        (R11)(R8*2), K1, Z11
 	VPADDD           Z11, Z7, Z7
 	VMOVUPS.Z        (R11)(R9*1), K1, Z11
 	VPADDD           Z11, Z8, Z8
-	VMOVUPS.Z        (R11)(BX*4), K1, Z11
+	VMOVUPS.Z        (R11)(R8*4), K1, Z11
 	VPADDD           Z11, Z9, Z9
 	VMOVUPS.Z        (R12), K1, Z11
 	VPADDD           Z11, Z10, Z10
@@ -5577,60 +5674,62 @@ along:
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
-	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R11)(R8*4), Z9, Z9
 	VPADDD (R12), Z10, Z10
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
 	VMOVDQU32 (R13), Z11
 	VPMOVD2M  Z11, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
-	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z9, K1, (R11)(R8*4)
 	VMOVUPS   Z10, K1, (R12)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
-	VMOVUPS Z9, (R11)(BX*4)
+	VMOVUPS Z9, (R11)(R8*4)
 	VMOVUPS Z10, (R12)
 
 store_done:
-	IMUL3Q $0x0b, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0b, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0b, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0b, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -5638,26 +5737,20 @@ store_done:
 
 // func gemmAVX512_11x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_11x2(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_11x2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -5682,64 +5775,65 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R13), Z0
-	VMOVUPS.Z 64(R13), K1, Z1
-	VMOVUPS   (R13)(BX*1), Z2
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z3
-	VMOVUPS   (R13)(BX*2), Z4
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z5
-	VMOVUPS   (R13)(R12*1), Z6
-	VMOVUPS.Z 64(R13)(R12*1), K1, Z7
-	VMOVUPS   (R13)(BX*4), Z8
-	VMOVUPS.Z 64(R13)(BX*4), K1, Z9
-	VMOVUPS   (R14), Z10
-	VMOVUPS.Z 64(R14), K1, Z11
-	VMOVUPS   (R14)(BX*1), Z12
-	VMOVUPS.Z 64(R14)(BX*1), K1, Z13
-	VMOVUPS   (R14)(BX*2), Z14
-	VMOVUPS.Z 64(R14)(BX*2), K1, Z15
-	VMOVUPS   (R14)(R12*1), Z16
-	VMOVUPS.Z 64(R14)(R12*1), K1, Z17
-	VMOVUPS   (R14)(BX*4), Z18
-	VMOVUPS.Z 64(R14)(BX*4), K1, Z19
-	VMOVUPS   (R15), Z20
-	VMOVUPS.Z 64(R15), K1, Z21
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
+	VMOVUPS   (R11)(R8*4), Z18
+	VMOVUPS.Z 64(R11)(R8*4), K1, Z19
+	VMOVUPS   (R12), Z20
+	VMOVUPS.Z 64(R12), K1, Z21
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS 64(R13), Z1
-	VMOVUPS (R13)(BX*1), Z2
-	VMOVUPS 64(R13)(BX*1), Z3
-	VMOVUPS (R13)(BX*2), Z4
-	VMOVUPS 64(R13)(BX*2), Z5
-	VMOVUPS (R13)(R12*1), Z6
-	VMOVUPS 64(R13)(R12*1), Z7
-	VMOVUPS (R13)(BX*4), Z8
-	VMOVUPS 64(R13)(BX*4), Z9
-	VMOVUPS (R14), Z10
-	VMOVUPS 64(R14), Z11
-	VMOVUPS (R14)(BX*1), Z12
-	VMOVUPS 64(R14)(BX*1), Z13
-	VMOVUPS (R14)(BX*2), Z14
-	VMOVUPS 64(R14)(BX*2), Z15
-	VMOVUPS (R14)(R12*1), Z16
-	VMOVUPS 64(R14)(R12*1), Z17
-	VMOVUPS (R14)(BX*4), Z18
-	VMOVUPS 64(R14)(BX*4), Z19
-	VMOVUPS (R15), Z20
-	VMOVUPS 64(R15), Z21
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
+	VMOVUPS (R11)(R8*4), Z18
+	VMOVUPS 64(R11)(R8*4), Z19
+	VMOVUPS (R12), Z20
+	VMOVUPS 64(R12), Z21
 
 load_done:
 	JMP started
@@ -5769,61 +5863,67 @@ zero:
 	VPXORD Z21, Z21, Z21
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS      (R12), Z22
-	VMOVUPS      64(R12), Z23
-	PREFETCHT0   1024(R12)
-	PREFETCHT0   1088(R12)
-	VBROADCASTSS (R9), Z24
+	VMOVUPS      (R11), Z22
+	VMOVUPS      64(R11), Z23
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
+	VBROADCASTSS (R8), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS (R9)(AX*1), Z24
+	VBROADCASTSS (R8)(AX*1), Z24
 	VFMADD231PS  Z24, Z22, Z2
 	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS (R9)(AX*2), Z24
+	VBROADCASTSS (R8)(AX*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS (R9)(R8*1), Z24
+	VBROADCASTSS (R8)(DI*1), Z24
 	VFMADD231PS  Z24, Z22, Z6
 	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS (R9)(AX*4), Z24
+	VBROADCASTSS (R8)(AX*4), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS (R10), Z24
+	VBROADCASTSS (R9), Z24
 	VFMADD231PS  Z24, Z22, Z10
 	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS (R10)(AX*1), Z24
+	VBROADCASTSS (R9)(AX*1), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS (R10)(AX*2), Z24
+	VBROADCASTSS (R9)(AX*2), Z24
 	VFMADD231PS  Z24, Z22, Z14
 	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS (R10)(R8*1), Z24
+	VBROADCASTSS (R9)(DI*1), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS (R10)(AX*4), Z24
+	VBROADCASTSS (R9)(AX*4), Z24
 	VFMADD231PS  Z24, Z22, Z18
 	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS (R11), Z24
+	VBROADCASTSS (R10), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
+	ADDQ         CX, R8
 	ADDQ         CX, R9
 	ADDQ         CX, R10
-	ADDQ         CX, R11
-	ADDQ         DX, R12
-	DECQ         R13
+	ADDQ         DX, R11
+	DECQ         R12
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
-	LEAQ         (R11)(BX*4), R12
-	ADDQ         BX, R12
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*4), R12
+	ADDQ         R8, R12
 	MOVQ         add+72(FP), R13
 	VPBROADCASTD R13, Z22
 	VPSUBD       Z22, Z0, Z0
@@ -5857,41 +5957,41 @@ along:
 	VPADDD       Z22, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z22
 	VPADDD       Z22, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z22
+	VMOVUPS      (R10)(R8*1), Z22
 	VPADDD       Z22, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z22
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z22
 	VPADDD       Z22, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z22
+	VMOVUPS      (R10)(R8*2), Z22
 	VPADDD       Z22, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z22
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z22
 	VPADDD       Z22, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z22
 	VPADDD       Z22, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z22
 	VPADDD       Z22, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z22
+	VMOVUPS      (R10)(R8*4), Z22
 	VPADDD       Z22, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z22
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z22
 	VPADDD       Z22, Z9, Z9
 	VMOVUPS      (R11), Z22
 	VPADDD       Z22, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z22
 	VPADDD       Z22, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z22
+	VMOVUPS      (R11)(R8*1), Z22
 	VPADDD       Z22, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z22
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z22
 	VPADDD       Z22, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z22
+	VMOVUPS      (R11)(R8*2), Z22
 	VPADDD       Z22, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z22
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z22
 	VPADDD       Z22, Z15, Z15
 	VMOVUPS      (R11)(R9*1), Z22
 	VPADDD       Z22, Z16, Z16
 	VMOVUPS.Z    64(R11)(R9*1), K1, Z22
 	VPADDD       Z22, Z17, Z17
-	VMOVUPS      (R11)(BX*4), Z22
+	VMOVUPS      (R11)(R8*4), Z22
 	VPADDD       Z22, Z18, Z18
-	VMOVUPS.Z    64(R11)(BX*4), K1, Z22
+	VMOVUPS.Z    64(R11)(R8*4), K1, Z22
 	VPADDD       Z22, Z19, Z19
 	VMOVUPS      (R12), Z22
 	VPADDD       Z22, Z20, Z20
@@ -5902,34 +6002,35 @@ along:
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 	VPADDD (R11)(R9*1), Z16, Z16
 	VPADDD 64(R11)(R9*1), Z17, Z17
-	VPADDD (R11)(BX*4), Z18, Z18
-	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R11)(R8*4), Z18, Z18
+	VPADDD 64(R11)(R8*4), Z19, Z19
 	VPADDD (R12), Z20, Z20
 	VPADDD 64(R12), Z21, Z21
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
@@ -5937,24 +6038,24 @@ store:
 	VPMOVD2M  Z22, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	VMOVUPS   Z16, (R11)(R9*1)
 	VMOVUPS   Z17, K1, 64(R11)(R9*1)
-	VMOVUPS   Z18, (R11)(BX*4)
-	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z18, (R11)(R8*4)
+	VMOVUPS   Z19, K1, 64(R11)(R8*4)
 	VMOVUPS   Z20, (R12)
 	VMOVUPS   Z21, K1, 64(R12)
 	JMP       store_done
@@ -5962,32 +6063,33 @@ store:
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 	VMOVUPS Z16, (R11)(R9*1)
 	VMOVUPS Z17, 64(R11)(R9*1)
-	VMOVUPS Z18, (R11)(BX*4)
-	VMOVUPS Z19, 64(R11)(BX*4)
+	VMOVUPS Z18, (R11)(R8*4)
+	VMOVUPS Z19, 64(R11)(R8*4)
 	VMOVUPS Z20, (R12)
 	VMOVUPS Z21, 64(R12)
 
 store_done:
-	IMUL3Q $0x0b, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0b, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0b, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0b, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -5995,26 +6097,20 @@ store_done:
 
 // func gemmAVX512_12x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -6029,44 +6125,45 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R13), K1, Z0
-	VMOVUPS.Z (R13)(BX*1), K1, Z1
-	VMOVUPS.Z (R13)(BX*2), K1, Z2
-	VMOVUPS.Z (R13)(R12*1), K1, Z3
-	VMOVUPS.Z (R13)(BX*4), K1, Z4
-	VMOVUPS.Z (R14), K1, Z5
-	VMOVUPS.Z (R14)(BX*1), K1, Z6
-	VMOVUPS.Z (R14)(BX*2), K1, Z7
-	VMOVUPS.Z (R14)(R12*1), K1, Z8
-	VMOVUPS.Z (R14)(BX*4), K1, Z9
-	VMOVUPS.Z (R15), K1, Z10
-	VMOVUPS.Z (R15)(BX*1), K1, Z11
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMOVUPS.Z (R11)(R8*4), K1, Z9
+	VMOVUPS.Z (R12), K1, Z10
+	VMOVUPS.Z (R12)(R8*1), K1, Z11
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS (R13)(BX*1), Z1
-	VMOVUPS (R13)(BX*2), Z2
-	VMOVUPS (R13)(R12*1), Z3
-	VMOVUPS (R13)(BX*4), Z4
-	VMOVUPS (R14), Z5
-	VMOVUPS (R14)(BX*1), Z6
-	VMOVUPS (R14)(BX*2), Z7
-	VMOVUPS (R14)(R12*1), Z8
-	VMOVUPS (R14)(BX*4), Z9
-	VMOVUPS (R15), Z10
-	VMOVUPS (R15)(BX*1), Z11
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS (R11)(R8*4), Z9
+	VMOVUPS (R12), Z10
+	VMOVUPS (R12)(R8*1), Z11
 
 load_done:
 	JMP started
@@ -6086,38 +6183,44 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS          (R12), Z12
-	PREFETCHT0       1024(R12)
-	VFMADD231PS.BCST (R9), Z12, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z12, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z12, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z12, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z12, Z4
-	VFMADD231PS.BCST (R10), Z12, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z12, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z12, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z12, Z8
-	VFMADD231PS.BCST (R10)(AX*4), Z12, Z9
-	VFMADD231PS.BCST (R11), Z12, Z10
-	VFMADD231PS.BCST (R11)(AX*1), Z12, Z11
+	VMOVUPS          (R11), Z12
+	PREFETCHT0       1024(R11)
+	VFMADD231PS.BCST (R8), Z12, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z12, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z12, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z12, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z12, Z4
+	VFMADD231PS.BCST (R9), Z12, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z12, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z12, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z12, Z8
+	VFMADD231PS.BCST (R9)(AX*4), Z12, Z9
+	VFMADD231PS.BCST (R10), Z12, Z10
+	VFMADD231PS.BCST (R10)(AX*1), Z12, Z11
+	ADDQ             CX, R8
 	ADDQ             CX, R9
 	ADDQ             CX, R10
-	ADDQ             CX, R11
-	ADDQ             DX, R12
-	DECQ             R13
+	ADDQ             DX, R11
+	DECQ             R12
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
-	LEAQ             (R11)(BX*4), R12
-	ADDQ             BX, R12
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*4), R12
+	ADDQ             R8, R12
 	MOVQ             add+72(FP), R13
 	VPBROADCASTD     R13, Z12
 	VPSUBD           Z12, Z0, Z0
@@ -6139,89 +6242,91 @@ along:
 	VPMOVD2M         Z12, K1
 	VMOVUPS.Z        (R10), K1, Z12
 	VPADDD           Z12, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z12
+	VMOVUPS.Z        (R10)(R8*1), K1, Z12
 	VPADDD           Z12, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z12
+	VMOVUPS.Z        (R10)(R8*2), K1, Z12
 	VPADDD           Z12, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z12
 	VPADDD           Z12, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z12
+	VMOVUPS.Z        (R10)(R8*4), K1, Z12
 	VPADDD           Z12, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z12
 	VPADDD           Z12, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z12
+	VMOVUPS.Z        (R11)(R8*1), K1, Z12
 	VPADDD           Z12, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z12
+	VMOVUPS.Z        (R11)(R8*2), K1, Z12
 	VPADDD           Z12, Z7, Z7
 	VMOVUPS.Z        (R11)(R9*1), K1, Z12
 	VPADDD           Z12, Z8, Z8
-	VMOVUPS.Z        (R11)(BX*4), K1, Z12
+	VMOVUPS.Z        (R11)(R8*4), K1, Z12
 	VPADDD           Z12, Z9, Z9
 	VMOVUPS.Z        (R12), K1, Z12
 	VPADDD           Z12, Z10, Z10
-	VMOVUPS.Z        (R12)(BX*1), K1, Z12
+	VMOVUPS.Z        (R12)(R8*1), K1, Z12
 	VPADDD           Z12, Z11, Z11
 	JMP              store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
-	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R11)(R8*4), Z9, Z9
 	VPADDD (R12), Z10, Z10
-	VPADDD (R12)(BX*1), Z11, Z11
+	VPADDD (R12)(R8*1), Z11, Z11
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
 	VMOVDQU32 (R13), Z12
 	VPMOVD2M  Z12, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
-	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z9, K1, (R11)(R8*4)
 	VMOVUPS   Z10, K1, (R12)
-	VMOVUPS   Z11, K1, (R12)(BX*1)
+	VMOVUPS   Z11, K1, (R12)(R8*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
-	VMOVUPS Z9, (R11)(BX*4)
+	VMOVUPS Z9, (R11)(R8*4)
 	VMOVUPS Z10, (R12)
-	VMOVUPS Z11, (R12)(BX*1)
+	VMOVUPS Z11, (R12)(R8*1)
 
 store_done:
-	IMUL3Q $0x0c, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0c, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0c, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0c, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -6229,26 +6334,20 @@ store_done:
 
 // func gemmAVX512_12x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_12x2(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_12x2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -6275,68 +6374,69 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R13), Z0
-	VMOVUPS.Z 64(R13), K1, Z1
-	VMOVUPS   (R13)(BX*1), Z2
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z3
-	VMOVUPS   (R13)(BX*2), Z4
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z5
-	VMOVUPS   (R13)(R12*1), Z6
-	VMOVUPS.Z 64(R13)(R12*1), K1, Z7
-	VMOVUPS   (R13)(BX*4), Z8
-	VMOVUPS.Z 64(R13)(BX*4), K1, Z9
-	VMOVUPS   (R14), Z10
-	VMOVUPS.Z 64(R14), K1, Z11
-	VMOVUPS   (R14)(BX*1), Z12
-	VMOVUPS.Z 64(R14)(BX*1), K1, Z13
-	VMOVUPS   (R14)(BX*2), Z14
-	VMOVUPS.Z 64(R14)(BX*2), K1, Z15
-	VMOVUPS   (R14)(R12*1), Z16
-	VMOVUPS.Z 64(R14)(R12*1), K1, Z17
-	VMOVUPS   (R14)(BX*4), Z18
-	VMOVUPS.Z 64(R14)(BX*4), K1, Z19
-	VMOVUPS   (R15), Z20
-	VMOVUPS.Z 64(R15), K1, Z21
-	VMOVUPS   (R15)(BX*1), Z22
-	VMOVUPS.Z 64(R15)(BX*1), K1, Z23
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
+	VMOVUPS   (R11)(R8*4), Z18
+	VMOVUPS.Z 64(R11)(R8*4), K1, Z19
+	VMOVUPS   (R12), Z20
+	VMOVUPS.Z 64(R12), K1, Z21
+	VMOVUPS   (R12)(R8*1), Z22
+	VMOVUPS.Z 64(R12)(R8*1), K1, Z23
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS 64(R13), Z1
-	VMOVUPS (R13)(BX*1), Z2
-	VMOVUPS 64(R13)(BX*1), Z3
-	VMOVUPS (R13)(BX*2), Z4
-	VMOVUPS 64(R13)(BX*2), Z5
-	VMOVUPS (R13)(R12*1), Z6
-	VMOVUPS 64(R13)(R12*1), Z7
-	VMOVUPS (R13)(BX*4), Z8
-	VMOVUPS 64(R13)(BX*4), Z9
-	VMOVUPS (R14), Z10
-	VMOVUPS 64(R14), Z11
-	VMOVUPS (R14)(BX*1), Z12
-	VMOVUPS 64(R14)(BX*1), Z13
-	VMOVUPS (R14)(BX*2), Z14
-	VMOVUPS 64(R14)(BX*2), Z15
-	VMOVUPS (R14)(R12*1), Z16
-	VMOVUPS 64(R14)(R12*1), Z17
-	VMOVUPS (R14)(BX*4), Z18
-	VMOVUPS 64(R14)(BX*4), Z19
-	VMOVUPS (R15), Z20
-	VMOVUPS 64(R15), Z21
-	VMOVUPS (R15)(BX*1), Z22
-	VMOVUPS 64(R15)(BX*1), Z23
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
+	VMOVUPS (R11)(R8*4), Z18
+	VMOVUPS 64(R11)(R8*4), Z19
+	VMOVUPS (R12), Z20
+	VMOVUPS 64(R12), Z21
+	VMOVUPS (R12)(R8*1), Z22
+	VMOVUPS 64(R12)(R8*1), Z23
 
 load_done:
 	JMP started
@@ -6368,64 +6468,70 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS      (R12), Z24
-	VMOVUPS      64(R12), Z25
-	PREFETCHT0   1024(R12)
-	PREFETCHT0   1088(R12)
-	VBROADCASTSS (R9), Z26
+	VMOVUPS      (R11), Z24
+	VMOVUPS      64(R11), Z25
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
+	VBROADCASTSS (R8), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS (R9)(AX*1), Z26
+	VBROADCASTSS (R8)(AX*1), Z26
 	VFMADD231PS  Z26, Z24, Z2
 	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS (R9)(AX*2), Z26
+	VBROADCASTSS (R8)(AX*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS (R9)(R8*1), Z26
+	VBROADCASTSS (R8)(DI*1), Z26
 	VFMADD231PS  Z26, Z24, Z6
 	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS (R9)(AX*4), Z26
+	VBROADCASTSS (R8)(AX*4), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS (R10), Z26
+	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z26, Z24, Z10
 	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS (R10)(AX*1), Z26
+	VBROADCASTSS (R9)(AX*1), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS (R10)(AX*2), Z26
+	VBROADCASTSS (R9)(AX*2), Z26
 	VFMADD231PS  Z26, Z24, Z14
 	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS (R10)(R8*1), Z26
+	VBROADCASTSS (R9)(DI*1), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS (R10)(AX*4), Z26
+	VBROADCASTSS (R9)(AX*4), Z26
 	VFMADD231PS  Z26, Z24, Z18
 	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS (R11), Z26
+	VBROADCASTSS (R10), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS (R11)(AX*1), Z26
+	VBROADCASTSS (R10)(AX*1), Z26
 	VFMADD231PS  Z26, Z24, Z22
 	VFMADD231PS  Z26, Z25, Z23
+	ADDQ         CX, R8
 	ADDQ         CX, R9
 	ADDQ         CX, R10
-	ADDQ         CX, R11
-	ADDQ         DX, R12
-	DECQ         R13
+	ADDQ         DX, R11
+	DECQ         R12
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
-	LEAQ         (R11)(BX*4), R12
-	ADDQ         BX, R12
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*4), R12
+	ADDQ         R8, R12
 	MOVQ         add+72(FP), R13
 	VPBROADCASTD R13, Z24
 	VPSUBD       Z24, Z0, Z0
@@ -6461,85 +6567,86 @@ along:
 	VPADDD       Z24, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z24
 	VPADDD       Z24, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z24
+	VMOVUPS      (R10)(R8*1), Z24
 	VPADDD       Z24, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z24
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z24
 	VPADDD       Z24, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z24
+	VMOVUPS      (R10)(R8*2), Z24
 	VPADDD       Z24, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z24
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z24
 	VPADDD       Z24, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z24
 	VPADDD       Z24, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z24
 	VPADDD       Z24, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z24
+	VMOVUPS      (R10)(R8*4), Z24
 	VPADDD       Z24, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z24
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z24
 	VPADDD       Z24, Z9, Z9
 	VMOVUPS      (R11), Z24
 	VPADDD       Z24, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z24
 	VPADDD       Z24, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z24
+	VMOVUPS      (R11)(R8*1), Z24
 	VPADDD       Z24, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z24
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z24
 	VPADDD       Z24, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z24
+	VMOVUPS      (R11)(R8*2), Z24
 	VPADDD       Z24, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z24
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z24
 	VPADDD       Z24, Z15, Z15
 	VMOVUPS      (R11)(R9*1), Z24
 	VPADDD       Z24, Z16, Z16
 	VMOVUPS.Z    64(R11)(R9*1), K1, Z24
 	VPADDD       Z24, Z17, Z17
-	VMOVUPS      (R11)(BX*4), Z24
+	VMOVUPS      (R11)(R8*4), Z24
 	VPADDD       Z24, Z18, Z18
-	VMOVUPS.Z    64(R11)(BX*4), K1, Z24
+	VMOVUPS.Z    64(R11)(R8*4), K1, Z24
 	VPADDD       Z24, Z19, Z19
 	VMOVUPS      (R12), Z24
 	VPADDD       Z24, Z20, Z20
 	VMOVUPS.Z    64(R12), K1, Z24
 	VPADDD       Z24, Z21, Z21
-	VMOVUPS      (R12)(BX*1), Z24
+	VMOVUPS      (R12)(R8*1), Z24
 	VPADDD       Z24, Z22, Z22
-	VMOVUPS.Z    64(R12)(BX*1), K1, Z24
+	VMOVUPS.Z    64(R12)(R8*1), K1, Z24
 	VPADDD       Z24, Z23, Z23
 	JMP          store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 	VPADDD (R11)(R9*1), Z16, Z16
 	VPADDD 64(R11)(R9*1), Z17, Z17
-	VPADDD (R11)(BX*4), Z18, Z18
-	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R11)(R8*4), Z18, Z18
+	VPADDD 64(R11)(R8*4), Z19, Z19
 	VPADDD (R12), Z20, Z20
 	VPADDD 64(R12), Z21, Z21
-	VPADDD (R12)(BX*1), Z22, Z22
-	VPADDD 64(R12)(BX*1), Z23, Z23
+	VPADDD (R12)(R8*1), Z22, Z22
+	VPADDD 64(R12)(R8*1), Z23, Z23
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
@@ -6547,61 +6654,62 @@ store:
 	VPMOVD2M  Z24, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	VMOVUPS   Z16, (R11)(R9*1)
 	VMOVUPS   Z17, K1, 64(R11)(R9*1)
-	VMOVUPS   Z18, (R11)(BX*4)
-	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z18, (R11)(R8*4)
+	VMOVUPS   Z19, K1, 64(R11)(R8*4)
 	VMOVUPS   Z20, (R12)
 	VMOVUPS   Z21, K1, 64(R12)
-	VMOVUPS   Z22, (R12)(BX*1)
-	VMOVUPS   Z23, K1, 64(R12)(BX*1)
+	VMOVUPS   Z22, (R12)(R8*1)
+	VMOVUPS   Z23, K1, 64(R12)(R8*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 	VMOVUPS Z16, (R11)(R9*1)
 	VMOVUPS Z17, 64(R11)(R9*1)
-	VMOVUPS Z18, (R11)(BX*4)
-	VMOVUPS Z19, 64(R11)(BX*4)
+	VMOVUPS Z18, (R11)(R8*4)
+	VMOVUPS Z19, 64(R11)(R8*4)
 	VMOVUPS Z20, (R12)
 	VMOVUPS Z21, 64(R12)
-	VMOVUPS Z22, (R12)(BX*1)
-	VMOVUPS Z23, 64(R12)(BX*1)
+	VMOVUPS Z22, (R12)(R8*1)
+	VMOVUPS Z23, 64(R12)(R8*1)
 
 store_done:
-	IMUL3Q $0x0c, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0c, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0c, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0c, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -6609,26 +6717,20 @@ store_done:
 
 // func gemmAVX512_13x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_13x1(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_13x1(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -6644,46 +6746,47 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R13), K1, Z0
-	VMOVUPS.Z (R13)(BX*1), K1, Z1
-	VMOVUPS.Z (R13)(BX*2), K1, Z2
-	VMOVUPS.Z (R13)(R12*1), K1, Z3
-	VMOVUPS.Z (R13)(BX*4), K1, Z4
-	VMOVUPS.Z (R14), K1, Z5
-	VMOVUPS.Z (R14)(BX*1), K1, Z6
-	VMOVUPS.Z (R14)(BX*2), K1, Z7
-	VMOVUPS.Z (R14)(R12*1), K1, Z8
-	VMOVUPS.Z (R14)(BX*4), K1, Z9
-	VMOVUPS.Z (R15), K1, Z10
-	VMOVUPS.Z (R15)(BX*1), K1, Z11
-	VMOVUPS.Z (R15)(BX*2), K1, Z12
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMOVUPS.Z (R11)(R8*4), K1, Z9
+	VMOVUPS.Z (R12), K1, Z10
+	VMOVUPS.Z (R12)(R8*1), K1, Z11
+	VMOVUPS.Z (R12)(R8*2), K1, Z12
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS (R13)(BX*1), Z1
-	VMOVUPS (R13)(BX*2), Z2
-	VMOVUPS (R13)(R12*1), Z3
-	VMOVUPS (R13)(BX*4), Z4
-	VMOVUPS (R14), Z5
-	VMOVUPS (R14)(BX*1), Z6
-	VMOVUPS (R14)(BX*2), Z7
-	VMOVUPS (R14)(R12*1), Z8
-	VMOVUPS (R14)(BX*4), Z9
-	VMOVUPS (R15), Z10
-	VMOVUPS (R15)(BX*1), Z11
-	VMOVUPS (R15)(BX*2), Z12
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS (R11)(R8*4), Z9
+	VMOVUPS (R12), Z10
+	VMOVUPS (R12)(R8*1), Z11
+	VMOVUPS (R12)(R8*2), Z12
 
 load_done:
 	JMP started
@@ -6704,39 +6807,45 @@ zero:
 	VPXORD Z12, Z12, Z12
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS          (R12), Z13
-	PREFETCHT0       1024(R12)
-	VFMADD231PS.BCST (R9), Z13, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z13, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z13, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z13, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z13, Z4
-	VFMADD231PS.BCST (R10), Z13, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z13, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z13, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z13, Z8
-	VFMADD231PS.BCST (R10)(AX*4), Z13, Z9
-	VFMADD231PS.BCST (R11), Z13, Z10
-	VFMADD231PS.BCST (R11)(AX*1), Z13, Z11
-	VFMADD231PS.BCST (R11)(AX*2), Z13, Z12
+	VMOVUPS          (R11), Z13
+	PREFETCHT0       1024(R11)
+	VFMADD231PS.BCST (R8), Z13, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z13, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z13, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z13, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z13, Z4
+	VFMADD231PS.BCST (R9), Z13, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z13, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z13, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z13, Z8
+	VFMADD231PS.BCST (R9)(AX*4), Z13, Z9
+	VFMADD231PS.BCST (R10), Z13, Z10
+	VFMADD231PS.BCST (R10)(AX*1), Z13, Z11
+	VFMADD231PS.BCST (R10)(AX*2), Z13, Z12
+	ADDQ             CX, R8
 	ADDQ             CX, R9
 	ADDQ             CX, R10
-	ADDQ             CX, R11
-	ADDQ             DX, R12
-	DECQ             R13
+	ADDQ             DX, R11
+	DECQ             R12
 	JNZ              along
 	CMPQ             add+72(FP), $0x01
 	JBE              store
-	LEAQ             (BX)(BX*2), R9
-	MOVQ             DI, R10
-	LEAQ             (R10)(BX*4), R11
-	ADDQ             BX, R11
-	LEAQ             (R11)(BX*4), R12
-	ADDQ             BX, R12
+	MOVQ             cr+64(FP), R8
+	LEAQ             (R8)(R8*2), R9
+	MOVQ             SI, R10
+	LEAQ             (R10)(R8*4), R11
+	ADDQ             R8, R11
+	LEAQ             (R11)(R8*4), R12
+	ADDQ             R8, R12
 	MOVQ             add+72(FP), R13
 	VPBROADCASTD     R13, Z13
 	VPSUBD           Z13, Z0, Z0
@@ -6759,94 +6868,96 @@ along:
 	VPMOVD2M         Z13, K1
 	VMOVUPS.Z        (R10), K1, Z13
 	VPADDD           Z13, Z0, Z0
-	VMOVUPS.Z        (R10)(BX*1), K1, Z13
+	VMOVUPS.Z        (R10)(R8*1), K1, Z13
 	VPADDD           Z13, Z1, Z1
-	VMOVUPS.Z        (R10)(BX*2), K1, Z13
+	VMOVUPS.Z        (R10)(R8*2), K1, Z13
 	VPADDD           Z13, Z2, Z2
 	VMOVUPS.Z        (R10)(R9*1), K1, Z13
 	VPADDD           Z13, Z3, Z3
-	VMOVUPS.Z        (R10)(BX*4), K1, Z13
+	VMOVUPS.Z        (R10)(R8*4), K1, Z13
 	VPADDD           Z13, Z4, Z4
 	VMOVUPS.Z        (R11), K1, Z13
 	VPADDD           Z13, Z5, Z5
-	VMOVUPS.Z        (R11)(BX*1), K1, Z13
+	VMOVUPS.Z        (R11)(R8*1), K1, Z13
 	VPADDD           Z13, Z6, Z6
-	VMOVUPS.Z        (R11)(BX*2), K1, Z13
+	VMOVUPS.Z        (R11)(R8*2), K1, Z13
 	VPADDD           Z13, Z7, Z7
 	VMOVUPS.Z        (R11)(R9*1), K1, Z13
 	VPADDD           Z13, Z8, Z8
-	VMOVUPS.Z        (R11)(BX*4), K1, Z13
+	VMOVUPS.Z        (R11)(R8*4), K1, Z13
 	VPADDD           Z13, Z9, Z9
 	VMOVUPS.Z        (R12), K1, Z13
 	VPADDD           Z13, Z10, Z10
-	VMOVUPS.Z        (R12)(BX*1), K1, Z13
+	VMOVUPS.Z        (R12)(R8*1), K1, Z13
 	VPADDD           Z13, Z11, Z11
-	VMOVUPS.Z        (R12)(BX*2), K1, Z13
+	VMOVUPS.Z        (R12)(R8*2), K1, Z13
 	VPADDD           Z13, Z12, Z12
 	JMP              store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
-	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R11)(R8*4), Z9, Z9
 	VPADDD (R12), Z10, Z10
-	VPADDD (R12)(BX*1), Z11, Z11
-	VPADDD (R12)(BX*2), Z12, Z12
+	VPADDD (R12)(R8*1), Z11, Z11
+	VPADDD (R12)(R8*2), Z12, Z12
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
 	VMOVDQU32 (R13), Z13
 	VPMOVD2M  Z13, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
-	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z9, K1, (R11)(R8*4)
 	VMOVUPS   Z10, K1, (R12)
-	VMOVUPS   Z11, K1, (R12)(BX*1)
-	VMOVUPS   Z12, K1, (R12)(BX*2)
+	VMOVUPS   Z11, K1, (R12)(R8*1)
+	VMOVUPS   Z12, K1, (R12)(R8*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
-	VMOVUPS Z9, (R11)(BX*4)
+	VMOVUPS Z9, (R11)(R8*4)
 	VMOVUPS Z10, (R12)
-	VMOVUPS Z11, (R12)(BX*1)
-	VMOVUPS Z12, (R12)(BX*2)
+	VMOVUPS Z11, (R12)(R8*1)
+	VMOVUPS Z12, (R12)(R8*2)
 
 store_done:
-	IMUL3Q $0x0d, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0d, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0d, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0d, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -6854,26 +6965,20 @@ store_done:
 
 // func gemmAVX512_13x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_13x2(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_13x2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -6902,72 +7007,73 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R13), Z0
-	VMOVUPS.Z 64(R13), K1, Z1
-	VMOVUPS   (R13)(BX*1), Z2
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z3
-	VMOVUPS   (R13)(BX*2), Z4
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z5
-	VMOVUPS   (R13)(R12*1), Z6
-	VMOVUPS.Z 64(R13)(R12*1), K1, Z7
-	VMOVUPS   (R13)(BX*4), Z8
-	VMOVUPS.Z 64(R13)(BX*4), K1, Z9
-	VMOVUPS   (R14), Z10
-	VMOVUPS.Z 64(R14), K1, Z11
-	VMOVUPS   (R14)(BX*1), Z12
-	VMOVUPS.Z 64(R14)(BX*1), K1, Z13
-	VMOVUPS   (R14)(BX*2), Z14
-	VMOVUPS.Z 64(R14)(BX*2), K1, Z15
-	VMOVUPS   (R14)(R12*1), Z16
-	VMOVUPS.Z 64(R14)(R12*1), K1, Z17
-	VMOVUPS   (R14)(BX*4), Z18
-	VMOVUPS.Z 64(R14)(BX*4), K1, Z19
-	VMOVUPS   (R15), Z20
-	VMOVUPS.Z 64(R15), K1, Z21
-	VMOVUPS   (R15)(BX*1), Z22
-	VMOVUPS.Z 64(R15)(BX*1), K1, Z23
-	VMOVUPS   (R15)(BX*2), Z24
-	VMOVUPS.Z 64(R15)(BX*2), K1, Z25
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
+	VMOVUPS   (R11)(R8*4), Z18
+	VMOVUPS.Z 64(R11)(R8*4), K1, Z19
+	VMOVUPS   (R12), Z20
+	VMOVUPS.Z 64(R12), K1, Z21
+	VMOVUPS   (R12)(R8*1), Z22
+	VMOVUPS.Z 64(R12)(R8*1), K1, Z23
+	VMOVUPS   (R12)(R8*2), Z24
+	VMOVUPS.Z 64(R12)(R8*2), K1, Z25
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS 64(R13), Z1
-	VMOVUPS (R13)(BX*1), Z2
-	VMOVUPS 64(R13)(BX*1), Z3
-	VMOVUPS (R13)(BX*2), Z4
-	VMOVUPS 64(R13)(BX*2), Z5
-	VMOVUPS (R13)(R12*1), Z6
-	VMOVUPS 64(R13)(R12*1), Z7
-	VMOVUPS (R13)(BX*4), Z8
-	VMOVUPS 64(R13)(BX*4), Z9
-	VMOVUPS (R14), Z10
-	VMOVUPS 64(R14), Z11
-	VMOVUPS (R14)(BX*1), Z12
-	VMOVUPS 64(R14)(BX*1), Z13
-	VMOVUPS (R14)(BX*2), Z14
-	VMOVUPS 64(R14)(BX*2), Z15
-	VMOVUPS (R14)(R12*1), Z16
-	VMOVUPS 64(R14)(R12*1), Z17
-	VMOVUPS (R14)(BX*4), Z18
-	VMOVUPS 64(R14)(BX*4), Z19
-	VMOVUPS (R15), Z20
-	VMOVUPS 64(R15), Z21
-	VMOVUPS (R15)(BX*1), Z22
-	VMOVUPS 64(R15)(BX*1), Z23
-	VMOVUPS (R15)(BX*2), Z24
-	VMOVUPS 64(R15)(BX*2), Z25
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
+	VMOVUPS (R11)(R8*4), Z18
+	VMOVUPS 64(R11)(R8*4), Z19
+	VMOVUPS (R12), Z20
+	VMOVUPS 64(R12), Z21
+	VMOVUPS (R12)(R8*1), Z22
+	VMOVUPS 64(R12)(R8*1), Z23
+	VMOVUPS (R12)(R8*2), Z24
+	VMOVUPS 64(R12)(R8*2), Z25
 
 load_done:
 	JMP started
@@ -7001,67 +7107,73 @@ zero:
 	VPXORD Z25, Z25, Z25
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 
 along:
-	VMOVUPS      (R12), Z26
-	VMOVUPS      64(R12), Z27
-	PREFETCHT0   1024(R12)
-	PREFETCHT0   1088(R12)
-	VBROADCASTSS (R9), Z28
+	VMOVUPS      (R11), Z26
+	VMOVUPS      64(R11), Z27
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
+	VBROADCASTSS (R8), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS (R9)(AX*1), Z28
+	VBROADCASTSS (R8)(AX*1), Z28
 	VFMADD231PS  Z28, Z26, Z2
 	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS (R9)(AX*2), Z28
+	VBROADCASTSS (R8)(AX*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS (R9)(R8*1), Z28
+	VBROADCASTSS (R8)(DI*1), Z28
 	VFMADD231PS  Z28, Z26, Z6
 	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS (R9)(AX*4), Z28
+	VBROADCASTSS (R8)(AX*4), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS (R10), Z28
+	VBROADCASTSS (R9), Z28
 	VFMADD231PS  Z28, Z26, Z10
 	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS (R10)(AX*1), Z28
+	VBROADCASTSS (R9)(AX*1), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS (R10)(AX*2), Z28
+	VBROADCASTSS (R9)(AX*2), Z28
 	VFMADD231PS  Z28, Z26, Z14
 	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS (R10)(R8*1), Z28
+	VBROADCASTSS (R9)(DI*1), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS (R10)(AX*4), Z28
+	VBROADCASTSS (R9)(AX*4), Z28
 	VFMADD231PS  Z28, Z26, Z18
 	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS (R11), Z28
+	VBROADCASTSS (R10), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS (R11)(AX*1), Z28
+	VBROADCASTSS (R10)(AX*1), Z28
 	VFMADD231PS  Z28, Z26, Z22
 	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS (R11)(AX*2), Z28
+	VBROADCASTSS (R10)(AX*2), Z28
 	VFMADD231PS  Z28, Z26, Z24
 	VFMADD231PS  Z28, Z27, Z25
+	ADDQ         CX, R8
 	ADDQ         CX, R9
 	ADDQ         CX, R10
-	ADDQ         CX, R11
-	ADDQ         DX, R12
-	DECQ         R13
+	ADDQ         DX, R11
+	DECQ         R12
 	JNZ          along
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
-	LEAQ         (R11)(BX*4), R12
-	ADDQ         BX, R12
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*4), R12
+	ADDQ         R8, R12
 	MOVQ         add+72(FP), R13
 	VPBROADCASTD R13, Z26
 	VPSUBD       Z26, Z0, Z0
@@ -7099,91 +7211,92 @@ along:
 	VPADDD       Z26, Z0, Z0
 	VMOVUPS.Z    64(R10), K1, Z26
 	VPADDD       Z26, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z26
+	VMOVUPS      (R10)(R8*1), Z26
 	VPADDD       Z26, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z26
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z26
 	VPADDD       Z26, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z26
+	VMOVUPS      (R10)(R8*2), Z26
 	VPADDD       Z26, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z26
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z26
 	VPADDD       Z26, Z5, Z5
 	VMOVUPS      (R10)(R9*1), Z26
 	VPADDD       Z26, Z6, Z6
 	VMOVUPS.Z    64(R10)(R9*1), K1, Z26
 	VPADDD       Z26, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z26
+	VMOVUPS      (R10)(R8*4), Z26
 	VPADDD       Z26, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z26
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z26
 	VPADDD       Z26, Z9, Z9
 	VMOVUPS      (R11), Z26
 	VPADDD       Z26, Z10, Z10
 	VMOVUPS.Z    64(R11), K1, Z26
 	VPADDD       Z26, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z26
+	VMOVUPS      (R11)(R8*1), Z26
 	VPADDD       Z26, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z26
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z26
 	VPADDD       Z26, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z26
+	VMOVUPS      (R11)(R8*2), Z26
 	VPADDD       Z26, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z26
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z26
 	VPADDD       Z26, Z15, Z15
 	VMOVUPS      (R11)(R9*1), Z26
 	VPADDD       Z26, Z16, Z16
 	VMOVUPS.Z    64(R11)(R9*1), K1, Z26
 	VPADDD       Z26, Z17, Z17
-	VMOVUPS      (R11)(BX*4), Z26
+	VMOVUPS      (R11)(R8*4), Z26
 	VPADDD       Z26, Z18, Z18
-	VMOVUPS.Z    64(R11)(BX*4), K1, Z26
+	VMOVUPS.Z    64(R11)(R8*4), K1, Z26
 	VPADDD       Z26, Z19, Z19
 	VMOVUPS      (R12), Z26
 	VPADDD       Z26, Z20, Z20
 	VMOVUPS.Z    64(R12), K1, Z26
 	VPADDD       Z26, Z21, Z21
-	VMOVUPS      (R12)(BX*1), Z26
+	VMOVUPS      (R12)(R8*1), Z26
 	VPADDD       Z26, Z22, Z22
-	VMOVUPS.Z    64(R12)(BX*1), K1, Z26
+	VMOVUPS.Z    64(R12)(R8*1), K1, Z26
 	VPADDD       Z26, Z23, Z23
-	VMOVUPS      (R12)(BX*2), Z26
+	VMOVUPS      (R12)(R8*2), Z26
 	VPADDD       Z26, Z24, Z24
-	VMOVUPS.Z    64(R12)(BX*2), K1, Z26
+	VMOVUPS.Z    64(R12)(R8*2), K1, Z26
 	VPADDD       Z26, Z25, Z25
 	JMP          store
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
 	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
 	VPADDD (R10)(R9*1), Z6, Z6
 	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
 	VPADDD (R11), Z10, Z10
 	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
 	VPADDD (R11)(R9*1), Z16, Z16
 	VPADDD 64(R11)(R9*1), Z17, Z17
-	VPADDD (R11)(BX*4), Z18, Z18
-	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R11)(R8*4), Z18, Z18
+	VPADDD 64(R11)(R8*4), Z19, Z19
 	VPADDD (R12), Z20, Z20
 	VPADDD 64(R12), Z21, Z21
-	VPADDD (R12)(BX*1), Z22, Z22
-	VPADDD 64(R12)(BX*1), Z23, Z23
-	VPADDD (R12)(BX*2), Z24, Z24
-	VPADDD 64(R12)(BX*2), Z25, Z25
+	VPADDD (R12)(R8*1), Z22, Z22
+	VPADDD 64(R12)(R8*1), Z23, Z23
+	VPADDD (R12)(R8*2), Z24, Z24
+	VPADDD 64(R12)(R8*2), Z25, Z25
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
@@ -7191,65 +7304,66 @@ store:
 	VPMOVD2M  Z26, K1
 	VMOVUPS   Z0, (R10)
 	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
 	VMOVUPS   Z6, (R10)(R9*1)
 	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
 	VMOVUPS   Z10, (R11)
 	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
 	VMOVUPS   Z16, (R11)(R9*1)
 	VMOVUPS   Z17, K1, 64(R11)(R9*1)
-	VMOVUPS   Z18, (R11)(BX*4)
-	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z18, (R11)(R8*4)
+	VMOVUPS   Z19, K1, 64(R11)(R8*4)
 	VMOVUPS   Z20, (R12)
 	VMOVUPS   Z21, K1, 64(R12)
-	VMOVUPS   Z22, (R12)(BX*1)
-	VMOVUPS   Z23, K1, 64(R12)(BX*1)
-	VMOVUPS   Z24, (R12)(BX*2)
-	VMOVUPS   Z25, K1, 64(R12)(BX*2)
+	VMOVUPS   Z22, (R12)(R8*1)
+	VMOVUPS   Z23, K1, 64(R12)(R8*1)
+	VMOVUPS   Z24, (R12)(R8*2)
+	VMOVUPS   Z25, K1, 64(R12)(R8*2)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
 	VMOVUPS Z6, (R10)(R9*1)
 	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
 	VMOVUPS Z10, (R11)
 	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
 	VMOVUPS Z16, (R11)(R9*1)
 	VMOVUPS Z17, 64(R11)(R9*1)
-	VMOVUPS Z18, (R11)(BX*4)
-	VMOVUPS Z19, 64(R11)(BX*4)
+	VMOVUPS Z18, (R11)(R8*4)
+	VMOVUPS Z19, 64(R11)(R8*4)
 	VMOVUPS Z20, (R12)
 	VMOVUPS Z21, 64(R12)
-	VMOVUPS Z22, (R12)(BX*1)
-	VMOVUPS Z23, 64(R12)(BX*1)
-	VMOVUPS Z24, (R12)(BX*2)
-	VMOVUPS Z25, 64(R12)(BX*2)
+	VMOVUPS Z22, (R12)(R8*1)
+	VMOVUPS Z23, 64(R12)(R8*1)
+	VMOVUPS Z24, (R12)(R8*2)
+	VMOVUPS Z25, 64(R12)(R8*2)
 
 store_done:
-	IMUL3Q $0x0d, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0d, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0d, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0d, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -7257,26 +7371,20 @@ store_done:
 
 // func gemmAVX512_14x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_14x1(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_14x1(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -7293,48 +7401,49 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS.Z (R13), K1, Z0
-	VMOVUPS.Z (R13)(BX*1), K1, Z1
-	VMOVUPS.Z (R13)(BX*2), K1, Z2
-	VMOVUPS.Z (R13)(R12*1), K1, Z3
-	VMOVUPS.Z (R13)(BX*4), K1, Z4
-	VMOVUPS.Z (R14), K1, Z5
-	VMOVUPS.Z (R14)(BX*1), K1, Z6
-	VMOVUPS.Z (R14)(BX*2), K1, Z7
-	VMOVUPS.Z (R14)(R12*1), K1, Z8
-	VMOVUPS.Z (R14)(BX*4), K1, Z9
-	VMOVUPS.Z (R15), K1, Z10
-	VMOVUPS.Z (R15)(BX*1), K1, Z11
-	VMOVUPS.Z (R15)(BX*2), K1, Z12
-	VMOVUPS.Z (R15)(R12*1), K1, Z13
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMOVUPS.Z (R10)(R8*2), K1, Z2
+	VMOVUPS.Z (R10)(R9*1), K1, Z3
+	VMOVUPS.Z (R10)(R8*4), K1, Z4
+	VMOVUPS.Z (R11), K1, Z5
+	VMOVUPS.Z (R11)(R8*1), K1, Z6
+	VMOVUPS.Z (R11)(R8*2), K1, Z7
+	VMOVUPS.Z (R11)(R9*1), K1, Z8
+	VMOVUPS.Z (R11)(R8*4), K1, Z9
+	VMOVUPS.Z (R12), K1, Z10
+	VMOVUPS.Z (R12)(R8*1), K1, Z11
+	VMOVUPS.Z (R12)(R8*2), K1, Z12
+	VMOVUPS.Z (R12)(R9*1), K1, Z13
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS (R13)(BX*1), Z1
-	VMOVUPS (R13)(BX*2), Z2
-	VMOVUPS (R13)(R12*1), Z3
-	VMOVUPS (R13)(BX*4), Z4
-	VMOVUPS (R14), Z5
-	VMOVUPS (R14)(BX*1), Z6
-	VMOVUPS (R14)(BX*2), Z7
-	VMOVUPS (R14)(R12*1), Z8
-	VMOVUPS (R14)(BX*4), Z9
-	VMOVUPS (R15), Z10
-	VMOVUPS (R15)(BX*1), Z11
-	VMOVUPS (R15)(BX*2), Z12
-	VMOVUPS (R15)(R12*1), Z13
+	VMOVUPS (R10), Z0
+	VMOVUPS (R10)(R8*1), Z1
+	VMOVUPS (R10)(R8*2), Z2
+	VMOVUPS (R10)(R9*1), Z3
+	VMOVUPS (R10)(R8*4), Z4
+	VMOVUPS (R11), Z5
+	VMOVUPS (R11)(R8*1), Z6
+	VMOVUPS (R11)(R8*2), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS (R11)(R8*4), Z9
+	VMOVUPS (R12), Z10
+	VMOVUPS (R12)(R8*1), Z11
+	VMOVUPS (R12)(R8*2), Z12
+	VMOVUPS (R12)(R9*1), Z13
 
 load_done:
 	JMP started
@@ -7356,123 +7465,129 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 	CMPQ AX, $0x04
 	JNE  along
-	MOVQ R13, R14
-	SHRQ $0x02, R14
+	MOVQ R12, R13
+	SHRQ $0x02, R13
 	JZ   along
-	LEAQ (DX)(DX*2), R10
-	LEAQ (CX)(CX*2), R11
+	LEAQ (DX)(DX*2), R9
+	LEAQ (CX)(CX*2), R10
 
 four:
-	VMOVUPS          (R12), Z14
-	PREFETCHT0       1024(R12)
-	VFMADD231PS.BCST (R9), Z14, Z0
-	VFMADD231PS.BCST 4(R9), Z14, Z1
-	VFMADD231PS.BCST 8(R9), Z14, Z2
-	VFMADD231PS.BCST 12(R9), Z14, Z3
-	VFMADD231PS.BCST 16(R9), Z14, Z4
-	VFMADD231PS.BCST 20(R9), Z14, Z5
-	VFMADD231PS.BCST 24(R9), Z14, Z6
-	VFMADD231PS.BCST 28(R9), Z14, Z7
-	VFMADD231PS.BCST 32(R9), Z14, Z8
-	VFMADD231PS.BCST 36(R9), Z14, Z9
-	VFMADD231PS.BCST 40(R9), Z14, Z10
-	VFMADD231PS.BCST 44(R9), Z14, Z11
-	VFMADD231PS.BCST 48(R9), Z14, Z12
-	VFMADD231PS.BCST 52(R9), Z14, Z13
-	VMOVUPS          (R12)(DX*1), Z14
-	PREFETCHT0       1024(R12)(DX*1)
-	VFMADD231PS.BCST (R9)(CX*1), Z14, Z0
-	VFMADD231PS.BCST 4(R9)(CX*1), Z14, Z1
-	VFMADD231PS.BCST 8(R9)(CX*1), Z14, Z2
-	VFMADD231PS.BCST 12(R9)(CX*1), Z14, Z3
-	VFMADD231PS.BCST 16(R9)(CX*1), Z14, Z4
-	VFMADD231PS.BCST 20(R9)(CX*1), Z14, Z5
-	VFMADD231PS.BCST 24(R9)(CX*1), Z14, Z6
-	VFMADD231PS.BCST 28(R9)(CX*1), Z14, Z7
-	VFMADD231PS.BCST 32(R9)(CX*1), Z14, Z8
-	VFMADD231PS.BCST 36(R9)(CX*1), Z14, Z9
-	VFMADD231PS.BCST 40(R9)(CX*1), Z14, Z10
-	VFMADD231PS.BCST 44(R9)(CX*1), Z14, Z11
-	VFMADD231PS.BCST 48(R9)(CX*1), Z14, Z12
-	VFMADD231PS.BCST 52(R9)(CX*1), Z14, Z13
-	VMOVUPS          (R12)(DX*2), Z14
-	PREFETCHT0       1024(R12)(DX*2)
-	VFMADD231PS.BCST (R9)(CX*2), Z14, Z0
-	VFMADD231PS.BCST 4(R9)(CX*2), Z14, Z1
-	VFMADD231PS.BCST 8(R9)(CX*2), Z14, Z2
-	VFMADD231PS.BCST 12(R9)(CX*2), Z14, Z3
-	VFMADD231PS.BCST 16(R9)(CX*2), Z14, Z4
-	VFMADD231PS.BCST 20(R9)(CX*2), Z14, Z5
-	VFMADD231PS.BCST 24(R9)(CX*2), Z14, Z6
-	VFMADD231PS.BCST 28(R9)(CX*2), Z14, Z7
-	VFMADD231PS.BCST 32(R9)(CX*2), Z14, Z8
-	VFMADD231PS.BCST 36(R9)(CX*2), Z14, Z9
-	VFMADD231PS.BCST 40(R9)(CX*2), Z14, Z10
-	VFMADD231PS.BCST 44(R9)(CX*2), Z14, Z11
-	VFMADD231PS.BCST 48(R9)(CX*2), Z14, Z12
-	VFMADD231PS.BCST 52(R9)(CX*2), Z14, Z13
-	VMOVUPS          (R12)(R10*1), Z14
-	PREFETCHT0       1024(R12)(R10*1)
-	VFMADD231PS.BCST (R9)(R11*1), Z14, Z0
-	VFMADD231PS.BCST 4(R9)(R11*1), Z14, Z1
-	VFMADD231PS.BCST 8(R9)(R11*1), Z14, Z2
-	VFMADD231PS.BCST 12(R9)(R11*1), Z14, Z3
-	VFMADD231PS.BCST 16(R9)(R11*1), Z14, Z4
-	VFMADD231PS.BCST 20(R9)(R11*1), Z14, Z5
-	VFMADD231PS.BCST 24(R9)(R11*1), Z14, Z6
-	VFMADD231PS.BCST 28(R9)(R11*1), Z14, Z7
-	VFMADD231PS.BCST 32(R9)(R11*1), Z14, Z8
-	VFMADD231PS.BCST 36(R9)(R11*1), Z14, Z9
-	VFMADD231PS.BCST 40(R9)(R11*1), Z14, Z10
-	VFMADD231PS.BCST 44(R9)(R11*1), Z14, Z11
-	VFMADD231PS.BCST 48(R9)(R11*1), Z14, Z12
-	VFMADD231PS.BCST 52(R9)(R11*1), Z14, Z13
-	LEAQ             (R9)(CX*4), R9
-	LEAQ             (R12)(DX*4), R12
-	DECQ             R14
+	VMOVUPS          (R11), Z14
+	PREFETCHT0       1024(R11)
+	VFMADD231PS.BCST (R8), Z14, Z0
+	VFMADD231PS.BCST 4(R8), Z14, Z1
+	VFMADD231PS.BCST 8(R8), Z14, Z2
+	VFMADD231PS.BCST 12(R8), Z14, Z3
+	VFMADD231PS.BCST 16(R8), Z14, Z4
+	VFMADD231PS.BCST 20(R8), Z14, Z5
+	VFMADD231PS.BCST 24(R8), Z14, Z6
+	VFMADD231PS.BCST 28(R8), Z14, Z7
+	VFMADD231PS.BCST 32(R8), Z14, Z8
+	VFMADD231PS.BCST 36(R8), Z14, Z9
+	VFMADD231PS.BCST 40(R8), Z14, Z10
+	VFMADD231PS.BCST 44(R8), Z14, Z11
+	VFMADD231PS.BCST 48(R8), Z14, Z12
+	VFMADD231PS.BCST 52(R8), Z14, Z13
+	VMOVUPS          (R11)(DX*1), Z14
+	PREFETCHT0       1024(R11)(DX*1)
+	VFMADD231PS.BCST (R8)(CX*1), Z14, Z0
+	VFMADD231PS.BCST 4(R8)(CX*1), Z14, Z1
+	VFMADD231PS.BCST 8(R8)(CX*1), Z14, Z2
+	VFMADD231PS.BCST 12(R8)(CX*1), Z14, Z3
+	VFMADD231PS.BCST 16(R8)(CX*1), Z14, Z4
+	VFMADD231PS.BCST 20(R8)(CX*1), Z14, Z5
+	VFMADD231PS.BCST 24(R8)(CX*1), Z14, Z6
+	VFMADD231PS.BCST 28(R8)(CX*1), Z14, Z7
+	VFMADD231PS.BCST 32(R8)(CX*1), Z14, Z8
+	VFMADD231PS.BCST 36(R8)(CX*1), Z14, Z9
+	VFMADD231PS.BCST 40(R8)(CX*1), Z14, Z10
+	VFMADD231PS.BCST 44(R8)(CX*1), Z14, Z11
+	VFMADD231PS.BCST 48(R8)(CX*1), Z14, Z12
+	VFMADD231PS.BCST 52(R8)(CX*1), Z14, Z13
+	VMOVUPS          (R11)(DX*2), Z14
+	PREFETCHT0       1024(R11)(DX*2)
+	VFMADD231PS.BCST (R8)(CX*2), Z14, Z0
+	VFMADD231PS.BCST 4(R8)(CX*2), Z14, Z1
+	VFMADD231PS.BCST 8(R8)(CX*2), Z14, Z2
+	VFMADD231PS.BCST 12(R8)(CX*2), Z14, Z3
+	VFMADD231PS.BCST 16(R8)(CX*2), Z14, Z4
+	VFMADD231PS.BCST 20(R8)(CX*2), Z14, Z5
+	VFMADD231PS.BCST 24(R8)(CX*2), Z14, Z6
+	VFMADD231PS.BCST 28(R8)(CX*2), Z14, Z7
+	VFMADD231PS.BCST 32(R8)(CX*2), Z14, Z8
+	VFMADD231PS.BCST 36(R8)(CX*2), Z14, Z9
+	VFMADD231PS.BCST 40(R8)(CX*2), Z14, Z10
+	VFMADD231PS.BCST 44(R8)(CX*2), Z14, Z11
+	VFMADD231PS.BCST 48(R8)(CX*2), Z14, Z12
+	VFMADD231PS.BCST 52(R8)(CX*2), Z14, Z13
+	VMOVUPS          (R11)(R9*1), Z14
+	PREFETCHT0       1024(R11)(R9*1)
+	VFMADD231PS.BCST (R8)(R10*1), Z14, Z0
+	VFMADD231PS.BCST 4(R8)(R10*1), Z14, Z1
+	VFMADD231PS.BCST 8(R8)(R10*1), Z14, Z2
+	VFMADD231PS.BCST 12(R8)(R10*1), Z14, Z3
+	VFMADD231PS.BCST 16(R8)(R10*1), Z14, Z4
+	VFMADD231PS.BCST 20(R8)(R10*1), Z14, Z5
+	VFMADD231PS.BCST 24(R8)(R10*1), Z14, Z6
+	VFMADD231PS.BCST 28(R8)(R10*1), Z14, Z7
+	VFMADD231PS.BCST 32(R8)(R10*1), Z14, Z8
+	VFMADD231PS.BCST 36(R8)(R10*1), Z14, Z9
+	VFMADD231PS.BCST 40(R8)(R10*1), Z14, Z10
+	VFMADD231PS.BCST 44(R8)(R10*1), Z14, Z11
+	VFMADD231PS.BCST 48(R8)(R10*1), Z14, Z12
+	VFMADD231PS.BCST 52(R8)(R10*1), Z14, Z13
+	LEAQ             (R8)(CX*4), R8
+	LEAQ             (R11)(DX*4), R11
+	DECQ             R13
 	JNZ              four
+	LEAQ             20(R8), R9
 	LEAQ             20(R9), R10
-	LEAQ             20(R10), R11
-	ANDQ             $0x03, R13
+	ANDQ             $0x03, R12
 	JZ               done
 
 along:
-	VMOVUPS          (R12), Z14
-	PREFETCHT0       1024(R12)
-	VFMADD231PS.BCST (R9), Z14, Z0
-	VFMADD231PS.BCST (R9)(AX*1), Z14, Z1
-	VFMADD231PS.BCST (R9)(AX*2), Z14, Z2
-	VFMADD231PS.BCST (R9)(R8*1), Z14, Z3
-	VFMADD231PS.BCST (R9)(AX*4), Z14, Z4
-	VFMADD231PS.BCST (R10), Z14, Z5
-	VFMADD231PS.BCST (R10)(AX*1), Z14, Z6
-	VFMADD231PS.BCST (R10)(AX*2), Z14, Z7
-	VFMADD231PS.BCST (R10)(R8*1), Z14, Z8
-	VFMADD231PS.BCST (R10)(AX*4), Z14, Z9
-	VFMADD231PS.BCST (R11), Z14, Z10
-	VFMADD231PS.BCST (R11)(AX*1), Z14, Z11
-	VFMADD231PS.BCST (R11)(AX*2), Z14, Z12
-	VFMADD231PS.BCST (R11)(R8*1), Z14, Z13
+	VMOVUPS          (R11), Z14
+	PREFETCHT0       1024(R11)
+	VFMADD231PS.BCST (R8), Z14, Z0
+	VFMADD231PS.BCST (R8)(AX*1), Z14, Z1
+	VFMADD231PS.BCST (R8)(AX*2), Z14, Z2
+	VFMADD231PS.BCST (R8)(DI*1), Z14, Z3
+	VFMADD231PS.BCST (R8)(AX*4), Z14, Z4
+	VFMADD231PS.BCST (R9), Z14, Z5
+	VFMADD231PS.BCST (R9)(AX*1), Z14, Z6
+	VFMADD231PS.BCST (R9)(AX*2), Z14, Z7
+	VFMADD231PS.BCST (R9)(DI*1), Z14, Z8
+	VFMADD231PS.BCST (R9)(AX*4), Z14, Z9
+	VFMADD231PS.BCST (R10), Z14, Z10
+	VFMADD231PS.BCST (R10)(AX*1), Z14, Z11
+	VFMADD231PS.BCST (R10)(AX*2), Z14, Z12
+	VFMADD231PS.BCST (R10)(DI*1), Z14, Z13
+	ADDQ             CX, R8
 	ADDQ             CX, R9
 	ADDQ             CX, R10
-	ADDQ             CX, R11
-	ADDQ             DX, R12
-	DECQ             R13
+	ADDQ             DX, R11
+	DECQ             R12
 	JNZ              along
 
 done:
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
-	LEAQ         (R11)(BX*4), R12
-	ADDQ         BX, R12
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*4), R12
+	ADDQ         R8, R12
 	MOVQ         add+72(FP), R13
 	VPBROADCASTD R13, Z14
 	VPSUBD       Z14, Z0, Z0
@@ -7496,29 +7611,29 @@ done:
 	VPMOVD2M     Z14, K1
 	VMOVUPS.Z    (R10), K1, Z14
 	VPADDD       Z14, Z0, Z0
-	VMOVUPS.Z    (R10)(BX*1), K1, Z14
+	VMOVUPS.Z    (R10)(R8*1), K1, Z14
 	VPADDD       Z14, Z1, Z1
-	VMOVUPS.Z    (R10)(BX*2), K1, Z14
+	VMOVUPS.Z    (R10)(R8*2), K1, Z14
 	VPADDD       Z14, Z2, Z2
 	VMOVUPS.Z    (R10)(R9*1), K1, Z14
 	VPADDD       Z14, Z3, Z3
-	VMOVUPS.Z    (R10)(BX*4), K1, Z14
+	VMOVUPS.Z    (R10)(R8*4), K1, Z14
 	VPADDD       Z14, Z4, Z4
 	VMOVUPS.Z    (R11), K1, Z14
 	VPADDD       Z14, Z5, Z5
-	VMOVUPS.Z    (R11)(BX*1), K1, Z14
+	VMOVUPS.Z    (R11)(R8*1), K1, Z14
 	VPADDD       Z14, Z6, Z6
-	VMOVUPS.Z    (R11)(BX*2), K1, Z14
+	VMOVUPS.Z    (R11)(R8*2), K1, Z14
 	VPADDD       Z14, Z7, Z7
 	VMOVUPS.Z    (R11)(R9*1), K1, Z14
 	VPADDD       Z14, Z8, Z8
-	VMOVUPS.Z    (R11)(BX*4), K1, Z14
+	VMOVUPS.Z    (R11)(R8*4), K1, Z14
 	VPADDD       Z14, Z9, Z9
 	VMOVUPS.Z    (R12), K1, Z14
 	VPADDD       Z14, Z10, Z10
-	VMOVUPS.Z    (R12)(BX*1), K1, Z14
+	VMOVUPS.Z    (R12)(R8*1), K1, Z14
 	VPADDD       Z14, Z11, Z11
-	VMOVUPS.Z    (R12)(BX*2), K1, Z14
+	VMOVUPS.Z    (R12)(R8*2), K1, Z14
 	VPADDD       Z14, Z12, Z12
 	VMOVUPS.Z    (R12)(R9*1), K1, Z14
 	VPADDD       Z14, Z13, Z13
@@ -7526,69 +7641,71 @@ done:
 
 harvest_whole:
 	VPADDD (R10), Z0, Z0
-	VPADDD (R10)(BX*1), Z1, Z1
-	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R8*1), Z1, Z1
+	VPADDD (R10)(R8*2), Z2, Z2
 	VPADDD (R10)(R9*1), Z3, Z3
-	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R10)(R8*4), Z4, Z4
 	VPADDD (R11), Z5, Z5
-	VPADDD (R11)(BX*1), Z6, Z6
-	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R8*1), Z6, Z6
+	VPADDD (R11)(R8*2), Z7, Z7
 	VPADDD (R11)(R9*1), Z8, Z8
-	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R11)(R8*4), Z9, Z9
 	VPADDD (R12), Z10, Z10
-	VPADDD (R12)(BX*1), Z11, Z11
-	VPADDD (R12)(BX*2), Z12, Z12
+	VPADDD (R12)(R8*1), Z11, Z11
+	VPADDD (R12)(R8*2), Z12, Z12
 	VPADDD (R12)(R9*1), Z13, Z13
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
 	MOVQ      mask+80(FP), R13
 	TESTQ     R13, R13
 	JZ        store_whole
 	VMOVDQU32 (R13), Z14
 	VPMOVD2M  Z14, K1
 	VMOVUPS   Z0, K1, (R10)
-	VMOVUPS   Z1, K1, (R10)(BX*1)
-	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z1, K1, (R10)(R8*1)
+	VMOVUPS   Z2, K1, (R10)(R8*2)
 	VMOVUPS   Z3, K1, (R10)(R9*1)
-	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z4, K1, (R10)(R8*4)
 	VMOVUPS   Z5, K1, (R11)
-	VMOVUPS   Z6, K1, (R11)(BX*1)
-	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z6, K1, (R11)(R8*1)
+	VMOVUPS   Z7, K1, (R11)(R8*2)
 	VMOVUPS   Z8, K1, (R11)(R9*1)
-	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z9, K1, (R11)(R8*4)
 	VMOVUPS   Z10, K1, (R12)
-	VMOVUPS   Z11, K1, (R12)(BX*1)
-	VMOVUPS   Z12, K1, (R12)(BX*2)
+	VMOVUPS   Z11, K1, (R12)(R8*1)
+	VMOVUPS   Z12, K1, (R12)(R8*2)
 	VMOVUPS   Z13, K1, (R12)(R9*1)
 	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, (R10)(BX*1)
-	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z1, (R10)(R8*1)
+	VMOVUPS Z2, (R10)(R8*2)
 	VMOVUPS Z3, (R10)(R9*1)
-	VMOVUPS Z4, (R10)(BX*4)
+	VMOVUPS Z4, (R10)(R8*4)
 	VMOVUPS Z5, (R11)
-	VMOVUPS Z6, (R11)(BX*1)
-	VMOVUPS Z7, (R11)(BX*2)
+	VMOVUPS Z6, (R11)(R8*1)
+	VMOVUPS Z7, (R11)(R8*2)
 	VMOVUPS Z8, (R11)(R9*1)
-	VMOVUPS Z9, (R11)(BX*4)
+	VMOVUPS Z9, (R11)(R8*4)
 	VMOVUPS Z10, (R12)
-	VMOVUPS Z11, (R12)(BX*1)
-	VMOVUPS Z12, (R12)(BX*2)
+	VMOVUPS Z11, (R12)(R8*1)
+	VMOVUPS Z12, (R12)(R8*2)
 	VMOVUPS Z13, (R12)(R9*1)
 
 store_done:
-	IMUL3Q $0x0e, AX, R9
-	ADDQ   R9, SI
-	IMUL3Q $0x0e, BX, R9
-	ADDQ   R9, DI
+	IMUL3Q $0x0e, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0e, R8, R8
+	ADDQ   R8, SI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER
@@ -7596,26 +7713,20 @@ store_done:
 
 // func gemmAVX512_14x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmAVX512_14x2(SB), NOSPLIT, $8-88
-	MOVQ a+16(FP), SI
+TEXT ·gemmAVX512_14x2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), BX
 	MOVQ ar+24(FP), AX
 	MOVQ ak+32(FP), CX
 	MOVQ bk+48(FP), DX
-	MOVQ c+56(FP), DI
-	MOVQ cr+64(FP), BX
-	LEAQ (AX)(AX*2), R8
+	MOVQ c+56(FP), SI
+	LEAQ (AX)(AX*2), DI
 
 tile:
-	MOVQ         SI, R9
-	LEAQ         (R9)(AX*4), R10
-	ADDQ         AX, R10
-	LEAQ         (R10)(AX*4), R11
-	ADDQ         AX, R11
 	CMPQ         add+72(FP), $0x01
 	JEQ          fromC
 	JB           zero
-	MOVQ         add+72(FP), R12
-	VPBROADCASTD R12, Z0
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
 	VMOVUPS      Z0, Z1
 	VMOVUPS      Z0, Z2
 	VMOVUPS      Z0, Z3
@@ -7646,76 +7757,77 @@ tile:
 	JMP          started
 
 fromC:
-	LEAQ      (BX)(BX*2), R12
-	MOVQ      DI, R13
-	LEAQ      (R13)(BX*4), R14
-	ADDQ      BX, R14
-	LEAQ      (R14)(BX*4), R15
-	ADDQ      BX, R15
-	MOVQ      mask+80(FP), BP
-	TESTQ     BP, BP
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
 	JZ        load_whole
-	VMOVDQU32 (BP), Z0
+	VMOVDQU32 (R13), Z0
 	VPMOVD2M  Z0, K1
-	VMOVUPS   (R13), Z0
-	VMOVUPS.Z 64(R13), K1, Z1
-	VMOVUPS   (R13)(BX*1), Z2
-	VMOVUPS.Z 64(R13)(BX*1), K1, Z3
-	VMOVUPS   (R13)(BX*2), Z4
-	VMOVUPS.Z 64(R13)(BX*2), K1, Z5
-	VMOVUPS   (R13)(R12*1), Z6
-	VMOVUPS.Z 64(R13)(R12*1), K1, Z7
-	VMOVUPS   (R13)(BX*4), Z8
-	VMOVUPS.Z 64(R13)(BX*4), K1, Z9
-	VMOVUPS   (R14), Z10
-	VMOVUPS.Z 64(R14), K1, Z11
-	VMOVUPS   (R14)(BX*1), Z12
-	VMOVUPS.Z 64(R14)(BX*1), K1, Z13
-	VMOVUPS   (R14)(BX*2), Z14
-	VMOVUPS.Z 64(R14)(BX*2), K1, Z15
-	VMOVUPS   (R14)(R12*1), Z16
-	VMOVUPS.Z 64(R14)(R12*1), K1, Z17
-	VMOVUPS   (R14)(BX*4), Z18
-	VMOVUPS.Z 64(R14)(BX*4), K1, Z19
-	VMOVUPS   (R15), Z20
-	VMOVUPS.Z 64(R15), K1, Z21
-	VMOVUPS   (R15)(BX*1), Z22
-	VMOVUPS.Z 64(R15)(BX*1), K1, Z23
-	VMOVUPS   (R15)(BX*2), Z24
-	VMOVUPS.Z 64(R15)(BX*2), K1, Z25
-	VMOVUPS   (R15)(R12*1), Z26
-	VMOVUPS.Z 64(R15)(R12*1), K1, Z27
+	VMOVUPS   (R10), Z0
+	VMOVUPS.Z 64(R10), K1, Z1
+	VMOVUPS   (R10)(R8*1), Z2
+	VMOVUPS.Z 64(R10)(R8*1), K1, Z3
+	VMOVUPS   (R10)(R8*2), Z4
+	VMOVUPS.Z 64(R10)(R8*2), K1, Z5
+	VMOVUPS   (R10)(R9*1), Z6
+	VMOVUPS.Z 64(R10)(R9*1), K1, Z7
+	VMOVUPS   (R10)(R8*4), Z8
+	VMOVUPS.Z 64(R10)(R8*4), K1, Z9
+	VMOVUPS   (R11), Z10
+	VMOVUPS.Z 64(R11), K1, Z11
+	VMOVUPS   (R11)(R8*1), Z12
+	VMOVUPS.Z 64(R11)(R8*1), K1, Z13
+	VMOVUPS   (R11)(R8*2), Z14
+	VMOVUPS.Z 64(R11)(R8*2), K1, Z15
+	VMOVUPS   (R11)(R9*1), Z16
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z17
+	VMOVUPS   (R11)(R8*4), Z18
+	VMOVUPS.Z 64(R11)(R8*4), K1, Z19
+	VMOVUPS   (R12), Z20
+	VMOVUPS.Z 64(R12), K1, Z21
+	VMOVUPS   (R12)(R8*1), Z22
+	VMOVUPS.Z 64(R12)(R8*1), K1, Z23
+	VMOVUPS   (R12)(R8*2), Z24
+	VMOVUPS.Z 64(R12)(R8*2), K1, Z25
+	VMOVUPS   (R12)(R9*1), Z26
+	VMOVUPS.Z 64(R12)(R9*1), K1, Z27
 	JMP       load_done
 
 load_whole:
-	VMOVUPS (R13), Z0
-	VMOVUPS 64(R13), Z1
-	VMOVUPS (R13)(BX*1), Z2
-	VMOVUPS 64(R13)(BX*1), Z3
-	VMOVUPS (R13)(BX*2), Z4
-	VMOVUPS 64(R13)(BX*2), Z5
-	VMOVUPS (R13)(R12*1), Z6
-	VMOVUPS 64(R13)(R12*1), Z7
-	VMOVUPS (R13)(BX*4), Z8
-	VMOVUPS 64(R13)(BX*4), Z9
-	VMOVUPS (R14), Z10
-	VMOVUPS 64(R14), Z11
-	VMOVUPS (R14)(BX*1), Z12
-	VMOVUPS 64(R14)(BX*1), Z13
-	VMOVUPS (R14)(BX*2), Z14
-	VMOVUPS 64(R14)(BX*2), Z15
-	VMOVUPS (R14)(R12*1), Z16
-	VMOVUPS 64(R14)(R12*1), Z17
-	VMOVUPS (R14)(BX*4), Z18
-	VMOVUPS 64(R14)(BX*4), Z19
-	VMOVUPS (R15), Z20
-	VMOVUPS 64(R15), Z21
-	VMOVUPS (R15)(BX*1), Z22
-	VMOVUPS 64(R15)(BX*1), Z23
-	VMOVUPS (R15)(BX*2), Z24
-	VMOVUPS 64(R15)(BX*2), Z25
-	VMOVUPS (R15)(R12*1), Z26
-	VMOVUPS 64(R15)(R12*1), Z27
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMOVUPS 64(R10)(R8*1), Z3
+	VMOVUPS (R10)(R8*2), Z4
+	VMOVUPS 64(R10)(R8*2), Z5
+	VMOVUPS (R10)(R9*1), Z6
+	VMOVUPS 64(R10)(R9*1), Z7
+	VMOVUPS (R10)(R8*4), Z8
+	VMOVUPS 64(R10)(R8*4), Z9
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	VMOVUPS (R11)(R8*1), Z12
+	VMOVUPS 64(R11)(R8*1), Z13
+	VMOVUPS (R11)(R8*2), Z14
+	VMOVUPS 64(R11)(R8*2), Z15
+	VMOVUPS (R11)(R9*1), Z16
+	VMOVUPS 64(R11)(R9*1), Z17
+	VMOVUPS (R11)(R8*4), Z18
+	VMOVUPS 64(R11)(R8*4), Z19
+	VMOVUPS (R12), Z20
+	VMOVUPS 64(R12), Z21
+	VMOVUPS (R12)(R8*1), Z22
+	VMOVUPS 64(R12)(R8*1), Z23
+	VMOVUPS (R12)(R8*2), Z24
+	VMOVUPS 64(R12)(R8*2), Z25
+	VMOVUPS (R12)(R9*1), Z26
+	VMOVUPS 64(R12)(R9*1), Z27
 
 load_done:
 	JMP started
@@ -7751,209 +7863,648 @@ zero:
 	VPXORD Z27, Z27, Z27
 
 started:
-	MOVQ b+40(FP), R12
-	MOVQ k+8(FP), R13
+	MOVQ BX, R8
+	LEAQ (R8)(AX*4), R9
+	ADDQ AX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ b+40(FP), R11
+	MOVQ k+8(FP), R12
 	CMPQ AX, $0x04
 	JNE  along
-	MOVQ R13, R14
-	SHRQ $0x02, R14
+	MOVQ R12, R13
+	SHRQ $0x02, R13
 	JZ   along
-	LEAQ (DX)(DX*2), R10
-	LEAQ (CX)(CX*2), R11
+	LEAQ (DX)(DX*2), R9
+	LEAQ (CX)(CX*2), R10
 
 four:
-	VMOVUPS      (R12), Z28
-	VMOVUPS      64(R12), Z29
-	PREFETCHT0   1024(R12)
-	PREFETCHT0   1088(R12)
-	VBROADCASTSS (R9), Z30
+	VMOVUPS      (R11), Z28
+	VMOVUPS      64(R11), Z29
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
+	VBROADCASTSS (R8), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(R9), Z30
+	VBROADCASTSS 4(R8), Z30
 	VFMADD231PS  Z30, Z28, Z2
 	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(R9), Z30
+	VBROADCASTSS 8(R8), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(R9), Z30
+	VBROADCASTSS 12(R8), Z30
 	VFMADD231PS  Z30, Z28, Z6
 	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(R9), Z30
+	VBROADCASTSS 16(R8), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(R9), Z30
+	VBROADCASTSS 20(R8), Z30
 	VFMADD231PS  Z30, Z28, Z10
 	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(R9), Z30
+	VBROADCASTSS 24(R8), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(R9), Z30
+	VBROADCASTSS 28(R8), Z30
 	VFMADD231PS  Z30, Z28, Z14
 	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(R9), Z30
+	VBROADCASTSS 32(R8), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(R9), Z30
+	VBROADCASTSS 36(R8), Z30
 	VFMADD231PS  Z30, Z28, Z18
 	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(R9), Z30
+	VBROADCASTSS 40(R8), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(R9), Z30
+	VBROADCASTSS 44(R8), Z30
 	VFMADD231PS  Z30, Z28, Z22
 	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(R9), Z30
+	VBROADCASTSS 48(R8), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(R9), Z30
+	VBROADCASTSS 52(R8), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      (R12)(DX*1), Z28
-	VMOVUPS      64(R12)(DX*1), Z29
-	PREFETCHT0   1024(R12)(DX*1)
-	PREFETCHT0   1088(R12)(DX*1)
-	VBROADCASTSS (R9)(CX*1), Z30
+	VMOVUPS      (R11)(DX*1), Z28
+	VMOVUPS      64(R11)(DX*1), Z29
+	PREFETCHT0   1024(R11)(DX*1)
+	PREFETCHT0   1088(R11)(DX*1)
+	VBROADCASTSS (R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(R9)(CX*1), Z30
+	VBROADCASTSS 4(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z2
 	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(R9)(CX*1), Z30
+	VBROADCASTSS 8(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(R9)(CX*1), Z30
+	VBROADCASTSS 12(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z6
 	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(R9)(CX*1), Z30
+	VBROADCASTSS 16(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(R9)(CX*1), Z30
+	VBROADCASTSS 20(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z10
 	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(R9)(CX*1), Z30
+	VBROADCASTSS 24(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(R9)(CX*1), Z30
+	VBROADCASTSS 28(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z14
 	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(R9)(CX*1), Z30
+	VBROADCASTSS 32(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(R9)(CX*1), Z30
+	VBROADCASTSS 36(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z18
 	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(R9)(CX*1), Z30
+	VBROADCASTSS 40(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(R9)(CX*1), Z30
+	VBROADCASTSS 44(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z22
 	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(R9)(CX*1), Z30
+	VBROADCASTSS 48(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(R9)(CX*1), Z30
+	VBROADCASTSS 52(R8)(CX*1), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      (R12)(DX*2), Z28
-	VMOVUPS      64(R12)(DX*2), Z29
-	PREFETCHT0   1024(R12)(DX*2)
-	PREFETCHT0   1088(R12)(DX*2)
-	VBROADCASTSS (R9)(CX*2), Z30
+	VMOVUPS      (R11)(DX*2), Z28
+	VMOVUPS      64(R11)(DX*2), Z29
+	PREFETCHT0   1024(R11)(DX*2)
+	PREFETCHT0   1088(R11)(DX*2)
+	VBROADCASTSS (R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(R9)(CX*2), Z30
+	VBROADCASTSS 4(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z2
 	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(R9)(CX*2), Z30
+	VBROADCASTSS 8(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(R9)(CX*2), Z30
+	VBROADCASTSS 12(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z6
 	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(R9)(CX*2), Z30
+	VBROADCASTSS 16(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(R9)(CX*2), Z30
+	VBROADCASTSS 20(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z10
 	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(R9)(CX*2), Z30
+	VBROADCASTSS 24(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(R9)(CX*2), Z30
+	VBROADCASTSS 28(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z14
 	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(R9)(CX*2), Z30
+	VBROADCASTSS 32(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(R9)(CX*2), Z30
+	VBROADCASTSS 36(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z18
 	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(R9)(CX*2), Z30
+	VBROADCASTSS 40(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(R9)(CX*2), Z30
+	VBROADCASTSS 44(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z22
 	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(R9)(CX*2), Z30
+	VBROADCASTSS 48(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(R9)(CX*2), Z30
+	VBROADCASTSS 52(R8)(CX*2), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      (R12)(R10*1), Z28
-	VMOVUPS      64(R12)(R10*1), Z29
-	PREFETCHT0   1024(R12)(R10*1)
-	PREFETCHT0   1088(R12)(R10*1)
-	VBROADCASTSS (R9)(R11*1), Z30
+	VMOVUPS      (R11)(R9*1), Z28
+	VMOVUPS      64(R11)(R9*1), Z29
+	PREFETCHT0   1024(R11)(R9*1)
+	PREFETCHT0   1088(R11)(R9*1)
+	VBROADCASTSS (R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(R9)(R11*1), Z30
+	VBROADCASTSS 4(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z2
 	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(R9)(R11*1), Z30
+	VBROADCASTSS 8(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(R9)(R11*1), Z30
+	VBROADCASTSS 12(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z6
 	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(R9)(R11*1), Z30
+	VBROADCASTSS 16(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(R9)(R11*1), Z30
+	VBROADCASTSS 20(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z10
 	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(R9)(R11*1), Z30
+	VBROADCASTSS 24(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(R9)(R11*1), Z30
+	VBROADCASTSS 28(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z14
 	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(R9)(R11*1), Z30
+	VBROADCASTSS 32(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(R9)(R11*1), Z30
+	VBROADCASTSS 36(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z18
 	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(R9)(R11*1), Z30
+	VBROADCASTSS 40(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(R9)(R11*1), Z30
+	VBROADCASTSS 44(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z22
 	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(R9)(R11*1), Z30
+	VBROADCASTSS 48(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(R9)(R11*1), Z30
+	VBROADCASTSS 52(R8)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
-	LEAQ         (R9)(CX*4), R9
-	LEAQ         (R12)(DX*4), R12
-	DECQ         R14
+	LEAQ         (R8)(CX*4), R8
+	LEAQ         (R11)(DX*4), R11
+	DECQ         R13
 	JNZ          four
+	LEAQ         20(R8), R9
 	LEAQ         20(R9), R10
-	LEAQ         20(R10), R11
-	ANDQ         $0x03, R13
+	ANDQ         $0x03, R12
 	JZ           done
+
+along:
+	VMOVUPS      (R11), Z28
+	VMOVUPS      64(R11), Z29
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
+	VBROADCASTSS (R8), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS (R8)(AX*1), Z30
+	VFMADD231PS  Z30, Z28, Z2
+	VFMADD231PS  Z30, Z29, Z3
+	VBROADCASTSS (R8)(AX*2), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS (R8)(DI*1), Z30
+	VFMADD231PS  Z30, Z28, Z6
+	VFMADD231PS  Z30, Z29, Z7
+	VBROADCASTSS (R8)(AX*4), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS (R9), Z30
+	VFMADD231PS  Z30, Z28, Z10
+	VFMADD231PS  Z30, Z29, Z11
+	VBROADCASTSS (R9)(AX*1), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS (R9)(AX*2), Z30
+	VFMADD231PS  Z30, Z28, Z14
+	VFMADD231PS  Z30, Z29, Z15
+	VBROADCASTSS (R9)(DI*1), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS (R9)(AX*4), Z30
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z19
+	VBROADCASTSS (R10), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS (R10)(AX*1), Z30
+	VFMADD231PS  Z30, Z28, Z22
+	VFMADD231PS  Z30, Z29, Z23
+	VBROADCASTSS (R10)(AX*2), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS (R10)(DI*1), Z30
+	VFMADD231PS  Z30, Z28, Z26
+	VFMADD231PS  Z30, Z29, Z27
+	ADDQ         CX, R8
+	ADDQ         CX, R9
+	ADDQ         CX, R10
+	ADDQ         DX, R11
+	DECQ         R12
+	JNZ          along
+
+done:
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	MOVQ         SI, R10
+	LEAQ         (R10)(R8*4), R11
+	ADDQ         R8, R11
+	LEAQ         (R11)(R8*4), R12
+	ADDQ         R8, R12
+	MOVQ         add+72(FP), R13
+	VPBROADCASTD R13, Z28
+	VPSUBD       Z28, Z0, Z0
+	VPSUBD       Z28, Z1, Z1
+	VPSUBD       Z28, Z2, Z2
+	VPSUBD       Z28, Z3, Z3
+	VPSUBD       Z28, Z4, Z4
+	VPSUBD       Z28, Z5, Z5
+	VPSUBD       Z28, Z6, Z6
+	VPSUBD       Z28, Z7, Z7
+	VPSUBD       Z28, Z8, Z8
+	VPSUBD       Z28, Z9, Z9
+	VPSUBD       Z28, Z10, Z10
+	VPSUBD       Z28, Z11, Z11
+	VPSUBD       Z28, Z12, Z12
+	VPSUBD       Z28, Z13, Z13
+	VPSUBD       Z28, Z14, Z14
+	VPSUBD       Z28, Z15, Z15
+	VPSUBD       Z28, Z16, Z16
+	VPSUBD       Z28, Z17, Z17
+	VPSUBD       Z28, Z18, Z18
+	VPSUBD       Z28, Z19, Z19
+	VPSUBD       Z28, Z20, Z20
+	VPSUBD       Z28, Z21, Z21
+	VPSUBD       Z28, Z22, Z22
+	VPSUBD       Z28, Z23, Z23
+	VPSUBD       Z28, Z24, Z24
+	VPSUBD       Z28, Z25, Z25
+	VPSUBD       Z28, Z26, Z26
+	VPSUBD       Z28, Z27, Z27
+	MOVQ         mask+80(FP), R13
+	TESTQ        R13, R13
+	JZ           harvest_whole
+	VMOVDQU32    (R13), Z28
+	VPMOVD2M     Z28, K1
+	VMOVUPS      (R10), Z28
+	VPADDD       Z28, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z28
+	VPADDD       Z28, Z1, Z1
+	VMOVUPS      (R10)(R8*1), Z28
+	VPADDD       Z28, Z2, Z2
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z28
+	VPADDD       Z28, Z3, Z3
+	VMOVUPS      (R10)(R8*2), Z28
+	VPADDD       Z28, Z4, Z4
+	VMOVUPS.Z    64(R10)(R8*2), K1, Z28
+	VPADDD       Z28, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z28
+	VPADDD       Z28, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z28
+	VPADDD       Z28, Z7, Z7
+	VMOVUPS      (R10)(R8*4), Z28
+	VPADDD       Z28, Z8, Z8
+	VMOVUPS.Z    64(R10)(R8*4), K1, Z28
+	VPADDD       Z28, Z9, Z9
+	VMOVUPS      (R11), Z28
+	VPADDD       Z28, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z28
+	VPADDD       Z28, Z11, Z11
+	VMOVUPS      (R11)(R8*1), Z28
+	VPADDD       Z28, Z12, Z12
+	VMOVUPS.Z    64(R11)(R8*1), K1, Z28
+	VPADDD       Z28, Z13, Z13
+	VMOVUPS      (R11)(R8*2), Z28
+	VPADDD       Z28, Z14, Z14
+	VMOVUPS.Z    64(R11)(R8*2), K1, Z28
+	VPADDD       Z28, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z28
+	VPADDD       Z28, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z28
+	VPADDD       Z28, Z17, Z17
+	VMOVUPS      (R11)(R8*4), Z28
+	VPADDD       Z28, Z18, Z18
+	VMOVUPS.Z    64(R11)(R8*4), K1, Z28
+	VPADDD       Z28, Z19, Z19
+	VMOVUPS      (R12), Z28
+	VPADDD       Z28, Z20, Z20
+	VMOVUPS.Z    64(R12), K1, Z28
+	VPADDD       Z28, Z21, Z21
+	VMOVUPS      (R12)(R8*1), Z28
+	VPADDD       Z28, Z22, Z22
+	VMOVUPS.Z    64(R12)(R8*1), K1, Z28
+	VPADDD       Z28, Z23, Z23
+	VMOVUPS      (R12)(R8*2), Z28
+	VPADDD       Z28, Z24, Z24
+	VMOVUPS.Z    64(R12)(R8*2), K1, Z28
+	VPADDD       Z28, Z25, Z25
+	VMOVUPS      (R12)(R9*1), Z28
+	VPADDD       Z28, Z26, Z26
+	VMOVUPS.Z    64(R12)(R9*1), K1, Z28
+	VPADDD       Z28, Z27, Z27
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(R8*1), Z2, Z2
+	VPADDD 64(R10)(R8*1), Z3, Z3
+	VPADDD (R10)(R8*2), Z4, Z4
+	VPADDD 64(R10)(R8*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(R8*4), Z8, Z8
+	VPADDD 64(R10)(R8*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(R8*1), Z12, Z12
+	VPADDD 64(R11)(R8*1), Z13, Z13
+	VPADDD (R11)(R8*2), Z14, Z14
+	VPADDD 64(R11)(R8*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(R8*4), Z18, Z18
+	VPADDD 64(R11)(R8*4), Z19, Z19
+	VPADDD (R12), Z20, Z20
+	VPADDD 64(R12), Z21, Z21
+	VPADDD (R12)(R8*1), Z22, Z22
+	VPADDD 64(R12)(R8*1), Z23, Z23
+	VPADDD (R12)(R8*2), Z24, Z24
+	VPADDD 64(R12)(R8*2), Z25, Z25
+	VPADDD (R12)(R9*1), Z26, Z26
+	VPADDD 64(R12)(R9*1), Z27, Z27
+
+store:
+	MOVQ      cr+64(FP), R8
+	LEAQ      (R8)(R8*2), R9
+	MOVQ      SI, R10
+	LEAQ      (R10)(R8*4), R11
+	ADDQ      R8, R11
+	LEAQ      (R11)(R8*4), R12
+	ADDQ      R8, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z28
+	VPMOVD2M  Z28, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(R8*1)
+	VMOVUPS   Z3, K1, 64(R10)(R8*1)
+	VMOVUPS   Z4, (R10)(R8*2)
+	VMOVUPS   Z5, K1, 64(R10)(R8*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(R8*4)
+	VMOVUPS   Z9, K1, 64(R10)(R8*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(R8*1)
+	VMOVUPS   Z13, K1, 64(R11)(R8*1)
+	VMOVUPS   Z14, (R11)(R8*2)
+	VMOVUPS   Z15, K1, 64(R11)(R8*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(R8*4)
+	VMOVUPS   Z19, K1, 64(R11)(R8*4)
+	VMOVUPS   Z20, (R12)
+	VMOVUPS   Z21, K1, 64(R12)
+	VMOVUPS   Z22, (R12)(R8*1)
+	VMOVUPS   Z23, K1, 64(R12)(R8*1)
+	VMOVUPS   Z24, (R12)(R8*2)
+	VMOVUPS   Z25, K1, 64(R12)(R8*2)
+	VMOVUPS   Z26, (R12)(R9*1)
+	VMOVUPS   Z27, K1, 64(R12)(R9*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, (R10)(R8*1)
+	VMOVUPS Z3, 64(R10)(R8*1)
+	VMOVUPS Z4, (R10)(R8*2)
+	VMOVUPS Z5, 64(R10)(R8*2)
+	VMOVUPS Z6, (R10)(R9*1)
+	VMOVUPS Z7, 64(R10)(R9*1)
+	VMOVUPS Z8, (R10)(R8*4)
+	VMOVUPS Z9, 64(R10)(R8*4)
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, 64(R11)
+	VMOVUPS Z12, (R11)(R8*1)
+	VMOVUPS Z13, 64(R11)(R8*1)
+	VMOVUPS Z14, (R11)(R8*2)
+	VMOVUPS Z15, 64(R11)(R8*2)
+	VMOVUPS Z16, (R11)(R9*1)
+	VMOVUPS Z17, 64(R11)(R9*1)
+	VMOVUPS Z18, (R11)(R8*4)
+	VMOVUPS Z19, 64(R11)(R8*4)
+	VMOVUPS Z20, (R12)
+	VMOVUPS Z21, 64(R12)
+	VMOVUPS Z22, (R12)(R8*1)
+	VMOVUPS Z23, 64(R12)(R8*1)
+	VMOVUPS Z24, (R12)(R8*2)
+	VMOVUPS Z25, 64(R12)(R8*2)
+	VMOVUPS Z26, (R12)(R9*1)
+	VMOVUPS Z27, 64(R12)(R9*1)
+
+store_done:
+	IMUL3Q $0x0e, AX, R8
+	ADDQ   R8, BX
+	MOVQ   cr+64(FP), R8
+	IMUL3Q $0x0e, R8, R8
+	ADDQ   R8, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_14x2_ahead(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_14x2_ahead(SB), NOSPLIT, $0-88
+	MOVQ  a+16(FP), BX
+	MOVQ  ar+24(FP), AX
+	MOVQ  ak+32(FP), CX
+	MOVQ  bk+48(FP), DX
+	MOVQ  c+56(FP), SI
+	MOVQ  k+8(FP), DI
+	IMULQ DX, DI
+	ADDQ  b+40(FP), DI
+	LEAQ  (AX)(AX*2), R8
+
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z0, Z20
+	VMOVUPS      Z0, Z21
+	VMOVUPS      Z0, Z22
+	VMOVUPS      Z0, Z23
+	VMOVUPS      Z0, Z24
+	VMOVUPS      Z0, Z25
+	VMOVUPS      Z0, Z26
+	VMOVUPS      Z0, Z27
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), R9
+	LEAQ      (R9)(R9*2), R10
+	MOVQ      SI, R11
+	LEAQ      (R11)(R9*4), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*4), R13
+	ADDQ      R9, R13
+	MOVQ      mask+80(FP), R14
+	TESTQ     R14, R14
+	JZ        load_whole
+	VMOVDQU32 (R14), Z0
+	VPMOVD2M  Z0, K1
+	VMOVUPS   (R11), Z0
+	VMOVUPS.Z 64(R11), K1, Z1
+	VMOVUPS   (R11)(R9*1), Z2
+	VMOVUPS.Z 64(R11)(R9*1), K1, Z3
+	VMOVUPS   (R11)(R9*2), Z4
+	VMOVUPS.Z 64(R11)(R9*2), K1, Z5
+	VMOVUPS   (R11)(R10*1), Z6
+	VMOVUPS.Z 64(R11)(R10*1), K1, Z7
+	VMOVUPS   (R11)(R9*4), Z8
+	VMOVUPS.Z 64(R11)(R9*4), K1, Z9
+	VMOVUPS   (R12), Z10
+	VMOVUPS.Z 64(R12), K1, Z11
+	VMOVUPS   (R12)(R9*1), Z12
+	VMOVUPS.Z 64(R12)(R9*1), K1, Z13
+	VMOVUPS   (R12)(R9*2), Z14
+	VMOVUPS.Z 64(R12)(R9*2), K1, Z15
+	VMOVUPS   (R12)(R10*1), Z16
+	VMOVUPS.Z 64(R12)(R10*1), K1, Z17
+	VMOVUPS   (R12)(R9*4), Z18
+	VMOVUPS.Z 64(R12)(R9*4), K1, Z19
+	VMOVUPS   (R13), Z20
+	VMOVUPS.Z 64(R13), K1, Z21
+	VMOVUPS   (R13)(R9*1), Z22
+	VMOVUPS.Z 64(R13)(R9*1), K1, Z23
+	VMOVUPS   (R13)(R9*2), Z24
+	VMOVUPS.Z 64(R13)(R9*2), K1, Z25
+	VMOVUPS   (R13)(R10*1), Z26
+	VMOVUPS.Z 64(R13)(R10*1), K1, Z27
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS (R11)(R9*1), Z2
+	VMOVUPS 64(R11)(R9*1), Z3
+	VMOVUPS (R11)(R9*2), Z4
+	VMOVUPS 64(R11)(R9*2), Z5
+	VMOVUPS (R11)(R10*1), Z6
+	VMOVUPS 64(R11)(R10*1), Z7
+	VMOVUPS (R11)(R9*4), Z8
+	VMOVUPS 64(R11)(R9*4), Z9
+	VMOVUPS (R12), Z10
+	VMOVUPS 64(R12), Z11
+	VMOVUPS (R12)(R9*1), Z12
+	VMOVUPS 64(R12)(R9*1), Z13
+	VMOVUPS (R12)(R9*2), Z14
+	VMOVUPS 64(R12)(R9*2), Z15
+	VMOVUPS (R12)(R10*1), Z16
+	VMOVUPS 64(R12)(R10*1), Z17
+	VMOVUPS (R12)(R9*4), Z18
+	VMOVUPS 64(R12)(R9*4), Z19
+	VMOVUPS (R13), Z20
+	VMOVUPS 64(R13), Z21
+	VMOVUPS (R13)(R9*1), Z22
+	VMOVUPS 64(R13)(R9*1), Z23
+	VMOVUPS (R13)(R9*2), Z24
+	VMOVUPS 64(R13)(R9*2), Z25
+	VMOVUPS (R13)(R10*1), Z26
+	VMOVUPS 64(R13)(R10*1), Z27
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	VPXORD Z24, Z24, Z24
+	VPXORD Z25, Z25, Z25
+	VPXORD Z26, Z26, Z26
+	VPXORD Z27, Z27, Z27
+
+started:
+	MOVQ BX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ b+40(FP), R12
+	MOVQ k+8(FP), R13
 
 along:
 	VMOVUPS      (R12), Z28
@@ -8002,24 +8553,25 @@ along:
 	VBROADCASTSS (R11)(R8*1), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
+	PREFETCHT1   (DI)
+	ADDQ         $0x20, DI
 	ADDQ         CX, R9
 	ADDQ         CX, R10
 	ADDQ         CX, R11
 	ADDQ         DX, R12
 	DECQ         R13
 	JNZ          along
-
-done:
 	CMPQ         add+72(FP), $0x01
 	JBE          store
-	LEAQ         (BX)(BX*2), R9
-	MOVQ         DI, R10
-	LEAQ         (R10)(BX*4), R11
-	ADDQ         BX, R11
-	LEAQ         (R11)(BX*4), R12
-	ADDQ         BX, R12
-	MOVQ         add+72(FP), R13
-	VPBROADCASTD R13, Z28
+	MOVQ         cr+64(FP), R9
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         SI, R11
+	LEAQ         (R11)(R9*4), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*4), R13
+	ADDQ         R9, R13
+	MOVQ         add+72(FP), R14
+	VPBROADCASTD R14, Z28
 	VPSUBD       Z28, Z0, Z0
 	VPSUBD       Z28, Z1, Z1
 	VPSUBD       Z28, Z2, Z2
@@ -8048,176 +8600,178 @@ done:
 	VPSUBD       Z28, Z25, Z25
 	VPSUBD       Z28, Z26, Z26
 	VPSUBD       Z28, Z27, Z27
-	MOVQ         mask+80(FP), R13
-	TESTQ        R13, R13
+	MOVQ         mask+80(FP), R14
+	TESTQ        R14, R14
 	JZ           harvest_whole
-	VMOVDQU32    (R13), Z28
+	VMOVDQU32    (R14), Z28
 	VPMOVD2M     Z28, K1
-	VMOVUPS      (R10), Z28
-	VPADDD       Z28, Z0, Z0
-	VMOVUPS.Z    64(R10), K1, Z28
-	VPADDD       Z28, Z1, Z1
-	VMOVUPS      (R10)(BX*1), Z28
-	VPADDD       Z28, Z2, Z2
-	VMOVUPS.Z    64(R10)(BX*1), K1, Z28
-	VPADDD       Z28, Z3, Z3
-	VMOVUPS      (R10)(BX*2), Z28
-	VPADDD       Z28, Z4, Z4
-	VMOVUPS.Z    64(R10)(BX*2), K1, Z28
-	VPADDD       Z28, Z5, Z5
-	VMOVUPS      (R10)(R9*1), Z28
-	VPADDD       Z28, Z6, Z6
-	VMOVUPS.Z    64(R10)(R9*1), K1, Z28
-	VPADDD       Z28, Z7, Z7
-	VMOVUPS      (R10)(BX*4), Z28
-	VPADDD       Z28, Z8, Z8
-	VMOVUPS.Z    64(R10)(BX*4), K1, Z28
-	VPADDD       Z28, Z9, Z9
 	VMOVUPS      (R11), Z28
-	VPADDD       Z28, Z10, Z10
+	VPADDD       Z28, Z0, Z0
 	VMOVUPS.Z    64(R11), K1, Z28
-	VPADDD       Z28, Z11, Z11
-	VMOVUPS      (R11)(BX*1), Z28
-	VPADDD       Z28, Z12, Z12
-	VMOVUPS.Z    64(R11)(BX*1), K1, Z28
-	VPADDD       Z28, Z13, Z13
-	VMOVUPS      (R11)(BX*2), Z28
-	VPADDD       Z28, Z14, Z14
-	VMOVUPS.Z    64(R11)(BX*2), K1, Z28
-	VPADDD       Z28, Z15, Z15
+	VPADDD       Z28, Z1, Z1
 	VMOVUPS      (R11)(R9*1), Z28
-	VPADDD       Z28, Z16, Z16
+	VPADDD       Z28, Z2, Z2
 	VMOVUPS.Z    64(R11)(R9*1), K1, Z28
-	VPADDD       Z28, Z17, Z17
-	VMOVUPS      (R11)(BX*4), Z28
-	VPADDD       Z28, Z18, Z18
-	VMOVUPS.Z    64(R11)(BX*4), K1, Z28
-	VPADDD       Z28, Z19, Z19
+	VPADDD       Z28, Z3, Z3
+	VMOVUPS      (R11)(R9*2), Z28
+	VPADDD       Z28, Z4, Z4
+	VMOVUPS.Z    64(R11)(R9*2), K1, Z28
+	VPADDD       Z28, Z5, Z5
+	VMOVUPS      (R11)(R10*1), Z28
+	VPADDD       Z28, Z6, Z6
+	VMOVUPS.Z    64(R11)(R10*1), K1, Z28
+	VPADDD       Z28, Z7, Z7
+	VMOVUPS      (R11)(R9*4), Z28
+	VPADDD       Z28, Z8, Z8
+	VMOVUPS.Z    64(R11)(R9*4), K1, Z28
+	VPADDD       Z28, Z9, Z9
 	VMOVUPS      (R12), Z28
-	VPADDD       Z28, Z20, Z20
+	VPADDD       Z28, Z10, Z10
 	VMOVUPS.Z    64(R12), K1, Z28
-	VPADDD       Z28, Z21, Z21
-	VMOVUPS      (R12)(BX*1), Z28
-	VPADDD       Z28, Z22, Z22
-	VMOVUPS.Z    64(R12)(BX*1), K1, Z28
-	VPADDD       Z28, Z23, Z23
-	VMOVUPS      (R12)(BX*2), Z28
-	VPADDD       Z28, Z24, Z24
-	VMOVUPS.Z    64(R12)(BX*2), K1, Z28
-	VPADDD       Z28, Z25, Z25
+	VPADDD       Z28, Z11, Z11
 	VMOVUPS      (R12)(R9*1), Z28
-	VPADDD       Z28, Z26, Z26
+	VPADDD       Z28, Z12, Z12
 	VMOVUPS.Z    64(R12)(R9*1), K1, Z28
+	VPADDD       Z28, Z13, Z13
+	VMOVUPS      (R12)(R9*2), Z28
+	VPADDD       Z28, Z14, Z14
+	VMOVUPS.Z    64(R12)(R9*2), K1, Z28
+	VPADDD       Z28, Z15, Z15
+	VMOVUPS      (R12)(R10*1), Z28
+	VPADDD       Z28, Z16, Z16
+	VMOVUPS.Z    64(R12)(R10*1), K1, Z28
+	VPADDD       Z28, Z17, Z17
+	VMOVUPS      (R12)(R9*4), Z28
+	VPADDD       Z28, Z18, Z18
+	VMOVUPS.Z    64(R12)(R9*4), K1, Z28
+	VPADDD       Z28, Z19, Z19
+	VMOVUPS      (R13), Z28
+	VPADDD       Z28, Z20, Z20
+	VMOVUPS.Z    64(R13), K1, Z28
+	VPADDD       Z28, Z21, Z21
+	VMOVUPS      (R13)(R9*1), Z28
+	VPADDD       Z28, Z22, Z22
+	VMOVUPS.Z    64(R13)(R9*1), K1, Z28
+	VPADDD       Z28, Z23, Z23
+	VMOVUPS      (R13)(R9*2), Z28
+	VPADDD       Z28, Z24, Z24
+	VMOVUPS.Z    64(R13)(R9*2), K1, Z28
+	VPADDD       Z28, Z25, Z25
+	VMOVUPS      (R13)(R10*1), Z28
+	VPADDD       Z28, Z26, Z26
+	VMOVUPS.Z    64(R13)(R10*1), K1, Z28
 	VPADDD       Z28, Z27, Z27
 	JMP          store
 
 harvest_whole:
-	VPADDD (R10), Z0, Z0
-	VPADDD 64(R10), Z1, Z1
-	VPADDD (R10)(BX*1), Z2, Z2
-	VPADDD 64(R10)(BX*1), Z3, Z3
-	VPADDD (R10)(BX*2), Z4, Z4
-	VPADDD 64(R10)(BX*2), Z5, Z5
-	VPADDD (R10)(R9*1), Z6, Z6
-	VPADDD 64(R10)(R9*1), Z7, Z7
-	VPADDD (R10)(BX*4), Z8, Z8
-	VPADDD 64(R10)(BX*4), Z9, Z9
-	VPADDD (R11), Z10, Z10
-	VPADDD 64(R11), Z11, Z11
-	VPADDD (R11)(BX*1), Z12, Z12
-	VPADDD 64(R11)(BX*1), Z13, Z13
-	VPADDD (R11)(BX*2), Z14, Z14
-	VPADDD 64(R11)(BX*2), Z15, Z15
-	VPADDD (R11)(R9*1), Z16, Z16
-	VPADDD 64(R11)(R9*1), Z17, Z17
-	VPADDD (R11)(BX*4), Z18, Z18
-	VPADDD 64(R11)(BX*4), Z19, Z19
-	VPADDD (R12), Z20, Z20
-	VPADDD 64(R12), Z21, Z21
-	VPADDD (R12)(BX*1), Z22, Z22
-	VPADDD 64(R12)(BX*1), Z23, Z23
-	VPADDD (R12)(BX*2), Z24, Z24
-	VPADDD 64(R12)(BX*2), Z25, Z25
-	VPADDD (R12)(R9*1), Z26, Z26
-	VPADDD 64(R12)(R9*1), Z27, Z27
+	VPADDD (R11), Z0, Z0
+	VPADDD 64(R11), Z1, Z1
+	VPADDD (R11)(R9*1), Z2, Z2
+	VPADDD 64(R11)(R9*1), Z3, Z3
+	VPADDD (R11)(R9*2), Z4, Z4
+	VPADDD 64(R11)(R9*2), Z5, Z5
+	VPADDD (R11)(R10*1), Z6, Z6
+	VPADDD 64(R11)(R10*1), Z7, Z7
+	VPADDD (R11)(R9*4), Z8, Z8
+	VPADDD 64(R11)(R9*4), Z9, Z9
+	VPADDD (R12), Z10, Z10
+	VPADDD 64(R12), Z11, Z11
+	VPADDD (R12)(R9*1), Z12, Z12
+	VPADDD 64(R12)(R9*1), Z13, Z13
+	VPADDD (R12)(R9*2), Z14, Z14
+	VPADDD 64(R12)(R9*2), Z15, Z15
+	VPADDD (R12)(R10*1), Z16, Z16
+	VPADDD 64(R12)(R10*1), Z17, Z17
+	VPADDD (R12)(R9*4), Z18, Z18
+	VPADDD 64(R12)(R9*4), Z19, Z19
+	VPADDD (R13), Z20, Z20
+	VPADDD 64(R13), Z21, Z21
+	VPADDD (R13)(R9*1), Z22, Z22
+	VPADDD 64(R13)(R9*1), Z23, Z23
+	VPADDD (R13)(R9*2), Z24, Z24
+	VPADDD 64(R13)(R9*2), Z25, Z25
+	VPADDD (R13)(R10*1), Z26, Z26
+	VPADDD 64(R13)(R10*1), Z27, Z27
 
 store:
-	LEAQ      (BX)(BX*2), R9
-	MOVQ      DI, R10
-	LEAQ      (R10)(BX*4), R11
-	ADDQ      BX, R11
-	LEAQ      (R11)(BX*4), R12
-	ADDQ      BX, R12
-	MOVQ      mask+80(FP), R13
-	TESTQ     R13, R13
+	MOVQ      cr+64(FP), R9
+	LEAQ      (R9)(R9*2), R10
+	MOVQ      SI, R11
+	LEAQ      (R11)(R9*4), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*4), R13
+	ADDQ      R9, R13
+	MOVQ      mask+80(FP), R14
+	TESTQ     R14, R14
 	JZ        store_whole
-	VMOVDQU32 (R13), Z28
+	VMOVDQU32 (R14), Z28
 	VPMOVD2M  Z28, K1
-	VMOVUPS   Z0, (R10)
-	VMOVUPS   Z1, K1, 64(R10)
-	VMOVUPS   Z2, (R10)(BX*1)
-	VMOVUPS   Z3, K1, 64(R10)(BX*1)
-	VMOVUPS   Z4, (R10)(BX*2)
-	VMOVUPS   Z5, K1, 64(R10)(BX*2)
-	VMOVUPS   Z6, (R10)(R9*1)
-	VMOVUPS   Z7, K1, 64(R10)(R9*1)
-	VMOVUPS   Z8, (R10)(BX*4)
-	VMOVUPS   Z9, K1, 64(R10)(BX*4)
-	VMOVUPS   Z10, (R11)
-	VMOVUPS   Z11, K1, 64(R11)
-	VMOVUPS   Z12, (R11)(BX*1)
-	VMOVUPS   Z13, K1, 64(R11)(BX*1)
-	VMOVUPS   Z14, (R11)(BX*2)
-	VMOVUPS   Z15, K1, 64(R11)(BX*2)
-	VMOVUPS   Z16, (R11)(R9*1)
-	VMOVUPS   Z17, K1, 64(R11)(R9*1)
-	VMOVUPS   Z18, (R11)(BX*4)
-	VMOVUPS   Z19, K1, 64(R11)(BX*4)
-	VMOVUPS   Z20, (R12)
-	VMOVUPS   Z21, K1, 64(R12)
-	VMOVUPS   Z22, (R12)(BX*1)
-	VMOVUPS   Z23, K1, 64(R12)(BX*1)
-	VMOVUPS   Z24, (R12)(BX*2)
-	VMOVUPS   Z25, K1, 64(R12)(BX*2)
-	VMOVUPS   Z26, (R12)(R9*1)
-	VMOVUPS   Z27, K1, 64(R12)(R9*1)
+	VMOVUPS   Z0, (R11)
+	VMOVUPS   Z1, K1, 64(R11)
+	VMOVUPS   Z2, (R11)(R9*1)
+	VMOVUPS   Z3, K1, 64(R11)(R9*1)
+	VMOVUPS   Z4, (R11)(R9*2)
+	VMOVUPS   Z5, K1, 64(R11)(R9*2)
+	VMOVUPS   Z6, (R11)(R10*1)
+	VMOVUPS   Z7, K1, 64(R11)(R10*1)
+	VMOVUPS   Z8, (R11)(R9*4)
+	VMOVUPS   Z9, K1, 64(R11)(R9*4)
+	VMOVUPS   Z10, (R12)
+	VMOVUPS   Z11, K1, 64(R12)
+	VMOVUPS   Z12, (R12)(R9*1)
+	VMOVUPS   Z13, K1, 64(R12)(R9*1)
+	VMOVUPS   Z14, (R12)(R9*2)
+	VMOVUPS   Z15, K1, 64(R12)(R9*2)
+	VMOVUPS   Z16, (R12)(R10*1)
+	VMOVUPS   Z17, K1, 64(R12)(R10*1)
+	VMOVUPS   Z18, (R12)(R9*4)
+	VMOVUPS   Z19, K1, 64(R12)(R9*4)
+	VMOVUPS   Z20, (R13)
+	VMOVUPS   Z21, K1, 64(R13)
+	VMOVUPS   Z22, (R13)(R9*1)
+	VMOVUPS   Z23, K1, 64(R13)(R9*1)
+	VMOVUPS   Z24, (R13)(R9*2)
+	VMOVUPS   Z25, K1, 64(R13)(R9*2)
+	VMOVUPS   Z26, (R13)(R10*1)
+	VMOVUPS   Z27, K1, 64(R13)(R10*1)
 	JMP       store_done
 
 store_whole:
-	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, (R10)(BX*1)
-	VMOVUPS Z3, 64(R10)(BX*1)
-	VMOVUPS Z4, (R10)(BX*2)
-	VMOVUPS Z5, 64(R10)(BX*2)
-	VMOVUPS Z6, (R10)(R9*1)
-	VMOVUPS Z7, 64(R10)(R9*1)
-	VMOVUPS Z8, (R10)(BX*4)
-	VMOVUPS Z9, 64(R10)(BX*4)
-	VMOVUPS Z10, (R11)
-	VMOVUPS Z11, 64(R11)
-	VMOVUPS Z12, (R11)(BX*1)
-	VMOVUPS Z13, 64(R11)(BX*1)
-	VMOVUPS Z14, (R11)(BX*2)
-	VMOVUPS Z15, 64(R11)(BX*2)
-	VMOVUPS Z16, (R11)(R9*1)
-	VMOVUPS Z17, 64(R11)(R9*1)
-	VMOVUPS Z18, (R11)(BX*4)
-	VMOVUPS Z19, 64(R11)(BX*4)
-	VMOVUPS Z20, (R12)
-	VMOVUPS Z21, 64(R12)
-	VMOVUPS Z22, (R12)(BX*1)
-	VMOVUPS Z23, 64(R12)(BX*1)
-	VMOVUPS Z24, (R12)(BX*2)
-	VMOVUPS Z25, 64(R12)(BX*2)
-	VMOVUPS Z26, (R12)(R9*1)
-	VMOVUPS Z27, 64(R12)(R9*1)
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, (R11)(R9*1)
+	VMOVUPS Z3, 64(R11)(R9*1)
+	VMOVUPS Z4, (R11)(R9*2)
+	VMOVUPS Z5, 64(R11)(R9*2)
+	VMOVUPS Z6, (R11)(R10*1)
+	VMOVUPS Z7, 64(R11)(R10*1)
+	VMOVUPS Z8, (R11)(R9*4)
+	VMOVUPS Z9, 64(R11)(R9*4)
+	VMOVUPS Z10, (R12)
+	VMOVUPS Z11, 64(R12)
+	VMOVUPS Z12, (R12)(R9*1)
+	VMOVUPS Z13, 64(R12)(R9*1)
+	VMOVUPS Z14, (R12)(R9*2)
+	VMOVUPS Z15, 64(R12)(R9*2)
+	VMOVUPS Z16, (R12)(R10*1)
+	VMOVUPS Z17, 64(R12)(R10*1)
+	VMOVUPS Z18, (R12)(R9*4)
+	VMOVUPS Z19, 64(R12)(R9*4)
+	VMOVUPS Z20, (R13)
+	VMOVUPS Z21, 64(R13)
+	VMOVUPS Z22, (R13)(R9*1)
+	VMOVUPS Z23, 64(R13)(R9*1)
+	VMOVUPS Z24, (R13)(R9*2)
+	VMOVUPS Z25, 64(R13)(R9*2)
+	VMOVUPS Z26, (R13)(R10*1)
+	VMOVUPS Z27, 64(R13)(R10*1)
 
 store_done:
 	IMUL3Q $0x0e, AX, R9
+	ADDQ   R9, BX
+	MOVQ   cr+64(FP), R9
+	IMUL3Q $0x0e, R9, R9
 	ADDQ   R9, SI
-	IMUL3Q $0x0e, BX, R9
-	ADDQ   R9, DI
 	DECQ   tiles+0(FP)
 	JNZ    tile
 	VZEROUPPER

@@ -35,6 +35,7 @@ type blocking struct {
 	panels     int
 	inPlace    bool // full panels are read in place
 	copyA      bool // A is read from a copy of the current block
+	ahead      bool // B is packed and does not fit into the second-level cache
 	packed     []float32
 	deep       int
 	rowBlock   int
@@ -194,6 +195,9 @@ func doBlocks(j *job, lo, hi int) {
 func doBlock(j *job, i0, i1, p0, p1 int) {
 	p, g := &j.product, &j.kernels.gemm
 	w := &p.block
+	if w.ahead && j.kernels.ahead != nil {
+		g = j.kernels.ahead
+	}
 	again := 1
 	if p.origin != 0 {
 		again = p.origin

@@ -115,7 +115,7 @@ func TestNothingBeyondImages(t *testing.T) {
 				c.Spread(k.w, !turned, m, weights, src)
 				if p := c.Pack(turned, weights); p != nil {
 					a, out := g.matrix(r, 7, k.w.Patch()), g.matrix(r, 7, k.maps)
-					c.GemmPacked(a, p, out)
+					c.GemmPacked(a, p, 0, out)
 				}
 			}
 			g.free()

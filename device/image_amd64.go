@@ -17,6 +17,9 @@ func betweenAVX2(n int, a *float32, b *float32, step int, dst *float32, stepDst 
 func apartAVX2(n int, a *float32, b *float32, c *float32, d *float32, step int, dst *float32, stepDst int)
 
 //go:noescape
+func liftAVX2(outer int, inner int, vecs int, src *float32, stepOuter int, stepInner int, dst *float32, stepDst int)
+
+//go:noescape
 func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
 
 //go:noescape

@@ -250,6 +250,41 @@ next:
 	VZEROUPPER
 	RET
 
+// func liftAVX2(outer int, inner int, vecs int, src *float32, stepOuter int, stepInner int, dst *float32, stepDst int)
+// Requires: AVX
+TEXT ·liftAVX2(SB), NOSPLIT, $0-64
+	MOVQ outer+0(FP), AX
+	MOVQ vecs+16(FP), CX
+	MOVQ src+24(FP), DX
+	MOVQ dst+48(FP), BX
+	MOVQ stepOuter+32(FP), SI
+	MOVQ stepInner+40(FP), DI
+	MOVQ stepDst+56(FP), R8
+	SHLQ $0x05, CX
+
+outer:
+	MOVQ inner+8(FP), R9
+	MOVQ DX, R10
+
+piece:
+	XORQ R11, R11
+
+vector:
+	VMOVUPS (R10)(R11*1), Y0
+	VMOVUPS Y0, (BX)(R11*1)
+	ADDQ    $0x20, R11
+	CMPQ    R11, CX
+	JNE     vector
+	ADDQ    DI, R10
+	ADDQ    R8, BX
+	DECQ    R9
+	JNZ     piece
+	ADDQ    SI, DX
+	DECQ    AX
+	JNZ     outer
+	VZEROUPPER
+	RET
+
 // func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
 // Requires: AVX
 TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-32

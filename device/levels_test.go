@@ -24,7 +24,7 @@ func TestBitsOnEveryProcessor(t *testing.T) {
 }
 
 const (
-	vectorBits   = 0x237e68f0b13c810
+	vectorBits   = 0x3238b1c684fab4f3
 	portableBits = 0x63540b78c257ae9c
 )
 
@@ -120,6 +120,22 @@ func bitsOf(k *kernels) uint64 {
 			c.Gemm(trans[0], trans[1], []float32{1, 0.3}[i%2], a, b, []float32{0, 1, 0.5}[i], out)
 			write(out.Data)
 		}
+	}
+	for _, v := range convolutions {
+		if k.gemm.rows == 0 {
+			break
+		}
+		w, n := v.w, v.w.Places()
+		src := HostMatrix(2, w.Len(), spread(2*w.Len(), 13))
+		m := HostMatrix(2*n, v.maps, spread(2*n*v.maps, 14))
+		weights := HostMatrix(w.Patch(), v.maps, spread(w.Patch()*v.maps, 15))
+		sum, back, out := c.New(w.Patch(), v.maps), c.New(2, w.Len()), c.New(2*n, v.maps)
+		c.AddConvolved(w, false, src, m, sum)
+		c.Spread(w, true, m, weights, back)
+		c.Convolve(w, false, src, weights, out)
+		write(sum.Data)
+		write(back.Data)
+		write(out.Data)
 	}
 	return h.Sum64()
 }

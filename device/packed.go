@@ -8,10 +8,18 @@ type Packer interface {
 	// Pack returns a reordered copy of op(B). Later changes of b have no effect on it. Pack returns
 	// nil if products with a copy would not be faster.
 	Pack(transB bool, b Matrix) *Packed
-	// GemmPacked sets C = A op(B), with the same bits as Gemm. B must come from Pack of the same
-	// backend.
-	GemmPacked(a Matrix, b *Packed, c Matrix)
+	// GemmPacked sets C = A op(B) + β C, with the same bits as Gemm. B must come from Pack of the
+	// same backend.
+	GemmPacked(a Matrix, b *Packed, beta float32, c Matrix)
 }
+
+// packedOnce is the largest k that is not divided if B is packed already. Another pass over C costs
+// more than reading such long panels from the second-level cache.
+const packedOnce = 1024
+
+// packedNear is the largest number of packed numbers that still are in the second-level cache when
+// the next product reads them.
+const packedNear = 1 << 17
 
 // Packed is a copy of op(B) that Pack returned.
 type Packed struct {
@@ -55,7 +63,7 @@ func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
 }
 
 // GemmPacked implements [Packer].
-func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
+func (c *cpu) GemmPacked(a Matrix, b *Packed, beta float32, out Matrix) {
 	a.check("GemmPacked: A")
 	if b.owner != c.kernels || a.Cols != b.rows {
 		panic(fmt.Sprintf("device: GemmPacked: A has %d columns and B %d×%d numbers; want B from Pack of "+
@@ -67,12 +75,16 @@ func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
 	}
 	j := c.job()
 	p, g := &j.product, &j.kernels.gemm
-	*p = product{m: a.Rows, n: b.cols, k: b.rows, alpha: 1, a: a.Data, ar: a.Stride, ak: 1,
-		c: out.Data, ldc: out.Stride}
+	*p = product{m: a.Rows, n: b.cols, k: b.rows, alpha: 1, beta: beta, a: a.Data, ar: a.Stride,
+		ak: 1, c: out.Data, ldc: out.Stride}
 	w := &p.block
 	w.width, w.n1, w.k1, w.packed = 2*g.lanes, b.cols, b.rows, b.data
 	w.panels = (b.cols + w.width - 1) / w.width
 	w.deep, w.copyA = g.deepNN, g.awkward(p)
+	if p.k <= packedOnce {
+		w.deep = p.k
+	}
+	w.ahead = len(b.data) > packedNear
 	c.cut(p)
 	j.do = doBlocks
 	c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)

@@ -33,6 +33,7 @@ func useVectors(k *kernels) {
 		Log: func(delta, out []float32) { logGradientAVX2(len(delta), first(delta), first(out)) },
 	}
 	k.raise8, k.raise1, k.between, k.apart = raise8AVX2, raise1AVX2, betweenAVX2, apartAVX2
+	k.lift = liftAVX2
 	k.columns = &columnKernels{columnSumsAVX2, columnSquaresAVX2, columnSlopesAVX2, normalizeAVX2,
 		normalizeGradientAVX2}
 	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }

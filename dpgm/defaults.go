@@ -266,7 +266,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		bytes += math.Min(4*n*d, 512<<20)
 	}
 	if c.Marginals != nil {
-		operations += n*200 + k*tiltRounds*tiltPoints*tiltDraws*dim*60
+		operations += n*200 + k*(tiltRounds+keepBlocks/2)*tiltPoints*tiltDraws*dim*60
 	}
 	return defaults.CostOf(operations, bytes)
 }

@@ -2,6 +2,7 @@ package dpgm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -26,6 +27,8 @@ type fileHeader struct {
 	Networks   int                `json:"networks"`
 	// Tilts has, for each network, the list of shifts of a record's logits.
 	Tilts []tilt `json:"tilts,omitempty"`
+	// Targets tells that the file has a target for each network. Files of earlier versions have none.
+	Targets bool `json:"targets,omitempty"`
 }
 
 // Encode returns a file that contains the released state and nothing else.
@@ -40,7 +43,7 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, err
 	}
 	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch,
-		Networks: len(m.nets), Tilts: m.tilts}
+		Networks: len(m.nets), Tilts: m.tilts, Targets: m.targets != nil}
 	switch f := m.router.features.(type) {
 	case *rff.Map:
 		h.Features = f
@@ -52,6 +55,9 @@ func (m *Model) Encode() (*synth.File, error) {
 	var parts []synth.Part
 	for i, net := range m.nets {
 		parts = append(parts, netParts(i, m.backend, net)...)
+		if m.targets != nil {
+			parts = append(parts, m.targets[i].part(i))
+		}
 	}
 	return synth.NewFile(h, parts...)
 }
@@ -101,12 +107,23 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if m.tilts, err = h.tilts(); err != nil {
 		return nil, err
 	}
+	if h.Targets && m.tilts == nil {
+		return nil, synth.Malformed(errors.New("targets without lists of shifts; want both or neither"))
+	}
 	for i := range h.Networks {
 		net, err := m.readNet(f, i)
 		if err != nil {
 			return nil, err
 		}
 		m.nets = append(m.nets, net)
+		if !h.Targets {
+			continue
+		}
+		t, err := readTarget(f, m.schema, i)
+		if err != nil {
+			return nil, err
+		}
+		m.targets = append(m.targets, t)
 	}
 	return m, nil
 }

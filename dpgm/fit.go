@@ -213,7 +213,8 @@ func (r *run) model() (synth.Model, error) {
 			}
 		}
 		if r.told != nil {
-			m.tilts = append(m.tilts, r.told[i].settle(be, net, c.Schema.Dim()))
+			t, aim := r.told[i].settle(be, net, c.Schema.Dim())
+			m.tilts, m.targets = append(m.tilts, t), append(m.targets, aim)
 		}
 	}
 	return m, nil

@@ -18,9 +18,11 @@ import (
 // and how many ones records have. The papers have no such stage. The output biases of every network
 // are set to these frequencies before training and again after it. The logits of every synthetic
 // record are shifted by a random number. The distribution of the shift is chosen such that records
-// have the released distribution of the number of ones. Training then only has to learn
-// co-occurrence, because frequencies and sizes are released far more accurately than noisy
-// gradients could learn them.
+// have the released distribution of the number of ones. Draws are steered: a coordinate that the
+// previous records of a draw have too rarely becomes more likely, and so does a size. The
+// frequencies and sizes of a draw are therefore closer to the released ones than those of
+// independent records would be. Training then only has to learn co-occurrence, because frequencies
+// and sizes are released far more accurately than noisy gradients could learn them.
 //
 // Guarantee: one Gaussian release with NoiseMultiplier. A record of norm above ClipNorm is scaled
 // down to ClipNorm, so the sums over the records of each cluster have sensitivity ClipNorm under
@@ -229,26 +231,11 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 		}
 		m.bins.continued(out[c].sizes, sizes[c*bins:(c+1)*bins], m.sizeStd)
 		counts.Normalise(out[c].sizes)
-		total := max(totals[c], m.countStd, clusterFloor) * m.kept(out[c].sizes)
+		total := max(totals[c], m.countStd, clusterFloor)
 		for j, n := range out[c].frequencies {
 			out[c].frequencies[j] = min(n/total, 1)
 		}
+		m.restore(out[c].frequencies, out[c].sizes)
 	}
 	return out
-}
-
-// kept estimates the fraction of all ones that remains after records are scaled down. It uses the
-// released sizes. Scaling makes every frequency smaller; dividing by this fraction corrects the
-// frequencies on average.
-func (m *marginalSums) kept(sizes []float64) float64 {
-	whole, scaled := 0.0, 0.0
-	for bin, share := range sizes {
-		ones := m.bins.middle(bin)
-		whole += share * ones
-		scaled += share * ones * m.scale(int(ones))
-	}
-	if !(scaled > 0) {
-		return 1
-	}
-	return scaled / whole
 }

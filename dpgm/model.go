@@ -13,15 +13,16 @@ import (
 )
 
 // A Model is the released result of a run. It holds only centres, noisy cluster sizes, trained
-// networks and, with Marginals, the distribution of shifts. Using it costs no privacy. It is safe
-// for concurrent use.
+// networks and, with Marginals, the released marginals and the distribution of shifts. Using it
+// costs no privacy. It is safe for concurrent use.
 type Model struct {
 	schema  records.Schema // of the private records
 	arch    models.DensityArchitecture
 	backend device.Backend
 	router  *router
 	nets    []models.Density
-	tilts   []tilt // one for each network; nil without Marginals
+	tilts   []tilt    // one for each network; nil without Marginals
+	targets []*target // one for each network; nil without Marginals
 }
 
 // Schema returns the schema of the synthetic records, which is the schema of the real records
@@ -89,11 +90,18 @@ type sampler struct {
 	rows   []int
 	mean   device.Matrix
 	flat   []float32
+	steer  []*steering // of each network; nil without targets
 }
 
 func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
-	return &sampler{model: m, draw: d, schema: schema,
+	s := &sampler{model: m, draw: d, schema: schema,
 		rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)), choice: network.NewChoice(m.Weights())}
+	if !d.Means {
+		for _, t := range m.targets {
+			s.steer = append(s.steer, t.start())
+		}
+	}
+	return s
 }
 
 // next generates one chunk. It draws a cluster for each record. Then every network generates all
@@ -134,7 +142,9 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 	for k, i := range s.rows {
 		row := s.flat[i*dim : (i+1)*dim]
 		s.model.backend.Download(row, mean.RowRange(k, k+1))
-		if s.model.tilts != nil {
+		if s.steer != nil {
+			s.steer[c].draw(s.rng, row, s.model.tilts[c].pick(s.rng))
+		} else if s.model.tilts != nil {
 			s.model.tilts[c].apply(s.rng, row)
 		}
 	}
@@ -144,7 +154,8 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 // The input is a draw of the latent variables, and the output is the mean of a record; see
 // [models.Layered]. The other program must draw the cluster by Weights, draw the latent variables,
 // and draw the record from its mean. If the configuration has Marginals, it must also add the
-// random shift to all logits of a record.
+// random shift to all logits of a record. Draws of this package are also steered towards the
+// released frequencies and sizes.
 //
 // Errors: *param.Error for the zero value, for an unknown cluster, and for a network that is not
 // [models.Layered], such as a restricted Boltzmann machine.

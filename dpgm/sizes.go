@@ -58,31 +58,61 @@ const (
 
 // settle fits a trained network to the released marginals, which is post-processing. It alternately
 // fits the distribution of shifts to the sizes and the biases to the frequencies, because each
-// affects the other.
-func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
+// affects the other. Draws from the network are then steered towards the target.
+func (f marginal) settle(be device.Backend, net models.Density, dim int) (tilt, *target) {
 	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
 	for range tiltRounds {
-		t = f.fit(sizesOf(be, net, dim, f.bins))
+		t = f.fit(sizesOf(be, net, dim, f.bins, 1, gridShifts()))
 		net.(models.MarginalSetter).SetMarginals(f.frequencies, t)
 	}
-	return t
+	return t, f.target(sizesOf(be, net, dim, f.bins, keepBlocks, t))
 }
 
-// sizesOf returns, for each shift of the grid, the distribution over the bins of sizes of the
-// network's records.
-func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]float64 {
+// pick returns a random shift.
+func (t tilt) pick(rng *rand.Rand) float64 {
+	if len(t) == 0 {
+		return 0
+	}
+	return t[rng.IntN(len(t))]
+}
+
+// sizesOf returns, for each shift, the distribution over the bins of sizes of the network's
+// records. It is computed from blocks of tiltDraws draws.
+func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins, blocks int,
+	shifts []float64) [][]float64 {
 	mean := be.New(tiltDraws, dim)
-	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)
 	flat := make([]float32, tiltDraws*dim)
-	be.Download(flat, mean)
-	out := make([][]float64, tiltPoints)
+	out := make([][]float64, len(shifts))
 	for g := range out {
 		out[g] = make([]float64, len(bins))
-		for i := range tiltDraws {
-			m, v := moments(flat[i*dim:(i+1)*dim], gridShift(g))
-			bins.spread(out[g], m, v, 1.0/tiltDraws)
+	}
+	rng := rand.New(rand.NewPCG(0x74696c74, 1))
+	for range blocks {
+		net.Sample(rng, mean)
+		be.Download(flat, mean)
+		for g, shift := range shifts {
+			if g > 0 && shift == shifts[g-1] {
+				continue
+			}
+			for i := range tiltDraws {
+				m, v := moments(flat[i*dim:(i+1)*dim], shift)
+				bins.spread(out[g], m, v, 1/float64(tiltDraws*blocks))
+			}
 		}
+	}
+	for g := 1; g < len(out); g++ {
+		if shifts[g] == shifts[g-1] {
+			copy(out[g], out[g-1])
+		}
+	}
+	return out
+}
+
+func gridShifts() []float64 {
+	out := make([]float64, tiltPoints)
+	for g := range out {
+		out[g] = gridShift(g)
 	}
 	return out
 }
@@ -178,7 +208,7 @@ func (t tilt) apply(rng *rand.Rand, p []float32) {
 	if len(t) == 0 {
 		return
 	}
-	odds := float32(math.Exp(t[rng.IntN(len(t))]))
+	odds := float32(math.Exp(t.pick(rng)))
 	for j, v := range p {
 		p[j] = v * odds / (1 + v*(odds-1))
 	}

@@ -124,7 +124,7 @@ func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	t.cut(parts)
 	most := 0
 	for _, p := range t.pieces {
-		most = max(most, p.features.Dim())
+		most = max(most, p.width())
 	}
 	if t.batch == nil {
 		t.features = be.New(rows, most)
@@ -153,23 +153,19 @@ func (t *training) derive(x device.Matrix) {
 }
 
 // deriveByRow sets dx to the derivative of the loss with respect to the batch's records. It stores
-// the features of every record.
+// features of every record.
 func (t *training) deriveByRow(x device.Matrix, p piece) {
+	if p.stretches != nil {
+		t.deriveByStretch(x, p)
+		return
+	}
 	dim := p.features.Dim()
 	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
 	pulls := t.pull.Slice(0, len(p.means), 0, dim)
-	tracing, traces := p.features.(rff.RetracingEmbedding)
-	if traces {
-		tracing.Trace(t.be, x, features)
-	} else {
-		p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
-	}
+	p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
 	for c, target := range p.means {
 		t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
 		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
-	}
-	if traces && tracing.Retrace(t.be, features, pulls, t.each, t.dx) {
-		return // the own·φ part contributes nothing, because the features have constant norm
 	}
 	for c, own := range t.own {
 		f := features.RowRange(c*t.each, (c+1)*t.each)
@@ -180,6 +176,24 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 		t.be.BiasApply(device.Identity, f, pulls.RowRange(c, c+1))
 	}
 	p.features.Backward(t.be, x, features, t.dx)
+}
+
+// deriveByStretch is deriveByRow, but stores only one stretch of the features at a time. The part
+// own·φ of the derivative contributes nothing, because the features have constant norm.
+func (t *training) deriveByStretch(x device.Matrix, p piece) {
+	from := 0
+	for i, s := range p.stretches {
+		dim := s.Dim()
+		features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
+		pulls := t.pull.Slice(0, len(p.means), 0, dim)
+		p.retracing.Trace(t.be, s, x, features)
+		for c, target := range p.means {
+			t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
+			t.aim(c, mean, target.Slice(0, 1, from, from+dim), pulls.RowRange(c, c+1))
+		}
+		p.retracing.Retrace(t.be, s, features, pulls, t.each, float32(min(i, 1)), t.dx)
+		from += dim
+	}
 }
 
 // deriveByClass is deriveByRow, but does not store the features of single records.

@@ -7,9 +7,25 @@ import (
 
 // A piece holds the features that one step compares: all features or a part of them. It also holds
 // the released means of these features for each class.
+//
+// If the features are computed in stretches, the means have the order of the stretches.
 type piece struct {
-	features rff.Embedding
-	means    []device.Matrix
+	features  rff.Embedding
+	means     []device.Matrix
+	retracing rff.RetracingEmbedding // features; nil if stretches is nil
+	stretches []rff.Stretch
+}
+
+// width returns the number of features that are stored at a time.
+func (p *piece) width() int {
+	if p.stretches == nil {
+		return p.features.Dim()
+	}
+	most := 0
+	for _, s := range p.stretches {
+		most = max(most, s.Dim())
+	}
+	return most
 }
 
 // divide divides the features of an embedding into parts of about FeaturesPerStep features, or
@@ -42,9 +58,19 @@ func (t *training) cut(parts []rff.Division) {
 
 func (t *training) pieceOf(e rff.Embedding, pick func(mean []float32) []float32) piece {
 	p := piece{features: e}
+	if r, ok := e.(rff.RetracingEmbedding); ok && t.batch == nil {
+		p.retracing, p.stretches = r, r.Stretches(t.be)
+	}
 	for _, m := range t.target.means {
-		row := t.be.New(1, e.Dim())
-		t.be.Upload(row, pick(m))
+		row, values := t.be.New(1, e.Dim()), pick(m)
+		if p.stretches != nil {
+			inOrder := make([]float32, 0, len(values))
+			for _, s := range p.stretches {
+				inOrder = s.Select(inOrder, values)
+			}
+			values = inOrder
+		}
+		t.be.Upload(row, values)
 		p.means = append(p.means, row)
 	}
 	return p

@@ -15,19 +15,35 @@ type placement struct {
 	mu   sync.Mutex
 	free []device.Matrix
 
-	packing           sync.Once
-	forward, backward *device.Packed // freq and its transpose; nil if packing has no advantage
+	packing   sync.Mutex
+	stretches map[Stretch]packedStretch
 }
 
-// packed returns the frequencies in the layout that is fastest for small matrix products: forward
-// is for computing features, and backward for propagating derivatives. Both are made on first use.
-func (p *placement) packed() (forward, backward *device.Packed) {
-	p.packing.Do(func() {
-		if be, ok := p.be.(device.Packer); ok {
-			p.forward, p.backward = be.Pack(false, p.freq), be.Pack(true, p.freq)
+// packedStretch holds the frequencies of a stretch in the layout that is fastest for small matrix
+// products: forward is for computing features, and backward for propagating derivatives. Both are
+// nil if packing has no advantage.
+type packedStretch struct{ forward, backward *device.Packed }
+
+// packed returns the frequencies of a stretch, which are packed on first use.
+func (p *placement) packed(s Stretch) packedStretch {
+	p.packing.Lock()
+	defer p.packing.Unlock()
+	t, ok := p.stretches[s]
+	if !ok {
+		if be, packs := p.be.(device.Packer); packs {
+			t = packedStretch{be.Pack(false, p.columns(s)), be.Pack(true, p.columns(s))}
 		}
-	})
-	return p.forward, p.backward
+		if p.stretches == nil {
+			p.stretches = map[Stretch]packedStretch{}
+		}
+		p.stretches[s] = t
+	}
+	return t
+}
+
+// columns returns the frequencies of a stretch.
+func (p *placement) columns(s Stretch) device.Matrix {
+	return p.freq.Slice(0, p.freq.Rows, s.lo, s.hi)
 }
 
 const (

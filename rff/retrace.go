@@ -6,47 +6,81 @@ import "github.com/seed7ba64551/privgen/device"
 // computing the features again. This requires that every record's features have the same norm. The
 // component of a derivative along the features then contributes nothing, and the rest is the same
 // for all records of a group.
+//
+// The features are computed in stretches. The features of a batch in one stretch stay in a core's
+// cache until their derivative is needed.
 type RetracingEmbedding interface {
 	Embedding
-	// Trace is Transform for dense records in be's memory. It is meant for many small batches, and
-	// keeps a copy of the tables in the layout that is fastest for such batches.
-	Trace(be device.Backend, x, features device.Matrix)
-	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each], where J is the derivative of the features with
-	// respect to the record. It overwrites the features. If the backend does not support this, Retrace
-	// changes nothing and returns false.
+	// Stretches returns the stretches, which together have every feature once. It returns nil if the
+	// features do not have a constant norm, or if the backend does not support Retrace.
+	Stretches(be device.Backend) []Stretch
+	// Trace is Transform for one stretch of the features of dense records in be's memory. It is meant
+	// for many small batches, and keeps a copy of the tables in the layout that is fastest for such
+	// batches.
 	//
-	// Shapes: features is rows × Dim, as written by Trace; pulls is (rows/each) × Dim; dx is rows ×
-	// In. All are in be's memory.
-	Retrace(be device.Backend, features, pulls device.Matrix, each int, dx device.Matrix) bool
+	// Shapes: features is rows × s.Dim().
+	Trace(be device.Backend, s Stretch, x, features device.Matrix)
+	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each] + β·dx, where J is the derivative of the
+	// stretch's features with respect to the record. It overwrites the features.
+	//
+	// Shapes: features is rows × s.Dim(), as written by Trace; pulls is (rows/each) × s.Dim(); dx is
+	// rows × In. All are in be's memory.
+	Retrace(be device.Backend, s Stretch, features, pulls device.Matrix, each int, beta float32,
+		dx device.Matrix)
+}
+
+// A Stretch is a range of consecutive frequencies of an embedding. Its features are the cosines of
+// these frequencies, followed by the sines.
+type Stretch struct{ lo, hi, count int }
+
+// Dim returns the number of features of the stretch.
+func (s Stretch) Dim() int { return 2 * (s.hi - s.lo) }
+
+// Select appends to dst the stretch's features. It takes them from row, which has all features of
+// the embedding.
+func (s Stretch) Select(dst, row []float32) []float32 {
+	dst = append(dst, row[s.lo:s.hi]...)
+	return append(dst, row[s.count+s.lo:s.count+s.hi]...)
+}
+
+// stretchFrequencies is the largest number of frequencies in a stretch. For a batch of some hundred
+// records, the features of a stretch fit into a core's second-level cache.
+const stretchFrequencies = 640
+
+// Stretches implements [RetracingEmbedding] for features that are pairs of cosine and sine.
+func (m *Map) Stretches(be device.Backend) []Stretch {
+	if _, ok := be.(device.FeatureSlopes); !ok || m.spectrum.phase {
+		return nil
+	}
+	var stretches []Stretch
+	count := m.spectrum.frequencies()
+	for lo := 0; lo < count; lo += stretchFrequencies {
+		stretches = append(stretches, Stretch{lo, min(lo+stretchFrequencies, count), count})
+	}
+	return stretches
 }
 
 // Trace implements [RetracingEmbedding].
-func (m *Map) Trace(be device.Backend, x, features device.Matrix) {
+func (m *Map) Trace(be device.Backend, s Stretch, x, features device.Matrix) {
 	p := m.place(be)
-	table, _ := p.packed()
-	if table == nil || m.spectrum.phase {
-		m.Transform(be, device.Batch{Rows: x.Rows, Dense: x}, features)
-		return
+	projection := features.Slice(0, x.Rows, 0, s.hi-s.lo)
+	if t := p.packed(s); t.forward != nil {
+		be.(device.Packer).GemmPacked(x, t.forward, 0, projection)
+	} else {
+		be.Gemm(false, false, 1, x, p.columns(s), 0, projection)
 	}
-	projection := features.Slice(0, x.Rows, 0, m.spectrum.frequencies())
-	be.(device.Packer).GemmPacked(x, table, projection)
 	be.CosSin(features, projection, m.scale())
 }
 
-// Retrace implements [RetracingEmbedding] for features that are pairs of cosine and sine.
-func (m *Map) Retrace(be device.Backend, features, pulls device.Matrix, each int,
-	dx device.Matrix) bool {
-	slopes, ok := be.(device.FeatureSlopes)
-	if !ok || m.spectrum.phase {
-		return false
-	}
-	slopes.CosSinSlopes(features, pulls, each)
+// Retrace implements [RetracingEmbedding].
+func (m *Map) Retrace(be device.Backend, s Stretch, features, pulls device.Matrix, each int,
+	beta float32, dx device.Matrix) {
+	be.(device.FeatureSlopes).CosSinSlopes(features, pulls, each)
 	p := m.place(be)
-	slope := features.Slice(0, features.Rows, 0, m.spectrum.frequencies())
-	if _, table := p.packed(); table != nil {
-		be.(device.Packer).GemmPacked(slope, table, dx)
-		return true
+	slope := features.Slice(0, features.Rows, 0, s.hi-s.lo)
+	if t := p.packed(s); t.backward != nil {
+		be.(device.Packer).GemmPacked(slope, t.backward, beta, dx)
+	} else {
+		be.Gemm(false, true, 1, slope, p.columns(s), beta, dx)
 	}
-	be.Gemm(false, true, 1, slope, p.freq, 0, dx)
-	return true
 }

@@ -6,6 +6,7 @@
 //	go run . -cores 2
 //	go run . -what functions
 //	go run . -what features
+//	go run . -what convolutions
 //
 // Samples of both candidates alternate, and the figures are medians. On one core they are processor
 // time, which other work on the machine hardly affects; on several cores they are wall time.
@@ -31,7 +32,7 @@ func main() {
 	only := flag.String("only", "", "measure only products whose name contains this text")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
-	what := flag.String("what", "products", "products, functions or features")
+	what := flag.String("what", "products", "products, functions, features or convolutions")
 	flag.Parse()
 	if *cores == 1 {
 		runtime.LockOSThread()
@@ -52,6 +53,9 @@ func main() {
 		return
 	case "features":
 		features(backend, *samples, clock)
+		return
+	case "convolutions":
+		convolutions(backend, *samples, clock, peak*float64(*cores))
 		return
 	}
 	fmt.Printf("%-22s %9s %9s %6s %6s\n", "m×k×n", "ours", "OpenBLAS", "ratio", "peak")

@@ -126,7 +126,7 @@ func testPacker(t *testing.T, b device.Backend) {
 		a, c := x.matrix(m, k), x.matrix(m, n)
 		before := right.host
 		b.Upload(right.m, make([]float32, len(before))) // later changes must have no effect
-		p.GemmPacked(a.m, packed, c.m)
+		p.GemmPacked(a.m, packed, 0, c.m)
 		c.want(x, fmt.Sprintf("GemmPacked %d×%d·%d×%d transB=%v", m, k, k, n, trans),
 			func(i, j int) (float64, float64) {
 				return dot(k, 1, 0, func(l int) (float64, float64) {

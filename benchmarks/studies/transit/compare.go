@@ -15,7 +15,8 @@ import (
 type result struct {
 	method  string
 	epsilon float64
-	runs    []itemsets.QueryErrors
+	runs    []itemsets.QueryErrors // of queries with uniform items
+	popular []itemsets.QueryErrors // of queries with items drawn by popularity
 	seconds float64
 	paper   string
 }
@@ -71,13 +72,18 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 		if err != nil {
 			return out, err
 		}
-		e, err := itemsets.Queries{Count: c.queries, Popular: c.popular,
-			Seed: seed + 7}.CompareIndexes(truth, guess)
+		q := itemsets.Queries{Count: c.queries, Seed: seed + 7}
+		uniform, err := q.CompareIndexes(truth, guess)
 		if err != nil {
 			return out, err
 		}
-		out.runs = append(out.runs, e)
-		if err := c.tell(m, eps, seed, f, e, truth, guess); err != nil {
+		q.Popular = true
+		popular, err := q.CompareIndexes(truth, guess)
+		if err != nil {
+			return out, err
+		}
+		out.runs, out.popular = append(out.runs, uniform), append(out.popular, popular)
+		if err := c.tell(m, eps, seed, f, uniform, truth, guess); err != nil {
 			return out, err
 		}
 	}

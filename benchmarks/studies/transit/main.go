@@ -37,6 +37,7 @@ type config struct {
 	catalogue, grouped bool
 	universe, maxItems int
 	mean               float64
+	skew, affinity     float64
 	source             demo.SetSource
 	nominal            int // a public guess of the number of records, which scales batches
 
@@ -48,7 +49,7 @@ type config struct {
 	seeds     int
 	synthetic int
 	queries   int
-	popular   bool
+	defaults  bool // every synthesiser chooses its settings from the nominal number of records
 
 	batch                       float64 // expected batch size of training
 	epochs                      int
@@ -80,6 +81,10 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.maxItems, "max-items", 0,
 		"public largest number of items of a record in -file, or in generated sets")
 	f.Float64Var(&c.mean, "mean", 0, "mean number of items of a generated record, 0 for the preset's")
+	f.Float64Var(&c.skew, "skew", -1,
+		"exponent of the popularity of generated items, negative for the preset's")
+	f.Float64Var(&c.affinity, "affinity", -1,
+		"fraction of a generated record's items from its communities, negative for the preset's")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, for -file")
 	n := f.Int("records", 0, "number of generated records, 0 for the preset's")
 	epsilons := f.String("epsilon", "0.5,1,2", "budgets")
@@ -90,8 +95,9 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.seeds, "seeds", 1, "number of runs of each synthesiser")
 	f.IntVar(&c.synthetic, "synthetic", 0, "number of synthetic records, 0 for the preset's")
 	f.IntVar(&c.queries, "queries", 1000, "number of counting queries")
-	f.BoolVar(&c.popular, "popular", false,
-		"draw the queries' items by popularity instead of uniformly")
+	f.BoolVar(&c.defaults, "defaults", false,
+		"let every synthesiser choose its settings from the nominal number of records; the flags of "+
+			"DPGM and -cut have no effect")
 	f.Float64Var(&c.batch, "batch", 0, "expected batch size, 0 for the preset's")
 	f.IntVar(&c.epochs, "epochs", 0, "epochs of 1/q steps, 0 for the preset's")
 	f.IntVar(&c.steps, "steps", 0, "number of steps, instead of epochs")
@@ -161,6 +167,12 @@ func (c *config) apply(name string, n int) error {
 	c.source.Records = or(n, p.records)
 	c.source.Universe, c.source.MaxItems, c.source.MeanItems = or(c.universe, p.source.Universe),
 		or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
+	if c.skew >= 0 {
+		c.source.Skew = c.skew
+	}
+	if c.affinity >= 0 {
+		c.source.Affinity = c.affinity
+	}
 	if c.file != "" && (c.universe == 0 && !c.catalogue || c.maxItems == 0 || c.nominal == 0) {
 		return errors.New(
 			"-file needs -universe, -max-items and -nominal, which are public and not read from the records")
@@ -199,7 +211,8 @@ func (c config) load() (*records.SetTable, error) {
 
 // readCatalogued reads sets and renumbers the items that occur, in ascending order.
 func readCatalogued(path string, maxItems int) (*records.SetTable, error) {
-	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20))
+	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20),
+		records.Limits{Values: 1 << 30})
 	if err != nil {
 		return nil, err
 	}

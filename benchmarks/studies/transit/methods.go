@@ -33,18 +33,22 @@ type fitted struct {
 }
 
 func (c config) choose(s records.Schema) (list []synthesiser) {
-	if slices.Contains(c.methods, "dpgm") {
+	if slices.Contains(c.methods, "dpgm") && c.defaults {
+		list = append(list, synthesiser{"DPGM", c.dpgm(s, 0)})
+	} else if slices.Contains(c.methods, "dpgm") {
 		for _, k := range c.clusters {
 			list = append(list, synthesiser{fmt.Sprintf("DPGM, k = %d", k), c.dpgm(s, k)})
 		}
 	}
 	add := func(flag, name string, plan func(baselines.Common) (*baselines.Plan, error)) {
 		if slices.Contains(c.methods, flag) {
-			list = append(list, synthesiser{name, baseline(s, plan)})
+			list = append(list, synthesiser{name, c.baseline(s, plan)})
 		}
 	}
 	add("items", "independent items", func(b baselines.Common) (*baselines.Plan, error) {
-		b.MaxItems = c.cut
+		if !c.defaults {
+			b.MaxItems = c.cut
+		}
 		return baselines.Independent{Common: b}.Plan()
 	})
 	add("tree", "tree of pairs", func(b baselines.Common) (*baselines.Plan, error) {
@@ -56,12 +60,16 @@ func (c config) choose(s records.Schema) (list []synthesiser) {
 	return list
 }
 
-func baseline(s records.Schema,
+func (c config) baseline(s records.Schema,
 	plan func(baselines.Common) (*baselines.Plan, error)) func(context.Context, accountant.Budget,
 	records.Data, uint64) (fitted, error) {
 	return func(ctx context.Context, b accountant.Budget, data records.Data,
 		seed uint64) (fitted, error) {
-		p, err := plan(baselines.Common{Schema: s, Budget: b, Seed: seed})
+		common := baselines.Common{Schema: s, Budget: b, Seed: seed}
+		if c.defaults {
+			common.Nominal = c.nominal
+		}
+		p, err := plan(common)
 		if err != nil {
 			return fitted{}, err
 		}
@@ -100,6 +108,9 @@ func drawn(g *privgen.Generator) func(context.Context, int, uint64) (records.Dat
 
 // chain returns the run as a chain of the library.
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
+	if c.defaults {
+		return privgen.DPGM(s, b).Nominal(c.nominal).Seed(seed)
+	}
 	q := min(c.batch/float64(c.nominal), 1)
 	steps := or(c.steps, c.epochs*int(math.Ceil(1/q)))
 	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: steps,

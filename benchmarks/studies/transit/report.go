@@ -16,15 +16,10 @@ func (r result) classError(class int) float64 {
 	return sum / float64(len(r.runs))
 }
 
-// meanAny returns the mean over classes for "any of" queries, and its standard deviation over runs.
-// meanAll is the mean for "all of" queries.
+// meanAny returns the mean over classes for "any of" queries with uniform items, and its standard
+// deviation over runs.
 func (r result) meanAny() (mean, spread float64) {
 	return meanOf(r.runs, itemsets.QueryErrors.MeanAny)
-}
-
-func (r result) meanAll() float64 {
-	mean, _ := meanOf(r.runs, itemsets.QueryErrors.MeanAll)
-	return mean
 }
 
 func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (mean,
@@ -41,19 +36,14 @@ func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (
 
 // table prints the errors, [not private], and marks the smallest at each ε.
 func table(c config, results []result) {
-	items := "uniform"
-	if c.popular {
-		items = "popular"
-	}
-	fmt.Printf("\n[not private] mean relative error, %d counting queries with %s items, sanity "+
-		"bound 0.1 %% of the records, %d seeds, δ = %g, %v\n",
-		c.queries, items, c.seeds, c.delta, c.relation)
+	fmt.Printf("\n[not private] mean relative error, %d counting queries, sanity bound 0.1 %% of the "+
+		"records, %d seeds, δ = %g, %v\n", c.queries, c.seeds, c.delta, c.relation)
 	first := results[0].runs[0]
-	fmt.Printf("%-20s %5s  ", "any of the items", "ε")
+	fmt.Printf("%-20s %5s  ", "any, uniform items", "ε")
 	for _, class := range first.Classes {
 		fmt.Printf("%9s", fmt.Sprintf("≤ %d", class.MaxLength))
 	}
-	fmt.Printf("%9s %9s %9s %8s\n", "mean", "± seeds", "all of", "seconds")
+	fmt.Printf("%9s %9s %8s\n", "mean", "± seeds", "seconds")
 	for _, r := range results {
 		fmt.Printf("%-20s %5g  ", r.method, r.epsilon)
 		for class := range first.Classes {
@@ -64,14 +54,35 @@ func table(c config, results []result) {
 		if least(results, r.epsilon) == mean {
 			best = "  best"
 		}
-		fmt.Printf("%9.4f %9.4f %9.4f %8.1f%s\n", mean, spread, r.meanAll(), r.seconds, best)
+		fmt.Printf("%9.4f %9.4f %8.1f%s\n", mean, spread, r.seconds, best)
 	}
-	fmt.Println()
+	kinds(results)
 	for _, r := range results {
 		if r.paper != "" {
 			fmt.Printf("%s: %s\n", r.method, r.paper)
 		}
 	}
+}
+
+// kinds prints the mean errors of each kind of queries, with their standard deviations over seeds.
+func kinds(results []result) {
+	anyOf, allOf := itemsets.QueryErrors.MeanAny, itemsets.QueryErrors.MeanAll
+	fmt.Printf("\n%-20s %5s", "mean over lengths", "ε")
+	for _, name := range []string{"any, uniform", "all, uniform", "any, popular", "all, popular"} {
+		fmt.Printf("%18s", name)
+	}
+	fmt.Println()
+	for _, r := range results {
+		fmt.Printf("%-20s %5g", r.method, r.epsilon)
+		for _, runs := range [][]itemsets.QueryErrors{r.runs, r.popular} {
+			for _, f := range []func(itemsets.QueryErrors) float64{anyOf, allOf} {
+				mean, spread := meanOf(runs, f)
+				fmt.Printf("%18s", fmt.Sprintf("%.4f ± %.4f", mean, spread))
+			}
+		}
+		fmt.Println()
+	}
+	fmt.Println()
 }
 
 func least(results []result, eps float64) float64 {

@@ -34,16 +34,23 @@ func gemm() {
 			tile{rows: rows, vecs: vecs, lanes: 16}.kernel()
 		}
 	}
+	tile{rows: 14, vecs: 2, lanes: 16, ahead: true}.kernel()
 }
 
 // tile is the form of a kernel's register tile. AVX2 has 8 lanes, AVX-512 has 16.
 type tile struct {
 	rows, vecs, lanes int
+	ahead             bool // the kernel fetches the next panel; see prefetchNext
+	next              GPVirtual
 }
 
 func (t tile) name() string {
 	level := map[int]string{8: "AVX2", 16: "AVX512"}[t.lanes]
-	return fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
+	name := fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
+	if t.ahead {
+		name += "_ahead"
+	}
+	return name
 }
 
 func (t tile) bytes() int { return 4 * t.lanes }
@@ -113,14 +120,16 @@ func (r rowsOf) at(row, disp int) Mem {
 func (t tile) kernel() {
 	TEXT(t.name(), NOSPLIT, signature)
 	Pragma("noescape")
-	ar, ak, bk, cr := GP64(), GP64(), GP64(), GP64()
+	ar, ak, bk := GP64(), GP64(), GP64()
 	a, c := GP64(), GP64()
 	Load(Param("a"), a)
 	Load(Param("ar"), ar)
 	Load(Param("ak"), ak)
 	Load(Param("bk"), bk)
 	Load(Param("c"), c)
-	Load(Param("cr"), cr)
+	if t.ahead {
+		t.prefetchNext(bk)
+	}
 	aRows := newRows(a, ar, t.rows)
 	acc := make([][]VecVirtual, t.rows)
 	for i := range acc {
@@ -131,14 +140,15 @@ func (t tile) kernel() {
 	}
 
 	Label("tile")
+	t.start(acc, c)
 	aRows.reset(a)
-	t.start(acc, c, cr)
 	t.along(acc, aRows, ar, ak, bk)
-	t.finish(acc, c, cr)
+	t.finish(acc, c)
 	down := GP64()
 	IMUL3Q(U8(t.rows), ar, down)
 	ADDQ(down, a)
-	IMUL3Q(U8(t.rows), cr, down)
+	Load(Param("cr"), down)
+	IMUL3Q(U8(t.rows), down, down)
 	ADDQ(down, c)
 	DECQ(argument("tiles"))
 	JNZ(LabelRef("tile"))
@@ -151,6 +161,17 @@ func (t tile) kernel() {
 // processor prefetches automatically.
 const panelAhead = 1024
 
+// prefetchNext makes the kernel fetch the next panel of a packed matrix into the second-level cache
+// while it computes with the current panel. Each step along k fetches half a cache line, so four
+// tiles fetch one panel. Requests that come all at once would delay the reads of the current panel.
+// The rows of panels must be adjacent.
+func (t *tile) prefetchNext(bk GPVirtual) {
+	t.next = GP64()
+	MOVQ(argument("k"), t.next)
+	IMULQ(bk, t.next)
+	ADDQ(argument("b"), t.next)
+}
+
 // along writes the loop over k. For a matrix whose rows are adjacent in memory, the largest kernels
 // need a single pointer, and move it after every fourth number: instructions that move pointers
 // delay multiply-adds, since they use the same units of the processor.
@@ -158,11 +179,15 @@ func (t tile) along(acc [][]VecVirtual, a rowsOf, ar, ak, bk GPVirtual) {
 	b, left := GP64(), GP64()
 	Load(Param("b"), b)
 	Load(Param("k"), left)
-	if t.lanes == 16 && t.rows == 14 {
+	if t.lanes == 16 && t.rows == 14 && !t.ahead {
 		t.alongFour(acc, a, ar, ak, b, bk, left)
 	}
 	Label("along")
 	t.multiply(acc, func(row int) Mem { return a.at(row, 0) }, Mem{Base: b})
+	if t.ahead {
+		PREFETCHT1(Mem{Base: t.next})
+		ADDQ(U8(32), t.next)
+	}
 	a.step(ak)
 	ADDQ(bk, b)
 	DECQ(left)
@@ -224,7 +249,7 @@ func (t tile) multiply(acc [][]VecVirtual, a func(row int) Mem, b Mem) {
 }
 
 // start fills the registers of the tile with C, with zeros or with the origin.
-func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
+func (t tile) start(acc [][]VecVirtual, c GPVirtual) {
 	CMPQ(argument("add"), U8(1))
 	JEQ(LabelRef("fromC"))
 	JB(LabelRef("zero"))
@@ -238,7 +263,7 @@ func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
 	}
 	JMP(LabelRef("started"))
 	Label("fromC")
-	t.move("load", acc, c, cr, false)
+	t.move("load", acc, c, false)
 	JMP(LabelRef("started"))
 	Label("zero")
 	for _, row := range acc {
@@ -254,17 +279,18 @@ func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
 }
 
 // finish stores the tile in C.
-func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
+func (t tile) finish(acc [][]VecVirtual, c GPVirtual) {
 	CMPQ(argument("add"), U8(1))
 	JBE(LabelRef("store"))
-	t.harvest(acc, c, cr)
+	t.harvest(acc, c)
 	Label("store")
-	t.move("store", acc, c, cr, true)
+	t.move("store", acc, c, true)
 }
 
 // harvest sets the tile to the integers of C plus the bits of the tile minus the bits of the
 // origin.
-func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
+func (t tile) harvest(acc [][]VecVirtual, c GPVirtual) {
+	cr := pointer("cr")
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)
 	origin, spare := t.vector(), t.vector()
@@ -327,7 +353,8 @@ func (t tile) plus(y Op, x VecVirtual)     { VPADDD(y, x, x) }
 
 // move loads or stores the tile. In the last column of vectors it accesses only the lanes that the
 // mask allows.
-func (t tile) move(label string, acc [][]VecVirtual, c, cr GPVirtual, store bool) {
+func (t tile) move(label string, acc [][]VecVirtual, c GPVirtual, store bool) {
+	cr := pointer("cr")
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)
 	mask := GP64()

@@ -137,7 +137,41 @@ func image() {
 	raise(8)
 	between()
 	apart()
+	lift()
 	columns()
+}
+
+// lift writes the kernel that copies the windows of one line of an image after another: for each of
+// outer ≥ 1 steps in src, inner ≥ 1 pieces of vecs ≥ 1 vectors of eight. Steps are in bytes. Pieces
+// are written in order, so a piece replaces what the previous one wrote too much.
+func lift() {
+	TEXT("liftAVX2", NOSPLIT, "func(outer, inner, vecs int, src *float32, stepOuter, stepInner int, "+
+		"dst *float32, stepDst int)")
+	Pragma("noescape")
+	outer, vecs, src, dst := pointer("outer"), pointer("vecs"), pointer("src"), pointer("dst")
+	stepOuter, stepInner, stepDst := pointer("stepOuter"), pointer("stepInner"), pointer("stepDst")
+	SHLQ(U8(5), vecs)
+	inner, from, at, x := GP64(), GP64(), GP64(), YMM()
+	Label("outer")
+	Load(Param("inner"), inner)
+	MOVQ(src, from)
+	Label("piece")
+	XORQ(at, at)
+	Label("vector")
+	VMOVUPS(Mem{Base: from, Index: at, Scale: 1}, x)
+	VMOVUPS(x, Mem{Base: dst, Index: at, Scale: 1})
+	ADDQ(U8(32), at)
+	CMPQ(at, vecs)
+	JNE(LabelRef("vector"))
+	ADDQ(stepInner, from)
+	ADDQ(stepDst, dst)
+	DECQ(inner)
+	JNZ(LabelRef("piece"))
+	ADDQ(stepOuter, src)
+	DECQ(outer)
+	JNZ(LabelRef("outer"))
+	VZEROUPPER()
+	RET()
 }
 
 // columns writes the kernels of batch normalization, for n ≥ 1 rows of eight columns, stride bytes
