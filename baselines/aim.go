@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -76,7 +77,7 @@ func (c AIM) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	attributes := attributesOf(c.Schema)
+	attributes := marginal.AttributesOf(c.Schema)
 	rounds := cmp.Or(c.Rounds, roundsFor(len(attributes)))
 	return newTablePlan(tableMethod{Tables: tables, system: nameAIM, rounds: rounds,
 		order: min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes})
@@ -108,7 +109,7 @@ func (c MST) Plan() (*Plan, error) {
 		return nil, err
 	}
 	tables.Coarse = 1
-	attributes := attributesOf(c.Schema)
+	attributes := marginal.AttributesOf(c.Schema)
 	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
 		order: 2, attributes: attributes})
 }
@@ -139,70 +140,24 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 
 // columns releases the counts of every attribute's codes. From these counts it computes the groups,
 // the measurements of the groups' totals, and the number of records.
-func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping,
+func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []marginal.Grouping,
 	measured []graphical.Measurement, total float64, err error) {
-	std, classStd := w.columnStd(w.columnNoise(w.noise))
-	others, class := w.columnSizes()
-	sizes := []int{others}
-	if class > 0 {
-		sizes = append(sizes, class)
-	}
-	out, err := r.Once(purposeColumns, sizes, func() (float64, []mechanism.Part, error) {
-		sums, err := r.Read(ctx, synth.Pass{Purpose: purposeColumns})
-		if err != nil {
-			return 0, nil, err
-		}
-		list := sums.Sums()
-		parts := []mechanism.Part{{Sum: list[0], Std: std}}
-		if class > 0 {
-			parts = append(parts, mechanism.Part{Sum: list[1], Std: classStd})
-		}
-		return 1 / w.columnNoise(w.noise), parts, nil
-	})
+	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	r.Report(purposeColumns, 1, 1)
-	wider := r.Wider(purposeColumns)
-	counts := slices.Concat(out...)
-	noiseOf := func(a attribute) float64 {
-		if a.class() {
-			return wider * classStd
-		}
-		return wider * std
-	}
-	weights, first := 0.0, 0
-	// total is the mean of the columns' sums, weighted by their precision.
-	for _, a := range w.attributes {
-		sum := 0.0
-		for _, c := range counts[first : first+a.codes] {
-			sum += c
-		}
-		weight := 1 / (float64(a.codes) * noiseOf(a) * noiseOf(a))
-		total, weights, first = total+weight*sum, weights+weight, first+a.codes
-	}
-	total = max(total/weights, 1)
-	first = 0
 	for j, a := range w.attributes {
-		noise := noiseOf(a)
-		values := counts[first : first+a.codes]
-		first += a.codes
-		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
-		a.coarsen(&g, w.Coarse)
+		g := known.Grouping(j, a, w.Bins)
+		a.Coarsen(&g, w.Coarse)
 		groups = append(groups, g)
-		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
-			Parts: make([]float64, g.size)}
-		for code, group := range g.group {
-			m.Values[group] += values[code]
-			m.Parts[group]++
-		}
+		m := graphical.Measurement{Attributes: []int{j}, Std: known.Noise[j]}
+		m.Values, m.Parts = known.Sums(j, g)
 		measured = append(measured, m)
 	}
-	return groups, measured, total, nil
+	return groups, measured, known.Total, nil
 }
 
 const (
-	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
 	farPasses   = 600 // passes if the model is still far from the round's measurement
@@ -218,7 +173,7 @@ type tableFit struct {
 	tableWork
 	domain  graphical.Domain
 	coarse  graphical.Domain // with coarse groups: see columnsOf
-	groups  []grouping
+	groups  []marginal.Grouping
 	list    []candidate
 	total   float64
 	columns []graphical.Measurement
@@ -236,7 +191,7 @@ type tableFit struct {
 func (f *tableFit) independent() *graphical.Model {
 	factors := make([]graphical.Factor, len(f.columns))
 	for a, c := range f.columns {
-		theta := simplex(c.Values, f.total)
+		theta := marginal.Simplex(c.Values, f.total)
 		for i, p := range theta {
 			theta[i] = math.Log(max(p, leastPart/f.total))
 		}
@@ -247,12 +202,12 @@ func (f *tableFit) independent() *graphical.Model {
 
 // tables runs the rounds. Grants that are not needed are taken without a draw, since they are paid
 // for.
-func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
+func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []marginal.Grouping) error {
 	if err := r.Restore(f); err != nil {
 		return err
 	}
 	r.Keep(f.file)
-	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: passState(groups)})
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: marginal.PassState(groups)})
 	if err != nil {
 		return err
 	}
@@ -297,10 +252,10 @@ func (f *tableFit) guesses() [][]float64 {
 	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
 	ones := slices.Repeat([]int64{1}, drawn)
 	out := make([][]float64, len(f.list))
-	inParallel(len(f.list), func(i int) {
+	marginal.InParallel(len(f.list), func(i int) {
 		c := f.list[i]
 		counts := make([]int64, c.cells)
-		countCells(f.coarse, c.columns, codes, ones, counts)
+		marginal.CountCells(f.coarse, c.columns, codes, ones, counts)
 		out[i] = make([]float64, c.cells)
 		for k, n := range counts {
 			out[i][k] = float64(n) * f.total / float64(drawn)
@@ -345,7 +300,7 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 	for k, p := range f.law(i) {
 		moved += math.Abs(p*f.total - before[k])
 	}
-	if moved <= expectedNoise(f.list[i].cells, std) {
+	if moved <= marginal.ExpectedNoise(f.list[i].cells, std) {
 		f.level *= 4
 	}
 	return nil
@@ -389,7 +344,7 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 		c := f.list[i]
 		list[k] = mechanism.Guess{Counts: f.counts.Slice(c.first, c.first+c.cells), Answers: guesses[i],
 			Weight:   c.weight,
-			Handicap: c.weight * expectedNoise(c.cells, std) / float64(f.change())}
+			Handicap: c.weight * marginal.ExpectedNoise(c.cells, std) / float64(f.change())}
 	}
 	k, err := grant.Worst(list, f.change())
 	if err != nil {
@@ -412,7 +367,7 @@ func (f *tableFit) open() (open []int) {
 		limit *= max(done, 0.1)
 	}
 	fits := make([]bool, len(f.list))
-	inParallel(len(f.list), func(i int) {
+	marginal.InParallel(len(f.list), func(i int) {
 		c := f.list[i].attributes
 		if f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
 			return

@@ -5,88 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 )
-
-// TestCoarseGroups checks three properties of coarse groups. Groups of numbers are neighbours of
-// about equal weight. The least frequent levels are merged. A missing value keeps its own group.
-func TestCoarseGroups(t *testing.T) {
-	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
-		records.Categorical("c", "a", "b", "c", "d", "e", "f"), records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := attributesOf(s)
-	part := make([]float64, list[0].codes)
-	for code := range part {
-		part[code] = 1 / float64(len(part))
-	}
-	x := list[0].grouped(part, 0, 12)
-	list[0].coarsen(&x, 3)
-	missing := x.group[list[0].codes-1]
-	if x.coarseSize != 4 || slices.Index(x.coarse, x.coarse[missing]) != int(missing) {
-		t.Fatalf("got %d coarse groups of numbers, want 4 with missing values apart: %v", x.coarseSize,
-			x.coarse)
-	}
-	held := make([]float64, 4)
-	last := uint16(0)
-	for code, group := range x.group {
-		held[x.coarse[group]] += part[code]
-		if group == missing {
-			continue
-		}
-		if x.coarse[group] < last {
-			t.Errorf("code %d is in coarse group %d after %d", code, x.coarse[group], last)
-		}
-		last = x.coarse[group]
-	}
-	for i, h := range held {
-		if i != int(x.coarse[missing]) && (h < 0.2 || h > 0.45) {
-			t.Errorf("coarse group %d holds a fraction %v of the records, want 0.2 to 0.45", i, h)
-		}
-	}
-	c := list[1].grouped([]float64{.05, .3, .05, .4, .1, .1}, 0, 12)
-	list[1].coarsen(&c, 3)
-	if want := []uint16{2, 1, 2, 0, 2, 2}; c.coarseSize != 3 || !slices.Equal(c.coarse, want) {
-		t.Errorf("coarse groups of levels %v, want %v", c.coarse, want)
-	}
-	class := list[2].grouped([]float64{.5, .5}, 0, 12)
-	if list[2].coarsen(&class, 2); class.coarse != nil {
-		t.Error("classes have coarse groups")
-	}
-}
-
-// TestPassStates checks that an encoded state is decoded. A state must be refused if it is cut, too
-// long, or names a coarse group that the plan does not have.
-func TestPassStates(t *testing.T) {
-	s, _ := smallTable(t)
-	attributes := attributesOf(s)
-	groups := someGroups(attributes)
-	state := passState(groups)
-	got, ok := readPassState(attributes, state, 2)
-	if !ok {
-		t.Fatal("an encoded state is refused")
-	}
-	for i := range got {
-		if got[i].size != groups[i].size || got[i].coarseSize != groups[i].coarseSize ||
-			!slices.Equal(got[i].group, groups[i].group) || !slices.Equal(got[i].coarse, groups[i].coarse) {
-			t.Errorf("attribute %d: %v, want %v", i, got[i], groups[i])
-		}
-	}
-	for cut := range state {
-		if _, ok := readPassState(attributes, state[:cut], 2); ok {
-			t.Errorf("a state cut to %d of %d bytes is accepted", cut, len(state))
-		}
-	}
-	if _, ok := readPassState(attributes, append(slices.Clone(state), 0, 0), 2); ok {
-		t.Error("a state with additional bytes is accepted")
-	}
-	state[len(state)-2] = 3
-	if _, ok := readPassState(attributes, state, 2); ok {
-		t.Error("a state with a coarse group that the plan does not have is accepted")
-	}
-}
 
 // TestCoarseCountsAreSumsOfFineOnes compares the counts of every coarse table with sums of counts
 // of the fine table of the same attributes.
@@ -104,13 +26,13 @@ func TestCoarseCountsAreSumsOfFineOnes(t *testing.T) {
 		}
 		one := make([][]uint16, len(codes))
 		err = network.EachNonzeros(t.Context(), table, 1, func(_ int, z *records.Nonzeros) {
-			codesOf(m.attributes, z, one)
+			marginal.CodesOf(m.attributes, z, one)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range codes {
-			codes[j] = append(codes[j], groups[j].group[one[j][0]])
+			codes[j] = append(codes[j], groups[j].Group[one[j][0]])
 		}
 	}
 	var buffers [][]uint16
@@ -123,8 +45,8 @@ func TestCoarseCountsAreSumsOfFineOnes(t *testing.T) {
 		}
 		tables++
 		fine, got, want := make([]int64, len(merged)), make([]int64, c.cells), make([]int64, c.cells)
-		countCells(domain, c.attributes, all, ones, fine)
-		countCells(domain, c.columns, all, ones, got)
+		marginal.CountCells(domain, c.attributes, all, ones, fine)
+		marginal.CountCells(domain, c.columns, all, ones, got)
 		for cell, k := range merged {
 			want[k] += fine[cell]
 		}

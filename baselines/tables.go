@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
@@ -69,9 +70,9 @@ func (c Tables) validate(name string) *param.Checker {
 	if k.OK(c.Schema.Kind() == records.MixedTable, path+"Schema", c.Schema.String(),
 		"a table; package merf supports the other kinds of records"); c.Schema.Kind() ==
 		records.MixedTable {
-		n, codes := len(attributesOf(c.Schema)), 0
-		for _, a := range attributesOf(c.Schema) {
-			codes += a.codes
+		n, codes := len(marginal.AttributesOf(c.Schema)), 0
+		for _, a := range marginal.AttributesOf(c.Schema) {
+			codes += a.Codes
 		}
 		k.OK(codes <= mostCodes, path+"Schema", fmt.Sprintf("%d values in all columns together", codes),
 			fmt.Sprintf("at most %d values; declare fewer levels", mostCodes))
@@ -80,8 +81,8 @@ func (c Tables) validate(name string) *param.Checker {
 	}
 	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
 		"a public number of records, or 0 for none")
-	k.OK(c.Bins == 0 || c.Bins >= 2 && c.Bins <= mostValues, path+"Bins", c.Bins,
-		fmt.Sprintf("an integer from 2 to %d, or 0 for the default", mostValues))
+	k.OK(c.Bins == 0 || c.Bins >= 2 && c.Bins <= marginal.MostValues, path+"Bins", c.Bins,
+		fmt.Sprintf("an integer from 2 to %d, or 0 for the default", marginal.MostValues))
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
 	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
@@ -119,14 +120,13 @@ type tableMethod struct {
 	system     string
 	rounds     int // number of choices
 	order      int // largest number of columns of a table
-	attributes []attribute
+	attributes []marginal.Attribute
 }
 
 // Fractions of the squared effect for the stages, and settings of their noise.
 const (
 	columnsPart = 0.12 // fraction for the columns' counts
 	choicesPart = 0.1  // fraction for the choices
-	classNoise  = 0.5  // noise of the class's counts, relative to that of other columns
 	unitsRound  = 8    // units of measurement for each round
 )
 
@@ -167,22 +167,9 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 	return list
 }
 
-// columnStd returns the standard deviations for the counts of the other columns and of the class.
-// With them the joint release of all columns' counts has an effect of 1/noise.
-//
-// A record has one code in each attribute, so adding or removing it changes one count of each
-// attribute by 1, and replacing it changes two counts.
-func (m tableMethod) columnStd(noise float64) (others, class float64) {
-	weights := 0.0
-	for _, a := range m.attributes {
-		if a.class() {
-			weights += 1 / (classNoise * classNoise)
-		} else {
-			weights++
-		}
-	}
-	std := noise * mechanism.HistogramSensitivity(m.Budget.Relation) * math.Sqrt(weights)
-	return std, classNoise * std
+// survey returns the release of the columns' counts.
+func (m tableMethod) survey() marginal.Survey {
+	return marginal.Survey{Attributes: m.attributes, Relation: m.Budget.Relation}
 }
 
 // unitStd returns the standard deviation of one unit of measurement of a table, in which a record
@@ -208,11 +195,11 @@ func (m *tableMethod) predicted() {
 	n := len(m.attributes)
 	domain := make(graphical.Domain, 2*n)
 	for j, a := range m.attributes {
-		domain[j] = a.codes
-		if n := a.ordered(); n > m.Bins/2 {
-			domain[j] = a.codes - n + min(n, m.Bins+m.Bins/2)
+		domain[j] = a.Codes
+		if n := a.Ordered(); n > m.Bins/2 {
+			domain[j] = a.Codes - n + min(n, m.Bins+m.Bins/2)
 		}
-		if a.coarsens(domain[j], m.Coarse) {
+		if a.Coarsens(domain[j], m.Coarse) {
 			domain[n+j] = m.Coarse
 		}
 	}
@@ -228,7 +215,7 @@ func (m *tableMethod) predicted() {
 	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
 		rounds*drawn*tables*count + passes*float64(m.Cells)*pass
 	bytes := 24*float64(cells) + 40*float64(m.Cells) + 2*drawn*float64(len(domain)) +
-		4*batchRows*float64(m.Schema.Dim())
+		4*marginal.BatchRows*float64(m.Schema.Dim())
 	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())
 }
 
@@ -269,12 +256,10 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 // such noise would fail after it has spent its budget. Releases with a checkpoint use up to three
 // times the noise.
 func (m tableMethod) drawable(noise float64) error {
-	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
-	others, class := m.columnStd(m.columnNoise(noise))
-	gridOthers, gridClass := m.columnGrids()
-	fits := func(std, grid, most float64) bool { return std >= grid && std <= most*grid }
-	ok := fits(others, gridOthers, inShares) && fits(class, gridClass, inShares) &&
-		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1), whole))
+	const whole = 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
+	std, grid := m.unitStd(noise), marginal.TableGrid(1)
+	ok := m.survey().Drawable(m.columnNoise(noise)) &&
+		(m.rounds == 0 || std >= grid && std <= whole*grid)
 	var k param.Checker
 	k.OK(ok, "baselines."+strings.ToUpper(m.system)+".Budget", m.Budget.String(),
 		"an ε for which the noise of a count is 2^-20 to 2^23 records")
@@ -306,9 +291,9 @@ func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, er
 	var c partial.Counter
 	switch {
 	case p.Purpose == purposeColumns && p.State == nil:
-		c = w.columnCounter()
+		c = w.survey().Counter()
 	case p.Purpose == purposeTables && w.rounds > 0:
-		if groups, ok := readPassState(w.attributes, p.State, w.Coarse); ok {
+		if groups, ok := marginal.ReadPassState(w.attributes, p.State, w.Coarse); ok {
 			c = w.tableCounter(groups)
 		}
 	}

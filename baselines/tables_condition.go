@@ -1,8 +1,6 @@
 package baselines
 
 import (
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -61,10 +59,10 @@ func (t *tableModel) attributeOf(column int) int {
 // condition conditions attribute j, and returns the probability of the condition.
 func (t *tableModel) condition(j int, c records.Condition) float64 {
 	a, g := t.attributes[j], t.groups[j]
-	if !a.class() && !a.block.OneHot {
+	if !a.Class() && !a.Block.OneHot {
 		t.spans[j] = c.Spans
 	}
-	weights := make([]float64, g.size)
+	weights := make([]float64, g.Size)
 	t.choices[j] = slices.Clone(t.choices[j])
 	for group, codes := range t.codes[j] {
 		parts, all, some := make([]float64, len(codes)), 0.0, 0.0
@@ -72,7 +70,7 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 		for k, code := range codes {
 			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
 			below = t.choices[j][group][k]
-			parts[k] = part * a.allowed(code, c)
+			parts[k] = part * a.Allowed(code, c)
 			all, some = all+part, some+parts[k]
 		}
 		if some > 0 {
@@ -83,76 +81,4 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 	var p float64
 	t.model, p = t.model.Weighted([]int{j}, weights)
 	return p
-}
-
-// allowed returns the fraction of a code's values that a condition allows.
-func (a attribute) allowed(code int, c records.Condition) float64 {
-	is := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	if a.class() {
-		return is(c.Levels[code])
-	}
-	if a.block.OneHot {
-		if code >= len(c.Levels) {
-			return is(c.Missing)
-		}
-		return is(c.Levels[code])
-	}
-	last := a.codes - 1
-	if a.missing {
-		if code == last {
-			return is(c.Missing)
-		}
-		last--
-	}
-	if a.cells > 0 && code > 0 && code < last {
-		part := 0.0
-		for _, s := range a.within(code, c.Spans) {
-			part += (s[1] - s[0]) * float64(a.cells)
-		}
-		return min(part, 1)
-	}
-	x := float32(code) / float32(last)
-	return is(slices.ContainsFunc(c.Spans,
-		func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }))
-}
-
-// within returns the parts of a cell whose numbers round to a float32 in one of the spans.
-func (a attribute) within(code int, spans []records.Span) (parts [][2]float64) {
-	from, to := float64(code-1)/float64(a.cells), float64(code)/float64(a.cells)
-	for _, s := range spans {
-		lo := (float64(math.Nextafter32(s.Lo, -1)) + float64(s.Lo)) / 2
-		hi := (float64(math.Nextafter32(s.Hi, 2)) + float64(s.Hi)) / 2
-		if lo, hi = max(lo, from), min(hi, to); lo < hi {
-			parts = append(parts, [2]float64{lo, hi})
-		}
-	}
-	return parts
-}
-
-// draw returns a random number, uniform in the parts of a cell that are in spans, or in the whole
-// cell if spans is nil.
-func (a attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 {
-	u := rng.Float64()
-	if spans == nil {
-		return float32((float64(code-1) + u) / float64(a.cells))
-	}
-	parts := a.within(code, spans)
-	width := 0.0
-	for _, p := range parts {
-		width += p[1] - p[0]
-	}
-	u *= width
-	for i, p := range parts {
-		if w := p[1] - p[0]; u < w || i == len(parts)-1 {
-			return float32(p[0] + min(u, w))
-		} else {
-			u -= w
-		}
-	}
-	return float32(float64(code-1) / float64(a.cells)) // no part of the cell is allowed
 }

@@ -1,125 +1,12 @@
 package baselines
 
 import (
-	"context"
-	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
-	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/records"
 )
-
-// histogram counts the rows in each cell, in steps of records.ShareStep.
-type histogram struct {
-	work   tableMethod
-	sums   []*mechanism.FixedSum
-	counts []int64 // counts of all sums, one after another
-	codes  [][]uint16
-	cells  func(codes [][]uint16, shares []int64, counts []int64)
-}
-
-// batchRows is the number of rows read at a time. After flushBatches batches the counts are added
-// to the sums.
-const (
-	batchRows    = 4096
-	flushBatches = 128
-)
-
-// Add counts the records of data.
-func (c *histogram) Add(ctx context.Context, data records.Data) error {
-	data, weights := records.RowsOf(data)
-	shares := make([]int64, 0, batchRows)
-	batches := 0
-	err := network.EachNonzeros(ctx, data, batchRows, func(lo int, z *records.Nonzeros) {
-		codesOf(c.work.attributes, z, c.codes)
-		shares = shares[:0]
-		for i := range z.Rows {
-			shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))
-		}
-		c.cells(c.codes, shares, c.counts)
-		if batches++; batches%flushBatches == 0 {
-			c.flush()
-		}
-	})
-	c.flush()
-	return err
-}
-
-// flush adds the counts to the sums. This is exact, because the grids divide ShareStep.
-func (c *histogram) flush() {
-	at := 0
-	for _, s := range c.sums {
-		for i := range s.Dim() {
-			if n := c.counts[at+i]; n != 0 {
-				s.AddShare(i, float64(n)*records.ShareStep)
-				c.counts[at+i] = 0
-			}
-		}
-		at += s.Dim()
-	}
-}
-
-// Sums returns the counts.
-func (c *histogram) Sums() []*mechanism.FixedSum { return c.sums }
-
-func (m tableMethod) newHistogram(sums ...*mechanism.FixedSum) *histogram {
-	total := 0
-	for _, s := range sums {
-		total += s.Dim()
-	}
-	return &histogram{work: m, sums: sums, counts: make([]int64, total),
-		codes: make([][]uint16, len(m.attributes))}
-}
-
-// tableGrid returns a grid step that is small compared with the noise, divides ShareStep, and
-// leaves room for billions of records.
-func tableGrid(std float64) float64 {
-	return min(mechanism.GridFor(std)*(1<<18), records.ShareStep)
-}
-
-// columnSizes returns the numbers of counts in the release of columns, for the class and for the
-// other columns.
-func (m tableMethod) columnSizes() (others, class int) {
-	for _, a := range m.attributes {
-		if a.class() {
-			class += a.codes
-		} else {
-			others += a.codes
-		}
-	}
-	return others, class
-}
-
-// columnGrids returns the grids of the two sums.
-func (m tableMethod) columnGrids() (others, class float64) {
-	std, classStd := m.columnStd(1)
-	return tableGrid(std), tableGrid(classStd)
-}
-
-// columnCounter returns a counter of the codes of every attribute. Its numbers are private.
-func (m tableMethod) columnCounter() *histogram {
-	grid, classGrid := m.columnGrids()
-	others, class := m.columnSizes()
-	sums := []*mechanism.FixedSum{mechanism.NewFixedSum(others, grid)}
-	if class > 0 {
-		sums = append(sums, mechanism.NewFixedSum(class, classGrid))
-	}
-	c := m.newHistogram(sums...)
-	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
-		first := 0
-		for j, a := range m.attributes {
-			for i, code := range codes[j] {
-				counts[first+int(code)] += shares[i]
-			}
-			first += a.codes
-		}
-	}
-	return c
-}
 
 // candidate is a table that may be measured, with one to three attributes.
 type candidate struct {
@@ -134,20 +21,20 @@ type candidate struct {
 
 // merged returns, for each cell of the fine table of the same attributes, the cell of this table
 // that contains it. It returns nil if this table is itself the fine table.
-func (c candidate) merged(groups []grouping) []int32 {
+func (c candidate) merged(groups []marginal.Grouping) []int32 {
 	if slices.Equal(c.attributes, c.columns) {
 		return nil
 	}
 	cells := []int32{0}
 	for k, a := range c.attributes {
 		g := groups[a]
-		next := make([]int32, 0, len(cells)*g.size)
+		next := make([]int32, 0, len(cells)*g.Size)
 		for _, cell := range cells {
-			for v := range g.size {
+			for v := range g.Size {
 				if c.columns[k] == a {
-					next = append(next, cell*int32(g.size)+int32(v))
+					next = append(next, cell*int32(g.Size)+int32(v))
 				} else {
-					next = append(next, cell*int32(g.coarseSize)+int32(g.coarse[v]))
+					next = append(next, cell*int32(g.CoarseSize)+int32(g.Coarse[v]))
 				}
 			}
 		}
@@ -166,7 +53,7 @@ func (c candidate) merged(groups []grouping) []int32 {
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 	n := len(m.attributes)
 	label := -1
-	if m.attributes[n-1].class() {
+	if m.attributes[n-1].Class() {
 		label = n - 1
 	}
 	l := candidateList{method: m, domain: domain, label: label}
@@ -188,12 +75,14 @@ func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 		}
 	}
 	if m.order >= 3 && len(l.list)+n*n*n/6 <= mostCandidates && l.fits(3, n) {
-		eachGroup(n, 3, func(group []int) { l.add(group...) })
+		marginal.EachGroup(n, 3, func(group []int) { l.add(group...) })
 	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
-		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
+		marginal.EachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
 	}
 	for size := 1; size < m.order; size++ {
-		eachGroup(max(label, 0), size, func(group []int) { l.addCoarse(append(group, label)...) })
+		marginal.EachGroup(max(label, 0), size, func(group []int) {
+			l.addCoarse(append(group, label)...)
+		})
 	}
 	return l.list
 }
@@ -242,7 +131,7 @@ func (l *candidateList) addColumns(group, columns []int) {
 // fits reports whether there is room for all groups of the given size of the first n attributes.
 func (l *candidateList) fits(size, n int) bool {
 	total := float64(l.total)
-	eachGroup(n, size, func(group []int) {
+	marginal.EachGroup(n, size, func(group []int) {
 		if cells := l.domain.Cells(group); cells <= mostTable {
 			total += cells
 		}
@@ -250,52 +139,35 @@ func (l *candidateList) fits(size, n int) bool {
 	return total <= mostCandidateCells
 }
 
-// eachGroup calls visit for every group of the given size of n attributes, in ascending order.
-func eachGroup(n, size int, visit func([]int)) {
-	group := make([]int, size)
-	var fill func(k, from int)
-	fill = func(k, from int) {
-		if k == size {
-			visit(group)
-			return
-		}
-		for a := from; a < n; a++ {
-			group[k] = a
-			fill(k+1, a+1)
-		}
-	}
-	fill(0, 0)
-}
-
 // domainOf returns the number of groups of every attribute.
-func domainOf(groups []grouping) graphical.Domain {
+func domainOf(groups []marginal.Grouping) graphical.Domain {
 	d := make(graphical.Domain, len(groups))
 	for i, g := range groups {
-		d[i] = g.size
+		d[i] = g.Size
 	}
 	return d
 }
 
 // columnsOf returns the number of groups of every attribute, followed by the number of coarse
 // groups of every attribute, which may be 0.
-func columnsOf(groups []grouping) graphical.Domain {
+func columnsOf(groups []marginal.Grouping) graphical.Domain {
 	d := domainOf(groups)
 	for _, g := range groups {
-		d = append(d, g.coarseSize)
+		d = append(d, g.CoarseSize)
 	}
 	return d
 }
 
 // withCoarse appends the coarse groups of rows to their groups. It reuses the buffers.
-func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
+func withCoarse(groups []marginal.Grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
 	if *buffers == nil {
 		*buffers = make([][]uint16, len(groups))
 	}
 	for j, g := range groups {
 		coarse := (*buffers)[j][:0]
-		if g.coarseSize > 0 {
+		if g.CoarseSize > 0 {
 			for _, group := range codes[j] {
-				coarse = append(coarse, g.coarse[group])
+				coarse = append(coarse, g.Coarse[group])
 			}
 		}
 		(*buffers)[j] = coarse
@@ -304,69 +176,26 @@ func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]ui
 }
 
 // tableCounter returns a counter of the cells of every candidate. Its numbers are private.
-func (m tableMethod) tableCounter(groups []grouping) *histogram {
+func (m tableMethod) tableCounter(groups []marginal.Grouping) *marginal.Histogram {
 	domain := columnsOf(groups)
 	list := m.candidates(domain)
 	total := 0
 	for _, c := range list {
 		total += c.cells
 	}
-	c := m.newHistogram(mechanism.NewFixedSum(total, tableGrid(1)))
 	var buffers [][]uint16
-	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
+	cells := func(codes [][]uint16, shares, counts []int64) {
 		for j, g := range groups {
 			for i, code := range codes[j] {
-				codes[j][i] = g.group[code]
+				codes[j][i] = g.Group[code]
 			}
 		}
 		all := withCoarse(groups, codes, &buffers)
-		inParallel(len(list), func(i int) {
+		marginal.InParallel(len(list), func(i int) {
 			one := list[i]
-			countCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
+			marginal.CountCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
 		})
 	}
-	return c
-}
-
-// inParallel calls f with 0, …, n−1, concurrently.
-func inParallel(n int, f func(int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		}()
-	}
-	wait.Wait()
-}
-
-// countCells adds the weight of each row to its cell of a table.
-func countCells(d graphical.Domain, attributes []int, codes [][]uint16, shares, counts []int64) {
-	switch len(attributes) {
-	case 1:
-		for i, x := range codes[attributes[0]] {
-			counts[x] += shares[i]
-		}
-	case 2:
-		first, second := codes[attributes[0]], codes[attributes[1]]
-		size := d[attributes[1]]
-		for i, x := range first {
-			counts[int(x)*size+int(second[i])] += shares[i]
-		}
-	default:
-		first, second, third := codes[attributes[0]], codes[attributes[1]], codes[attributes[2]]
-		size, last := d[attributes[1]], d[attributes[2]]
-		for i, x := range first {
-			counts[(int(x)*size+int(second[i]))*last+int(third[i])] += shares[i]
-		}
-	}
-}
-
-// expectedNoise returns the expected sum of the absolute values of the noise in a table.
-func expectedNoise(cells int, std float64) float64 {
-	return math.Sqrt(2/math.Pi) * std * float64(cells)
+	return marginal.NewHistogram(m.attributes, cells,
+		mechanism.NewFixedSum(total, marginal.TableGrid(1)))
 }

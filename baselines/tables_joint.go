@@ -39,7 +39,7 @@ func (t *tableModel) combine(c records.JointCondition) (probability float64, don
 	for _, k := range order {
 		a := at[k]
 		j.attributes = append(j.attributes, a)
-		if t.attributes[a].cells > 0 {
+		if t.attributes[a].Cells > 0 {
 			return 1, false
 		}
 		bound := slices.ContainsFunc(t.joints, func(o joint) bool {
@@ -64,7 +64,7 @@ func (t *tableModel) combine(c records.JointCondition) (probability float64, don
 		for i, k := range order {
 			a := j.attributes[i]
 			codes[i] = row[k] // a level's code is its index, and the last code is a missing value
-			group := int(t.groups[a].group[row[k]])
+			group := int(t.groups[a].Group[row[k]])
 			cell = cell*domain[a] + group
 			part *= t.partOf(a, group, row[k])
 		}

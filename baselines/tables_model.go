@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -15,8 +16,8 @@ import (
 // the fraction of each value.
 type tableModel struct {
 	schema     records.Schema
-	attributes []attribute
-	groups     []grouping
+	attributes []marginal.Attribute
+	groups     []marginal.Grouping
 	model      *graphical.Model
 
 	codes   [][][]int // codes of each attribute and group
@@ -25,11 +26,11 @@ type tableModel struct {
 	joints  []joint          // conditions on several columns
 }
 
-func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
+func newTableModel(s records.Schema, attributes []marginal.Attribute, groups []marginal.Grouping,
 	m *graphical.Model) *tableModel {
 	t := &tableModel{schema: s.ByPerson(0), attributes: attributes, groups: groups, model: m}
 	for _, g := range groups {
-		codes, choices := g.members()
+		codes, choices := g.Members()
 		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
 		t.spans = append(t.spans, nil)
 	}
@@ -79,11 +80,11 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 				if code < 0 {
 					code = t.codes[j][group(j)][t.choices[j][group(j)].Pick(rng, -1)]
 				}
-				if a.class() {
+				if a.Class() {
 					labels = append(labels, int32(code))
 					continue
 				}
-				a.write(&rows, code, t.spans[j], rng)
+				a.Write(&rows, code, t.spans[j], rng)
 			}
 			rows.End()
 			at++
@@ -115,10 +116,10 @@ func (t *tableModel) Encode() (*synth.File, error) {
 		theta = append(theta, f.Theta...)
 	}
 	for _, g := range t.groups {
-		parts = append(parts, g.part...)
+		parts = append(parts, g.Part...)
 	}
 	groups := synth.Part{Name: sectionGroups,
-		Save: func() ([]byte, error) { return groupState(t.groups), nil }}
+		Save: func() ([]byte, error) { return marginal.GroupState(t.groups), nil }}
 	return synth.NewFile(h, synth.Part64(sectionFactors, &theta, len(theta)), groups,
 		synth.Part64(sectionParts, &parts, len(parts)))
 }
@@ -133,7 +134,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err := h.Schema.Validate(); err != nil || h.Schema.Kind() != records.MixedTable {
 		return nil, malformed("the schema is not one of tables")
 	}
-	attributes := attributesOf(h.Schema)
+	attributes := marginal.AttributesOf(h.Schema)
 	if len(attributes) > mostAttributes {
 		return nil, malformed(fmt.Sprintf("%d columns; want at most %d", len(attributes), mostAttributes))
 	}
@@ -141,7 +142,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, ok := readGroups(attributes, state)
+	groups, ok := marginal.ReadGroups(attributes, state)
 	if !ok {
 		return nil, malformed("groups that do not fit the schema's columns")
 	}
@@ -157,7 +158,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 }
 
 // readParts reads the fraction of records with each code. Every group must have a code.
-func readParts(f *synth.File, groups []grouping) error {
+func readParts(f *synth.File, groups []marginal.Grouping) error {
 	data, err := f.Section(sectionParts)
 	if err != nil {
 		return err
@@ -168,16 +169,16 @@ func readParts(f *synth.File, groups []grouping) error {
 	}
 	for i := range groups {
 		g := &groups[i]
-		if len(parts) < len(g.group) {
+		if len(parts) < len(g.Group) {
 			return malformed("fewer fractions than the columns have codes")
 		}
-		g.part, parts = parts[:len(g.group)], parts[len(g.group):]
-		held := make([]bool, g.size)
-		for code, p := range g.part {
+		g.Part, parts = parts[:len(g.Group)], parts[len(g.Group):]
+		held := make([]bool, g.Size)
+		for code, p := range g.Part {
 			if !(p >= 0 && p <= 2) {
 				return malformed("a fraction outside [0, 2]")
 			}
-			held[g.group[code]] = true
+			held[g.Group[code]] = true
 		}
 		for _, h := range held {
 			if !h {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -43,27 +44,28 @@ func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMetho
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3, attributes: attributesOf(s)}
+	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3,
+		attributes: marginal.AttributesOf(s)}
 }
 
 // someGroups returns a public grouping of each attribute into at most five groups and two coarse
 // groups.
-func someGroups(attributes []attribute) (list []grouping) {
+func someGroups(attributes []marginal.Attribute) (list []marginal.Grouping) {
 	for _, a := range attributes {
-		g := grouping{group: make([]uint16, a.codes), part: make([]float64, a.codes)}
-		for code := range g.group {
-			g.group[code] = uint16(code * min(a.codes, 5) / a.codes)
-			g.size = int(g.group[code]) + 1
-			g.part[code] = 1 / float64(a.codes)
+		g := marginal.Grouping{Group: make([]uint16, a.Codes), Part: make([]float64, a.Codes)}
+		for code := range g.Group {
+			g.Group[code] = uint16(code * min(a.Codes, 5) / a.Codes)
+			g.Size = int(g.Group[code]) + 1
+			g.Part[code] = 1 / float64(a.Codes)
 		}
-		a.coarsen(&g, 2)
+		a.Coarsen(&g, 2)
 		list = append(list, g)
 	}
 	return list
 }
 
 // ofRow returns the sums of one row, in counts.
-func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float64) {
+func ofRow(t *testing.T, s records.Schema, row []any, c *marginal.Histogram) (out []float64) {
 	t.Helper()
 	table, err := records.FromValues(s, row)
 	if err != nil {
@@ -72,7 +74,7 @@ func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float
 	if err := c.Add(context.Background(), table); err != nil {
 		t.Fatal(err)
 	}
-	for _, sum := range c.sums {
+	for _, sum := range c.Sums() {
 		for _, v := range read(t, scaled{sum, 1e3}) { // noise of 1e-5
 			out = append(out, math.Round(1e6*v)/1e3)
 		}
@@ -91,12 +93,12 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 		t.Run(fmt.Sprint(r), func(t *testing.T) {
 			m := methodFor(t, s, r)
 			groups := someGroups(m.attributes)
-			others, _ := m.columnSizes()
-			std, classStd := m.columnStd(m.columnNoise(noise))
+			others, _ := m.survey().Sizes()
+			std, classStd := m.survey().Std(m.columnNoise(noise))
 			var columns [][]float64
 			var tables [][]float64
 			for _, row := range rows {
-				v := ofRow(t, s, row, m.columnCounter())
+				v := ofRow(t, s, row, m.survey().Counter())
 				for i := range v {
 					if i < others {
 						v[i] /= std
@@ -189,19 +191,19 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*histogram{m.columnCounter(), m.tableCounter(groups)} {
+		for _, c := range []*marginal.Histogram{m.survey().Counter(), m.tableCounter(groups)} {
 			if err := c.Add(context.Background(), person); err != nil {
 				t.Fatal(err)
 			}
-			tables := []tableAt{{0, m.attributes[0].codes}}
-			if len(c.sums) == 1 {
+			tables := []tableAt{{0, m.attributes[0].Codes}}
+			if len(c.Sums()) == 1 {
 				tables = nil
 				for _, one := range m.candidates(columnsOf(groups)) {
 					tables = append(tables, tableAt{one.first, one.cells})
 				}
 			}
 			for _, at := range tables {
-				total := totalOf(t, c.sums[0].Slice(at.first, at.first+at.cells))
+				total := totalOf(t, c.Sums()[0].Slice(at.first, at.first+at.cells))
 				if math.Abs(total-1) > 1e-2 {
 					t.Fatalf("a person of %d rows counts %v in a table, want 1", n, total)
 				}

@@ -17,6 +17,10 @@ import (
 const (
 	meanNoise     = 1.0 / 16 // noise on a class's mean of random features ÷ norm of the mean
 	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
+	fewNoise      = 0.1      // the same for pairs with fewKnots
+	fewKnots      = 6        // hat functions of a number if all pairs with 12 do not fit
+	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
+	mostChosen    = 2000     // pairs
 	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
@@ -46,9 +50,13 @@ func (c Config) chosen() (Config, error) {
 	c.choices = nil
 	if c.Kernel == nil {
 		var why string
+		chosen := !c.Choice.none()
 		c.Kernel, why = c.chooseKernel(t)
 		c.Features = 0
 		c.choices.Add("Kernel", c.Kernel, why)
+		if !c.Choice.none() && !chosen {
+			c.choices.Add("Choice.Pairs", c.Choice.Pairs, "as many pairs as the noise permits")
+		}
 	}
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
@@ -58,24 +66,20 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
+// chooseKernel returns the kernel, and sets the number of pairs if a Choice leaves it open.
+func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
+	if !c.Choice.none() {
+		return rff.Pairs{Knots: fewKnots}, "pairs of columns are chosen"
+	}
+	if c.Choice.Groups != 0 {
+		if k, ok := c.choosePairs(t); ok {
+			return k, "pairs of columns are chosen"
+		}
+	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
-		for _, order := range []int{2, 1} {
-			k := rff.Pairs{Order: order}
-			e, err := k.Embedding(layout(s), c.Seed)
-			if err != nil {
-				continue
-			}
-			noise := math.Sqrt(float64(e.Dim())) * float64(classes) / t.Signal
-			if noise <= pairNoise {
-				return k, fmt.Sprintf("the noise of a class's %d features is %.2g of their norm", e.Dim(),
-					noise)
-			}
-			if order == 1 {
-				return k, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns",
-					pairNoise)
-			}
+		if k, why, ok := c.tableKernel(t); ok {
+			return k, why
 		}
 	}
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
@@ -92,6 +96,65 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
+}
+
+// tableKernel returns the first of these kernels whose features are few enough, with enough signal:
+// all pairs of columns; all pairs with fewer hat functions; single columns.
+func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool) {
+	noise := func(k rff.Pairs) (float64, int) {
+		e, err := k.Embedding(layout(c.Schema), c.Seed)
+		if err != nil {
+			return math.Inf(1), 0
+		}
+		return math.Sqrt(float64(e.Dim())) * float64(classesOf(c.Schema)) / t.Signal, e.Dim()
+	}
+	const fits = "the noise of a class's %d features is %.2g of their norm"
+	all, few := rff.Pairs{Order: 2}, rff.Pairs{Order: 2, Knots: fewKnots}
+	if x, dim := noise(all); x <= pairNoise {
+		return all, fmt.Sprintf(fits, dim, x), true
+	}
+	if x, dim := noise(few); x <= fewNoise {
+		return few, fmt.Sprintf(fits+"; more hat functions would have more noise or too many features",
+			dim, x), true
+	}
+	single := rff.Pairs{Order: 1}
+	x, dim := noise(single)
+	if x <= pairNoise {
+		return single, fmt.Sprintf(fits, dim, x), true
+	}
+	return single, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns", pairNoise),
+		!math.IsInf(x, 1)
+}
+
+// choosePairs sets Choice to the number of pairs that the noise permits: at least one for each
+// column, or none. It reports whether there are pairs.
+func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
+	k := rff.Pairs{Knots: fewKnots}
+	if !c.Batches.none() {
+		return k, false
+	}
+	widths := k.Widths(layout(c.Schema))
+	n, sum, squares := len(widths), 0.0, 0.0
+	for _, w := range widths {
+		sum += float64(w)
+		squares += float64(w) * float64(w)
+	}
+	if n < 2 {
+		return k, false
+	}
+	most := choiceNoise * t.Signal / float64(classesOf(c.Schema))
+	each := (sum*sum - squares) / 2 / float64(pairsOf(n)) // mean number of features of a pair
+	pairs := int(min((most*most-sum)/each, float64(pairsOf(n)), mostChosen))
+	for ; pairs >= n; pairs /= 2 { // pairs of wide columns may exceed the largest number of features
+		c.Choice.Pairs = pairs
+		if c.validateChoice() == nil {
+			if _, err := widest(k, layout(c.Schema), pairs).Embedding(layout(c.Schema), c.Seed); err == nil {
+				return k, true
+			}
+		}
+	}
+	c.Choice.Pairs = 0
+	return k, false
 }
 
 // chooseGenerator chooses the architecture for images and the number of training steps.
@@ -200,6 +263,10 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	}
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
+	if !c.Choice.none() { // counts of all pairs, their sum, and public answers
+		n := len(columnsOf(c.Schema))
+		bytes += 24 * float64(pairsOf(n)*cellsOf(c.Choice.withDefaults(n).Groups))
+	}
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}

@@ -27,14 +27,25 @@
 // the gradient of every other record, so the sensitivity of the sum is not bounded. [Encoded] uses
 // an encoder trained on public records instead.
 //
+// # Wide tables
+//
+// The features of all pairs of columns of a wide table can be too many, or too noisy. With a
+// [Choice] a plan releases the columns' counts, chooses some of the pairs by the exponential
+// mechanism, and releases the features of these pairs only. Such a plan reads all records three
+// times. It has no methods for streams and for sums computed in advance; Plan.FitPasses reads from
+// other processes. All three stages are reserved together, before the first noise is drawn.
+//
 // # Defaults
 //
 // Only Schema and Budget are always required. If [Config.Nominal] = n is given, fields that are
 // zero get defaults, which depend on the schema and on the signal s = n/σ₁. Here σ₁ is the noise
 // multiplier of a single release that spends the whole budget, and k is the number of classes.
 //
-//	tables        rff.Pairs; of order 1 (single columns) if k·√features/s exceeds 0.15 at order 2,
-//	              or if order 2 has over 200,000 features
+//	tables        rff.Pairs, unless k·√features/s exceeds 0.15 or there are over 200,000 features;
+//	              then with 6 knots, unless it exceeds 0.1 or there are too many features; then of
+//	              order 1 (single columns)
+//	Choice        if only Groups is given: 6 knots and as many pairs as keep k·√features/s at 0.05,
+//	              at least one for each column
 //	images        rff.PatchesFor (rff.Rule in colour or with a side below 8 pixels); a ConvDecoder
 //	              if both sides are multiples of 4
 //	others        rff.Rule

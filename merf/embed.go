@@ -71,18 +71,18 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 }
 
 // A filler returns the sums of the records that a run reads.
-type filler func(*synth.Run) (*Partial, error)
+type filler func(*work, *synth.Run) (*Partial, error)
 
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
-	return func(r *synth.Run) (*Partial, error) {
-		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
+	return func(w *work, r *synth.Run) (*Partial, error) {
+		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed, State: w.pairs})
 	}
 }
 
 // pieces adds up the records of a stream.
 func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(_ *work, r *synth.Run) (*Partial, error) {
 		s := w.newPartial(r.Backend)
 		for data, err := range stream {
 			if err != nil {
@@ -157,7 +157,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	if read == nil {
 		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
-	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
+	return p.release(ctx, ledger, nil, func(_ *work, r *synth.Run) (*Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
 		if err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 type taken struct{ all *Partial }
 
 func (t *taken) from(w *work, shards []*Partial) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(_ *work, r *synth.Run) (*Partial, error) {
 		t.all = w.newPartial(r.Backend)
 		for _, s := range shards {
 			if err := t.all.Merge(s); err != nil {
@@ -220,13 +220,19 @@ func (p *Plan) made() error {
 	return nil
 }
 
-// wholeSums returns an error for plans with Batches, which release samples.
+// wholeSums returns an error for plans with Batches, which release samples, and for plans with a
+// Choice, which make several passes.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
 	}
 	if b := p.work.config.Batches; !b.none() {
 		return param.New("merf.Config.Batches", b, want)
+	}
+	if c := p.work.config.Choice; !c.none() {
+		return param.New("merf.Config.Choice", c,
+			"no choice of pairs, which reads the records three times: use FitPasses, or give a Kernel such "+
+				"as rff.Pairs{Order: 1}")
 	}
 	return nil
 }
@@ -251,6 +257,12 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 // embed releases one embedding of the sums that fill returns. With Batches it releases the
 // embeddings of samples of the run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
+	if !w.config.Choice.none() {
+		var err error
+		if w, err = w.choose(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	e, err := w.newEmbedding()
 	if err != nil {
 		return nil, err
@@ -274,7 +286,7 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 		sizes = append(sizes, len(e.counts))
 	}
 	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
-		sums, err := fill(r)
+		sums, err := fill(w, r)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -34,7 +34,7 @@ func (w *work) newEmbedding() (*Embedding, error) {
 	}
 	classes := classesOf(c.Schema)
 	e := &Embedding{config: c, features: features, noise: w.noise.perRecord(c.Batches),
-		sums: make([]float64, classes*w.features.Dim()), counts: make([]float64, classes)}
+		sums: make([]float64, classes*features.Dim()), counts: make([]float64, classes)}
 	if w.noise.count == 0 {
 		e.counts[0] = float64(c.Nominal)
 	}

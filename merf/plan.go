@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -39,10 +40,13 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
+	if !c.Choice.none() {
+		c.Choice = c.Choice.withDefaults(len(columnsOf(c.Schema)))
+	}
 	c = c.own()
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return synth.Total(c.stage(z))
+			return synth.Total(c.stages(z)...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("merf: noise of the embedding: %w", err)
@@ -60,10 +64,14 @@ func (c Config) Plan() (*Plan, error) {
 			return nil, err
 		}
 	}
+	if !c.Choice.none() && !c.survey().Drawable(columnsNoise(c.NoiseMultiplier)) {
+		return nil, param.New("merf.Config.Budget", c.Budget.String(),
+			"an ε for which the noise of a count is 2^-20 to 2^23 records")
+	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
-		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
+		c.stages(c.NoiseMultiplier), w)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +84,8 @@ func (c Config) own() Config {
 	return c
 }
 
-// Features returns the number of features of a record, or 0 for a nil or zero plan.
+// Features returns the number of features of a record, or 0 for a nil or zero plan. For a plan with
+// a Choice it is the largest number, since the number depends on the chosen pairs.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -12,5 +12,5 @@ func mutants() []mutant {
 		sequenceMutants(),
 		labellingMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants(), lineMutants())
+		partialMutants(), tableMutants(), choiceMutants(), lineMutants())
 }

@@ -29,6 +29,7 @@ type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
+	turned        []float32     // the pull of every pair of columns, transposed
 }
 
 // batchPool keeps the scratch memory of one embedding for later calls.
@@ -37,12 +38,26 @@ type batchPool struct{ pool sync.Pool }
 func (p *batchPool) take(rows, width int) *batchWork {
 	w, _ := p.pool.Get().(*batchWork)
 	if w == nil {
-		w = &batchWork{products: hostZeros(width, width), single: hostZeros(1, width)}
+		w = &batchWork{single: hostZeros(1, width)}
 	}
 	if w.codes.Rows < rows {
 		w.codes, w.slopes = hostZeros(rows, width), hostZeros(rows, width)
 	}
 	return w
+}
+
+// square makes room for products.
+func (w *batchWork) square(width int) {
+	if w.products.Rows < width {
+		w.products = hostZeros(width, width)
+	}
+}
+
+// turn makes room for transposed pulls.
+func (w *batchWork) turn(dim int) {
+	if len(w.turned) < dim {
+		w.turned = make([]float32, dim)
+	}
 }
 
 func hostZeros(rows, cols int) device.Matrix {
@@ -84,6 +99,7 @@ func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
 	t.encode(be, x, codes)
 	be.ColSums(nil, codes, 0, w.single)
 	if t.both > 0 {
+		w.square(t.width)
 		be.Gemm(true, false, 1, codes, codes, 0, w.products)
 	}
 	out := dst.Row(0)
@@ -120,6 +136,7 @@ func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own flo
 	defer t.batch.pool.Put(w)
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
+	w.square(t.width)
 	be.Fill(w.products, 0)
 	in := pull.Row(0)
 	for _, m := range t.terms {
