@@ -48,3 +48,59 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 		t.Errorf("a spot moves by %.3f on average, deviation %.3f, want 0 and about 1.41", mean, dev)
 	}
 }
+
+// TestNormalizedDistortionsKeepThePlace checks that distorted strokes keep their centre and size
+// if the distortion is normalised, and do not otherwise.
+func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
+	const side, n = 28, 300
+	run := func(normalize bool) (centre, size float64) {
+		d := &movement{height: side, width: side, strength: 1, normalize: normalize,
+			out: make([]float32, side*side), rng: rand.New(rand.NewPCG(1, 2))}
+		image := make([]float32, side*side)
+		for range n {
+			clear(image)
+			for i := 6; i < 20; i++ {
+				image[i*side+i], image[i*side+i+1], image[6*side+i] = 1, 1, 0.7
+			}
+			was := light(image, side)
+			d.image(image)
+			is := light(image, side)
+			centre += math.Hypot(is.x-was.x, is.y-was.y) / n
+			size += math.Abs(is.size/was.size-1) / n
+		}
+		return centre, size
+	}
+	centre, size := run(true)
+	freeCentre, freeSize := run(false)
+	t.Logf("normalised: %.3f pixels, %.4f of the size; free: %.3f, %.4f", centre, size, freeCentre,
+		freeSize)
+	if centre > 0.1 || size > 0.02 {
+		t.Errorf("normalised images move by %.3f pixels on average and change size by %.4f, want less "+
+			"than 0.1 and 0.02", centre, size)
+	}
+	if freeCentre < 1 || freeSize < 0.05 {
+		t.Errorf("other images move by %.3f and change size by %.4f: too little for the comparison",
+			freeCentre, freeSize)
+	}
+}
+
+// TestNormalizingDarkImages checks that images without light, or with a single light pixel, do not
+// become anything but numbers in [0, 1].
+func TestNormalizingDarkImages(t *testing.T) {
+	const side = 9
+	d := &movement{height: side, width: side, strength: 2, normalize: true,
+		out: make([]float32, side*side), rng: rand.New(rand.NewPCG(1, 2))}
+	image := make([]float32, side*side)
+	for i := range 200 {
+		clear(image)
+		if i%2 == 1 {
+			image[i%len(image)] = 1
+		}
+		d.image(image)
+		for _, v := range image {
+			if !(v >= 0 && v <= 1) {
+				t.Fatalf("grey level %v", v)
+			}
+		}
+	}
+}
