@@ -62,6 +62,7 @@ func TestMistakes(t *testing.T) {
 	s.write("none.csv", "")
 	s.write("other.csv", "height,weight\n170,60\n")
 	s.write("junk.gen", "not a generator")
+	s.write("headless.csv", "39,Bachelors\n50,Doctorate\n28,Masters\n")
 	s.write("kind.json", `{"kind": "tabel", "columns": []}`)
 	s.write("type.json", `{"kind": "table", "columns": [{"name": "age", "type": "foo"}]}`)
 	s.write("wide.json", `{"kind": "table", "columns": [{"name": "age", "type": "numeric"}]}`)
@@ -81,6 +82,12 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "got 1 argument, want 2: PLAN and RECORDS", []string{"fit", "plan.json", "-o",
 			"x.gen"}},
 		{exitUsage, "want --public or --candidates", []string{"draft", "people.csv"}},
+		{exitInput, "give --header if it holds", []string{"draft", "headless.csv", "--public"}},
+		{exitInput, "--first-record if it is a record", []string{"draft", "people.csv", "--public",
+			"--no-header"}},
+		{exitInput, "--first-record if it is a record", []string{"fit", "plan.json", "people.csv",
+			"--no-header", "--ledger", "people", "-o", "x.gen"}},
+		{exitUsage, "header", []string{"draft", "people.csv", "--public", "--header", "--no-header"}},
 		{exitUsage, "got no arguments, want 1: SCHEMA", []string{"plan", "--records", "9"}},
 		{exitUsage, `--unit: "foo": want record or user`, []string{"ledger", "create", "x", "--unit",
 			"foo"}},
