@@ -78,3 +78,13 @@ func TestPercentRoundsUp(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfJournalsSayWhatToDo: errors after which nothing can be reserved name the page with
+// the next steps.
+func TestErrorsOfJournalsSayWhatToDo(t *testing.T) {
+	for _, err := range []error{ErrDamaged, ErrRolledBack} {
+		if !strings.Contains(err.Error(), "docs/durability.md") {
+			t.Errorf("the error does not name the page: %v", err)
+		}
+	}
+}
