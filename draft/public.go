@@ -223,10 +223,11 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
 	var columns []records.Column
 	var errs []error
-	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
+	for i, name := range append([]string{d.Label, d.Target}, d.Skip...) {
 		if name != "" && !slices.Contains(names, name) {
+			field := [...]string{"Label", "Target", "Skip"}[min(i, 2)]
 			errs = append(errs,
-				param.New("draft.Public", fmt.Sprintf("%q", name),
+				param.New("draft.Public."+field, fmt.Sprintf("%q", name),
 					fmt.Sprintf("the name of a column of the file, such as %q", names[:min(len(names), 8)])))
 		}
 	}

@@ -82,6 +82,8 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 	case j.rows < 0:
 		return usagef("--rows-per-person: %d: want a positive number of rows, or 0 to protect single rows",
 			j.rows)
+	case j.rows > records.MostRows:
+		return usagef("--rows-per-person: %d: want at most %d", j.rows, records.MostRows)
 	case j.isPublic && j.rows > 0:
 		return usagef("--rows-per-person: not allowed with --public, because public rows need no protection: " +
 			"want --candidates")
@@ -132,7 +134,7 @@ func (j *draftJob) fromPublic(path string) error {
 }
 
 func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
-	if err := checkBudget(j.budget); err != nil {
+	if err := checkGaussian(j.budget); err != nil {
 		return err
 	}
 	wide, err := openSchema(j.candidates)
