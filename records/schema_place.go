@@ -17,7 +17,11 @@ func located(text []byte, err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return malformed("%s: the schema is not valid JSON: %v", lineOf(text, syntax.Offset-1), err)
+		at := syntax.Offset - 1
+		if strings.HasPrefix(syntax.Error(), "unexpected end") {
+			at = syntax.Offset
+		}
+		return malformed("%s: the schema is not valid JSON: %v", lineOf(text, at), err)
 	case errors.As(err, &kind):
 		w := jsonWalk{end: kind.Offset - 1}
 		w.walk(text)
