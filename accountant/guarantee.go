@@ -115,6 +115,9 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 		"running time, memory use and other side channels",
 		"anything computed from these records outside this ledger",
 	}
+	if text := (Budget{Epsilon: g.Epsilon, Delta: g.Delta}).Caution(0); text != "" {
+		out = append(out, text)
+	}
 	late := false
 	for _, e := range g.Entries {
 		late = late || e.Late
@@ -245,11 +248,30 @@ func (e GuaranteeEntry) lines(alike int) string {
 	return b.String()
 }
 
+// percent writes part ÷ whole as a percentage that is rounded up to one decimal.
 func percent(part, whole float64) string {
-	if !(whole > 0) || math.IsInf(part, 0) {
+	tenths := 1000 * part / whole
+	if !(whole > 0) || math.IsInf(tenths, 0) {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f%%", 100*part/whole)
+	// The quotient is rounded: the smallest sufficient number of tenths is near it.
+	tenths = max(math.Floor(tenths)-1, 0)
+	for range 3 {
+		if !below(tenths, whole, 1000, part) {
+			break
+		}
+		tenths++
+	}
+	return fmt.Sprintf("%.1f%%", tenths/10)
+}
+
+// below reports whether a·b < c·d, without rounding.
+func below(a, b, c, d float64) bool {
+	left, right := a*b, c*d
+	if left != right {
+		return left < right
+	}
+	return math.FMA(a, b, -left) < math.FMA(c, d, -right)
 }
 
 // MarshalJSON writes the guarantee. An infinite ε, which JSON cannot represent, is the

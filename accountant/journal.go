@@ -68,15 +68,19 @@ type Trimmer interface {
 	Trim(ctx context.Context, before uint64) error
 }
 
+// whatToDo names the page with the steps after such an error.
+const whatToDo = "(docs/durability.md says what to do)"
+
 var (
 	// ErrConflict means that another ledger has appended to the journal in the meantime.
 	ErrConflict = errors.New("accountant: another line was appended to the journal")
 	// ErrRolledBack means that a journal has lost a line, for example because a backup was
 	// restored. Reservations may be missing, so nothing can be reserved.
-	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before")
+	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before " +
+		whatToDo)
 	// ErrDamaged means that the content of a journal was changed from outside. Nothing can be
 	// reserved.
-	ErrDamaged = errors.New("accountant: the journal is damaged")
+	ErrDamaged = errors.New("accountant: the journal is damaged " + whatToDo)
 	// ErrReadOnly means that the ledger was opened for reading.
 	ErrReadOnly = errors.New("accountant: the ledger was opened for reading only")
 )

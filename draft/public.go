@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/heading"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -22,6 +23,10 @@ type Public struct {
 	Target    string   // name of the column to be predicted, "" for none
 	Skip      []string // names of columns to leave out, such as identifiers and weights
 	MaxLevels int      // largest number of levels of a column of texts; 0 for 100
+	// Unsure says that CSV.Header is an assumption. A first line that could be a record is then an
+	// error, so that values of a record do not become names. A line cannot be a record if it has
+	// different words in all columns of numbers, at least one, and new texts in the others.
+	Unsure bool
 }
 
 // FromPublic drafts a schema from rows that the caller ASSERTS TO BE PUBLIC. Its bounds and levels
@@ -40,8 +45,10 @@ type Public struct {
 // Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
 //
 // Guarantee: none.
-// Errors: [records.ErrFormat]; *[records.LimitError]; *[param.Error] for names that the file lacks,
-// and for columns with too many texts to be levels.
+// Errors: [records.ErrFormat]; *[records.LimitError]; [records.ErrHeader] for a first line that
+// could be a record although Unsure is set, or cannot be one although neither CSV.Header nor
+// CSV.FirstRecord is set; *[param.Error] for names that the file lacks, and for columns with too
+// many texts to be levels.
 func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema, error) {
 	if err := d.validate(layout); err != nil {
 		return records.Schema{}, err
@@ -73,6 +80,7 @@ const (
 // look reads all rows once.
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
+	var first []string
 	line, missing := 0, layout.MissingTexts()
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
@@ -83,9 +91,8 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 				return nil, nil, err
 			}
 			seen = unseen(len(names))
-			if layout.Header {
-				continue
-			}
+			first = slices.Clone(fields)
+			continue
 		}
 		if len(fields) != len(names) {
 			return nil, nil,
@@ -99,7 +106,50 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 	if line == 0 {
 		return nil, nil, malformed("the CSV file is empty")
 	}
+	if err := d.checkFirst(first, seen, missing, layout); err != nil {
+		return nil, nil, err
+	}
+	if !layout.Header {
+		for j, text := range first {
+			seen[j].add(text, missing, d.maxLevels())
+		}
+	}
 	return names, seen, nil
+}
+
+// checkFirst fails if the first line and the following lines contradict the layout.
+func (d Public) checkFirst(first []string, seen []seenColumn, missing []string,
+	layout records.CSV) error {
+	switch named := named(first, seen, missing); {
+	case layout.Header && d.Unsure && !named:
+		return fmt.Errorf("%w could be a record: set Public.Unsure to false if it holds names",
+			records.ErrHeader)
+	case !layout.Header && !layout.FirstRecord && named:
+		return fmt.Errorf("%w looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record",
+			records.ErrHeader)
+	}
+	return nil
+}
+
+// named reports whether the first line cannot be a record like the following lines. It then has
+// words in all columns of numbers and texts in the other columns that do not occur there again.
+func named(first []string, seen []seenColumn, missing []string) bool {
+	numbers, words := 0, map[string]bool{}
+	for j, text := range first {
+		if text == "" || words[text] || slices.Contains(missing, text) {
+			return false
+		}
+		words[text] = true
+		switch c := &seen[j]; {
+		case c.numbers && c.lo <= c.hi:
+			if numbers++; !heading.Name(text) {
+				return false
+			}
+		case c.levels[text]:
+			return false
+		}
+	}
+	return numbers > 0
 }
 
 func malformed(format string, args ...any) error {
@@ -173,10 +223,11 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
 	var columns []records.Column
 	var errs []error
-	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
+	for i, name := range append([]string{d.Label, d.Target}, d.Skip...) {
 		if name != "" && !slices.Contains(names, name) {
+			field := [...]string{"Label", "Target", "Skip"}[min(i, 2)]
 			errs = append(errs,
-				param.New("draft.Public", fmt.Sprintf("%q", name),
+				param.New("draft.Public."+field, fmt.Sprintf("%q", name),
 					fmt.Sprintf("the name of a column of the file, such as %q", names[:min(len(names), 8)])))
 		}
 	}

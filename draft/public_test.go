@@ -83,3 +83,39 @@ func TestDraftsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstLineOfPublicRows: the first line is taken as names only if that is declared, or if it
+// cannot be a record. An error repeats nothing of the line.
+func TestFirstLineOfPublicRows(t *testing.T) {
+	header, none := records.CSV{Header: true}, records.CSV{}
+	for _, c := range []struct {
+		text   string
+		layout records.CSV
+		unsure bool
+		good   bool
+	}{
+		{"age,name\n3,x\n4,y\n", header, true, true},
+		{"secret,name\nx,u\ny,v\n", header, true, false}, // columns of texts alone
+		{"secret,name\nx,u\ny,v\n", header, false, true},
+		{"39,secret\n3,x\n4,y\n", header, true, false}, // a number in a column of numbers
+		{"?,secret\n3,x\n4,y\n", header, true, false},  // a missing one
+		{"NA,secret\n3,x\n4,y\n", header, true, false},
+		{"age,secret\n3,secret\n4,y\n", header, true, false}, // a text that occurs again
+		{"age,secret,7\n3,x,1\n4,y,2\n", header, true, false},
+		{"secret,secret\n3,x\n4,y\n", header, true, false}, // a name twice
+		{"secret,name\n", header, true, false},             // no other line
+		{"age,secret\n3,x\n4,y\n", none, false, false},
+		{"age,secret\n3,x\n4,y\n", records.CSV{Names: []string{"a", "b"}}, false, false},
+		{"age,secret\n3,x\n4,y\n", records.CSV{FirstRecord: true}, false, true},
+		{"39,secret\n3,x\n4,y\n", none, false, true},
+		{"u,secret\nx,v\n", none, false, true},
+	} {
+		_, err := draft.FromPublic(strings.NewReader(c.text), c.layout, draft.Public{Unsure: c.unsure})
+		if c.good && err != nil || !c.good && !errors.Is(err, records.ErrHeader) {
+			t.Errorf("%q, header %v, unsure %v: got error %v", c.text, c.layout.Header, c.unsure, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error repeats the line: %v", c.text, err)
+		}
+	}
+}

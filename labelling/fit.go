@@ -6,11 +6,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Judge makes the other system's checks and builds the classifier.
+// Judge makes the other system's checks and builds the classifier. It refuses to follow another
+// system, whose records nothing here would use.
 func (w *work) Judge(r *synth.Run) error {
+	if r.Follows() {
+		return param.New("labelling.Plan", "the second system of a sequence",
+			"the first one, or a plan of its own: it does not use the records of an earlier system")
+	}
 	if err := r.JudgeInner(w.config.inner()); err != nil {
 		return err
 	}

@@ -167,5 +167,14 @@ func recordMutants() []mutant {
 		{Name: "records/mapped sets that are too long", In: in, Tests: all,
 			Old: "return min(hi-lo, uint64(m.schema.maxItems))", New: "return hi - lo",
 			Why: "norms exceed the bound of the schema"},
+		{Name: "records/an error states the number of keys", In: "records",
+			Tests: at("records", "HideTheNumber"), Old: "unequal(len(keys), d.Len()),",
+			New: "len(keys),", Why: "the number of records is private"},
+		{Name: "records/a panic states the number of sets", In: "records",
+			Tests: at("records", "HideTheNumber"), Old: "are not all in the table\", lo, hi))",
+			New: "of %d\", lo, hi, t.n))", Why: "the number of records is private"},
+		{Name: "records/an error states the number of images", In: "records/images",
+			Tests: at("records/images", "HidesTheNumber"), Old: "\"too many images\",",
+			New: "p.table.Len(),", Why: "the number of records is private"},
 	}
 }

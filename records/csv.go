@@ -9,10 +9,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed7ba64551/privgen/internal/heading"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -223,30 +222,21 @@ func (c *csvRows) named(fields [][]byte) bool {
 			if c.classOf(field) >= 0 {
 				return false
 			}
-		} else if !columnName(string(field)) {
+		} else if !heading.Name(string(field)) {
 			return false
 		}
 	}
 	return true
 }
 
-// columnName reports whether a text in a column of numbers looks like the column's name. Such a
-// text is neither a number nor a usual text for a missing value.
-func columnName(text string) bool {
-	first, _ := utf8.DecodeRuneInString(text)
-	if !unicode.IsLetter(first) && first != '_' || !plainText(text) {
-		return false
-	}
-	if _, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return false
-	}
-	return !slices.Contains([]string{"na", "n/a", "null", "none", "nil", "missing", "unknown"},
-		strings.ToLower(text))
-}
+// ErrHeader is returned for a file whose first line contradicts the layout, or whose layout does
+// not say enough to tell names of columns from a record. It wraps [ErrFormat].
+var ErrHeader = malformed("the first line")
 
+// undeclaredHeader returns the error for names of columns that are not declared.
 func undeclaredHeader() error {
-	return malformed(
-		"the first line looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record")
+	return fmt.Errorf("%w looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record",
+		ErrHeader)
 }
 
 // Write writes the encoded records, one per line, so that Read returns the same records.

@@ -66,17 +66,16 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	}
 	rows := columns[0].len()
 	var c param.Checker
-	c.OK(rows <= maxRows, path, rows, fmt.Sprintf("at most %d rows", maxRows))
+	c.OK(rows <= maxRows, path, "more", fmt.Sprintf("at most %d rows", maxRows))
 	for j, v := range columns {
 		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
 			"exactly one of Numbers, Whole, Times, Texts and Codes")
 		c.OK(v.Times == nil || s.table.columns[j].kind == DatetimeColumn, at, "moments",
 			"another form: the column is not a datetime")
-		c.OK(v.len() == rows, at, fmt.Sprintf("%d values", v.len()),
-			fmt.Sprintf("%d values, as the first column has", rows))
-		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
-			fmt.Sprintf("%d values, or nil", rows))
+		c.OK(v.len() == rows, at, unequal(v.len(), rows), "as many values as the first column has")
+		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", unequal(len(v.Missing), rows),
+			"one value for each row, or nil")
 	}
 	if err := c.Err(); err != nil {
 		return nil, err

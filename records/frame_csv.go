@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/heading"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -182,7 +183,7 @@ func (in *frameReader) named(fields [][]byte) bool {
 			}
 			continue
 		}
-		if numbers++; in.missing[text] || !columnName(text) {
+		if numbers++; in.missing[text] || !heading.Name(text) {
 			return false
 		}
 	}

@@ -245,8 +245,8 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		if most := c.rule.capacity(); int64(first)+int64(f.n) > most {
 			return nil, param.New(fmt.Sprintf("records.Column[%.40q].Rule", c.name),
-				fmt.Sprintf("%v for %d records", c.rule, first+f.n),
-				fmt.Sprintf("a rule with enough identifiers: this one makes %d", most))
+				c.rule,
+				fmt.Sprintf("a rule with an identifier for each record: this one makes %d", most))
 		}
 		ticks := make([]int64, f.n)
 		for i := range ticks {

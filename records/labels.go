@@ -15,14 +15,23 @@ type column struct {
 func newColumn(s Schema, n int, labels []int32) (column, error) {
 	if s.Classes() == 0 {
 		if len(labels) > 0 {
-			return column{}, param.New("records labels", len(labels), "none: the schema declares no classes")
+			return column{}, param.New("records labels", "labels", "none: the schema declares no classes")
 		}
 		return column{}, nil
 	}
 	if len(labels) != n {
-		return column{}, param.New("records labels", len(labels), "one for each row")
+		return column{}, param.New("records labels", unequal(len(labels), n), "one for each row")
 	}
 	return column{raw: labels, classes: int32(s.Classes()), unknown: int32(s.unknown)}, nil
+}
+
+// unequal describes a wrong number of values in an error. It states neither number, since either
+// would reveal the number of records.
+func unequal(got, rows int) string {
+	if got < rows {
+		return "fewer than rows"
+	}
+	return "more than rows"
 }
 
 // at returns the label of one row, inside the schema.

@@ -91,7 +91,7 @@ func (w *SetWriter) Add(items []uint32) error {
 
 func (w *SetWriter) add(items []uint32) error {
 	if w.rows == maxRows {
-		return param.New("records.SetWriter.Add", w.rows, "at most 2³¹-1")
+		return param.New("records.SetWriter.Add", "one row more", "at most 2³¹-1")
 	}
 	if w.blocks.add(w.encoder.encode(w.rows, items)) {
 		w.flushBlock()

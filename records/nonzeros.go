@@ -197,12 +197,12 @@ func (z *Nonzeros) check(dim int) error {
 		return param.New("records.Nonzeros", nil, "rows")
 	}
 	if z.Rows < 0 || z.Rows > maxRows || z.Rows > 0 && len(z.Offsets) != z.Rows+1 {
-		return param.New("records.Nonzeros.Offsets", len(z.Offsets),
-			fmt.Sprintf("one for each of %d rows, and the end of the last", z.Rows))
+		return param.New("records.Nonzeros.Offsets", unequal(len(z.Offsets)-1, z.Rows),
+			"one for each row, and the end of the last")
 	}
 	if len(z.Places) != len(z.Values) {
-		return param.New("records.Nonzeros.Values", len(z.Values),
-			fmt.Sprintf("one for each of %d places", len(z.Places)))
+		return param.New("records.Nonzeros.Values", "not as many as places",
+			"one for each of the places")
 	}
 	for i := range z.Rows {
 		lo, hi := z.Offsets[i], z.Offsets[i+1]

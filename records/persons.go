@@ -62,7 +62,8 @@ func GroupBy[K Key](d Data, keys []K, most int) (*Persons, error) {
 		return nil, err
 	}
 	if len(keys) != d.Len() {
-		return nil, param.New("records.GroupBy.keys", len(keys), "one for each row of the data")
+		return nil, param.New("records.GroupBy.keys", unequal(len(keys), d.Len()),
+			"one for each row of the data")
 	}
 	index := map[K]int32{}
 	of := make([]int32, len(keys))

@@ -38,6 +38,7 @@ func schemaText(s Schema) ([]byte, error) {
 // ReadSchema reads a schema in the format of WriteSchema.
 //
 // Errors: [ErrFormat] for a text that is not JSON; *[LimitError]; and the mistakes in the schema.
+// Errors about JSON state the line and the column, and errors about a field its path.
 func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	l := lastOf(limits)
 	if err := l.Validate(); err != nil {
@@ -53,10 +54,14 @@ func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	if err := l.checkJSON(text); err != nil {
 		return Schema{}, err
 	}
-	if !json.Valid(text) {
-		return Schema{}, malformed("the schema is not valid JSON")
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		return Schema{}, located(text, err)
 	}
-	return parseSchema(text)
+	s, err := parseSchema(text)
+	if err != nil {
+		return Schema{}, located(text, err)
+	}
+	return s, nil
 }
 
 // OpenSchema is [ReadSchema] on a file.

@@ -58,7 +58,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	}
 	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) ||
 		offsets[len(offsets)-1] > len(items) {
-		return nil, param.New("records.FromCSR.offsets", fmt.Sprintf("%d offsets", len(offsets)),
+		return nil, param.New("records.FromCSR.offsets", "wrong places",
 			"one more than rows, ascending from 0 to at most the number of items")
 	}
 	for i := range len(offsets) - 1 {
@@ -126,7 +126,7 @@ func (t *SetTable) Range(lo, hi int, b *device.Batch) {
 // the slice.
 func (t *SetTable) span(lo, hi int) {
 	if lo < 0 || hi < lo || hi > t.n {
-		panic(fmt.Sprintf("records: rows [%d:%d] of %d", lo, hi, t.n))
+		panic(fmt.Sprintf("records: rows [%d:%d] are not all in the table", lo, hi))
 	}
 }
 

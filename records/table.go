@@ -95,12 +95,12 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images; tables make a Frame")
 	}
 	if values%s.dim != 0 {
-		return nil, param.New("records values", values,
+		return nil, param.New("records values", "a wrong number",
 			fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
 	}
 	n := values / s.dim
 	if n > maxRows {
-		return nil, param.New("records rows", n, fmt.Sprintf("at most %d", maxRows))
+		return nil, param.New("records rows", "more", fmt.Sprintf("at most %d", maxRows))
 	}
 	c, err := newColumn(s, n, labels)
 	if err != nil {

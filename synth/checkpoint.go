@@ -189,9 +189,19 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	if err := k.read(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("checkpoint %s: %w", k.path, err), k.lock.Close())
+		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
+		if isDamage(err) {
+			err = fmt.Errorf("%w: restore it, since without it the run cannot continue and its price "+
+				"stays spent (docs/durability.md says what to do)", err)
+		}
+		return nil, errors.Join(err, k.lock.Close())
 	}
 	return k, nil
+}
+
+// isDamage reports whether a file was cut off or changed.
+func isDamage(err error) bool {
+	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrFormat)
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its

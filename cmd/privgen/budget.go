@@ -15,17 +15,17 @@ func budgetFlags(f *pflag.FlagSet, b *accountant.Budget, epsilon, delta float64)
 		"neighbouring `relation`: add_or_remove_one or replace_one")
 }
 
-// checkBudget checks the budget. Its errors name flags, while the accountant's errors name fields.
+// checkBudget checks the budget.
 func checkBudget(b accountant.Budget) error {
 	if err := b.Validate(); err != nil {
-		return usagef("--epsilon %g --delta %g: %w", b.Epsilon, b.Delta, err)
+		return usage{err}
 	}
 	return nil
 }
 
-// checkGaussian is checkBudget for plans, whose systems all add Gaussian noise.
+// checkGaussian is checkBudget for releases with Gaussian noise.
 func checkGaussian(b accountant.Budget) error {
-	const want = "--delta %g: want a number from 1e-12 to below 1: the systems add Gaussian noise"
+	const want = "--delta %g: want a number from 1e-12 to below 1: releases have Gaussian noise"
 	if !(b.Delta >= 1e-12 && b.Delta < 1) {
 		return usagef(want, b.Delta)
 	}

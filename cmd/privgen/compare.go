@@ -93,6 +93,9 @@ type compared struct {
 }
 
 func (j *compareJob) run(ctx context.Context, path string, plans []string) error {
+	if err := checkWorkers(j.workers); err != nil {
+		return err
+	}
 	list, err := entrants(plans)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,6 +18,7 @@ type draftJob struct {
 	in         layout
 	where      where
 	isPublic   bool
+	header     bool
 	public     draft.Public
 	candidates string
 	rows       int // largest number of rows of a person; 0 to protect single rows
@@ -53,6 +55,8 @@ func newDraft(a *app) *cobra.Command {
 		"with --public: `columns` to leave out, such as identifiers")
 	f.IntVar(&j.public.MaxLevels, "max-levels", 100,
 		"with --public: largest `number` of levels of a column of texts")
+	f.BoolVar(&j.header, "header", false, "with --public: the CSV file's first line holds names "+
+		"even if it could be\na record")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
 	f.IntVar(&j.rows, "rows-per-person", 0,
 		"with --candidates: protect persons with up to this `number` of rows each; needs --person")
@@ -62,6 +66,9 @@ func newDraft(a *app) *cobra.Command {
 	f.StringVarP(&j.out, "out", "o", stdio, "schema `file` to write; - for standard output")
 	c.MarkFlagFilename("candidates", "json")
 	c.MarkFlagsMutuallyExclusive("public", "candidates")
+	for _, other := range []string{"no-header", "names", "candidates"} {
+		c.MarkFlagsMutuallyExclusive("header", other)
+	}
 	return c
 }
 
@@ -75,6 +82,8 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 	case j.rows < 0:
 		return usagef("--rows-per-person: %d: want a positive number of rows, or 0 to protect single rows",
 			j.rows)
+	case j.rows > records.MostRows:
+		return usagef("--rows-per-person: %d: want at most %d", j.rows, records.MostRows)
 	case j.isPublic && j.rows > 0:
 		return usagef("--rows-per-person: not allowed with --public, because public rows need no protection: " +
 			"want --candidates")
@@ -110,7 +119,12 @@ func (j *draftJob) fromPublic(path string) error {
 		return err
 	}
 	defer closeIn()
+	j.public.Unsure = layout.Header && !j.header
 	s, err := draft.FromPublic(in, layout, j.public)
+	if j.public.Unsure && errors.Is(err, records.ErrHeader) {
+		return inputf("%s: the first line could be a record: give --header if it holds the names of the "+
+			"columns, or --no-header or --names if it is a record", path)
+	}
 	if err != nil {
 		return located(path, err)
 	}
@@ -120,7 +134,7 @@ func (j *draftJob) fromPublic(path string) error {
 }
 
 func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
-	if err := checkBudget(j.budget); err != nil {
+	if err := checkGaussian(j.budget); err != nil {
 		return err
 	}
 	wide, err := openSchema(j.candidates)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,12 +57,20 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
+// goName matches a name of a field or a function of the library.
+var goName = regexp.MustCompile(`\b[a-z]+\.[A-Z]\w*`)
+
 // TestMistakes: each mistake is reported on one line with its exit code, and spends nothing.
 func TestMistakes(t *testing.T) {
 	s := withPlan(t)
 	s.write("none.csv", "")
 	s.write("other.csv", "height,weight\n170,60\n")
 	s.write("junk.gen", "not a generator")
+	s.write("upside.json",
+		`{"kind": "table", "columns": [{"name": "age", "type": "numeric", "lo": 9, "hi": 1}]}`)
+	s.write("items.json", `{"kind": "sets", "universe": 9}`)
+	s.write("comma.json", `{"kind": "table", , "columns": []}`)
+	s.write("headless.csv", "39,Bachelors\n50,Doctorate\n28,Masters\n")
 	s.write("kind.json", `{"kind": "tabel", "columns": []}`)
 	s.write("type.json", `{"kind": "table", "columns": [{"name": "age", "type": "foo"}]}`)
 	s.write("wide.json", `{"kind": "table", "columns": [{"name": "age", "type": "numeric"}]}`)
@@ -81,6 +90,45 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "got 1 argument, want 2: PLAN and RECORDS", []string{"fit", "plan.json", "-o",
 			"x.gen"}},
 		{exitUsage, "want --public or --candidates", []string{"draft", "people.csv"}},
+		{exitInput, "give --header if it holds", []string{"draft", "headless.csv", "--public"}},
+		{exitInput, "--first-record if it is a record", []string{"draft", "people.csv", "--public",
+			"--no-header"}},
+		{exitInput, "--first-record if it is a record", []string{"fit", "plan.json", "people.csv",
+			"--no-header", "--ledger", "people", "-o", "x.gen"}},
+		{exitUsage, "header", []string{"draft", "people.csv", "--public", "--header", "--no-header"}},
+		{exitUsage, "privgen ledger create: --epsilon: 0: want", []string{"ledger", "create", "x",
+			"--epsilon", "0"}},
+		{exitUsage, "--delta: 2: want", []string{"ledger", "create", "x", "--delta", "2"}},
+		{exitUsage, `for "--relation" flag: foo: want`, []string{"ledger", "create", "x", "--relation",
+			"foo"}},
+		{exitUsage, "NAME", []string{"ledger", "show", ""}},
+		{exitUsage, "--records: 9999999999999", []string{"plan", "schema.json", "--records",
+			"9999999999999"}},
+		{exitUsage, "--rows-per-person: 9999", []string{"plan", "schema.json", "--records", "9",
+			"--rows-per-person", "9999"}},
+		{exitInput, "the schema: tables of", []string{"plan", "schema.json", "--records", "999",
+			"--system", "mwem"}},
+		{exitInput, `upside.json: column "age": bounds: [9, 1]: want`, []string{"plan", "upside.json",
+			"--records", "9"}},
+		{exitInput, "items.json: max_items: 0: want", []string{"plan", "items.json", "--records", "9"}},
+		{exitInput, "--comma: '\"': want", fit("--comma", `"`)},
+		{exitInput, "--comment: ',': want", fit("--comment", ",")},
+		{exitInput, `--names: "a" twice: want`, fit("--names", "a,b,a,c")},
+		{exitInput, "--ledger: \"a/b\": want", []string{"fit", "plan.json", "people.csv", "--ledger",
+			"a/b", "-o", "x.gen"}},
+		{exitUsage, "--workers: 9999: want", fit("--workers", "9999")},
+		{exitInput, `--label: "x": want`, []string{"draft", "people.csv", "--public", "--label", "x"}},
+		{exitInput, `--target: "work": want`, []string{"draft", "people.csv", "--public", "--target",
+			"work"}},
+		{exitInput, `--skip: "x": want`, []string{"draft", "people.csv", "--public", "--skip", "x"}},
+		{exitInput, "--max-levels: 1: want enough levels", []string{"draft", "people.csv", "--public",
+			"--max-levels", "1"}},
+		{exitInput, "want a header or --names", []string{"draft", "people.csv", "--public",
+			"--no-header", "--first-record", "--skip", "c1"}},
+		{exitUsage, "--delta 0: want a number from 1e-12", []string{"draft", "people.csv",
+			"--candidates", "schema.json", "--delta", "0"}},
+		{exitInput, "line 1, column 19: the schema is not valid", []string{"plan", "comma.json",
+			"--records", "9"}},
 		{exitUsage, "got no arguments, want 1: SCHEMA", []string{"plan", "--records", "9"}},
 		{exitUsage, `--unit: "foo": want record or user`, []string{"ledger", "create", "x", "--unit",
 			"foo"}},
@@ -114,7 +162,6 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "--delta 2: want a number from 1e-12", []string{"plan", "schema.json", "--records",
 			"9", "--delta", "2"}},
 		{exitInput, `the store has ["people"]`, []string{"ledger", "show", "other"}},
-		{exitUsage, "--epsilon 0", []string{"ledger", "create", "x", "--epsilon", "0"}},
 		{exitInput, "--no-header or --names", []string{"fit", "plan.json", "other.csv", "--ledger",
 			"people", "-o", "x.gen"}},
 		{exitInput, "nobody", []string{"ledger", "show", "nobody"}},
@@ -132,6 +179,9 @@ func TestMistakes(t *testing.T) {
 		s.oneLine(e, c.words)
 		if e.stdout != "" {
 			t.Errorf("%v: got %q on standard output, want nothing", c.args, e.stdout)
+		}
+		if name := goName.FindString(e.stderr); name != "" {
+			t.Errorf("%v: the error has a name of the library, %q: %s", c.args, name, e.stderr)
 		}
 	}
 	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)

@@ -127,7 +127,7 @@ func isInput(err error) bool {
 
 // complain prints an error on one line of standard error.
 func (a *app) complain(command string, code int, err error) {
-	text := oneLine(err)
+	text := inUsersWords(oneLine(err))
 	switch code {
 	case exitPipe:
 		text = "the reader of standard output closed it before everything was written"

@@ -69,7 +69,7 @@ func (j *fidelityJob) check() error {
 	case exists(j.out):
 		return usagef("--out: %s exists: want another name", j.out)
 	}
-	return checkBudget(j.budget)
+	return checkGaussian(j.budget)
 }
 
 func (j *fidelityJob) run(ctx context.Context, generator, path string) error {

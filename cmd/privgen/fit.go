@@ -75,14 +75,22 @@ func (j *fitJob) check() error {
 	if j.out == stdio {
 		return usagef("--out: want a file: the generator is paid for, and a broken pipe would lose it")
 	}
-	if j.workers < 0 {
-		return usagef("--workers: %d: want a number of cores, or 0 for all", j.workers)
+	if err := checkWorkers(j.workers); err != nil {
+		return err
 	}
 	if j.checkpoint == "" && !j.noCheckpoint {
 		j.checkpoint = j.out + ".ckpt"
 	}
 	if exists(j.out) && !j.force && (j.checkpoint == "" || !exists(j.checkpoint)) {
 		return usagef("--out: %s exists: want another name, or --force to replace it", j.out)
+	}
+	return nil
+}
+
+// checkWorkers bounds the number of goroutines that a device starts.
+func checkWorkers(n int) error {
+	if n < 0 || n > 1024 {
+		return usagef("--workers: %d: want a number of cores up to 1024, or 0 for all", n)
 	}
 	return nil
 }

@@ -154,6 +154,10 @@ func located(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return err
 	}
+	if errors.Is(err, records.ErrHeader) {
+		err = errors.New("the first line looks like a header: want neither --no-header nor --names, or " +
+			"--first-record if it is a record")
+	}
 	return badInput{fmt.Errorf("%s: %w", path, err)}
 }
 

@@ -54,6 +54,9 @@ func (j *ledgerJob) on(use, short, long string,
 		Use: use + " NAME", Short: short, Long: long, Args: arguments("NAME"),
 		ValidArgsFunction: j.completeName,
 		RunE: j.action(func(c *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
 			s, err := j.where.open()
 			if err != nil {
 				return err

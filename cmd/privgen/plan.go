@@ -146,6 +146,12 @@ func (j *planJob) check() error {
 	if j.asJSON && j.out == stdio {
 		return usagef("--json: want --out, since standard output holds the plan file")
 	}
+	if int64(j.records) > 1<<31 {
+		return usagef("--records: %d: want at most 2^31", j.records)
+	}
+	if j.rows > records.MostRows {
+		return usagef("--rows-per-person: %d: want at most %d", j.rows, records.MostRows)
+	}
 	return checkGaussian(j.budget)
 }
 
@@ -161,10 +167,13 @@ func (j *planJob) run(path string) error {
 		s = s.ByPerson(j.rows)
 	}
 	list, err := privgen.Recommend(s, j.budget, j.records)
-	warning := ""
+	var warnings []string
+	if caution := j.budget.Caution(j.records); caution != "" {
+		warnings = append(warnings, "this budget does not protect "+caution)
+	}
 	switch {
 	case errors.Is(err, privgen.ErrNoise) && j.anyway:
-		warning = oneLine(err)
+		warnings = append(warnings, oneLine(err))
 	case errors.Is(err, privgen.ErrNoise):
 		return fmt.Errorf("%w (--anyway makes the plan in spite of this)", err)
 	case err != nil:
@@ -180,7 +189,7 @@ func (j *planJob) run(path string) error {
 		}
 	}
 	r := planResult{File: j.out, Schema: s.String(), Budget: j.budget, planned: chosen,
-		Alternatives: []planned{}, Warning: warning}
+		Alternatives: []planned{}, Warning: strings.Join(warnings, "; ")}
 	if r.Stages, err = json.Marshal(p.Stages()); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -120,6 +121,10 @@ func (j *reportJob) input(args []string) (in report.Input, err error) {
 		if in.Plan, err = openPlan(j.plan); err != nil {
 			return in, err
 		}
+		if got, want := in.Plan.Schema().RowsPerPerson(), rowsPerPerson(in.Generator); got != want {
+			return in, inputf("%s: the plan protects %s: want the generator's plan, which protects %s", j.plan,
+				protected(got), protected(want))
+		}
 	}
 	if j.fidelity != "" {
 		if in.Fidelity, err = j.openFidelity(); err != nil {
@@ -131,6 +136,12 @@ func (j *reportJob) input(args []string) (in report.Input, err error) {
 			return in, err
 		}
 	}
+	if j.in.person != "" {
+		s = s.ByPerson(rowsPerPerson(in.Generator))
+	}
+	if err := j.in.checkRows(s); err != nil {
+		return in, err
+	}
 	if j.holdout != "" {
 		if in.HeldOut, err = j.readReal(j.holdout, j.in, s); err != nil {
 			return in, err
@@ -140,6 +151,23 @@ func (j *reportJob) input(args []string) (in report.Input, err error) {
 		in.Real, err = j.readReal(args[1], j.in, s)
 	}
 	return in, err
+}
+
+// rowsPerPerson returns the number of rows of a person that a generator protects, or 0 if it
+// protects single rows.
+func rowsPerPerson(g *privgen.Generator) int {
+	if promise := g.Guarantee(); promise.Unit == records.UnitUser {
+		return promise.RowsPerUnit
+	}
+	return 0
+}
+
+// protected describes a unit of a guarantee.
+func protected(rowsPerPerson int) string {
+	if rowsPerPerson == 0 {
+		return "single rows"
+	}
+	return fmt.Sprintf("persons of up to %d rows each", rowsPerPerson)
 }
 
 // readReal reads real records for a comparison. It notes how many cells are outside the schema, and
@@ -170,6 +198,9 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 	var out fidelity.Released
 	if err := json.Unmarshal(text.Bytes(), &out); err != nil {
 		return nil, located(j.fidelity, err)
+	}
+	if out.Synthetic == 0 {
+		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
 	}
 	return &out, nil
 }

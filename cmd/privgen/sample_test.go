@@ -246,10 +246,25 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.run(0, "sample", "people.gen", "-n", "10")
 	s.ofPersons()
 	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
+	s.reportOfPersons()
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows per person")
 	s.oneLine(s.run(exitUsage, "fit", "rows.json", "visits.csv", "--ledger", "rows", "--person", "who",
 		"-o", "y.gen"), "protects single rows")
+}
+
+// reportOfPersons reports on a generator of persons. Without --person it compares single rows. A
+// plan for single rows is refused.
+func (s *session) reportOfPersons() {
+	report := []string{"report", "people.gen", "visits.csv", "--rows", "200", "--train", "100", "-o",
+		"r.html"}
+	s.run(0, append(report, "--person", "who", "--plan", "plan.json")...)
+	if !strings.Contains(s.read("r.html"), "persons. Rows are compared") {
+		s.Error("the report does not say that the real records are rows of persons")
+	}
+	s.oneLine(s.run(exitInput, append(report, "--person", "nobody")...), "nobody")
+	s.oneLine(s.run(exitInput, append(report, "--plan", "rows.json")...),
+		"the plan protects single rows: want")
 }
 
 // ofPersons drafts a schema and releases figures on ledgers of persons.

@@ -83,8 +83,8 @@ func (p *sheet) size() (width, height int) {
 
 func (p *sheet) tooLarge() error {
 	if width, height := p.size(); width > maxPicture/height {
-		return param.New("images.WritePNG.t", fmt.Sprintf("%d images", p.table.Len()),
-			fmt.Sprintf("fewer: their picture would have %d×%d pixels, more than 2^28", height, width))
+		return param.New("images.WritePNG.t", "too many images",
+			"fewer: their picture would have more than 2^28 pixels")
 	}
 	return nil
 }

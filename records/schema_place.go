@@ -1,0 +1,131 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// located adds the line, the column and the path of the field to an error about a schema's JSON.
+// Other errors name the column of the schema, and are unchanged.
+func located(text []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at := syntax.Offset - 1
+		if strings.HasPrefix(syntax.Error(), "unexpected end") {
+			at = syntax.Offset
+		}
+		return malformed("%s: the schema is not valid JSON: %v", lineOf(text, at), err)
+	case errors.As(err, &kind):
+		w := jsonWalk{end: kind.Offset - 1}
+		w.walk(text)
+		return fmt.Errorf("records: schema: %s, field %s: got %s, want %s: %w", lineOf(text, w.at), w.path,
+			kind.Value, wantedJSON(kind.Type), err)
+	}
+	name, unknown := strings.CutPrefix(fmt.Sprint(err), "records: schema: json: unknown field ")
+	if name, bad := strconv.Unquote(name); unknown && bad == nil {
+		w := jsonWalk{key: name}
+		if w.walk(text); w.found {
+			return fmt.Errorf("records: schema: %s: unknown field %s", lineOf(text, w.at), w.path)
+		}
+	}
+	return err
+}
+
+// lineOf describes the place of a byte of a text. Lines and columns are counted from 1, and a
+// column is a byte.
+func lineOf(text []byte, at int64) string {
+	before := text[:min(max(at, 0), int64(len(text)))]
+	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1,
+		len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
+// wantedJSON describes the JSON values of a Go type.
+func wantedJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+// jsonWalk looks for a value in a JSON text, by the place where it ends or by its key.
+type jsonWalk struct {
+	end int64  // a place in the value; used if key is empty
+	key string // a key that is no alias
+
+	found bool
+	path  string // such as columns[2].lo
+	at    int64  // where the value, or its key, begins
+	dec   *json.Decoder
+}
+
+func (w *jsonWalk) walk(text []byte) {
+	w.dec = json.NewDecoder(bytes.NewReader(text))
+	w.value(text, "")
+}
+
+// value reads one value. After the end of the text it finds nothing more.
+func (w *jsonWalk) value(text []byte, path string) {
+	start := w.dec.InputOffset()
+	token, err := w.dec.Token()
+	if err != nil || w.found {
+		return
+	}
+	if w.key == "" && w.dec.InputOffset() >= w.end {
+		w.hit(text, path, start)
+		return
+	}
+	switch token {
+	case json.Delim('['):
+		for i := 0; w.dec.More() && !w.found; i++ {
+			w.value(text, fmt.Sprintf("%s[%d]", path, i))
+		}
+	case json.Delim('{'):
+		for w.dec.More() && !w.found {
+			w.member(text, path)
+		}
+	default:
+		return
+	}
+	if !w.found {
+		w.dec.Token() // the closing bracket
+	}
+}
+
+func (w *jsonWalk) member(text []byte, path string) {
+	start := w.dec.InputOffset()
+	key, err := w.dec.Token()
+	if err != nil {
+		return
+	}
+	name := fmt.Sprint(key)
+	inner := strings.TrimPrefix(path+"."+name, ".")
+	if w.key == name && !strings.HasSuffix(path, ".aliases") {
+		w.hit(text, inner, start)
+		return
+	}
+	w.value(text, inner)
+}
+
+// hit records a value that begins after the separators at start.
+func (w *jsonWalk) hit(text []byte, path string, start int64) {
+	for start < int64(len(text)) && strings.IndexByte(" \t\r\n,:", text[start]) >= 0 {
+		start++
+	}
+	w.found, w.path, w.at = true, path, start
+}
