@@ -76,7 +76,8 @@ func (b *FrameBuilder) Append(values ...any) error {
 			fmt.Sprintf("%d, one for each column", len(b.cells)))
 	}
 	if b.n >= maxRows {
-		return param.New("records.FrameBuilder.Append", "one row more", fmt.Sprintf("at most %d", maxRows))
+		return param.New("records.FrameBuilder.Append", "one row more",
+			fmt.Sprintf("at most %d", maxRows))
 	}
 	for j, v := range values {
 		if err := b.appendValue(j, v); err != nil {

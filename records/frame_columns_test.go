@@ -85,10 +85,11 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("x", 0, 10), records.Flag("y", "n", "j")))(t)
 	x, y := records.Values{Numbers: []float64{1}}, records.Values{Texts: []string{"j"}}
 	for says, err := range map[string]error{
-		"tables":         second(records.FromColumns(records.Binary(2), x, y)),
-		"1 columns":      second(records.FromColumns(s, x)),
-		"0 forms":        second(records.FromColumns(s, x, records.Values{})),
-		"2 forms":        second(records.FromColumns(s, x, records.Values{Texts: y.Texts, Codes: []int32{1}})),
+		"tables":    second(records.FromColumns(records.Binary(2), x, y)),
+		"1 columns": second(records.FromColumns(s, x)),
+		"0 forms":   second(records.FromColumns(s, x, records.Values{})),
+		"2 forms": second(records.FromColumns(s, x, records.Values{Texts: y.Texts,
+			Codes: []int32{1}})),
 		"more than rows": second(records.FromColumns(s, x, records.Values{Texts: []string{"j", "n"}})),
 		"Missing": second(records.FromColumns(s, x, records.Values{Texts: y.Texts,
 			Missing: []bool{true, true}})),
