@@ -127,7 +127,7 @@ func limited(change float64) float64 { return min(max(change, -steerMost), steer
 func (s *steering) prepare(p []float32, odds float64) {
 	growth := 0.0
 	if s.mean > 0 {
-		growth = steerGain * s.recent / s.mean
+		growth = min(steerGain*s.recent/s.mean, math.MaxFloat64) // ∞·0 would be NaN
 	}
 	most := math.Exp(steerMost)
 	sum := 0.0

@@ -92,6 +92,23 @@ func TestDrawsAreSteered(t *testing.T) {
 	}
 }
 
+// TestSteeringOfTinyFrequencies checks that no change becomes NaN, which would make records empty.
+// Files may hold such frequencies.
+func TestSteeringOfTinyFrequencies(t *testing.T) {
+	frequencies := []float64{math.SmallestNonzeroFloat64, 0, 0, 0, 0, 0}
+	s := newTarget(frequencies, []float64{0, 0, 1, 0, 0}, []float64{1, 1, 1, 1, 1},
+		newSizeBins(records.Sets(6, 4))).start()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 2 * steerEvery {
+		s.draw(rng, []float32{0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, 0)
+		for j, c := range s.change {
+			if !(c > 0) || math.IsInf(c, 0) {
+				t.Fatalf("the change of coordinate %d is %v", j, c)
+			}
+		}
+	}
+}
+
 // TestSteeringOfEveryOutput checks that a draw from a network whose outputs are not probabilities
 // gives bits.
 func TestSteeringOfEveryOutput(t *testing.T) {
