@@ -28,7 +28,14 @@ func TestSchemaErrorsHaveAPlace(t *testing.T) {
 			"line 1, column 48, field columns[0].levels[1]: got number, want a text", false},
 		{"{\"kind\": \"table\", \"columns\": [{\"aliases\": {\"typ\": \"a\"}},\n\n{\"typ\": \"x\"}]}",
 			"line 3, column 2: unknown field columns[1].typ", false},
-		{"[]", "line 1, column 1", false},
+		{"[]", "records: schema: line 1, column 1: got array, want an object", false},
+		{"{\"kind\": \"table\", \"columns\": [{\"name\": \"a\", \"buckets\": 3}],\n \"buckets\": 3}",
+			"line 2, column 2: unknown field buckets", false},
+		{"{\"kind\": \"table\", \"columns\": [\n{\"columns\": 3}]}",
+			"line 2, column 2: unknown field columns[0].columns", false},
+		{"{\"kind\": \"table\",\n \"\": 1}", "line 2, column 2: unknown field \"\"", false},
+		{"{\"kind\": \"table\",\n \"x\\n\\u001b\": 1}",
+			`line 2, column 2: unknown field "x\n\x1b"`, false},
 	} {
 		_, err := records.ReadSchema(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.words) ||
