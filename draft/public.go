@@ -101,6 +101,7 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 		}
 		for j, text := range fields {
 			seen[j].add(text, missing, d.maxLevels())
+			seen[j].again = seen[j].again || text == first[j]
 		}
 	}
 	if line == 0 {
@@ -145,7 +146,7 @@ func named(first []string, seen []seenColumn, missing []string) bool {
 			if numbers++; !heading.Name(text) {
 				return false
 			}
-		case c.levels[text]:
+		case c.again:
 			return false
 		}
 	}
@@ -186,12 +187,14 @@ type seenColumn struct {
 	numbers, whole bool // whether all texts are numbers, and whole
 	missing        bool
 	levels         map[string]bool // at most one more than the limit
+	again          bool            // whether the first line's text is in another line
 }
 
 func unseen(n int) []seenColumn {
 	seen := make([]seenColumn, n)
 	for j := range seen {
-		seen[j] = seenColumn{math.Inf(1), math.Inf(-1), true, true, false, map[string]bool{}}
+		seen[j] = seenColumn{lo: math.Inf(1), hi: math.Inf(-1), numbers: true, whole: true,
+			levels: map[string]bool{}}
 	}
 	return seen
 }

@@ -2,6 +2,7 @@ package draft_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -117,5 +118,19 @@ func TestFirstLineOfPublicRows(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: the error repeats the line: %v", c.text, err)
 		}
+	}
+}
+
+// TestFirstRecordAmongManyTexts: a text of the first line that occurs again is found even after
+// more texts than a column may have levels.
+func TestFirstRecordAmongManyTexts(t *testing.T) {
+	text := "absent,city 250\n"
+	for i := range 300 {
+		text += fmt.Sprintf("%d,city %d\n", i, i)
+	}
+	_, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true},
+		draft.Public{Unsure: true})
+	if !errors.Is(err, records.ErrHeader) || strings.Contains(err.Error(), "city") {
+		t.Errorf("got error %v, want ErrHeader without the record's text", err)
 	}
 }
