@@ -50,8 +50,8 @@ func lineOf(text []byte, at int64) string {
 		len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// printable returns a path, in quotation marks if it has characters that are not printed as they are
-// or ends with an empty key.
+// printable returns a path, in quotation marks if it has characters that are not printed as they
+// are, or ends with an empty key.
 func printable(path string) string {
 	if quoted := strconv.Quote(path); path == "" || strings.HasSuffix(path, ".") ||
 		len(quoted) != len(path)+2 {
