@@ -232,7 +232,7 @@ func GroupState(list []Grouping) []byte {
 	return state
 }
 
-// ReadGroups decodes the groupings that groupState encoded.
+// ReadGroups decodes the groupings that GroupState encoded.
 func ReadGroups(attributes []Attribute, state []byte) (list []Grouping, ok bool) {
 	for _, a := range attributes {
 		if len(state) < 2*a.Codes {
