@@ -38,7 +38,7 @@ func choiceConfig(t *testing.T, r accountant.Relation) (Config, [][]any) {
 		Kernel: rff.Pairs{Knots: 3}, Choice: Choice{Pairs: 3, Groups: 3}}, rows
 }
 
-// exactSums returns the sums of rows in a pass, in counts. It releases them with noise of 1e-5.
+// exactSums returns the sums of rows in a pass, as counts. They are released with noise of 1e-5.
 func exactSums(t *testing.T, w *work, p synth.Pass, rows ...[]any) (out []float64) {
 	t.Helper()
 	table, err := records.FromValues(w.config.Schema, rows...)
@@ -87,8 +87,9 @@ func someGroups(w *work) (list []marginal.Grouping) {
 }
 
 // TestChoiceSensitivities compares every row of a small table with every other. The columns' counts
-// change by at most the effect that their release is priced for. The absolute changes of a pair's
-// table add up to at most the sensitivity that a choice assumes. Both bounds are attained.
+// change by at most the effect that the price of their release assumes. The absolute changes of a
+// pair's table add up to at most the sensitivity that a choice assumes. Some rows attain both
+// bounds.
 func TestChoiceSensitivities(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		c, rows := choiceConfig(t, r)

@@ -30,8 +30,8 @@ func choosingPlan(t testing.TB, s records.Schema, r accountant.Relation, c merf.
 }
 
 // TestChoicesBySensitivityOfEveryRow replays runs with a choice of pairs on neighbouring tables of
-// one or two rows, with every row of a small table. The replay compares every number that is given
-// to the mechanism: counts, utilities of pairs, and features.
+// one or two rows, with every row of a small table. The replay compares all numbers that the
+// mechanisms get: counts, utilities of pairs, and features.
 func TestChoicesBySensitivityOfEveryRow(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -105,8 +105,8 @@ func chosenPairs(t *testing.T, e *merf.Embedding) [][2]int {
 }
 
 // TestAssociatedColumnsAreChosen checks that the two associated pairs are chosen among 28 pairs.
-// Their scores are about 1,500 rows above the others'. With ε of at least 0.1 a choice, the
-// probability of another choice is below 28·exp(−70).
+// Their scores are about 1,500 rows above the others'. Each choice has an ε of at least 0.1, so the
+// probability that another pair is chosen is below 28·exp(−70).
 func TestAssociatedColumnsAreChosen(t *testing.T) {
 	data := pairedTable(t, 2000)
 	p := choosingPlan(t, data.Schema(), accountant.AddOrRemoveOne, merf.Choice{Pairs: 2})
@@ -274,8 +274,8 @@ func TestChoicesThatAreRefused(t *testing.T) {
 }
 
 // TestDefaultsOfWideTables checks the kernels that the rules choose for tables of many numbers: all
-// pairs with 12 or 6 knots, or single columns. It also checks the number of pairs of a Choice that
-// leaves it open.
+// pairs with 12 or 6 knots, or single columns. It also checks the number of pairs for a Choice that
+// does not give it.
 func TestDefaultsOfWideTables(t *testing.T) {
 	wide := func(columns int) records.Schema {
 		var list []records.Column

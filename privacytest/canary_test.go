@@ -396,7 +396,8 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 			if a.Epsilon > 6 {
 				t.Errorf("claimed ε = 6, but %v", a)
 			}
-			// 200 trainings refute most systems; for two of them they miss in about one of forty runs.
+			// 200 trainings refute most systems. For two systems they fail in about one of forty runs, which
+			// 1,000 trainings then decide.
 			broken := func(trainings int) bool { return s.audit(t, 1000, 0.5, trainings).Refuted(t) }
 			if !broken(200) && !broken(1000) {
 				t.Error("a run that claims ε = 0.5 and spends 1000 is not refuted")
