@@ -34,7 +34,8 @@ import (
 // Contest", 2021.
 type Choice struct {
 	// Pairs is the number of pairs of columns to choose. 0 means no choice: the kernel determines the
-	// pairs.
+	// pairs. If only Groups and Config.Nominal are given, as many pairs are chosen as the noise
+	// permits.
 	Pairs int `json:"pairs,omitempty"`
 	// Groups is the number of groups into which the values of a column are divided, from 2 to 16. 0
 	// means 8, or fewer if there are many columns.
@@ -104,7 +105,8 @@ func (c Config) validateChoice() error {
 	}
 	var k param.Checker
 	if c.Choice.none() {
-		k.OK(c.Choice.Groups == 0, path+".Groups", c.Choice.Groups, "0 if no pairs are chosen")
+		k.OK(c.Choice.Groups == 0, path+".Pairs", c.Choice.Pairs, "a positive number, or Nominal, no "+
+			"Kernel and enough records for a pair of each column; or 0 Groups")
 		return k.Err()
 	}
 	if c.Schema.Kind() != records.MixedTable {
@@ -176,8 +178,8 @@ func (c Config) survey() marginal.Survey {
 	return marginal.Survey{Attributes: columnsOf(c.Schema), Relation: c.Budget.Relation}
 }
 
-// widest returns the kernel with as many pairs as will be chosen: those that have the most features.
-// The bounds on norms are the same for any pairs.
+// widest returns the kernel with as many pairs as will be chosen: those with the most features. The
+// bounds on norms are the same for any pairs.
 func widest(k rff.Pairs, l rff.Layout, pairs int) rff.Pairs {
 	widths := k.Widths(l)
 	var list [][2]int

@@ -13,7 +13,7 @@ import (
 
 // choiceSubject is a system that chooses pairs of columns.
 func choiceSubject() synthtest.Subject {
-	return synthtest.Subject{System: merf.System(),
+	return synthtest.Subject{System: merf.System(), Interrupts: 2,
 		Plan: func(s records.Schema, budget accountant.Budget, n int) (synth.Plan, error) {
 			c := merf.Config{Schema: s, Budget: budget, Kernel: rff.Pairs{Knots: 3},
 				Choice: merf.Choice{Pairs: 3, Groups: 2}, Generator: quick}

@@ -105,9 +105,9 @@ func chosenPairs(t *testing.T, e *merf.Embedding) [][2]int {
 	return k.Only
 }
 
-// TestAssociatedColumnsAreChosen checks that the two associated pairs are chosen among 28 pairs. A
-// pair's score is about 1,600 rows above the others', and with ε of .05 a choice the probability of
-// another choice is below 28·exp(−40).
+// TestAssociatedColumnsAreChosen checks that the two associated pairs are chosen among 28 pairs.
+// Their scores are about 1,500 rows above the others'. With ε of at least 0.1 a choice, the
+// probability of another choice is below 28·exp(−70).
 func TestAssociatedColumnsAreChosen(t *testing.T) {
 	data := pairedTable(t, 2000)
 	p := choosingPlan(t, data.Schema(), accountant.AddOrRemoveOne, merf.Choice{Pairs: 2})
@@ -271,6 +271,52 @@ func TestChoicesThatAreRefused(t *testing.T) {
 	}
 	if list := ledger.Entries(); len(list) != 0 {
 		t.Errorf("the ledger has reservations: %v", list)
+	}
+}
+
+// TestDefaultsOfWideTables checks the kernels that the rules choose for tables of many numbers: all
+// pairs with 12 or 6 knots, or single columns. It also checks the number of pairs of a Choice that
+// leaves it open.
+func TestDefaultsOfWideTables(t *testing.T) {
+	wide := func(columns int) records.Schema {
+		var list []records.Column
+		for i := range columns {
+			list = append(list, records.Numeric(fmt.Sprint("x", i), 0, 1))
+		}
+		s, err := records.NewSchema(append(list, records.Label("class", "a", "b"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		columns, rows int
+		choice        merf.Choice
+		kernel        rff.Pairs
+		pairs         int
+	}{
+		{25, 20_000, merf.Choice{}, rff.Pairs{Order: 2}, 0},
+		{60, 30_000, merf.Choice{}, rff.Pairs{Order: 2, Knots: 6}, 0},
+		{60, 3000, merf.Choice{}, rff.Pairs{Order: 1}, 0},
+		{120, 10_000, merf.Choice{}, rff.Pairs{Order: 1}, 0},
+		// The noise permits (0.05·s/2)² features, where s is 30,000 divided by about 3.73.
+		{120, 30_000, merf.Choice{Groups: 8}, rff.Pairs{Knots: 6}, 1102},
+	} {
+		p := mustPlan(t, merf.Config{Schema: wide(c.columns), Nominal: c.rows, Choice: c.choice,
+			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}})
+		if !reflect.DeepEqual(p.Config.Kernel, c.kernel) {
+			t.Errorf("%d columns, %d rows: kernel %+v, want %+v", c.columns, c.rows, p.Config.Kernel,
+				c.kernel)
+		}
+		if got := p.Config.Choice.Pairs; math.Abs(float64(got-c.pairs)) > 0.02*float64(c.pairs) {
+			t.Errorf("%d columns, %d rows: %d pairs are chosen, want %d", c.columns, c.rows, got, c.pairs)
+		}
+	}
+	var wrong *param.Error
+	_, err := merf.Config{Schema: wide(120), Nominal: 3000, Choice: merf.Choice{Groups: 8},
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+	if !errors.As(err, &wrong) {
+		t.Errorf("a choice for too few rows: got %v, want *param.Error", err)
 	}
 }
 

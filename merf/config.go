@@ -41,7 +41,6 @@ type Config struct {
 	// budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.
-	// With Nominal, a choice is the default for tables with too many columns for all pairs.
 	Choice Choice `json:"choice,omitzero"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.

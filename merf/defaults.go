@@ -20,7 +20,6 @@ const (
 	fewNoise      = 0.1      // the same for pairs with fewKnots
 	fewKnots      = 6        // hat functions of a number if all pairs with 12 do not fit
 	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
-	choiceKnots   = 8        // hat functions of a number in chosen pairs
 	mostChosen    = 2000     // pairs
 	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
@@ -67,11 +66,16 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-// chooseKernel returns the kernel, and sets Choice for tables with too many columns for all pairs.
+// chooseKernel returns the kernel, and sets the number of pairs if a Choice leaves it open.
 func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
 	if !c.Choice.none() {
-		return rff.Pairs{}, "pairs of columns are chosen"
+		return rff.Pairs{Knots: fewKnots}, "pairs of columns are chosen"
+	}
+	if c.Choice.Groups != 0 {
+		if k, ok := c.choosePairs(t); ok {
+			return k, "pairs of columns are chosen"
+		}
 	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
 		if k, why, ok := c.tableKernel(t); ok {
@@ -95,8 +99,8 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 }
 
 // tableKernel returns the first of these kernels whose features are few enough, with enough signal:
-// all pairs of columns; all pairs with fewer hat functions; chosen pairs; single columns.
-func (c *Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool) {
+// all pairs of columns; all pairs with fewer hat functions; single columns.
+func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool) {
 	noise := func(k rff.Pairs) (float64, int) {
 		e, err := k.Embedding(layout(c.Schema), c.Seed)
 		if err != nil {
@@ -113,9 +117,6 @@ func (c *Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool
 		return few, fmt.Sprintf(fits+"; more hat functions would have more noise or too many features",
 			dim, x), true
 	}
-	if k, ok := c.choosePairs(t); ok {
-		return k, "the features of all pairs of columns are too many, or their noise is too large", true
-	}
 	single := rff.Pairs{Order: 1}
 	x, dim := noise(single)
 	if x <= pairNoise {
@@ -128,7 +129,7 @@ func (c *Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool
 // choosePairs sets Choice to the number of pairs that the noise permits: at least one for each
 // column, or none. It reports whether there are pairs.
 func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
-	k := rff.Pairs{Knots: choiceKnots}
+	k := rff.Pairs{Knots: fewKnots}
 	if !c.Batches.none() {
 		return k, false
 	}
@@ -152,7 +153,7 @@ func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
 			}
 		}
 	}
-	c.Choice = Choice{}
+	c.Choice.Pairs = 0
 	return k, false
 }
 

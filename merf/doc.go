@@ -29,11 +29,11 @@
 //
 // # Wide tables
 //
-// The features of all pairs of columns of a wide table are too many, or too noisy. [Choice] releases
-// the columns' counts, chooses some of the pairs by the exponential mechanism, and releases the
-// features of these pairs only. Such a plan reads all records three times. It has no methods for
-// streams and for sums computed in advance; Plan.FitPasses reads from other processes. All three
-// stages are reserved together, before the first noise is drawn.
+// The features of all pairs of columns of a wide table can be too many, or too noisy. With a
+// [Choice] a plan releases the columns' counts, chooses some of the pairs by the exponential
+// mechanism, and releases the features of these pairs only. Such a plan reads all records three
+// times. It has no methods for streams and for sums computed in advance; Plan.FitPasses reads from
+// other processes. All three stages are reserved together, before the first noise is drawn.
 //
 // # Defaults
 //
@@ -42,9 +42,10 @@
 // multiplier of a single release that spends the whole budget, and k is the number of classes.
 //
 //	tables        rff.Pairs, unless k·√features/s exceeds 0.15 or there are over 200,000 features;
-//	              then with 6 knots, unless it exceeds 0.1 or there are too many features; then pairs
-//	              chosen privately (Choice), as many as keep it at 0.05; single columns if these are
-//	              fewer pairs than columns
+//	              then with 6 knots, unless it exceeds 0.1 or there are too many features; then of
+//	              order 1 (single columns)
+//	Choice        if only Groups is given: 6 knots and as many pairs as keep k·√features/s at 0.05,
+//	              at least one for each column
 //	images        rff.PatchesFor (rff.Rule in colour or with a side below 8 pixels); a ConvDecoder
 //	              if both sides are multiples of 4
 //	others        rff.Rule

@@ -141,7 +141,7 @@ func personMutants() []mutant {
 		{Name: "baselines/every row counts in AIM's columns", In: "baselines",
 			Tests: replay("baselines,_AIM"),
 			Old:   "counts[first+int(code)] += shares[i]",
-			New:   "counts[first+int(code)] += max(shares[i], int64(1/records.ShareStep))", Why: far},
+			New:   "counts[first+int(code)] += max(shares[i], 1<<20)", Why: far},
 		{Name: "baselines/every row counts in MST's pairs", In: "baselines",
 			Tests: replay("baselines,_MST"),
 			Old:   "counts[int(x)*size+int(second[i])] += shares[i]",

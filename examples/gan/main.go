@@ -8,7 +8,8 @@
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
 // It prints the price before it reads a record, and the guarantee and the quality afterwards. It
-// writes the generator. The folder of -out holds the checkpoint.
+// writes the generator, and synthetic images with labels (npz). The folder of -out holds the
+// checkpoint.
 package main
 
 import (
@@ -36,6 +37,8 @@ func run(ctx context.Context, args []string) error {
 	f := program.NewFlags("gan")
 	files.Flags(f, "0 to 9")
 	program.BudgetFlags(f, &budget, 10, 1e-5)
+	finish := images.Finish{Contrast: true, Distort: 1}
+	finish.Flags(f)
 	nominal := f.Int("nominal", 20000, "public nominal number of records")
 	steps := f.Int("steps", 500, "critic steps; 0 for the default, which takes minutes")
 	out := f.String("out", "out", "folder for the generator and the checkpoint")
@@ -70,7 +73,11 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 
-	synthetic, err := gen.Sample(ctx, 10000, privgen.Seed(1))
+	drawn, err := gen.Sample(ctx, 10000, privgen.Seed(1))
+	if err != nil {
+		return err
+	}
+	synthetic, err := finish.Write(filepath.Join(*out, "synthetic.npz"), drawn, 1)
 	if err != nil {
 		return err
 	}

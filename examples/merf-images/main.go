@@ -22,7 +22,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -89,9 +88,8 @@ type config struct {
 	features, steps, batch int
 	generators             int
 	checkpoint             string
-	contrast               bool
 	labels                 string
-	distort                float64
+	finish                 images.Finish
 	seed                   uint64
 	out                    string
 }
@@ -114,9 +112,8 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
-	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of the written images")
-	f.Float64Var(&c.distort, "distort", 1,
-		"strength of small random distortions of the written images; 0 for none")
+	c.finish = images.Finish{Contrast: true, Distort: 1}
+	c.finish.Flags(f)
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
@@ -143,19 +140,5 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	if err != nil {
 		return nil, err
 	}
-	synthetic, ok := rows.(*records.Table)
-	if !ok {
-		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
-	}
-	if synthetic, err = retouched(c, synthetic); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(c.out, "synthetic.npz")
-	if err := program.Save(path, func(w io.Writer) error {
-		return records.WriteNPZ(w, synthetic)
-	}); err != nil {
-		return nil, err
-	}
-	fmt.Println("wrote", path)
-	return synthetic, nil
+	return c.finish.Write(filepath.Join(c.out, "synthetic.npz"), rows, c.seed)
 }

@@ -12,11 +12,16 @@
 //	go run ./benchmarks/studies/gan -iterations  the number of steps that grouping allows at one ε
 //
 // It prints the bill before it trains, and the guarantee and the quality afterwards. It writes a
-// picture of samples over time and the generator, and saves checkpoints during training. With
-// -resume a killed run continues from its checkpoint, and no budget is spent twice.
+// picture of samples over time, the generator, and labelled samples (npz). It saves checkpoints
+// during training. With -resume a killed run continues from its checkpoint, and no budget is spent
+// twice.
+//
+// Without -test-images, the last tenth of the training images is held out, and all scores are
+// scores on it. Settings are chosen in this way, so that test images are not used.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,6 +33,7 @@ import (
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/sgd"
 )
 
 func main() { program.Main("gan", run) }
@@ -49,6 +55,13 @@ func run(ctx context.Context, args []string) error {
 	}
 	if c.ablation {
 		return ablation(ctx, c, d)
+	}
+	if c.judge != "" {
+		gen, err := privgen.LoadFile(c.judge)
+		if err != nil {
+			return err
+		}
+		return report(ctx, c, gen, d)
 	}
 	plan, err := c.chain(d.public).Plan()
 	if err != nil {
@@ -93,16 +106,21 @@ type config struct {
 	n, samples           int
 	publicShare          float64
 	budget               accountant.Budget
+	finish               images.Finish
 	critic, loss         string
-	width                int
+	width, maps          int
+	generator            int
 	batch                float64
 	steps, criticSteps   int
 	threshold            float64
 	lr, generatorLR      float64
+	schedule             sgd.Schedule
 	clip, average        float64
 	groups, warm         int
 	adaptive             bool
 	scale                float64
+	judge                string
+	brief                bool
 	seed                 uint64
 	seeds                int
 	out                  string
@@ -117,13 +135,22 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.n, "n", 40000,
 		"number of digits that the program draws, and public nominal number of images")
 	f.Float64Var(&c.publicShare, "public", 0.02,
-		"share of the images that counts as public, for -adaptive, -groups and -warm")
+		"share of the images that counts as public, with -adaptive, -groups or -warm")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
-	f.IntVar(&c.samples, "samples", 10000, "number of synthetic images for the scores")
+	f.IntVar(&c.samples, "samples", 10000, "number of synthetic images to write and to score")
+	c.finish = images.Finish{Contrast: true, Distort: 1}
+	c.finish.Flags(f)
+	f.StringVar(&c.judge, "judge", "",
+		"file of a generator that is sampled and scored; nothing is trained (default: none)")
+	f.BoolVar(&c.brief, "brief", false,
+		"report only the accuracy of classifiers trained on synthetic and on public images")
 	f.StringVar(&c.critic, "critic", "mlp",
-		"networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
+		"critic: mlp, patches (one convolution), small (three, 3 MFLOP) or paper (three, 48 MFLOP)")
+	f.IntVar(&c.maps, "maps", 16, "maps of the critic patches")
 	f.IntVar(&c.width, "width", 64,
-		"hidden units of the critic mlp; the generator's layers have two and four times this number")
+		"hidden units of the critic mlp")
+	f.IntVar(&c.generator, "generator-width", 0,
+		"units of the mlp generator's first layer; the second has twice as many (default: twice -width)")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
 	f.Float64Var(&c.batch, "batch", 512, "expected number of images in a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
@@ -133,6 +160,8 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
 	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
 		"learning rate of Adam (0.5, 0.999) for the generator")
+	f.TextVar(&c.schedule.Decay, "decay", sgd.Constant,
+		"how both learning rates fall during training: constant, cosine or inverse_sqrt")
 	f.Float64Var(&c.clip, "clip", 3, "clip norm of an image's gradient, without -adaptive")
 	f.Float64Var(&c.average, "average", 0.99,
 		"decay of the moving average of the generator that is released")
@@ -150,5 +179,7 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.ablation, "ablation", false,
 		"compare plain training with grouping, adaptive clipping and warm start")
 	f.BoolVar(&c.iterations, "iterations", false, "print the number of critic steps that grouping allows at one ε")
-	return c, f.Parse(args)
+	err := f.Parse(args)
+	c.generator = cmp.Or(c.generator, 2*c.width)
+	return c, err
 }

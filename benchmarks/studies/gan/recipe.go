@@ -22,9 +22,9 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	_ = loss.UnmarshalText([]byte(c.loss)) // load has refused unknown losses
 	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps,
 		NominalBatch: c.batch,
-		Optimizer:    sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
+		Optimizer:    c.adam(c.lr, c.steps)}
 	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
-		GeneratorOptimizer: sgd.AdamWith(c.generatorLR, 0.5, 0.999, 1e-8), Average: c.average,
+		GeneratorOptimizer: c.adam(c.generatorLR, c.steps/max(c.criticSteps, 1)), Average: c.average,
 		WarmSteps: c.warm, Seed: c.seed}
 	if c.threshold > 0 {
 		g.Frequency = gan.Frequency{Threshold: c.threshold}
@@ -38,28 +38,45 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	default:
 		g.Train.ClipNorm = c.clip
 	}
-	if c.adaptive || c.groups > 0 || c.warm > 0 {
+	if c.usesPublic() {
 		g.Public = public
 	}
 	critic, generator := c.networks()
 	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
 }
 
+// adam returns an optimiser whose rate falls over the given number of steps. With -threshold,
+// generator steps become rarer, so the generator's rate does not fall as far.
+func (c config) adam(rate float64, steps int) sgd.Optimizer {
+	s := c.schedule
+	s.Steps = steps
+	if s.Decay == sgd.Constant {
+		s = sgd.Schedule{}
+	}
+	return sgd.AdamWith(rate, 0.5, 0.999, 1e-8).Scheduled(s)
+}
+
+// usesPublic reports whether the run needs public images.
+func (c config) usesPublic() bool { return c.adaptive || c.groups > 0 || c.warm > 0 }
+
 func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitecture) {
+	mlp := models.MLP{Hidden: []int{c.generator, 2 * c.generator}, BatchNorm: true}
 	switch c.critic {
 	case "small":
 		return models.SmallCritic28(), models.SmallGenerator28()
 	case "paper":
 		return models.PaperCritic28(), models.PaperGenerator28()
+	case "patches":
+		return models.CNN{Height: side, Width: side, Channels: 1, Activation: models.LeakyReLU,
+			Convolutions: []models.Convolution{{Maps: c.maps, Size: 5, Stride: 2, Pad: 2}}}, mlp
 	}
-	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU},
-		models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
+	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU}, mlp
 }
 
 // data holds the images of a run.
 type data struct{ private, public, test *records.Table }
 
-// load reads or draws images, and declares the first of them public.
+// load reads or draws images. If the run uses public images, the first images are public.
 func (c config) load() (d data, err error) {
 	var loss models.CriticLoss
 	if err := loss.UnmarshalText([]byte(c.loss)); err != nil {
@@ -73,6 +90,9 @@ func (c config) load() (d data, err error) {
 			TestSeed: c.seed + 1000})
 	if err != nil {
 		return d, err
+	}
+	if !c.usesPublic() && !c.ablation {
+		return data{private: all, test: test}, nil
 	}
 	cut := max(int(c.publicShare*float64(all.Len())), 1)
 	return data{private: all.Slice(cut, all.Len()), public: all.Slice(0, cut), test: test}, nil

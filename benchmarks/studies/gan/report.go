@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/evaluate"
@@ -12,38 +13,81 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// report measures the quality of samples. The report is not private, and every line says so.
+// report writes samples and measures their quality. The report is not private, and every line says
+// so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
-	synthetic, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	drawn, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	if err != nil {
+		return err
+	}
+	written, err := c.finish.Write(filepath.Join(c.out, "synthetic.npz"), drawn, c.seed)
 	if err != nil {
 		return err
 	}
 	fmt.Println("\nclassifiers trained on synthetic and on real images, tested on held-out real images")
 	method := classify.Convolutional{}
-	var u evaluate.Utility
+	if err := compare(method, "synthetic", drawn, written, d.test); err != nil {
+		return err
+	}
+	if d.public != nil {
+		if err := publicAlone(c, method, d); err != nil {
+			return err
+		}
+	}
+	if c.brief {
+		return nil
+	}
 	judge, err := method.Fit(d.private)
 	if err != nil {
 		return err
 	}
-	if u.Real, err = judge.Test(d.test); err != nil {
+	real, err := judge.Test(d.test)
+	if err != nil {
 		return err
 	}
-	if u.Synthetic, err = testOn(method, synthetic, d.test); err != nil {
-		return err
-	}
-	fmt.Printf("%-22s %v\n", method.Name(), u)
-	score, err := evaluate.Inception(judge, synthetic, d.test)
+	fmt.Printf("%-24s %v\n", "real", real)
+	score, err := evaluate.Inception(judge, drawn, d.test)
 	if err != nil {
 		return err
 	}
 	fmt.Println(score)
-	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, synthetic,
+	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, drawn,
 		d.private, d.test)
 	if err != nil {
 		return err
 	}
 	fmt.Println(apart)
 	return nil
+}
+
+// compare prints the accuracy of classifiers trained on images as they are, and changed by the
+// flags.
+func compare(m classify.Method, name string, drawn, written records.Data,
+	test *records.Table) error {
+	for i, train := range []records.Data{drawn, written} {
+		got, err := testOn(m, train, test)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-24s %v\n", name+[]string{", as drawn", ", changed"}[i], got)
+	}
+	return nil
+}
+
+// publicAlone prints the accuracy of classifiers trained on public images and no others. They are
+// repeated up to the number of synthetic images, so that the classifier takes as many steps, and
+// every copy is distorted in another way.
+func publicAlone(c config, m classify.Method, d data) error {
+	rows := make([]int32, max(c.samples, d.public.Len()))
+	for i := range rows {
+		rows[i] = int32(i % d.public.Len())
+	}
+	drawn := d.public.Take(rows)
+	changed, err := c.finish.Apply(drawn, c.seed)
+	if err != nil {
+		return err
+	}
+	return compare(m, fmt.Sprintf("%d public", d.public.Len()), drawn, changed, d.test)
 }
 
 func testOn(m classify.Method, train records.Data,

@@ -2,6 +2,7 @@ package images_test
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,5 +51,47 @@ func TestAccuracy(t *testing.T) {
 	got := images.Accuracy(data, func(b device.Batch, named []int32) { clear(named) })
 	if want := float64(zeros) / 1203; got != want {
 		t.Errorf("the accuracy of always answering 0 is %v, want %v", got, want)
+	}
+}
+
+func TestFinish(t *testing.T) {
+	data, _, err := images.Files{}.Load(images.Drawing{Train: 40, TrainSeed: 1, TestSeed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := images.Finish{Contrast: true, Distort: 1}
+	set := flag.NewFlagSet("test", flag.ContinueOnError)
+	f.Flags(set)
+	levels := func() []float32 {
+		out, err := f.Apply(data, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(out.Labels(), data.Labels()) {
+			t.Error("Apply changes labels")
+		}
+		flat, _ := out.Flat()
+		return flat
+	}
+	drawn, _ := data.Flat()
+	both := levels()
+	if !slices.Equal(both, levels()) || slices.Equal(both, drawn) {
+		t.Error("the same seed gives other images, or images do not change")
+	}
+	if err := set.Parse([]string{"-distort", "0"}); err != nil {
+		t.Fatal(err)
+	}
+	if one := levels(); slices.Equal(one, both) || slices.Equal(one, drawn) {
+		t.Error("-distort 0 changes nothing, or also removes the contrast step")
+	}
+	if err := set.Parse([]string{"-contrast=false"}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(levels(), drawn) {
+		t.Error("images change although both steps are off")
+	}
+	f.Distort = -1
+	if _, err := f.Apply(data, 3); err == nil {
+		t.Error("Apply accepts a negative strength")
 	}
 }
