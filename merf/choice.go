@@ -59,7 +59,7 @@ const (
 const (
 	defaultGroups  = 8
 	mostGroups     = 16
-	mostPairs      = 1 << 16 // chosen pairs
+	mostPairs      = 1 << 14 // chosen pairs; each takes 3 of the 100,000 values of a file's header
 	mostPairCells  = 1 << 23 // cells of all pairs' tables together
 	mostPairCodes  = 1 << 18 // codes of all columns together
 	mostPairColumn = 1 << 12 // columns

@@ -2,6 +2,8 @@ package merf
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -294,6 +296,38 @@ func TestChoiceStates(t *testing.T) {
 		}
 		if (&choosing{work: p.work, tables: pairTables(groups)}).RestoreFrom(f) == nil {
 			t.Errorf("a checkpoint with pairs %s is accepted: %v", why, pairs)
+		}
+	}
+}
+
+// TestTheMostPairsAreWritten checks that checkpoints and embeddings of the largest number of chosen
+// pairs can be written. Otherwise a run would spend its budget and lose what it has released.
+func TestTheMostPairsAreWritten(t *testing.T) {
+	var columns []records.Column
+	for i := 0; pairsOf(i) <= mostPairs; i++ {
+		columns = append(columns, records.Flag(fmt.Sprint("f", i), "no", "yes"))
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Schema: s, Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
+		Kernel: rff.Pairs{MaxDim: 1 << 20}, Choice: Choice{Pairs: mostPairs, Groups: 2}}
+	if c.validateChoice() != nil {
+		t.Fatalf("%d pairs of %d columns are refused", mostPairs, len(columns))
+	}
+	k := widest(rff.Pairs{}, layout(s), mostPairs)
+	kernel, err := rff.MarshalEmbedding(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range []any{choiceHeader{k.Only}, embeddingHeader{Schema: s, Kernel: kernel}} {
+		f, err := synth.NewFile(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Write(io.Discard); err != nil {
+			t.Errorf("%d pairs in a %T: %v", mostPairs, header, err)
 		}
 	}
 }

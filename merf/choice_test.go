@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -316,5 +317,24 @@ func TestDefaultsOfWideTables(t *testing.T) {
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
 	if !errors.As(err, &wrong) {
 		t.Errorf("a choice for too few rows: got %v, want *param.Error", err)
+	}
+}
+
+// unwritten is an architecture that JSON cannot hold.
+type unwritten struct {
+	models.MLP
+	Hook func()
+}
+
+// TestChoicesForUnwrittenGenerators checks that a choice of pairs does not need an architecture
+// that JSON can hold. Otherwise the run would fail after its budget has been reserved.
+func TestChoicesForUnwrittenGenerators(t *testing.T) {
+	data := drawTable(t, 20, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.Pairs{Knots: 3})
+	c.Choice = merf.Choice{Pairs: 3}
+	c.Generator.Architecture = unwritten{models.MLP{Hidden: []int{4}}, func() {}}
+	p := mustPlan(t, c)
+	if _, err := p.FitOn(t.Context(), accountant.NewLedger(p.Budget()), data); err != nil {
+		t.Error(err)
 	}
 }

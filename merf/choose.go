@@ -228,7 +228,9 @@ func (w *work) stagePartial(p synth.Pass) (*partial.Partial, error) {
 	if c == nil {
 		return nil, nil
 	}
-	config, err := w.Config()
+	release := *w
+	release.config.Generator = GeneratorConfig{} // sums do not depend on it, and JSON may not hold it
+	config, err := release.Config()
 	if err != nil {
 		return nil, err
 	}
