@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -49,6 +50,14 @@ func fitted(p synth.Plan) trained {
 		}
 		var out []float64
 		for _, s := range f.Sections {
+			if strings.HasSuffix(s.Name, " target") { // of DPGM with marginals
+				v, err := synth.ReadFloats64(s.Data, len(s.Data)/8)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, v...)
+				continue
+			}
 			v, err := synth.ReadFloats32(s.Data, len(s.Data)/4)
 			if err != nil {
 				return nil, err
