@@ -8,8 +8,8 @@ import (
 // largeEpsilon is the largest ε without a caution; e^10 is above 22,000.
 const largeEpsilon = 10
 
-// Caution says in words what so large an ε or δ does not protect, for the given public number of
-// records, or 0 if it is unknown. It returns "" for an ε up to 10 and a δ below 1 ÷ records.
+// Caution describes what a large ε or δ does not protect. The number of records is public; 0 means
+// that it is unknown. Caution returns "" for an ε up to 10 and a δ below 1 ÷ records.
 func (b Budget) Caution(records int) string {
 	var out []string
 	if b.Epsilon > largeEpsilon {
@@ -18,7 +18,7 @@ func (b Budget) Caution(records int) string {
 	}
 	if records > 0 && b.Delta*float64(records) >= 1 {
 		out = append(out, fmt.Sprintf("single records: δ is not below 1 ÷ %d records, and a method that "+
-			"publishes a random record in full can keep such a promise", records))
+			"publishes a random record in full can satisfy such a guarantee", records))
 	}
 	return strings.Join(out, "; ")
 }

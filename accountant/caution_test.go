@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCautionOfLargeBudgets: the guarantee says what a large ε does not protect, and a budget what
-// a large δ does not.
+// TestCautionOfLargeBudgets checks that Caution describes what a large ε or δ does not protect, and
+// that a guarantee describes it for a large ε.
 func TestCautionOfLargeBudgets(t *testing.T) {
 	for _, c := range []struct {
 		b       Budget
@@ -45,8 +45,7 @@ func TestCautionOfLargeBudgets(t *testing.T) {
 	}
 }
 
-// TestPercentRoundsUp: the shown percentage is never below the fraction, and at most one decimal
-// above it.
+// TestPercentRoundsUp checks that the shown percentage is the fraction rounded up to one decimal.
 func TestPercentRoundsUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
@@ -79,8 +78,8 @@ func TestPercentRoundsUp(t *testing.T) {
 	}
 }
 
-// TestErrorsOfJournalsSayWhatToDo: errors after which nothing can be reserved name the page with
-// the next steps.
+// TestErrorsOfJournalsSayWhatToDo checks that errors after which nothing can be reserved name the
+// page that lists the next steps.
 func TestErrorsOfJournalsSayWhatToDo(t *testing.T) {
 	for _, err := range []error{ErrDamaged, ErrRolledBack} {
 		if !strings.Contains(err.Error(), "docs/durability.md") {

@@ -248,7 +248,7 @@ func (e GuaranteeEntry) lines(alike int) string {
 	return b.String()
 }
 
-// percent writes part ÷ whole as a percentage that is rounded up to one decimal.
+// percent returns part ÷ whole as a percentage that is rounded up to one decimal.
 func percent(part, whole float64) string {
 	tenths := 1000 * part / whole
 	if !(whole > 0) || math.IsInf(tenths, 0) {

@@ -68,7 +68,7 @@ type Trimmer interface {
 	Trim(ctx context.Context, before uint64) error
 }
 
-// whatToDo names the page with the steps after such an error.
+// whatToDo names the page that says what to do after an error.
 const whatToDo = "(docs/durability.md says what to do)"
 
 var (

@@ -256,7 +256,7 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 // such noise would fail after it has spent its budget. Releases with a checkpoint use up to three
 // times the noise.
 func (m tableMethod) drawable(noise float64) error {
-	const whole = 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
+	const whole = 1<<45 - 1<<20 // largest noise in steps of the grid; a release draws 1 to 2^45
 	std, grid := m.unitStd(noise), marginal.TableGrid(1)
 	ok := m.survey().Drawable(m.columnNoise(noise)) &&
 		(m.rounds == 0 || std >= grid && std <= whole*grid)

@@ -1,8 +1,8 @@
 package device
 
 // spreadGrey computes Spread for images of one channel and windows of stride 1. The vectors of its
-// products run along a line of pixels. The product of a line of places has a row for each line of
-// the window, and adds it to the line of pixels that it belongs to.
+// products run along a line of pixels. The product of a line of places has one row for each line of
+// the window. Each row is added to the line of pixels that it belongs to.
 func (c *cpu) spreadGrey(j *job, transW bool, work int) {
 	w, maps := &j.window, j.a.Cols
 	room := c.buffer(w.Patch() * maps)
@@ -29,8 +29,8 @@ func doSpreadGrey(j *job, lo, hi int) {
 	w, g := &j.window, &j.kernels.gemm
 	down, across := w.Grid()
 	maps, size, width := j.a.Cols, w.Size, 2*g.lanes
-	// A plane is a line of places of one map, with margins. Its first number that a pixel needs is at
-	// position shift.
+	// A plane is a line of places of one map, with margins. The first number that a pixel needs is at
+	// position shift of the plane.
 	left := max(size-1-w.Pad, 0)
 	shift := left + w.Pad - size + 1
 	plane := left + max(across, shift-left+w.Width+size-1)

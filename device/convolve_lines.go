@@ -16,7 +16,7 @@ type lineCopy struct {
 	line   int // numbers that a group sees of one line
 	parts  int // number of products for one result
 	depth  int // numbers in a product
-	step   int // distance between groups, and
+	step   int // distance between groups
 	next   int // distance between parts
 }
 
@@ -28,7 +28,7 @@ const sumLanes = 16
 func (w *Window) group(maps, lanes int) int {
 	_, across := w.Grid()
 	for n := lanes / maps; n > 1; n-- {
-		// Weights that are missing must not cost more than the empty lanes would.
+		// Missing weights must not cost more than empty lanes would.
 		if lanes%(n*maps) == 0 && across%n == 0 && 5*w.Size >= 3*(w.Size+n-1) {
 			return n
 		}
@@ -59,7 +59,8 @@ func (w *Window) lineCopy(group int) (l lineCopy, ok bool) {
 // size returns the length of the copy, with room for seven more numbers that the kernel may write.
 func (l *lineCopy) size() int { return l.groups*l.step + (l.parts-1)*l.next + 7 }
 
-// lift fills the copy from an image with its frame, after which seven more numbers can be read.
+// lift fills the copy from an image with its frame. Seven more numbers after the frame must be
+// readable.
 func (w *Window) lift(k *kernels, l lineCopy, dst, framed []float32) {
 	down, across := w.Grid()
 	_, line := w.framed()
@@ -74,8 +75,8 @@ func (w *Window) lift(k *kernels, l lineCopy, dst, framed []float32) {
 	}
 }
 
-// liftLines copies pieces of n numbers to adjacent places of dst: for every one of `outer` steps in
-// src, `inner` pieces.
+// liftLines copies pieces of n numbers to adjacent places of dst. It copies `inner` pieces for each
+// of `outer` steps in src.
 func (k *kernels) liftLines(outer, inner, n int, src []float32, outerStep, innerStep int,
 	dst []float32) {
 	if k.lift != nil {
@@ -186,8 +187,8 @@ func (c *cpu) flatten(m Matrix) (room *[]float32, flat Matrix) {
 	return room, flat
 }
 
-// foldGroups adds to sums, which has a row for each number of a window, the sums of groups: a
-// result of the place at position p of its group has its weights p pixels further right.
+// foldGroups adds the sums of groups to sums, which has a row for each number of a window. In a
+// group's sums, the weights of the place at position p are p pixels further right.
 func (w *Window) foldGroups(l lineCopy, sums, groups []float32, maps int) {
 	cols, line := l.group*maps, w.Size*w.Channels
 	for i := range w.Patch() {

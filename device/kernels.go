@@ -43,15 +43,15 @@ type kernels struct {
 	raise8, raise1 raiseKernel
 	between        func(n int, a, b *float32, step int, dst *float32, stepDst int)
 	apart          func(n int, a, b, c, d *float32, step int, dst *float32, stepDst int)
-	// lift copies, for each of outer steps in src, inner pieces of vecs·8 numbers. It writes them
-	// stepDst bytes apart, in order; pieces may overlap. It is nil if the level has no such kernel.
+	// lift copies inner pieces of vecs·8 numbers for each of outer steps in src. It writes them in
+	// order, stepDst bytes apart; pieces may overlap. It is nil if the level has no such kernel.
 	lift func(outer, inner, vecs int, src *float32, stepOuter, stepInner int, dst *float32,
 		stepDst int)
 	columns *columnKernels // for batch normalization; nil if there are none
 
 	gemm gemmKernels
 	// ahead holds kernels for packed operands that are too large for the second-level cache. It is nil
-	// if gemm is as fast.
+	// if they would not be faster than gemm.
 	ahead *gemmKernels
 }
 

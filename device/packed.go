@@ -13,11 +13,11 @@ type Packer interface {
 	GemmPacked(a Matrix, b *Packed, beta float32, c Matrix)
 }
 
-// packedOnce is the largest k that is not divided if B is packed already. Another pass over C costs
-// more than reading such long panels from the second-level cache.
+// packedOnce is the largest k for which a product with a packed B needs one pass over C. A second
+// pass would cost more than reading such long panels from the second-level cache.
 const packedOnce = 1024
 
-// packedNear is the largest number of packed numbers that still are in the second-level cache when
+// packedNear is the largest number of packed numbers that are still in the second-level cache when
 // the next product reads them.
 const packedNear = 1 << 17
 

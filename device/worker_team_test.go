@@ -81,7 +81,7 @@ func TestFreshBackendsReachNoJob(t *testing.T) {
 		if fresh.team.current.Load() != nil {
 			t.Error("a fresh backend reaches the current job of another backend")
 		}
-		// The caller ends the job after its own piece, so neither piece ends before both have looked.
+		// The job ends after the caller's piece. So both pieces wait here until both have looked.
 		looked.Done()
 		looked.Wait()
 	})

@@ -27,7 +27,7 @@ type fileHeader struct {
 	Networks   int                `json:"networks"`
 	// Tilts has, for each network, the list of shifts of a record's logits.
 	Tilts []tilt `json:"tilts,omitempty"`
-	// Targets tells that the file has a target for each network. Files of earlier versions have none.
+	// Targets says that the file has a target for each network. Files of earlier versions have none.
 	Targets bool `json:"targets,omitempty"`
 }
 

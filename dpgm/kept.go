@@ -5,16 +5,16 @@ import "math"
 const (
 	keptRounds  = 6    // rounds of restore
 	keptSteps   = 30   // largest number of Newton steps for a bin of sizes
-	keptClose   = 1e-6 // relative error of a size at which they stop
+	keptClose   = 1e-6 // relative error of a size at which these steps end
 	keptSmaller = 0.02 // smallest factor by which scaling may have made a frequency smaller
 )
 
 // restore corrects frequencies for the scaling of large records, which made every frequency
 // smaller. A coordinate in most records is also in most small ones, which are not scaled, so its
-// frequency is reduced less than that of a rare coordinate. The corrections are computed from a
-// model of the released numbers: the ones of a record of a given size are independent coordinates
-// with the corrected frequencies, given their number. The average correction is that of the
-// released sizes.
+// frequency is reduced less than that of a rare coordinate. The corrections are computed from the
+// released frequencies and sizes by a model. In it, the coordinates of a record have the corrected
+// frequencies and are independent of each other, except that the record's size is given. The
+// average correction follows from the released sizes.
 func (m *marginalSums) restore(frequencies, sizes []float64) {
 	whole, scaled := 0.0, 0.0
 	for bin, share := range sizes {
@@ -26,7 +26,7 @@ func (m *marginalSums) restore(frequencies, sizes []float64) {
 		return
 	}
 	average := scaled / whole
-	kept := make([]float64, len(frequencies)) // the fraction of each coordinate's ones
+	kept := make([]float64, len(frequencies)) // the fraction of each frequency that scaling leaves
 	for j := range kept {
 		kept[j] = average
 	}
@@ -64,8 +64,8 @@ func (m *marginalSums) restore(frequencies, sizes []float64) {
 	}
 }
 
-// factorFor returns the factor of all odds at which the probabilities sum to the given number of
-// ones, by Newton's method on the logarithm of the factor. It starts at a given factor.
+// factorFor returns the factor for all odds with which the probabilities add up to the given number
+// of ones. It uses Newton's method on the logarithm of the factor, and starts at the given factor.
 func factorFor(odds []float64, ones, factor float64) float64 {
 	for range keptSteps {
 		sum, slope := 0.0, 0.0

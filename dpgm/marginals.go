@@ -18,11 +18,11 @@ import (
 // and how many ones records have. The papers have no such stage. The output biases of every network
 // are set to these frequencies before training and again after it. The logits of every synthetic
 // record are shifted by a random number. The distribution of the shift is chosen such that records
-// have the released distribution of the number of ones. Draws are steered: a coordinate that the
-// previous records of a draw have too rarely becomes more likely, and so does a size. The
-// frequencies and sizes of a draw are therefore closer to the released ones than those of
-// independent records would be. Training then only has to learn co-occurrence, because frequencies
-// and sizes are released far more accurately than noisy gradients could learn them.
+// have the released distribution of the number of ones. Draws are steered: a coordinate or a size
+// that the previous records of a draw have too rarely becomes more likely. The frequencies and
+// sizes of a draw are therefore closer to the released ones than those of independent records would
+// be. Training then only has to learn co-occurrence, because frequencies and sizes are released far
+// more accurately than noisy gradients could learn them.
 //
 // Guarantee: one Gaussian release with NoiseMultiplier. A record of norm above ClipNorm is scaled
 // down to ClipNorm, so the sums over the records of each cluster have sensitivity ClipNorm under

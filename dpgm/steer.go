@@ -63,12 +63,13 @@ func newTarget(frequencies, sizes, keep []float64, bins sizeBins) *target {
 
 // A steering holds the state of a draw from one network.
 //
-// The number of independent records that have a coordinate is random. Its standard deviation would
-// be added to the noise of the release, and the network's own frequencies and sizes differ from the
-// released ones. A steering counts the ones of each coordinate and the sizes of the records that
-// were drawn. It raises the odds of what was drawn too rarely and lowers those of what was drawn
-// too often. So the counts differ from the released frequencies by a few records, after any number
-// of records. Frequencies are relative to the number of all ones, which the sizes determine.
+// If records were independent, the number of records that have a coordinate would have a standard
+// deviation, which would add to the noise of the release. The network's own frequencies and sizes
+// also differ from the released ones. A steering counts the ones of each coordinate and the sizes
+// of the records that were drawn. It raises the odds of coordinates and sizes that were drawn too
+// rarely, and lowers the odds of those that were drawn too often. So after any number of records,
+// the counts differ from the released frequencies by a few records. Frequencies are relative to the
+// number of all ones, which the sizes determine.
 type steering struct {
 	*target
 	change []float64 // factor of the odds of each coordinate
@@ -122,8 +123,8 @@ func (s *steering) refresh() {
 func limited(change float64) float64 { return min(max(change, -steerMost), steerMost) }
 
 // prepare computes the hazards of a record and adds the ones of the last record to the changes. A
-// coordinate of odds w is 1 with the probability that a Poisson process has an event within a time
-// of log(1 + w).
+// coordinate of odds w is 1 with the probability that a Poisson process of rate 1 has an event
+// within a time of log(1 + w).
 func (s *steering) prepare(p []float32, odds float64) {
 	growth := 0.0
 	if s.mean > 0 {

@@ -24,8 +24,9 @@ type Public struct {
 	Skip      []string // names of columns to leave out, such as identifiers and weights
 	MaxLevels int      // largest number of levels of a column of texts; 0 for 100
 	// Unsure says that CSV.Header is an assumption. A first line that could be a record is then an
-	// error, so that values of a record do not become names. A line cannot be a record if it has
-	// different words in all columns of numbers, at least one, and new texts in the others.
+	// error, so that values of a record do not become names. A first line cannot be a record if there
+	// is a column of numbers, the line has a word in each such column, its texts all differ, and those
+	// in other columns do not occur again there.
 	Unsure bool
 }
 
@@ -44,11 +45,10 @@ type Public struct {
 //
 // Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
 //
-// Guarantee: none.
-// Errors: [records.ErrFormat]; *[records.LimitError]; [records.ErrHeader] for a first line that
-// could be a record although Unsure is set, or cannot be one although neither CSV.Header nor
-// CSV.FirstRecord is set; *[param.Error] for names that the file lacks, and for columns with too
-// many texts to be levels.
+// Guarantee: none. Errors: [records.ErrFormat]; *[records.LimitError]; [records.ErrHeader] if
+// Unsure and CSV.Header are set and the first line could be a record, or if neither CSV.Header nor
+// CSV.FirstRecord is set and it cannot be one; *[param.Error] for names that the file lacks, and
+// for columns with too many texts to be levels.
 func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema, error) {
 	if err := d.validate(layout); err != nil {
 		return records.Schema{}, err
@@ -132,8 +132,8 @@ func (d Public) checkFirst(first []string, seen []seenColumn, missing []string,
 	return nil
 }
 
-// named reports whether the first line cannot be a record like the following lines. It then has
-// words in all columns of numbers and texts in the other columns that do not occur there again.
+// named reports whether the first line cannot be a record like the following lines. Such a line has
+// words in all columns of numbers. Its texts in the other columns do not occur there again.
 func named(first []string, seen []seenColumn, missing []string) bool {
 	numbers, words := 0, map[string]bool{}
 	for j, text := range first {

@@ -85,8 +85,8 @@ func TestDraftsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestFirstLineOfPublicRows: the first line is taken as names only if that is declared, or if it
-// cannot be a record. An error repeats nothing of the line.
+// TestFirstLineOfPublicRows checks that the first line is taken as names only if the layout says
+// so, or if the line cannot be a record. An error repeats nothing of the line.
 func TestFirstLineOfPublicRows(t *testing.T) {
 	header, none := records.CSV{Header: true}, records.CSV{}
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestFirstLineOfPublicRows(t *testing.T) {
 		{"secret,name\nx,u\ny,v\n", header, true, false}, // columns of texts alone
 		{"secret,name\nx,u\ny,v\n", header, false, true},
 		{"39,secret\n3,x\n4,y\n", header, true, false}, // a number in a column of numbers
-		{"?,secret\n3,x\n4,y\n", header, true, false},  // a missing one
+		{"?,secret\n3,x\n4,y\n", header, true, false},  // a missing value
 		{"NA,secret\n3,x\n4,y\n", header, true, false},
 		{"age,secret\n3,secret\n4,y\n", header, true, false}, // a text that occurs again
 		{"age,secret,7\n3,x,1\n4,y,2\n", header, true, false},

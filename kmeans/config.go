@@ -19,9 +19,9 @@ type Config struct {
 	// K centres, they are merged into K clusters after the last iteration. Merging uses released
 	// numbers only. See [Model].Groups.
 	Centers int `json:"centers,omitempty"`
-	// Merge is the number of iterations after which the centres are merged into K means, which the
-	// other iterations move. So the result has K centres, and two that started in one cluster do
-	// not stay there. A Merge of 0 merges after the last iteration.
+	// Merge is the number of iterations after which the centres are merged into K means. The later
+	// iterations move these means, so the result has K centres. Centres that started in the same
+	// cluster are usually merged. A Merge of 0 merges after the last iteration.
 	Merge      int `json:"merge,omitempty"`
 	Iterations int `json:"iterations"` // number of iterations, each of which is one release
 	// Share is the fraction of a plan's ε for this stage. Plans use it; Fit does not.

@@ -332,8 +332,8 @@ func (p *path) model() (*Model, error) {
 	return m, m.Validate()
 }
 
-// merged returns the model of the K centres that [Config].Merge leaves. If every later release was
-// lost, the clusters have equal weights.
+// merged returns the model of the K centres that are left after [Config].Merge. If every later
+// release was lost, the clusters have equal weights.
 func (p *path) merged() (*Model, error) {
 	c, counts := p.l.cfg, make([]float64, p.l.cfg.centers())
 	if later := p.counts[c.Merge:]; len(later) > 0 {

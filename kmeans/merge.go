@@ -81,9 +81,9 @@ func grouped(counts []float64, group []int, k int) []float64 {
 	return total
 }
 
-// merge replaces the centres by the k means of groups of centres. Fewer centres than releases have
-// rows are in use from then on. The others are so far away that no clipped record is nearest to
-// them, so their rows of later releases consist of noise.
+// merge replaces the centres by the k means of groups of centres. From then on only k centres are
+// in use, although releases keep a row for each original centre. The unused centres are so far away
+// that no clipped record is nearest to them, so their rows of later releases consist of noise.
 func (u *updater) merge(centers [][]float64, counts []float64, k int) [][]float64 {
 	group := merge(centers, counts, k)
 	means, sizes := make([][]float64, k), make([]float64, k)

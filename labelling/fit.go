@@ -11,11 +11,11 @@ import (
 )
 
 // Judge makes the other system's checks and builds the classifier. It refuses to follow another
-// system, whose records nothing here would use.
+// system, because a labelling does not use records of an earlier system.
 func (w *work) Judge(r *synth.Run) error {
 	if r.Follows() {
 		return param.New("labelling.Plan", "the second system of a sequence",
-			"the first one, or a plan of its own: it does not use the records of an earlier system")
+			"the first system, since a labelling does not use the records of an earlier system")
 	}
 	if err := r.JudgeInner(w.config.inner()); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestLabellingFollowsNoSystem: as the second system of a sequence, a labelling would ignore the
-// records of the first one. It is refused before anything is spent.
+// TestLabellingFollowsNoSystem checks that a labelling is refused as the second system of a
+// sequence, before anything is spent. It would ignore the records of the first system.
 func TestLabellingFollowsNoSystem(t *testing.T) {
 	of := planFor(t, &stub{schema: numbers}, numbers)
 	then, err := labelling.Config{Budget: of.Budget(), Of: of, Nominal: 400,

@@ -17,25 +17,26 @@ import (
 // Choice describes a private choice of pairs of columns. The embedding of a wide table then has the
 // chosen pairs instead of all pairs, and each of them gets less noise.
 //
-// The counts of each column's values are released first. They divide each column's values into
-// groups. A pair's score is the sum of the distances of its table of groups from the product of the
-// two columns' released counts, minus the distance that is expected of independent columns. Pairs
-// are chosen one after another by the exponential mechanism, without replacement. Then the features
-// of single columns and of the chosen pairs are released for each class, so every pair of a column
-// and the class is included.
+// The counts of each column's values are released first, and divide each column's values into
+// groups. A pair has a table of the two columns' groups. Its score is the distance of this table
+// (the sum of absolute differences) from the product of the two columns' released counts, minus the
+// distance that is expected of independent columns. Pairs are chosen one after another by the
+// exponential mechanism, without replacement. Then the features of single columns and of the chosen
+// pairs are released for each class, so every pair of a column and the class is included.
 //
-// Guarantee: the plan has three stages: one Gaussian release of all columns' counts, Pairs
-// exponential mechanisms of the same ε, and one Gaussian release of the features. A record is in
-// one cell of each pair's table, so the distance from public numbers changes by at most 1 if a
-// record is added or removed, and by at most 2 if a record is replaced. The exponential mechanism
-// uses this bound as the sensitivity. Rows of persons count with their weights.
+// Guarantee: the plan has three stages: one Gaussian release of all columns' counts, one
+// exponential mechanism for each chosen pair, all with the same ε, and one Gaussian release of the
+// features. A record is in one cell of each pair's table, so the distance from public numbers
+// changes by at most 1 if a record is added or removed, and by at most 2 if a record is replaced.
+// The exponential mechanism uses this bound as the sensitivity. Rows of persons count with their
+// weights.
 //
 // Source: the score and the mechanism are those of McKenna, Miklau and Sheldon, "Winning the NIST
 // Contest", 2021.
 type Choice struct {
 	// Pairs is the number of pairs of columns to choose. 0 means no choice: the kernel determines the
-	// pairs. If only Groups and Config.Nominal are given, as many pairs are chosen as the noise
-	// permits.
+	// pairs. If Pairs is 0, and Groups and Config.Nominal are given, the number is the largest that
+	// the noise permits.
 	Pairs int `json:"pairs,omitempty"`
 	// Groups is the number of groups into which the values of a column are divided, from 2 to 16. 0
 	// means 8, or fewer if there are many columns.
@@ -58,7 +59,7 @@ const (
 const (
 	defaultGroups  = 8
 	mostGroups     = 16
-	mostPairs      = 1 << 16 // chosen pairs
+	mostPairs      = 1 << 14 // chosen pairs; each takes 3 of the 100,000 values of a file's header
 	mostPairCells  = 1 << 23 // cells of all pairs' tables together
 	mostPairCodes  = 1 << 18 // codes of all columns together
 	mostPairColumn = 1 << 12 // columns
@@ -66,8 +67,8 @@ const (
 
 func (c Choice) none() bool { return c.Pairs == 0 }
 
-// cellsOf bounds the number of cells of a pair's table. A column has fewer than 3/2 times as many
-// groups, or one more for missing values.
+// cellsOf bounds the number of cells of a pair's table. A column has fewer than 3/2·groups groups,
+// or at most groups + 1.
 func cellsOf(groups int) int {
 	side := max((3*groups+1)/2, groups+1)
 	return side * side
@@ -105,8 +106,8 @@ func (c Config) validateChoice() error {
 	}
 	var k param.Checker
 	if c.Choice.none() {
-		k.OK(c.Choice.Groups == 0, path+".Pairs", c.Choice.Pairs, "a positive number, or Nominal, no "+
-			"Kernel and enough records for a pair of each column; or 0 Groups")
+		k.OK(c.Choice.Groups == 0, path+".Pairs", c.Choice.Pairs, "a positive number, or Groups of 0; "+
+			"a default needs Nominal, no Kernel, and enough records for a pair of each column")
 		return k.Err()
 	}
 	if c.Schema.Kind() != records.MixedTable {
@@ -178,8 +179,8 @@ func (c Config) survey() marginal.Survey {
 	return marginal.Survey{Attributes: columnsOf(c.Schema), Relation: c.Budget.Relation}
 }
 
-// widest returns the kernel with as many pairs as will be chosen: those with the most features. The
-// bounds on norms are the same for any pairs.
+// widest returns the kernel with the given number of pairs: those with the most features. The
+// bounds on norms do not depend on which pairs are used.
 func widest(k rff.Pairs, l rff.Layout, pairs int) rff.Pairs {
 	widths := k.Widths(l)
 	var list [][2]int

@@ -2,6 +2,8 @@ package merf
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -38,7 +40,7 @@ func choiceConfig(t *testing.T, r accountant.Relation) (Config, [][]any) {
 		Kernel: rff.Pairs{Knots: 3}, Choice: Choice{Pairs: 3, Groups: 3}}, rows
 }
 
-// exactSums returns the sums of rows in a pass, in counts. It releases them with noise of 1e-5.
+// exactSums returns the sums of rows in a pass, as counts. They are released with noise of 1e-5.
 func exactSums(t *testing.T, w *work, p synth.Pass, rows ...[]any) (out []float64) {
 	t.Helper()
 	table, err := records.FromValues(w.config.Schema, rows...)
@@ -87,8 +89,9 @@ func someGroups(w *work) (list []marginal.Grouping) {
 }
 
 // TestChoiceSensitivities compares every row of a small table with every other. The columns' counts
-// change by at most the effect that their release is priced for. The absolute changes of a pair's
-// table add up to at most the sensitivity that a choice assumes. Both bounds are attained.
+// change by at most the effect that the price of their release assumes. The absolute changes of a
+// pair's table add up to at most the sensitivity that a choice assumes. Some rows attain both
+// bounds.
 func TestChoiceSensitivities(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		c, rows := choiceConfig(t, r)
@@ -293,6 +296,38 @@ func TestChoiceStates(t *testing.T) {
 		}
 		if (&choosing{work: p.work, tables: pairTables(groups)}).RestoreFrom(f) == nil {
 			t.Errorf("a checkpoint with pairs %s is accepted: %v", why, pairs)
+		}
+	}
+}
+
+// TestTheMostPairsAreWritten checks that checkpoints and embeddings of the largest number of chosen
+// pairs can be written. Otherwise a run would spend its budget and lose what it has released.
+func TestTheMostPairsAreWritten(t *testing.T) {
+	var columns []records.Column
+	for i := 0; pairsOf(i) <= mostPairs; i++ {
+		columns = append(columns, records.Flag(fmt.Sprint("f", i), "no", "yes"))
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Schema: s, Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
+		Kernel: rff.Pairs{MaxDim: 1 << 20}, Choice: Choice{Pairs: mostPairs, Groups: 2}}
+	if c.validateChoice() != nil {
+		t.Fatalf("%d pairs of %d columns are refused", mostPairs, len(columns))
+	}
+	k := widest(rff.Pairs{}, layout(s), mostPairs)
+	kernel, err := rff.MarshalEmbedding(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range []any{choiceHeader{k.Only}, embeddingHeader{Schema: s, Kernel: kernel}} {
+		f, err := synth.NewFile(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Write(io.Discard); err != nil {
+			t.Errorf("%d pairs in a %T: %v", mostPairs, header, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -30,8 +31,8 @@ func choosingPlan(t testing.TB, s records.Schema, r accountant.Relation, c merf.
 }
 
 // TestChoicesBySensitivityOfEveryRow replays runs with a choice of pairs on neighbouring tables of
-// one or two rows, with every row of a small table. The replay compares every number that is given
-// to the mechanism: counts, utilities of pairs, and features.
+// one or two rows, with every row of a small table. The replay compares all numbers that the
+// mechanisms get: counts, utilities of pairs, and features.
 func TestChoicesBySensitivityOfEveryRow(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -105,8 +106,8 @@ func chosenPairs(t *testing.T, e *merf.Embedding) [][2]int {
 }
 
 // TestAssociatedColumnsAreChosen checks that the two associated pairs are chosen among 28 pairs.
-// Their scores are about 1,500 rows above the others'. With ε of at least 0.1 a choice, the
-// probability of another choice is below 28·exp(−70).
+// Their scores are about 1,500 rows above the others'. Each choice has an ε of at least 0.1, so the
+// probability that another pair is chosen is below 28·exp(−70).
 func TestAssociatedColumnsAreChosen(t *testing.T) {
 	data := pairedTable(t, 2000)
 	p := choosingPlan(t, data.Schema(), accountant.AddOrRemoveOne, merf.Choice{Pairs: 2})
@@ -274,8 +275,8 @@ func TestChoicesThatAreRefused(t *testing.T) {
 }
 
 // TestDefaultsOfWideTables checks the kernels that the rules choose for tables of many numbers: all
-// pairs with 12 or 6 knots, or single columns. It also checks the number of pairs of a Choice that
-// leaves it open.
+// pairs with 12 or 6 knots, or single columns. It also checks the number of pairs for a Choice that
+// does not give it.
 func TestDefaultsOfWideTables(t *testing.T) {
 	wide := func(columns int) records.Schema {
 		var list []records.Column
@@ -316,5 +317,24 @@ func TestDefaultsOfWideTables(t *testing.T) {
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
 	if !errors.As(err, &wrong) {
 		t.Errorf("a choice for too few rows: got %v, want *param.Error", err)
+	}
+}
+
+// unwritten is an architecture that JSON cannot hold.
+type unwritten struct {
+	models.MLP
+	Hook func()
+}
+
+// TestChoicesForUnwrittenGenerators checks that a choice of pairs does not need an architecture
+// that JSON can hold. Otherwise the run would fail after its budget has been reserved.
+func TestChoicesForUnwrittenGenerators(t *testing.T) {
+	data := drawTable(t, 20, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.Pairs{Knots: 3})
+	c.Choice = merf.Choice{Pairs: 3}
+	c.Generator.Architecture = unwritten{models.MLP{Hidden: []int{4}}, func() {}}
+	p := mustPlan(t, c)
+	if _, err := p.FitOn(t.Context(), accountant.NewLedger(p.Budget()), data); err != nil {
+		t.Error(err)
 	}
 }

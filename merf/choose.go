@@ -43,7 +43,7 @@ func (w *work) choose(ctx context.Context, r *synth.Run) (*work, error) {
 	if err := r.Restore(f); err != nil {
 		return nil, err
 	}
-	if r.Allowance(PurposePairs).Remaining() > 0 { // otherwise the file has them, or later state
+	if r.Allowance(PurposePairs).Remaining() > 0 { // else the file has all pairs, or a later state
 		r.Keep(f.file)
 	}
 	err = f.all(ctx, r, known, groups)
@@ -122,7 +122,7 @@ func (f *choosing) all(ctx context.Context, r *synth.Run, known marginal.Surveye
 		if err != nil {
 			return err
 		}
-		if len(guesses) == 0 { // an interrupted run has chosen all pairs
+		if len(guesses) == 0 { // the interrupted run had chosen all pairs
 			continue
 		}
 		i, err := grant.Worst(guesses, f.work.change())
@@ -137,8 +137,9 @@ func (f *choosing) all(ctx context.Context, r *synth.Run, known marginal.Surveye
 	return nil
 }
 
-// guesses returns the pairs that have not been chosen, with the tables that independent columns
-// would have. The handicap is the expected distance of a table of independent columns from them.
+// guesses returns the pairs that have not been chosen, each with the table that is expected if its
+// columns are independent. The handicap is the expected distance of a table of independent columns
+// from that table.
 func (f *choosing) guesses(known marginal.Surveyed, groups []marginal.Grouping) (open [][2]int,
 	list []mechanism.Guess) {
 	fractions := make([][]float64, len(groups))
@@ -188,8 +189,8 @@ func (w *work) with(pairs [][2]int) (*work, error) {
 	return c, nil
 }
 
-// pairState encodes pairs as the state of a pass over records. No pairs are encoded as one byte,
-// because an empty state means that no pairs have been chosen yet.
+// pairState encodes pairs as the state of a pass over records. An empty list is encoded as one
+// byte, because an empty state means that no pairs have been chosen yet.
 func pairState(pairs [][2]int) []byte {
 	state := []byte{0}
 	for _, p := range pairs {
@@ -227,7 +228,9 @@ func (w *work) stagePartial(p synth.Pass) (*partial.Partial, error) {
 	if c == nil {
 		return nil, nil
 	}
-	config, err := w.Config()
+	release := *w
+	release.config.Generator = GeneratorConfig{} // sums do not depend on it, and JSON may not hold it
+	config, err := release.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -238,8 +241,8 @@ func (w *work) stagePartial(p synth.Pass) (*partial.Partial, error) {
 	return partial.New(pass, w.config.Schema, c, false), nil
 }
 
-// holds reports whether groups have at most the numbers of cells that a plan expects. A state from
-// another process can therefore not request more memory.
+// holds reports whether the tables of groups have at most the number of cells that a plan expects.
+// So a state from another process cannot request more memory.
 func (w *work) holds(groups []marginal.Grouping) bool {
 	for _, g := range groups {
 		if g.Size*g.Size > cellsOf(w.config.Choice.Groups) {
@@ -257,7 +260,7 @@ type choiceHeader struct {
 // file returns the pairs chosen so far for a checkpoint.
 func (f *choosing) file() (*synth.File, error) { return synth.NewFile(choiceHeader{f.pairs}) }
 
-// RestoreFrom reads the pairs chosen so far, also from the state of training.
+// RestoreFrom reads the pairs chosen so far from a checkpoint, which may also be of the training.
 //
 // Errors: synth.ErrFormat for pairs that no run of the plan can have chosen.
 func (f *choosing) RestoreFrom(from *synth.File) error {
@@ -272,7 +275,7 @@ func (f *choosing) RestoreFrom(from *synth.File) error {
 	for i, p := range h.Pairs {
 		known := slices.ContainsFunc(f.tables, func(t pairTable) bool { return t.pair == p })
 		if !known || slices.Contains(h.Pairs[:i], p) {
-			return synth.Malformed(fmt.Errorf("the chosen pair %v; want two columns, once", p))
+			return synth.Malformed(fmt.Errorf("the chosen pair %v; want two columns i < j, each pair once", p))
 		}
 	}
 	f.pairs = slices.Clone(h.Pairs)

@@ -35,9 +35,9 @@ type Config struct {
 	// the noisy counts. Under add-or-remove-one the exact number is private, so Nominal is approximate
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
-	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the
-	// whole release or, with Batches, of each release. With a Choice it is the multiplier of a single
-	// release that costs about as much as all stages. 0 means the smallest multiplier that meets the
+	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the whole
+	// release or, with Batches, of each release. With a Choice it is the multiplier of a single
+	// release that has about the cost of all stages. 0 means the smallest multiplier that meets the
 	// budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.

@@ -66,7 +66,7 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-// chooseKernel returns the kernel, and sets the number of pairs if a Choice leaves it open.
+// chooseKernel returns the kernel. It sets the number of pairs if a Choice does not give it.
 func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
 	if !c.Choice.none() {
@@ -98,8 +98,8 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	return rff.Rule(d, s.Dim()), why
 }
 
-// tableKernel returns the first of these kernels whose features are few enough, with enough signal:
-// all pairs of columns; all pairs with fewer hat functions; single columns.
+// tableKernel returns the first of three kernels that has few enough features and enough signal.
+// The kernels are all pairs of columns, all pairs with fewer hat functions, and single columns.
 func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool) {
 	noise := func(k rff.Pairs) (float64, int) {
 		e, err := k.Embedding(layout(c.Schema), c.Seed)
@@ -126,8 +126,8 @@ func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool)
 		!math.IsInf(x, 1)
 }
 
-// choosePairs sets Choice to the number of pairs that the noise permits: at least one for each
-// column, or none. It reports whether there are pairs.
+// choosePairs sets Choice.Pairs to the number of pairs that the noise permits: at least the number
+// of columns, or 0. It reports whether there are pairs.
 func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
 	k := rff.Pairs{Knots: fewKnots}
 	if !c.Batches.none() {

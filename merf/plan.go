@@ -85,7 +85,7 @@ func (c Config) own() Config {
 }
 
 // Features returns the number of features of a record, or 0 for a nil or zero plan. For a plan with
-// a Choice it is the largest number, since the number depends on the chosen pairs.
+// a Choice it is an upper bound, since the number depends on the chosen pairs.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -178,8 +178,9 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 	p.features.Backward(t.be, x, features, t.dx)
 }
 
-// deriveByStretch is deriveByRow, but stores only one stretch of the features at a time. The part
-// own·φ of the derivative contributes nothing, because the features have constant norm.
+// deriveByStretch computes the result of deriveByRow, but stores only one stretch of the features
+// at a time. The part own·φ of the derivative contributes nothing, because the features have
+// constant norm.
 func (t *training) deriveByStretch(x device.Matrix, p piece) {
 	from := 0
 	for i, s := range p.stretches {

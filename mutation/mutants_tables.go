@@ -95,6 +95,13 @@ func choiceMutants() []mutant {
 	replays := at(in, "ChoicesBySensitivity")
 	states := at(in, "ChoiceStates")
 	return []mutant{
+		{Name: "merf/sums that depend on how generators are written", In: in,
+			Tests: at(in, "ChoicesForUnwrittenGenerators"),
+			Old:   "release.config.Generator = GeneratorConfig{}", New: "_ = GeneratorConfig{}",
+			Why: "the run fails after it has reserved its budget"},
+		{Name: "merf/more pairs than a file holds", In: in, Tests: at(in, "TheMostPairsAreWritten"),
+			Old: "= 1 << 14 // chosen pairs", New: "= 1 << 16 // chosen pairs",
+			Why: "the run loses what it has released, since no file can hold it"},
 		{Name: "merf/choices at twice their ε", In: in, Tests: priced,
 			Old: "return 2 / z * math.Sqrt(pairsPart/float64(c.Pairs))",
 			New: "return 4 / z * math.Sqrt(pairsPart/float64(c.Pairs))",

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestErrorsHideTheNumberOfRecords: no error and no panic about a wrong number of values states the
-// number of records, or a number that differs from it by one.
+// TestErrorsHideTheNumberOfRecords checks that errors and panics about a wrong number of values do
+// not state the number of records, or a number that differs from it by one.
 func TestErrorsHideTheNumberOfRecords(t *testing.T) {
 	const n = 4243
 	vectors := records.Binary(3).WithLabels("a", "b")
@@ -54,7 +54,8 @@ func TestErrorsHideTheNumberOfRecords(t *testing.T) {
 	all.Range(0, 5000000, new(device.Batch))
 }
 
-// states reports whether a text has a multiple of n up to three, or a number next to one.
+// states reports whether a text contains n, 2n or 3n, or a number that differs from one of these by
+// one.
 func states(text string, n int) bool {
 	for k := 1; k <= 3; k++ {
 		for d := -1; d <= 1; d++ {

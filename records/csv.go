@@ -229,8 +229,8 @@ func (c *csvRows) named(fields [][]byte) bool {
 	return true
 }
 
-// ErrHeader is returned for a file whose first line contradicts the layout, or whose layout does
-// not say enough to tell names of columns from a record. It wraps [ErrFormat].
+// ErrHeader is returned if the first line of a file contradicts the layout, or if it is not clear
+// whether that line has names of columns or a record. It wraps [ErrFormat].
 var ErrHeader = malformed("the first line")
 
 // undeclaredHeader returns the error for names of columns that are not declared.

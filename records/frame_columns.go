@@ -66,7 +66,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	}
 	rows := columns[0].len()
 	var c param.Checker
-	c.OK(rows <= maxRows, path, "more", fmt.Sprintf("at most %d rows", maxRows))
+	c.OK(rows <= maxRows, path, "too many", fmt.Sprintf("at most %d rows", maxRows))
 	for j, v := range columns {
 		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),

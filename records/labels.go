@@ -25,8 +25,8 @@ func newColumn(s Schema, n int, labels []int32) (column, error) {
 	return column{raw: labels, classes: int32(s.Classes()), unknown: int32(s.unknown)}, nil
 }
 
-// unequal describes a wrong number of values in an error. It states neither number, since either
-// would reveal the number of records.
+// unequal describes a wrong number of values in an error. It states neither the number of values
+// nor that of rows, since both would reveal the number of records.
 func unequal(got, rows int) string {
 	if got < rows {
 		return "fewer than rows"

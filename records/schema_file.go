@@ -38,7 +38,7 @@ func schemaText(s Schema) ([]byte, error) {
 // ReadSchema reads a schema in the format of WriteSchema.
 //
 // Errors: [ErrFormat] for a text that is not JSON; *[LimitError]; and the mistakes in the schema.
-// Errors about JSON state the line and the column, and errors about a field its path.
+// Errors about JSON state the line and the column. Errors about a field also state its path.
 func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	l := lastOf(limits)
 	if err := l.Validate(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// located adds the line, the column and the path of the field to an error about a schema's JSON.
-// Other errors name the column of the schema, and are unchanged.
+// located adds the line, the column and the path of the field to an error about a schema's JSON. It
+// returns other errors unchanged; they name the column of the schema.
 func located(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -42,8 +42,8 @@ func located(text []byte, err error) error {
 	return err
 }
 
-// lineOf describes the place of a byte of a text. Lines and columns are counted from 1, and a
-// column is a byte.
+// lineOf returns the line and the column of a byte of a text. Both are counted from 1, and columns
+// are counted in bytes.
 func lineOf(text []byte, at int64) string {
 	before := text[:min(max(at, 0), int64(len(text)))]
 	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1,

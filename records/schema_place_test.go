@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestSchemaErrorsHaveAPlace: an error about the JSON of a schema file states line, column and
-// field.
+// TestSchemaErrorsHaveAPlace checks that an error about the JSON of a schema file states the line,
+// the column and the field.
 func TestSchemaErrorsHaveAPlace(t *testing.T) {
 	for _, c := range []struct {
 		text, words string

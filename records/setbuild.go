@@ -90,7 +90,7 @@ func (b *setBuilder) rows() int { return b.n }
 func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	s := b.encoder.schema
 	if b.n > maxRows {
-		return nil, param.New("records rows", "more", "at most 2³¹-1")
+		return nil, param.New("records rows", "too many", "at most 2³¹-1")
 	}
 	c, err := newColumn(s, b.n, labels)
 	if err != nil {

@@ -47,7 +47,7 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 		}
 	}
 	if len(rows) > maxRows {
-		return nil, param.New("records.FromStructs.rows", "more", fmt.Sprintf("at most %d", maxRows))
+		return nil, param.New("records.FromStructs.rows", "too many", fmt.Sprintf("at most %d", maxRows))
 	}
 	for i := range rows {
 		row := reflect.ValueOf(&rows[i]).Elem()

@@ -100,7 +100,7 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	}
 	n := values / s.dim
 	if n > maxRows {
-		return nil, param.New("records rows", "more", fmt.Sprintf("at most %d", maxRows))
+		return nil, param.New("records rows", "too many", fmt.Sprintf("at most %d", maxRows))
 	}
 	c, err := newColumn(s, n, labels)
 	if err != nil {

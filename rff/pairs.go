@@ -155,8 +155,8 @@ func (c Pairs) dimOnly(l Layout) int {
 	return int(min(dim, 1<<52))
 }
 
-// Widths returns the number of features of each column. A pair of columns has the product of their
-// numbers. The layout must be valid.
+// Widths returns the number of features of each column. A pair of columns has the product of the
+// two numbers. The layout must be valid.
 func (c Pairs) Widths(l Layout) []int {
 	c = c.withDefaults()
 	if len(l.Blocks) == 0 {

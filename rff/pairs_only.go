@@ -150,8 +150,9 @@ func transpose(dst, src []float32, columns int) {
 	}
 }
 
-// slope adds the derivative of one term with respect to the codes p to dp. The pull is also given
-// turned, since most codes of numbers are zeros, whose rows of the pull are skipped.
+// slope adds the derivative of one term with respect to the codes p to dp. The argument turned is
+// the pull, transposed. Most codes of numbers are zero, and their rows of both matrices are
+// skipped.
 func (t someTensor) slope(m term, pull, turned, p, dp []float32) {
 	first := t.of(m, 0, dp)
 	if len(m.axes) == 1 {
@@ -173,7 +174,7 @@ func addRows(dst, matrix, code []float32, f float32) {
 }
 
 // pullSome adds to dp the derivative of ½·own·‖φ‖² with respect to the codes, and propagates dp to
-// coordinates; see pullRow. For each axis the sum is over the axes with which it forms pairs.
+// coordinates; see pullRow. For each axis, only the axes with which it forms pairs count.
 func (t someTensor) pullSome(x, p, dp []float32, own float32, energy, dx []float32) {
 	for k, a := range t.axes {
 		energy[k] = float32(squared(p[t.at[k] : t.at[k]+a.width()]))

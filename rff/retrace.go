@@ -11,7 +11,7 @@ import "github.com/seed7ba64551/privgen/device"
 // cache until their derivative is needed.
 type RetracingEmbedding interface {
 	Embedding
-	// Stretches returns the stretches, which together have every feature once. It returns nil if the
+	// Stretches returns stretches that together have every feature once. It returns nil if the
 	// features do not have a constant norm, or if the backend does not support Retrace.
 	Stretches(be device.Backend) []Stretch
 	// Trace is Transform for one stretch of the features of dense records in be's memory. It is meant

@@ -191,15 +191,15 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	if err := k.read(ctx); err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
 		if isDamage(err) {
-			err = fmt.Errorf("%w: restore it, since without it the run cannot continue and its price "+
-				"stays spent (docs/durability.md says what to do)", err)
+			err = fmt.Errorf("%w: restore the file, since without it the run cannot continue, and its "+
+				"budget stays spent (docs/durability.md says what to do)", err)
 		}
 		return nil, errors.Join(err, k.lock.Close())
 	}
 	return k, nil
 }
 
-// isDamage reports whether a file was cut off or changed.
+// isDamage reports whether an error says that a file was cut off or changed.
 func isDamage(err error) bool {
 	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrFormat)
 }

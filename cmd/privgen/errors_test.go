@@ -57,7 +57,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// goName matches a name of a field or a function of the library.
+// goName matches the name of a field or a function of the library.
 var goName = regexp.MustCompile(`\b[a-z]+\.[A-Z]\w*`)
 
 // TestMistakes: each mistake is reported on one line with its exit code, and spends nothing.

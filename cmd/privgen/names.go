@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// fieldNames replaces names of fields and arguments of the library by what the user of the command
-// gave: a flag, an argument, or a field of a file. The first matching pattern of a name counts.
+// fieldNames has the names that replace names of the library in errors. The user of the command
+// gave a flag, an argument or a field of a file, and not a field of the library. The first pattern
+// that matches a name replaces it.
 var fieldNames = []struct {
 	pattern *regexp.Regexp
 	name    string

@@ -153,8 +153,8 @@ func (j *reportJob) input(args []string) (in report.Input, err error) {
 	return in, err
 }
 
-// rowsPerPerson returns the number of rows of a person that a generator protects, or 0 if it
-// protects single rows.
+// rowsPerPerson returns the number of rows of a person that a generator's guarantee covers, or 0 if
+// the guarantee protects single rows.
 func rowsPerPerson(g *privgen.Generator) int {
 	if promise := g.Guarantee(); promise.Unit == records.UnitUser {
 		return promise.RowsPerUnit
@@ -162,7 +162,7 @@ func rowsPerPerson(g *privgen.Generator) int {
 	return 0
 }
 
-// protected describes a unit of a guarantee.
+// protected describes the unit that a guarantee protects.
 func protected(rowsPerPerson int) string {
 	if rowsPerPerson == 0 {
 		return "single rows"

@@ -8,9 +8,9 @@ import (
 
 // Coarsen merges groups into coarse groups by their released counts; coarse is the largest number
 // of coarse groups. Ordered values are merged with their neighbours into groups with about the same
-// number of records. Of unordered levels, the least frequent are merged. A missing number keeps its
-// own group in addition, and a missing level counts as a level. An attribute with few groups gets
-// no coarse groups.
+// number of records. Of unordered levels, the least frequent are merged. Missing numbers keep a
+// group of their own in addition, and a missing level counts as a level. An attribute with few
+// groups gets no coarse groups.
 //
 // A coarse table has fewer cells than the fine table, and so less noise in total. If there are few
 // records per cell, it can show how columns are related although the fine table shows noise only.
@@ -99,8 +99,8 @@ func PassState(list []Grouping) []byte {
 	return state
 }
 
-// ReadPassState decodes the groupings that passState encoded. It expects coarse groups for the
-// attributes for which coarsens reports true.
+// ReadPassState decodes the groupings that PassState encoded. It expects coarse groups for the
+// attributes for which Coarsens reports true.
 func ReadPassState(attributes []Attribute, state []byte, coarse int) ([]Grouping, bool) {
 	codes := 0
 	for _, a := range attributes {
@@ -135,9 +135,8 @@ func ReadPassState(attributes []Attribute, state []byte, coarse int) ([]Grouping
 	return list, len(state) == 0
 }
 
-// Merged returns a grouping into the coarse groups of Coarsen, or g if it has few groups. A number
-// has at most groups groups, or one more if values may be missing. Others have fewer than 3/2 times
-// as many.
+// Merged returns a grouping into the coarse groups of Coarsen, or g if g has fewer than 3/2·groups
+// groups. A merged grouping has at most groups groups, or one more if numbers may be missing.
 func (g Grouping) Merged(a Attribute, groups int) Grouping {
 	a.Coarsen(&g, groups)
 	if g.Coarse == nil {

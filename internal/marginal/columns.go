@@ -138,15 +138,15 @@ type Grouping struct {
 	CoarseSize int       // number of coarse groups
 }
 
-// Grouped merges the codes of an attribute into groups. Few groups hold less than the fraction
-// least of the records. The argument part holds the fraction of records with each code. All levels
+// Grouped merges the codes of an attribute into groups. Most groups hold at least the fraction
+// least of the records. The argument part has the fraction of records with each code. All levels
 // with a fraction below least become one group. Classes and missing numbers are not merged.
 //
-// At most groups/2 ordered codes are not merged either. If there are more, each is merged with its
-// neighbours until the group has fractions f of the records and w of the ordered codes with
-// f ≥ least and f + w/2 ≥ 1/groups. A code with f ≥ 1/groups gets its own group, unless that would
-// leave one of its neighbours in a group below least. The last codes join the group before them if
-// they hold less than least.
+// Ordered codes are not merged either if there are at most groups/2. If there are more, each is
+// merged with its neighbours until the group has fractions f of the records and w of the ordered
+// codes with f ≥ least and f + w/2 ≥ 1/groups. A code with f ≥ 1/groups gets its own group, unless
+// that would leave one of its neighbours in a group below least. The last codes join the group
+// before them if they hold less than least.
 func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 	g := Grouping{Group: make([]uint16, a.Codes), Part: part}
 	next := func() uint16 {
@@ -232,7 +232,7 @@ func GroupState(list []Grouping) []byte {
 	return state
 }
 
-// ReadGroups decodes the groupings that groupState encoded.
+// ReadGroups decodes the groupings that GroupState encoded.
 func ReadGroups(attributes []Attribute, state []byte) (list []Grouping, ok bool) {
 	for _, a := range attributes {
 		if len(state) < 2*a.Codes {

@@ -80,8 +80,8 @@ func NewHistogram(attributes []Attribute,
 		codes: make([][]uint16, len(attributes)), cells: cells}
 }
 
-// Completed returns the histogram, with a function that computes the counts that cells leaves out
-// from those that it adds to.
+// Completed sets the function that computes the counts that cells leaves out from the other counts.
+// It returns the histogram.
 func (c *Histogram) Completed(rest func(counts []int64)) *Histogram {
 	c.rest = rest
 	return c

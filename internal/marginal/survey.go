@@ -19,8 +19,8 @@ type Survey struct {
 
 const classNoise = 0.5 // noise of the class's counts, relative to that of other columns
 
-// Std returns the standard deviations for the counts of the other columns and of the class. With
-// them the joint release of all columns' counts has an effect of 1/noise.
+// Std returns the standard deviations for the counts of the other columns and of the class. The
+// joint release of all columns' counts then has an effect of 1/noise.
 //
 // A record has one code in each attribute, so adding or removing it changes one count of each
 // attribute by 1, and replacing it changes two counts.
@@ -59,7 +59,7 @@ func (s Survey) Grids() (others, class float64) {
 // fit with other noise would fail after it has spent its budget. Releases with a checkpoint use up
 // to three times the noise.
 func (s Survey) Drawable(noise float64) bool {
-	const inShares = 1 << 43 // steps of a grid; a release takes 1 to 2^45
+	const inShares = 1 << 43 // largest noise in steps of a grid; a release draws 1 to 2^45
 	others, class := s.Std(noise)
 	grid, classGrid := s.Grids()
 	return others >= grid && others <= inShares*grid && class >= classGrid &&
@@ -86,8 +86,8 @@ func (s Survey) Counter() *Histogram {
 	return NewHistogram(s.Attributes, cells, sums...)
 }
 
-// Release releases the counts with noise of the given multiplier, and returns what it learns of
-// them.
+// Release releases the counts with noise of the given multiplier. It returns the noisy counts and
+// the number of records that they imply.
 func (s Survey) Release(ctx context.Context, r *synth.Run, purpose string,
 	noise float64) (known Surveyed, err error) {
 	std, classStd := s.Std(noise)

@@ -49,8 +49,8 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 	}
 }
 
-// TestNormalizedDistortionsKeepThePlace checks that distorted strokes keep their centre and size
-// if the distortion is normalised, and do not otherwise.
+// TestNormalizedDistortionsKeepThePlace checks that distorted strokes keep their centre and size if
+// the distortion is normalised. It also checks that other distortions change them.
 func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
 	const side, n = 28, 300
 	run := func(normalize bool) (centre, size float64) {
@@ -84,8 +84,8 @@ func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
 	}
 }
 
-// TestNormalizingDarkImages checks that images without light, or with a single light pixel, do not
-// become anything but numbers in [0, 1].
+// TestNormalizingDarkImages checks that pixels stay in [0, 1] for images without light or with a
+// single light pixel.
 func TestNormalizingDarkImages(t *testing.T) {
 	const side = 9
 	d := &movement{height: side, width: side, strength: 2, normalize: true,

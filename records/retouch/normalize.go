@@ -9,8 +9,8 @@ var straight = frame{scale: 1}
 
 const mostZoom = 2 // limits the effect of a few grey pixels far from the others
 
-// back returns the frame in which the light of d.out has the centre and the size of the light of
-// pixels. It reports false for images that are dark or have a single light pixel.
+// back returns the frame in which the light of d.out has the centre and the size that the light of
+// pixels has. It returns false for images that are dark or have a single light pixel.
 func (d *movement) back(pixels []float32) (frame, bool) {
 	want, moved := light(pixels, d.width), light(d.out, d.width)
 	if !(want.size > 0 && moved.size > 0) {

@@ -9,15 +9,15 @@ import (
 
 // Support holds the pixels of grey images that are light in the images of each class. Distortions
 // move a little light to pixels that are always black in undistorted images of the class. Some
-// classifiers then learn wrong properties, in particular Gaussian naive Bayes.
+// classifiers, in particular Gaussian naive Bayes, then learn wrong properties.
 type Support struct {
 	schema records.Schema
 	dark   [][]bool // by class, or one entry for images without classes
 }
 
 // SupportOf returns the pixels that are not black (grey level 0) in more than the fraction rare of
-// the images of a class. Use it on undistorted images after [Contrast]: generated images are never
-// quite black without it. A class without images has all pixels.
+// the images of a class. Use it on undistorted images after [Contrast], because generated images
+// are never quite black without Contrast. The support of a class without images is all pixels.
 //
 // Guarantee: post-processing of synthetic images. The support of private images is not private.
 //

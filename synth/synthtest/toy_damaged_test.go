@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestDamagedCheckpointsSayWhatToDo cuts a checkpoint off and changes a byte of it. The error names
-// the file and the page with the next steps.
+// TestDamagedCheckpointsSayWhatToDo cuts a checkpoint off, and changes a byte of it. In both cases
+// the error must name the file and the page that lists the next steps.
 func TestDamagedCheckpointsSayWhatToDo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	fit := func() error {

@@ -41,9 +41,9 @@ func run(ctx context.Context, args []string) error {
 	f.BoolVar(&j.write, "write", false, "write the arrays, and run no job")
 	f.Uint64Var(&j.seed, "seed", 0, "public seed of initial values")
 	f.Float64Var(&j.logistic.rate, "learning-rate", 8, "learning rate of the logistic regression")
-	f.Float64Var(&j.logistic.clip, "clip", 1, "its clip norm")
-	f.Float64Var(&j.logistic.sampled, "sampled", 0.1, "its sampling probability")
-	f.IntVar(&j.logistic.steps, "steps", 100, "its steps")
+	f.Float64Var(&j.logistic.clip, "clip", 1, "clip norm of the regression")
+	f.Float64Var(&j.logistic.sampled, "sampled", 0.1, "sampling probability of the regression")
+	f.IntVar(&j.logistic.steps, "steps", 100, "steps of the regression")
 	f.IntVar(&j.clusters.k, "k", 10, "number of clusters")
 	f.IntVar(&j.clusters.iterations, "iterations", 10, "iterations of k-means")
 	program.BudgetFlags(f, &j.budget, 1, 1e-5)
@@ -114,7 +114,7 @@ func (j job) save(name string, write func(io.Writer) error) error {
 	return program.Save(filepath.Join(j.out, name), write)
 }
 
-// rows returns the rows of a table, and held-out ones.
+// rows returns training rows and held-out rows of a table.
 func (j job) rows() (train, test *records.Frame, err error) {
 	if j.train == "" {
 		source := demo.TableSource{Records: 26_000, Numbers: 6, Choices: 8, Levels: 16, Flags: 1,

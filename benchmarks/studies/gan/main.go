@@ -17,7 +17,7 @@
 // twice.
 //
 // Without -test-images, the last tenth of the training images is held out, and all scores are
-// scores on it. Settings are chosen in this way, so that test images are not used.
+// scores on it. This is meant for choosing settings, so that no test image is used for the choice.
 package main
 
 import (

@@ -60,8 +60,8 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 	return nil
 }
 
-// compare prints the accuracy of classifiers trained on images as they are, and changed by the
-// flags.
+// compare prints the accuracy of classifiers trained on images as they are, and on images changed
+// as the flags say.
 func compare(m classify.Method, name string, drawn, written records.Data,
 	test *records.Table) error {
 	for i, train := range []records.Data{drawn, written} {
@@ -74,9 +74,9 @@ func compare(m classify.Method, name string, drawn, written records.Data,
 	return nil
 }
 
-// publicAlone prints the accuracy of classifiers trained on public images and no others. They are
-// repeated up to the number of synthetic images, so that the classifier takes as many steps, and
-// every copy is distorted in another way.
+// publicAlone prints the accuracy of classifiers that learn from public images only. The images are
+// repeated up to the number of synthetic images, so that the number of training steps is the same.
+// Every copy is distorted in another way.
 func publicAlone(c config, m classify.Method, d data) error {
 	rows := make([]int32, max(c.samples, d.public.Len()))
 	for i := range rows {

@@ -179,8 +179,8 @@ func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	return all.Take(kept), all.Take(out)
 }
 
-// some returns n rows drawn at random with a public seed, or all rows if n is 0 or larger than
-// their number.
+// some returns n rows drawn at random with a public seed. It returns all rows if n is 0 or larger
+// than the number of rows.
 func some(all *records.Frame, n int) *records.Frame {
 	if n == 0 || n >= all.Len() {
 		return all

@@ -64,7 +64,7 @@ func table(c config, results []result) {
 	}
 }
 
-// kinds prints the mean errors of each kind of queries, with their standard deviations over seeds.
+// kinds prints the mean errors for each kind of queries, with their standard deviations over seeds.
 func kinds(results []result) {
 	anyOf, allOf := itemsets.QueryErrors.MeanAny, itemsets.QueryErrors.MeanAll
 	fmt.Printf("\n%-20s %5s", "mean over lengths", "ε")

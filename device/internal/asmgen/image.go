@@ -141,9 +141,9 @@ func image() {
 	columns()
 }
 
-// lift writes the kernel that copies the windows of one line of an image after another: for each of
-// outer ≥ 1 steps in src, inner ≥ 1 pieces of vecs ≥ 1 vectors of eight. Steps are in bytes. Pieces
-// are written in order, so a piece replaces what the previous one wrote too much.
+// lift writes the kernel that copies windows of an image line by line. For each of outer ≥ 1 steps
+// in src it copies inner ≥ 1 pieces of vecs ≥ 1 vectors of eight. Steps are in bytes. Pieces are
+// written in order, so each piece overwrites the excess numbers of the previous piece.
 func lift() {
 	TEXT("liftAVX2", NOSPLIT, "func(outer, inner, vecs int, src *float32, stepOuter, stepInner int, "+
 		"dst *float32, stepDst int)")

@@ -21,18 +21,18 @@ import (
 // gains or loses little.
 //
 // Networks that learn from slightly distorted images classify real images better; see
-// docs/studies/tables-and-digits.md. Other classifiers expect digits that are centred and scaled,
-// and edges that are always black, if real images are. Normalize keeps these.
+// docs/studies/tables-and-digits.md. If real digits are centred and scaled, with edges that are
+// always black, other classifiers need such synthetic images. Normalize preserves these properties.
 type Finish struct {
 	Contrast bool
 	Distort  float64 // the strength of a [retouch.Distortion]; 0 for none
-	// Normalize normalises the distortion, and keeps it to the pixels that a class uses. Without
-	// Contrast, generated images have no black pixels, and a class uses all of them.
+	// Normalize normalises the distortion, and blackens pixels that a class does not use. Without
+	// Contrast, generated images have no black pixels, so a class uses all pixels.
 	Normalize bool
 }
 
-// rare is the fraction of undistorted images of a class in which a pixel that the class uses must
-// be light. It was chosen on held-out images of MNIST.
+// A class uses a pixel if the pixel is light in more than the fraction rare of its undistorted
+// images. The value was chosen on held-out images of MNIST.
 const rare = 0.01
 
 // Flags defines the flags -contrast, -distort and -normalize, with the current values as defaults.
