@@ -68,8 +68,8 @@ func newTarget(frequencies, sizes, keep []float64, bins sizeBins) *target {
 // also differ from the released ones. A steering counts the ones of each coordinate and the sizes
 // of the records that were drawn. It raises the odds of coordinates and sizes that were drawn too
 // rarely, and lowers the odds of those that were drawn too often. So after any number of records,
-// the counts differ from the released frequencies by a few records. Frequencies are relative to the
-// number of all ones, which the sizes determine.
+// the counts differ from the released frequencies by a few records, unless a change reaches its
+// limit. Frequencies are relative to the number of all ones, which the sizes determine.
 type steering struct {
 	*target
 	change []float64 // factor of the odds of each coordinate
