@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -134,14 +133,6 @@ func (j job) rows() (train, test *records.Frame, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var kept, out []int32
-	rng := rand.New(rand.NewPCG(1, 0x73706c6974))
-	for i := range int32(all.Len()) {
-		if rng.Float64() < 0.2 {
-			out = append(out, i)
-		} else {
-			kept = append(kept, i)
-		}
-	}
-	return all.Take(kept), all.Take(out), nil
+	train, test = program.HoldOut(all)
+	return train, test, nil
 }

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if c.rows < 1 || c.distinct < 1 {
-		return errors.New("-rows and -distinct: want positive numbers")
+		return fmt.Errorf("-rows %d -distinct %d: want positive numbers", c.rows, c.distinct)
 	}
 	if c.profile != "" {
 		file, err := os.Create(c.profile)

@@ -78,7 +78,7 @@ func parse(args []string) (config, error) {
 		c.epsilons = append(c.epsilons, e)
 	}
 	if c.rows < 0 {
-		return c, fmt.Errorf("-rows: want a positive number")
+		return c, fmt.Errorf("-rows %d: want a number of rows, or 0 for all", c.rows)
 	}
 	return c, c.judge.validate()
 }
@@ -157,27 +157,13 @@ func (c config) load() (table, error) {
 			return t, err
 		}
 	} else {
-		t.rows, t.held = holdOut(rows)
+		t.rows, t.held = program.HoldOut(rows)
 	}
 	t.rows = some(t.rows, c.rows)
 	return t, nil
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// holdOut splits rows at random, with a public seed.
-func holdOut(all *records.Frame) (rows, held *records.Frame) {
-	var kept, out []int32
-	rng := rand.New(rand.NewPCG(1, 0x73706c6974))
-	for i := range int32(all.Len()) {
-		if rng.Float64() < 0.2 {
-			out = append(out, i)
-		} else {
-			kept = append(kept, i)
-		}
-	}
-	return all.Take(kept), all.Take(out)
-}
 
 // some returns n rows drawn at random with a public seed. It returns all rows if n is 0 or larger
 // than the number of rows.
