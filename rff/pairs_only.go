@@ -47,11 +47,15 @@ func (c Pairs) checkColumns(l Layout) error {
 type someTensor struct {
 	sparseTensor
 	others [][]int // for each axis, the axes with which it forms pairs
+	starts []int   // for each term, the index of its first feature
 }
 
 func newSomeTensor(t *tensor) someTensor {
-	s := someTensor{newSparseTensor(t), make([][]int, len(t.axes))}
-	for _, m := range t.terms {
+	s := someTensor{newSparseTensor(t), make([][]int, len(t.axes)), make([]int, len(t.terms))}
+	at := 0
+	for k, m := range t.terms {
+		s.starts[k] = at
+		at += m.size
 		if len(m.axes) == 2 {
 			a, b := m.axes[0], m.axes[1]
 			s.others[a], s.others[b] = append(s.others[a], b), append(s.others[b], a)
@@ -67,22 +71,12 @@ func (t someTensor) Sum(be device.Backend, x, dst device.Matrix) {
 	codes := w.codes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
 	be.ColSums(nil, codes, 0, w.single)
-	out, starts := dst.Row(0), t.starts()
+	out, starts := dst.Row(0), t.starts
 	parallel(be, len(t.terms), x.Rows, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			t.sumTerm(w, t.terms[k], codes, out[starts[k]:starts[k]+t.terms[k].size])
 		}
 	})
-}
-
-// starts returns the index of each term's first feature.
-func (t *tensor) starts() []int {
-	list, at := make([]int, len(t.terms)), 0
-	for k, m := range t.terms {
-		list[k] = at
-		at += m.size
-	}
-	return list
 }
 
 // sumTerm sets dst to the sum of one term over all rows.
@@ -119,7 +113,7 @@ func (t someTensor) PullBack(be device.Backend, x, pull device.Matrix, own float
 	defer t.batch.pool.Put(w)
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
-	in, starts := pull.Row(0), t.starts()
+	in, starts := pull.Row(0), t.starts
 	w.turn(t.dim)
 	for k, m := range t.terms {
 		if len(m.axes) == 2 {
