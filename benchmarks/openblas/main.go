@@ -18,9 +18,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -29,11 +29,12 @@ import (
 func main() {
 	cores := flag.Int("cores", 1, "cores for each candidate")
 	samples := flag.Int("samples", 11, "samples of each candidate and product")
-	only := flag.String("only", "", "measure only products whose name contains this text")
+	only := flag.String("only", "", "measure only products whose name matches this regular expression")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
 	what := flag.String("what", "products", "products, functions, features or convolutions")
 	flag.Parse()
+	chosen := regexp.MustCompile(*only)
 	if *cores == 1 {
 		runtime.LockOSThread()
 	}
@@ -61,7 +62,7 @@ func main() {
 	fmt.Printf("%-22s %9s %9s %6s %6s\n", "m×k×n", "ours", "OpenBLAS", "ratio", "peak")
 	groups := map[string][]float64{}
 	for _, s := range shapes(*large, *thin) {
-		if strings.Contains(s.name(), *only) {
+		if chosen.MatchString(s.name()) {
 			ours, theirs := compare(backend, s, *samples, clock)
 			fmt.Printf("%-22s %9.1f %9.1f %6.2f %5.0f%%\n", s.name(), ours, theirs, ours/theirs,
 				100*ours/peak/float64(*cores))
@@ -78,7 +79,7 @@ func main() {
 		}
 	}
 	if len(groups) == 0 {
-		fmt.Fprintln(os.Stderr, "-only: no product has a name that contains this text")
+		fmt.Fprintln(os.Stderr, "-only: no product has a name that matches")
 		os.Exit(2)
 	}
 }
