@@ -55,15 +55,12 @@ func avx2() *kernels {
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
 	k.gemm.long = [longRows + 1][9]tileKernel{
-		1: {1: gemmAVX2_1x1_long, 2: gemmAVX2_1x2_long, 3: gemmAVX2_1x3_long,
-			4: gemmAVX2_1x4_long},
-		2: {1: gemmAVX2_2x1_long, 2: gemmAVX2_2x2_long, 3: gemmAVX2_2x3_long,
-			4: gemmAVX2_2x4_long},
+		1: {1: gemmAVX2_1x1_long, 2: gemmAVX2_1x2_long, 4: gemmAVX2_1x4_long},
+		2: {1: gemmAVX2_2x1_long, 2: gemmAVX2_2x2_long, 4: gemmAVX2_2x4_long},
 	}
 	k.gemm.thinSix = thin6x2AVX2
 	k.gemm.splitPairs, k.gemm.joinPairs = splitPairsAVX2, joinPairsAVX2
-	k.gemm.outer = [outerDeep + 1]outerKernel{1: outerAVX2_1, 2: outerAVX2_2, 3: outerAVX2_3,
-		4: outerAVX2_4}
+	k.gemm.outer = [outerDeep + 1]outerKernel{1: outerAVX2_1, 2: outerAVX2_2}
 	useVectors(k)
 	return k
 }
@@ -95,17 +92,15 @@ func avx512() *kernels {
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
 	k.gemm.long = [longRows + 1][9]tileKernel{
-		1: {1: gemmAVX512_1x1_long, 2: gemmAVX512_1x2_long, 3: gemmAVX512_1x3_long,
-			4: gemmAVX512_1x4_long, 5: gemmAVX512_1x5_long, 6: gemmAVX512_1x6_long,
-			7: gemmAVX512_1x7_long, 8: gemmAVX512_1x8_long},
+		1: {1: gemmAVX512_1x1_long, 2: gemmAVX512_1x2_long, 4: gemmAVX512_1x4_long,
+			8: gemmAVX512_1x8_long},
 		2: {1: gemmAVX512_2x1_long, 2: gemmAVX512_2x2_long, 3: gemmAVX512_2x3_long,
 			4: gemmAVX512_2x4_long, 5: gemmAVX512_2x5_long, 6: gemmAVX512_2x6_long,
 			7: gemmAVX512_2x7_long, 8: gemmAVX512_2x8_long},
 	}
 	k.gemm.thinSix = thin6x2AVX2
 	k.gemm.splitPairs, k.gemm.joinPairs = splitPairsAVX2, joinPairsAVX2
-	k.gemm.outer = [outerDeep + 1]outerKernel{1: outerAVX512_1, 2: outerAVX512_2, 3: outerAVX512_3,
-		4: outerAVX512_4}
+	k.gemm.outer = [outerDeep + 1]outerKernel{1: outerAVX512_1, 2: outerAVX512_2}
 	ahead := k.gemm
 	ahead.tile[14][2] = gemmAVX512_14x2_ahead
 	k.ahead = &ahead

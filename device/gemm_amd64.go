@@ -134,9 +134,6 @@ func gemmAVX2_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32,
 func gemmAVX2_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
-func gemmAVX2_1x3_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
 func gemmAVX2_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
@@ -144,9 +141,6 @@ func gemmAVX2_2x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32,
 
 //go:noescape
 func gemmAVX2_2x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func gemmAVX2_2x3_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
 func gemmAVX2_2x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
@@ -158,19 +152,7 @@ func gemmAVX512_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float3
 func gemmAVX512_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
-func gemmAVX512_1x3_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
 func gemmAVX512_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func gemmAVX512_1x5_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func gemmAVX512_1x6_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func gemmAVX512_1x7_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
 func gemmAVX512_1x8_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)

@@ -41,6 +41,9 @@ func (g *gemmKernels) longTiles(cols, rows, k int, a []float32, ar, ak int, b []
 		left := (cols - at + g.lanes - 1) / g.lanes
 		tiles := (left + g.lanes/2 - 1) / (g.lanes / 2)
 		vecs := (left + tiles - 1) / tiles
+		for g.long[rows][vecs] == nil {
+			vecs--
+		}
 		var mask *int32
 		if over := at + vecs*g.lanes - cols; over > 0 {
 			mask = edge(over, g.lanes)
@@ -65,7 +68,7 @@ func doLongTurned(j *job, lo, hi int) {
 }
 
 // outerDeep is the largest number of columns of A for which there are outer kernels.
-const outerDeep = 4
+const outerDeep = 2
 
 // outerNear is the largest number of packed numbers of B that stay in the first-level cache while
 // an outer kernel computes rows.

@@ -11,19 +11,7 @@ func outerAVX2_1(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk 
 func outerAVX2_2(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
-func outerAVX2_3(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func outerAVX2_4(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
 func outerAVX512_1(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 //go:noescape
 func outerAVX512_2(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func outerAVX512_3(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-
-//go:noescape
-func outerAVX512_4(rows int, vecs int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An outer kernel computes whole rows of C = AB, one after the other, where A has one to four
+// An outer kernel computes whole rows of C = AB, one after the other, where A has one or two
 // columns. Such products mostly write C, so C is written in the order of memory.
 //
 //	rows   number of rows
@@ -20,7 +20,7 @@ import (
 //	mask   nil, or one int32 for each lane of the last vector: C is accessed only where it is −1
 func outer() {
 	for _, lanes := range []int{8, 16} {
-		for depth := 1; depth <= 4; depth++ {
+		for depth := 1; depth <= 2; depth++ {
 			outerKernel(lanes, depth)
 		}
 	}
