@@ -103,6 +103,16 @@ def report(kind, samples, losses):
               f" {reference / median(list, 'cpu'):.2f} | {losses[name]:.1f} |", flush=True)
 
 
+def write_lines(path, kind, samples):
+    """Appends lines of the form that go test -bench prints, for benchmarks/history."""
+    with open(path, "a") as f:
+        print("pkg: benchmarks/peers", file=f)
+        for name, list in samples.items():
+            name = name.replace(", ", "/").replace(" ", "-")
+            for s in list:
+                print(f"BenchmarkCritic/{kind}/{name} 1 {1e3 * BATCH / s['cpu']:.3f} ms", file=f)
+
+
 def time_all(program, kind, options):
     samples, losses = {}, {}
     for again in range(options.restarts):
@@ -118,7 +128,9 @@ def time_all(program, kind, options):
                 samples.setdefault(name, []).append(running[name].sample(options.seconds))
         for candidate in running.values():
             candidate.close()
-    report(kind, {name: samples[name] for name in losses}, losses)
+    report(kind, samples, losses)
+    if options.lines:
+        write_lines(options.lines, kind, samples)
 
 
 def main():
@@ -128,6 +140,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--critics", default="mlp,conv")
+    parser.add_argument("--lines", help="file to which a line for every sample is appended")
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(f"{time.strftime('%Y-%m-%d %H:%M')} UTC, load {os.getloadavg()[0]:.1f}, PyTorch {torch.__version__}")
