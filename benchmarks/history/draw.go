@@ -23,12 +23,15 @@ func (s scale) at(x float64) float64 {
 	return s.from + (s.to-s.from)*(f(x)-lo)/(hi-lo)
 }
 
-// number writes a number with three significant digits.
+// number writes a number with about three significant digits.
 func number(x float64) string {
-	if math.Abs(x) >= 1000 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
+	switch {
+	case x < 9.995:
+		return fmt.Sprintf("%.2f", x)
+	case x < 99.95:
+		return fmt.Sprintf("%.1f", x)
 	}
-	return fmt.Sprintf("%#.3g", x)
+	return fmt.Sprintf("%.0f", x)
 }
 
 // tick writes the number of a tick.

@@ -49,7 +49,7 @@ func (c *picture) bytes(title, description string) []byte {
 <desc id="description">%s</desc>
 <style>
 %s</style>
-<rect class="back" x="0.5" y="0.5" width="%s" height="%s" rx="6"/>
+<rect class="back" x="0.5" y="0.5" width="%s" height="%s"/>
 %s</svg>
 `, w, h, w, h, html.EscapeString(title), html.EscapeString(description), style,
 		short(c.width-1), short(c.height-1), c.body.String())
