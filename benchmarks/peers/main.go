@@ -107,7 +107,7 @@ func network(name string) (models.Network, string, error) {
 	return net, name, err
 }
 
-// decayOf returns the decay of the optimiser's mean gradient. Critics have the decay of package gan.
+// decayOf returns the decay of the optimiser's mean gradient. Critics have that of package gan.
 func decayOf(net models.Network) float64 {
 	if _, ok := net.(*criticNet); ok {
 		return 0.5
