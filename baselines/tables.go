@@ -128,7 +128,7 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 			"ColumnPart", "more if the noise of a cell would exceed its records")
 		fine := int(min(cellRecords*signal*math.Sqrt(c.ColumnPart/m), marginal.MostCells))
 		defaults.Fill(&c.choices, &c.Fine, max(fine, fewestFine), "Fine",
-			"as many cells as have more records than noise")
+			"as many cells as the noise of their counts permits")
 		bins := int(math.Sqrt(t.Signal / 30))
 		defaults.Fill(&c.choices, &c.Bins, min(max(bins, leastBins), mostBins), "Bins",
 			"as many as the noise of a table of two columns permits")
