@@ -314,7 +314,8 @@ func tableRows(t *testing.T, g *synth.Generator) []float32 {
 
 func TestTableMistakesAreParameterErrors(t *testing.T) {
 	var wrong *param.Error
-	good := baselines.Tables{Schema: tableSchema(t), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}
+	good := baselines.Tables{Schema: tableSchema(t),
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}
 	fine, columns := good, good
 	fine.Fine, columns.ColumnPart = 127, math.NaN()
 	bad := baselines.Tables{Schema: records.Sets(4, 2), Bins: 1, Cells: -1, ClassWeight: 0.5,

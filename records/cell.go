@@ -98,7 +98,8 @@ func (k *cellCode) total() int {
 }
 
 // number moves a raw number into the schema: it is clamped, and rounded if the column holds whole
-// numbers or has a step. The result is NaN exactly for a missing value in a column that allows missing values.
+// numbers or has a step. The result is NaN exactly for a missing value in a column that allows
+// missing values.
 func (k *cellCode) number(v float64) float64 {
 	if v != v {
 		if k.missing {

@@ -66,7 +66,8 @@ func TestStepsAreExactDecimals(t *testing.T) {
 			t.Errorf("%v: the last value is %s, want %s", c.column, got, c.last)
 		}
 		back := must(records.DecodeFlat(s, flat))(t)
-		if !sameFrame(throughCSV(t, records.CSV{Header: true}, f), throughCSV(t, records.CSV{Header: true}, back)) {
+		csv := records.CSV{Header: true}
+		if !sameFrame(throughCSV(t, csv, f), throughCSV(t, csv, back)) {
 			t.Errorf("%v: coordinates and CSV do not give the values back", c.column)
 		}
 	}
@@ -150,8 +151,8 @@ func TestStepsAreSaved(t *testing.T) {
 			t.Errorf("column %d has the step %g, want %g", i, got, want)
 		}
 	}
-	other := must(records.NewSchema(records.Numeric("a", 0, 1).WithStep(0.1), records.Integer("n", 0, 3),
-		records.Numeric("b", 0, 1)))(t)
+	other := must(records.NewSchema(records.Numeric("a", 0, 1).WithStep(0.1),
+		records.Integer("n", 0, 3), records.Numeric("b", 0, 1)))(t)
 	if s.Equal(other) || !strings.Contains(records.Difference(s, other), "by 0.05: want") {
 		t.Errorf("steps do not tell schemas apart: %s", records.Difference(s, other))
 	}
@@ -160,8 +161,8 @@ func TestStepsAreSaved(t *testing.T) {
 // TestNewBoundsStayOnTheGrid: WithBounds moves bounds outward to the grid, within the old bounds.
 func TestNewBoundsStayOnTheGrid(t *testing.T) {
 	c := records.Numeric("a", 0, 1).WithStep(0.05)
-	for _, b := range [][4]float64{{0.12, 0.31, 0.1, 0.35}, {-3, 0.05, 0, 0.05}, {0.41, 0.42, 0.4, 0.45},
-		{0.5, 0.5, 0.5, 0.55}, {1, 1, 0.95, 1}, {0.15, 0.3, 0.15, 0.3}} {
+	for _, b := range [][4]float64{{0.12, 0.31, 0.1, 0.35}, {-3, 0.05, 0, 0.05},
+		{0.41, 0.42, 0.4, 0.45}, {0.5, 0.5, 0.5, 0.55}, {1, 1, 0.95, 1}, {0.15, 0.3, 0.15, 0.3}} {
 		n := c.WithBounds(b[0], b[1])
 		if lo, hi := n.Bounds(); lo != b[2] || hi != b[3] {
 			t.Errorf("[%g, %g] becomes [%v, %v], want [%g, %g]", b[0], b[1], lo, hi, b[2], b[3])
