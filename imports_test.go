@@ -94,7 +94,7 @@ var policy = map[string][]string{
 	"report": {"accountant", "records", "device", "synth", "evaluate", "evaluate/classify",
 		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
 	"report/fidelity": {"accountant", "mechanism", "records", "device", "evaluate/classify"},
-	"hostile": {"", "accountant", "baselines", "device", "dpgm", "draft", "gan", "kmeans",
+	"hostile": {"", "accountant", "augment", "baselines", "device", "dpgm", "draft", "gan", "kmeans",
 		"labelling", "merf", "mix", "models", "records", "records/images", "records/retouch", "rff",
 		"sequence", "sgd", "synth"},
 	"internal/enum":              {},

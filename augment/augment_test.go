@@ -26,8 +26,8 @@ func small(b accountant.Budget) (synth.Plan, error) {
 }
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
-// exponential mechanism then chooses the other, except with a probability below 1e-12: the utilities
-// differ by hundreds, and the choice has ε = 5.
+// exponential mechanism then chooses the other, except with a probability below 1e-12: the
+// utilities differ by hundreds, and the choice has ε = 5.
 func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	data, err := digits.Draw(2000, 1)
 	if err != nil {
@@ -129,12 +129,13 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, c := range map[string]augment.Config{
-		"Of":                      {Budget: b},
-		"Share":                   {Budget: b, Of: of, Share: 1},
-		"Records":                 {Budget: b, Of: of, Records: -1},
-		"Candidates":              {Budget: b, Of: ofNumbers},
-		"Candidates[1]":           {Budget: b, Of: ofNumbers, Candidates: two},
-		"Candidates[0].Normalize": {Budget: b, Of: of, Candidates: []augment.Candidate{{Normalize: true}, {}}},
+		"Of":            {Budget: b},
+		"Share":         {Budget: b, Of: of, Share: 1},
+		"Records":       {Budget: b, Of: of, Records: -1},
+		"Candidates":    {Budget: b, Of: ofNumbers},
+		"Candidates[1]": {Budget: b, Of: ofNumbers, Candidates: two},
+		"Candidates[0].Normalize": {Budget: b, Of: of,
+			Candidates: []augment.Candidate{{Normalize: true}, {}}},
 		"Candidates[1].Distortion": {Budget: b, Of: of,
 			Candidates: []augment.Candidate{{}, {Distortion: -1}}},
 		"Of.Budget.Relation": {Budget: b, Of: other},

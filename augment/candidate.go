@@ -85,7 +85,8 @@ func (c Candidate) check(k *param.Checker, path string, s records.Schema) {
 	if c == (Candidate{}) {
 		return
 	}
-	k.OK(s.Kind() == records.GreyImage, path, c.String(), "no change of records that are not grey images")
+	k.OK(s.Kind() == records.GreyImage, path, c.String(),
+		"no change of records that are not grey images")
 	k.OK(c.Distortion >= 0 && c.Distortion <= mostDistortion, path+".Distortion", c.Distortion,
 		fmt.Sprintf("a strength from 0 to %d", mostDistortion))
 	if (c.Contrast != retouch.Contrast{}) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -24,7 +25,9 @@ func (p *Plan) Config() Config {
 	if p == nil {
 		return Config{}
 	}
-	return p.config
+	c := p.config
+	c.Candidates = slices.Clone(c.Candidates)
+	return c
 }
 
 // Plan prices the stages of the other system and the choice. It reads no records.
