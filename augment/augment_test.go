@@ -66,6 +66,43 @@ func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	}
 }
 
+// TestChoicesAreRandom makes 40 choices of ε = 0.01 among two candidates for eight records. Each
+// candidate is chosen with a probability of 0.49 or more, so one of them is never chosen with a
+// probability below 1e-11.
+func TestChoicesAreRandom(t *testing.T) {
+	s := records.Image(4, 4).WithLabels("a", "b")
+	flat, labels := make([]float32, 8*16), make([]int32, 8)
+	for i := range flat {
+		flat[i], labels[i/16] = float32(i%5)/4, int32(i/16%2)
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	list := []augment.Candidate{{}, {Contrast: retouch.Contrast{Black: 0.2, White: 0.8}}}
+	c, err := augment.Config{Budget: b, Candidates: list, Share: 0.01, Records: 20}.Within(
+		func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 8) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[augment.Candidate]int{}
+	for range 40 {
+		gen, err := p.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[gen.Model().(*augment.Model).Chosen()]++
+	}
+	if counts[list[0]] == 0 || counts[list[1]] == 0 {
+		t.Errorf("of 40 choices %d are of the first candidate", counts[list[0]])
+	}
+}
+
 // TestChangesAreApplied checks that samples are changed by the chosen candidate: a contrast leaves
 // almost no grey levels; without it, nearly all pixels are grey.
 func TestChangesAreApplied(t *testing.T) {

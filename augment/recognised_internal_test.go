@@ -146,7 +146,9 @@ func TestUnlabelledRecordsAreNotRecognised(t *testing.T) {
 	if n := matches([]int32{0, 1, 1}, []int32{-1, 1, 0}); n != 1 {
 		t.Errorf("%d matches, want 1", n)
 	}
-	if n := matches([]int32{0, 1, 1}, nil); n != 0 {
-		t.Errorf("%d matches with missing labels, want 0", n)
+	for _, pair := range [][2][]int32{{{0, 1, 1}, nil}, {nil, {0, 1, 1}}} {
+		if n := matches(pair[0], pair[1]); n != 0 {
+			t.Errorf("%d matches of %v and %v, want 0", n, pair[0], pair[1])
+		}
 	}
 }

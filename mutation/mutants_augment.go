@@ -24,7 +24,7 @@ func augmentMutants() []mutant {
 			Old: "if i < len(named) && named[i] == label {",
 			New: "if i >= len(named) || named[i] == label {",
 			Why: "records are counted that were not recognised"},
-		{Name: "augment/the best is chosen", In: in, Tests: at(in, "Contract$/bill|Contract$/replay"),
+		{Name: "augment/the best is chosen", In: in, Tests: at(in, "Random"),
 			Old: "if s.chosen, err = grant.Exponential(utilities); err != nil {",
 			New: "for i, u := range utilities {\n\t\tif u > utilities[s.chosen] {\n\t\t\ts.chosen = i\n\t\t}\n" +
 				"\t}\n\tif _, err = grant.Exponential(utilities); err != nil {",
