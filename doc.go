@@ -25,6 +25,7 @@
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
 //	sequence             two systems on one ledger; the second starts from the first one's records
 //	labelling            a system's records with the labels of a private classifier
+//	augment              changes of synthetic images, chosen by a private measurement
 //	tune                 the best of many runs, including the price of the choice
 //	synth                what all systems share: plan, run, checkpoint, generator, file
 //	baselines            simple systems for comparison, and AIM and MST for tables

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
@@ -113,6 +114,16 @@ func TestPlansAreFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	images := records.Image(8, 8).WithLabels("a", "b")
+	u, err := augment.Config{Budget: b}.Within(func(b accountant.Budget) (synth.Plan, error) {
+		c := m
+		c.Schema, c.Budget = images, b
+		return synth.PlanOf(c.Plan())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Candidates = augment.Defaults(images)
 	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
 	for name, of := range map[string]struct {
 		config any
@@ -125,6 +136,7 @@ func TestPlansAreFrozen(t *testing.T) {
 		"mix":          {&x, func() (privgen.Plan, error) { return synth.PlanOf(x.Plan()) }},
 		"aim":          {&a, func() (privgen.Plan, error) { return synth.PlanOf(a.Plan()) }},
 		"labelling":    {&l, func() (privgen.Plan, error) { return synth.PlanOf(l.Plan()) }},
+		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
 		"sequence": {nil, func() (privgen.Plan, error) {
 			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())
 		}},

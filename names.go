@@ -3,6 +3,7 @@ package privgen
 import (
 	"io"
 
+	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
@@ -118,6 +119,7 @@ func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
 	all = append(all, labelling.System(all))
+	all = append(all, augment.System(all))
 	all = append(all, sequence.System(all))
 	return append(all, tune.System(all))
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -26,6 +27,10 @@ import (
 // use four times the budget. The last round uses the rest of the budget. A plan with fewer rounds
 // than the default spends more of the budget on each of the first rounds.
 //
+// If records are few compared with the noise, a choice by the exponential mechanism is nearly
+// random. By default such a plan has fewer rounds, and first measures the table of each column and
+// the class; see ClassPart. It uses the coarse table if there is one.
+//
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
 // tables by their distances from public numbers. A distance changes by at most 1 if a record is
@@ -35,15 +40,20 @@ import (
 // with their weights.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in four
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in five
 // ways. Values are grouped by released counts. A table with the class can also be chosen with
 // coarse groups: its few cells have larger counts, which can exceed the noise. A measurement is
 // made of equal releases, so the composed events are fixed in advance. Distances are computed from
-// rows drawn from the model instead of from its exact tables.
+// rows drawn from the model instead of from its exact tables. Tables with the class can be measured
+// without a choice.
 type AIM struct {
 	Tables
 	Rounds int // 0 means ten per column, but at most the larger of 150 and three per column
 	Order  int // largest number of columns of a table: 2 or 3; 0 means 3
+	// ClassPart is the fraction of the budget for measurements that is spent without a choice: equally
+	// on one table for each column, the table of the column and the class. Negative means none. 0
+	// means the default: none, or up to 0.8 if records are few compared with the noise.
+	ClassPart float64
 }
 
 // MST measures pairs of columns that form a tree over all columns. The exponential mechanism
@@ -65,25 +75,61 @@ const (
 //
 // Errors: *param.Error, joined.
 func (c AIM) Plan() (*Plan, error) {
+	m, err := c.method()
+	if err != nil {
+		return nil, err
+	}
+	return newTablePlan(m)
+}
+
+// method returns the validated settings with defaults filled in.
+func (c AIM) method() (m tableMethod, err error) {
 	k := c.validate("AIM")
 	k.OK(c.Rounds >= 0 && c.Rounds <= mostRounds, "baselines.AIM.Rounds", c.Rounds,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostRounds))
 	k.OK(c.Order == 0 || c.Order == 2 || c.Order == 3, "baselines.AIM.Order", c.Order,
 		"2 or 3, or 0 for the default")
+	k.OK(c.ClassPart <= 0.9, "baselines.AIM.ClassPart", c.ClassPart,
+		"a fraction up to 0.9, 0 for the default, or a negative number for none")
 	if err := k.Err(); err != nil {
-		return nil, err
+		return m, err
 	}
 	tables, err := c.chosen(aimClassWeight)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	attributes := marginal.AttributesOf(c.Schema)
-	rounds := cmp.Or(c.Rounds, roundsFor(len(attributes)))
-	return newTablePlan(tableMethod{Tables: tables, system: nameAIM, rounds: rounds,
-		order: min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes})
+	attributes := marginal.AttributesIn(c.Schema, tables.Fine)
+	sharp := min(tables.sharpness(roundsFor(len(attributes))), 1)
+	if sharp < 1 {
+		most := roundsFor(len(attributes))
+		defaults.Fill(&tables.choices, &c.Rounds,
+			min(max(int(float64(most)*sharp*sharp), fewestRounds), most), "Rounds",
+			"few, because the noise of more choices would exceed their differences")
+		defaults.Fill(&tables.choices, &c.ClassPart, mostClassPart*(1-sharp*sharp), "ClassPart",
+			"the part that choices cannot direct well")
+	}
+	if c.ClassPart < 0 || c.Schema.Classes() == 0 {
+		c.ClassPart = 0
+	}
+	return tableMethod{Tables: tables, system: nameAIM, classPart: c.ClassPart,
+		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
+		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes}, nil
 }
 
-const aimClassWeight = 2
+const (
+	aimClassWeight = 2
+	mostClassPart  = 0.8
+	noClassPart    = -1
+	fewestRounds   = 20 // smallest default number of rounds
+)
+
+// sharpness estimates how well the given number of choices can tell good tables from bad ones. It
+// is 1 if a table that misses a fifth of the records has a score of chosenBy, in units of the
+// mechanism's randomness. The best of e^chosenBy other tables then has about the same score.
+func (c Tables) sharpness(rounds int) float64 {
+	const missed, chosenBy = 0.2, 8
+	return missed * c.signal * math.Sqrt(choicesPart/float64(rounds)) / chosenBy
+}
 
 // roundsFor returns the default number of rounds: ten per column, but at most the larger of 150 and
 // three per column.
@@ -109,7 +155,7 @@ func (c MST) Plan() (*Plan, error) {
 		return nil, err
 	}
 	tables.Coarse = 1
-	attributes := marginal.AttributesOf(c.Schema)
+	attributes := marginal.AttributesIn(c.Schema, tables.Fine)
 	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
 		order: 2, attributes: attributes})
 }
@@ -136,7 +182,7 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	return newTableModel(w.Schema, w.attributes, groups, f.model), nil
+	return newTableModel(w.Schema, w.Fine, groups, f.model), nil
 }
 
 // columns releases the counts of every attribute's codes. From these counts it computes the groups,
@@ -214,6 +260,9 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []marginal.G
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
+	if err := f.measureClass(); err != nil {
+		return err
+	}
 	if err := f.follow(ctx, f.values); err != nil {
 		return err
 	}
@@ -237,6 +286,59 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []marginal.G
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// classTables returns, for each column, the candidate with the fewest cells that has this column
+// and the class. It omits tables for which the model has no room. It returns nil if the plan
+// measures no tables without a choice, or if the units are too few.
+func (f *tableFit) classTables() (list []int, units int) {
+	label := len(f.domain) - 1
+	if f.classPart == 0 || !f.attributes[label].Class() {
+		return nil, 0
+	}
+	best := make([]int, label)
+	for i, c := range f.list {
+		if len(c.attributes) != 2 || c.attributes[1] != label {
+			continue
+		}
+		if b := &best[c.attributes[0]]; *b == 0 || c.cells < f.list[*b].cells {
+			*b = i
+		}
+	}
+	var groups [][]int
+	for _, c := range f.columns {
+		groups = append(groups, c.Attributes)
+	}
+	for _, i := range best {
+		with := append(groups, f.list[i].attributes)
+		if i > 0 && graphical.Fits(f.domain, with, float64(f.Cells)) { // the first are single columns
+			list, groups = append(list, i), with
+		}
+	}
+	units = int(f.classPart * float64(f.tableMethod.units()) / float64(max(len(list), 1)))
+	if units == 0 {
+		return nil, 0
+	}
+	return list, units
+}
+
+// measureClass measures the tables of classTables. A resumed run has measured some of them, and may
+// have too few units left for the others.
+func (f *tableFit) measureClass() error {
+	list, units := f.classTables()
+	list = list[min(len(f.values), len(list)):]
+	units = min(units, f.measures.Remaining()/max(len(list), 1))
+	if units == 0 {
+		return nil
+	}
+	for _, i := range list {
+		value, err := f.measure(f.list[i], units)
+		if err != nil {
+			return err
+		}
+		f.values = append(f.values, tableValues{i, units, value})
 	}
 	return nil
 }
@@ -492,7 +594,7 @@ func (f *tableFit) file() (*synth.File, error) {
 }
 
 // RestoreFrom reads the state that file returned. It checks that there is at most one measurement
-// per round, and that every measurement belongs to a candidate.
+// per round and per column, and that every measurement belongs to a candidate.
 func (f *tableFit) RestoreFrom(from *synth.File) error {
 	var h tableHeader
 	if err := from.Decode(&h); err != nil {
@@ -510,8 +612,8 @@ func (f *tableFit) RestoreFrom(from *synth.File) error {
 		return malformed(fmt.Sprintf("measurements of %d units; want 1 or more", h.Level))
 	}
 	for len(numbers) > 0 {
-		if len(numbers) < 2 || len(f.values) >= f.rounds {
-			return malformed("more measurements than rounds")
+		if len(numbers) < 2 || len(f.values) >= f.rounds+len(f.domain) {
+			return malformed("more measurements than rounds and columns")
 		}
 		i, units := numbers[0], numbers[1]
 		if !(i >= 0 && i < float64(len(f.list))) || i != math.Trunc(i) ||

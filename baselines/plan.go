@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -185,7 +186,8 @@ func Systems() synth.Systems {
 			return MWEM{c, j.Rounds, j.Domain, j.Queries}.Plan()
 		}),
 		tableSystem(nameAIM, func(t Tables, j tableJSON) (*Plan, error) {
-			return AIM{t, j.Rounds, j.Order}.Plan()
+			return AIM{Tables: t, Rounds: j.Rounds, Order: j.Order,
+				ClassPart: cmp.Or(j.ClassPart, noClassPart)}.Plan()
 		}),
 		tableSystem(nameMST, func(t Tables, _ tableJSON) (*Plan, error) { return MST{t}.Plan() }),
 	}

@@ -31,6 +31,13 @@ type Tables struct {
 	// Bins is the number of ranges into which a column of numbers is divided. By the released counts,
 	// each range has about the same number of records. 0 means the method's default.
 	Bins int
+	// Fine is the number of cells of equal width into which a column of numbers is divided for the
+	// first release. Bins are made of these cells. 0 means 126 or, if records are few compared with
+	// the noise, fewer.
+	Fine int
+	// ColumnPart is the fraction of the budget, in terms of the squared effect, for the counts of
+	// single columns. 0 means 0.12 or, if records are few compared with the noise, up to 0.3.
+	ColumnPart float64
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
 	// bytes, and 10 ns in each pass. 0 means 2^18.
 	Cells int
@@ -43,10 +50,12 @@ type Tables struct {
 	Coarse int
 
 	choices defaults.Choices
+	signal  float64 // of Nominal records; see package defaults
 }
 
 const (
 	defaultCoarse      = 5
+	leastFine          = 8
 	mostCoarse         = 16
 	defaultCells       = 1 << 18
 	mostCells          = 1 << 22
@@ -83,6 +92,10 @@ func (c Tables) validate(name string) *param.Checker {
 		"a public number of records, or 0 for none")
 	k.OK(c.Bins == 0 || c.Bins >= 2 && c.Bins <= marginal.MostValues, path+"Bins", c.Bins,
 		fmt.Sprintf("an integer from 2 to %d, or 0 for the default", marginal.MostValues))
+	k.OK(c.Fine == 0 || c.Fine >= leastFine && c.Fine <= marginal.MostCells, path+"Fine", c.Fine,
+		fmt.Sprintf("an integer from %d to %d, or 0 for the default", leastFine, marginal.MostCells))
+	k.OK(c.ColumnPart == 0 || c.ColumnPart >= 0.01 && c.ColumnPart <= 0.8, path+"ColumnPart",
+		c.ColumnPart, "a fraction from 0.01 to 0.8, or 0 for the default")
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
 	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
@@ -97,17 +110,33 @@ func (c Tables) validate(name string) *param.Checker {
 // Bins depends on the signal s (see package defaults): a table of b² cells that gets 1/k of the
 // budget has noise of norm b·√k/s. With b = √(s/30) this noise is small for the about twenty tables
 // of a model.
+//
+// The counts of columns that get a fraction p of the budget have noise of Nominal·√(m/p)/s, where m
+// is the number of columns. With fine = ¾·s·√(p/m) a cell of average size has 4/3 times as many
+// records as noise. ColumnPart and Fine keep this as far as their ranges allow.
 func (c Tables) chosen(classWeight float64) (Tables, error) {
-	if c.Nominal > 0 && c.Bins == 0 {
+	signal := math.Inf(1)
+	if c.Nominal > 0 {
 		t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
 		if err != nil {
 			return c, fmt.Errorf("baselines: defaults: %w", err)
 		}
+		signal = t.Signal
+		m := float64(len(c.Schema.Columns()))
+		part := m * math.Pow(marginal.MostCells/(cellRecords*signal), 2)
+		defaults.Fill(&c.choices, &c.ColumnPart, min(max(part, leastColumnPart), mostColumnPart),
+			"ColumnPart", "more if the noise of a cell would exceed its records")
+		fine := int(min(cellRecords*signal*math.Sqrt(c.ColumnPart/m), marginal.MostCells))
+		defaults.Fill(&c.choices, &c.Fine, max(fine, fewestFine), "Fine",
+			"as many cells as the noise of their counts permits")
 		bins := int(math.Sqrt(t.Signal / 30))
 		defaults.Fill(&c.choices, &c.Bins, min(max(bins, leastBins), mostBins), "Bins",
 			"as many as the noise of a table of two columns permits")
 	}
+	c.signal = signal
 	c.Bins = cmp.Or(c.Bins, 16)
+	c.Fine = cmp.Or(c.Fine, marginal.MostCells)
+	c.ColumnPart = cmp.Or(c.ColumnPart, leastColumnPart)
 	c.Cells = cmp.Or(c.Cells, defaultCells)
 	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
 	c.Coarse = cmp.Or(c.Coarse, defaultCoarse)
@@ -118,16 +147,20 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 type tableMethod struct {
 	Tables
 	system     string
-	rounds     int // number of choices
-	order      int // largest number of columns of a table
+	rounds     int     // number of choices
+	classPart  float64 // fraction of the units for tables of each column with the class
+	order      int     // largest number of columns of a table
 	attributes []marginal.Attribute
 }
 
 // Fractions of the squared effect for the stages, and settings of their noise.
 const (
-	columnsPart = 0.12 // fraction for the columns' counts
-	choicesPart = 0.1  // fraction for the choices
-	unitsRound  = 8    // units of measurement for each round
+	leastColumnPart = 0.12 // fraction for the columns' counts
+	mostColumnPart  = 0.3
+	choicesPart     = 0.1 // fraction for the choices
+	unitsRound      = 8   // units of measurement for each round
+	fewestFine      = 24  // smallest default of Fine
+	cellRecords     = 0.75
 )
 
 const (
@@ -139,7 +172,7 @@ const (
 func (m tableMethod) units() int { return unitsRound * m.rounds }
 
 // columnNoise returns the noise multiplier of the columns' counts.
-func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(columnsPart) }
+func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(m.ColumnPart) }
 
 // choiceEpsilon returns the ε of one choice. An exponential mechanism of ε has zero-concentrated
 // privacy ε²/8, and a Gaussian of noise multiplier z has 1/(2z²). These formulas only divide the
@@ -150,7 +183,7 @@ func (m tableMethod) choiceEpsilon(noise float64) float64 {
 
 // unitNoise returns the noise multiplier of one unit of measurement.
 func (m tableMethod) unitNoise(noise float64) float64 {
-	return noise * math.Sqrt(float64(m.units())/(1-columnsPart-choicesPart))
+	return noise * math.Sqrt(float64(m.units())/(1-m.ColumnPart-choicesPart))
 }
 
 func (m tableMethod) stages(noise float64) []synth.Stage {
@@ -321,7 +354,11 @@ type tableJSON struct {
 	Order       int     `json:"order,omitempty"`
 	Coarse      int     `json:"coarse,omitempty"`
 	Nominal     int     `json:"nominal,omitempty"`
-	Seed        uint64  `json:"seed,string"`
+	// Plans without these fields have 126, 0.12 and 0.
+	Fine       int     `json:"fine,omitempty"`
+	ColumnPart float64 `json:"column_part,omitempty"`
+	ClassPart  float64 `json:"class_part,omitempty"`
+	Seed       uint64  `json:"seed,string"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise   float64          `json:"noise_multiplier,omitempty"`
 	Choices defaults.Choices `json:"choices,omitempty"`
@@ -335,6 +372,7 @@ func (w tableWork) Config() (json.RawMessage, error) {
 	}
 	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,
 		Rounds: w.rounds, Order: w.order, Coarse: coarse, Nominal: w.Nominal, Seed: w.Seed,
+		Fine: w.Fine, ColumnPart: w.ColumnPart, ClassPart: w.classPart,
 		Noise: w.noise, Choices: w.choices})
 }
 
@@ -348,6 +386,7 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			}
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
+				Fine: cmp.Or(j.Fine, marginal.MostCells), ColumnPart: cmp.Or(j.ColumnPart, leastColumnPart),
 				Coarse: cmp.Or(j.Coarse, 1), choices: j.Choices}, j))
 		}}
 }

@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 // the fraction of each value.
 type tableModel struct {
 	schema     records.Schema
+	fine       int // number of cells of a column of numbers
 	attributes []marginal.Attribute
 	groups     []marginal.Grouping
 	model      *graphical.Model
@@ -26,9 +28,10 @@ type tableModel struct {
 	joints  []joint          // conditions on several columns
 }
 
-func newTableModel(s records.Schema, attributes []marginal.Attribute, groups []marginal.Grouping,
+func newTableModel(s records.Schema, fine int, groups []marginal.Grouping,
 	m *graphical.Model) *tableModel {
-	t := &tableModel{schema: s.ByPerson(0), attributes: attributes, groups: groups, model: m}
+	t := &tableModel{schema: s.ByPerson(0), fine: fine, attributes: marginal.AttributesIn(s, fine),
+		groups: groups, model: m}
 	for _, g := range groups {
 		codes, choices := g.Members()
 		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
@@ -99,6 +102,7 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 type tableModelHeader struct {
 	Schema  records.Schema `json:"schema"`
 	Factors [][]int        `json:"factors"`
+	Fine    int            `json:"fine,omitempty"` // 0 in older files means 126
 }
 
 const (
@@ -109,7 +113,7 @@ const (
 
 // Encode returns a file of the released state, and nothing else.
 func (t *tableModel) Encode() (*synth.File, error) {
-	h := tableModelHeader{Schema: t.schema}
+	h := tableModelHeader{Schema: t.schema, Fine: t.fine}
 	var theta, parts []float64
 	for _, f := range t.model.Factors {
 		h.Factors = append(h.Factors, f.Attributes)
@@ -134,7 +138,12 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err := h.Schema.Validate(); err != nil || h.Schema.Kind() != records.MixedTable {
 		return nil, malformed("the schema is not one of tables")
 	}
-	attributes := marginal.AttributesOf(h.Schema)
+	fine := cmp.Or(h.Fine, marginal.MostCells)
+	if fine < leastFine || fine > marginal.MostCells {
+		return nil, malformed(fmt.Sprintf("numbers in %d cells; want %d to %d", fine, leastFine,
+			marginal.MostCells))
+	}
+	attributes := marginal.AttributesIn(h.Schema, fine)
 	if len(attributes) > mostAttributes {
 		return nil, malformed(fmt.Sprintf("%d columns; want at most %d", len(attributes), mostAttributes))
 	}
@@ -154,7 +163,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTableModel(h.Schema, attributes, groups, graphical.NewModel(domain, factors)), nil
+	return newTableModel(h.Schema, fine, groups, graphical.NewModel(domain, factors)), nil
 }
 
 // readParts reads the fraction of records with each code. Every group must have a code.
@@ -203,8 +212,8 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 	if err != nil {
 		return nil, err
 	}
-	if len(list) > mostRounds+len(d) {
-		return nil, malformed("more factors than a plan has rounds")
+	if len(list) > mostRounds+2*len(d) {
+		return nil, malformed("more factors than a plan has rounds and columns")
 	}
 	var factors []graphical.Factor
 	for _, group := range list {

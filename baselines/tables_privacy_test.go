@@ -45,7 +45,7 @@ func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMetho
 		t.Fatal(err)
 	}
 	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3,
-		attributes: marginal.AttributesOf(s)}
+		attributes: marginal.AttributesIn(s, c.Fine)}
 }
 
 // someGroups returns a public grouping of each attribute into at most five groups and two coarse
@@ -90,11 +90,13 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 	const noise = 2.5
 	s, rows := smallTable(t)
 	both := []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
-	for i := range 4 {
-		r, order := both[i/2], 2+i%2 // pairs are counted at order 2, and are sums at order 3
-		t.Run(fmt.Sprintf("%v/order %d", r, order), func(t *testing.T) {
+	for i := range 8 {
+		r, order := both[i/2%2], 2+i%2 // pairs are counted at order 2, and are sums at order 3
+		fine, part := []int{126, 8}[i/4], []float64{0.12, 0.3}[i/4]
+		t.Run(fmt.Sprintf("%v/order %d/%d cells", r, order, fine), func(t *testing.T) {
 			m := methodFor(t, s, r)
-			m.order = order
+			m.order, m.Fine, m.ColumnPart = order, fine, part
+			m.attributes = marginal.AttributesIn(s, fine)
 			groups := someGroups(m.attributes)
 			others, _ := m.survey().Sizes()
 			std, classStd := m.survey().Std(m.columnNoise(noise))
@@ -168,6 +170,7 @@ func TestTableStagesArePriced(t *testing.T) {
 	s, _ := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
 	const noise = 3.0
+	m.ColumnPart = 0.25
 	rho := 1 / (2 * m.columnNoise(noise) * m.columnNoise(noise))
 	rho += float64(m.rounds) * m.choiceEpsilon(noise) * m.choiceEpsilon(noise) / 8
 	rho += float64(m.units()) / (2 * m.unitNoise(noise) * m.unitNoise(noise))

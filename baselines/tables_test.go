@@ -25,8 +25,8 @@ import (
 // tablePlans returns plans of both methods for one schema.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
 	t.Helper()
-	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2}
-	aim, err := baselines.AIM{Tables: tables, Rounds: 5}.Plan()
+	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2, Fine: 10}
+	aim, err := baselines.AIM{Tables: tables, Rounds: 5, ClassPart: 0.4}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,12 +314,20 @@ func tableRows(t *testing.T, g *synth.Generator) []float32 {
 
 func TestTableMistakesAreParameterErrors(t *testing.T) {
 	var wrong *param.Error
+	good := baselines.Tables{Schema: tableSchema(t),
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}
+	fine, columns := good, good
+	fine.Fine, columns.ColumnPart = 127, math.NaN()
 	bad := baselines.Tables{Schema: records.Sets(4, 2), Bins: 1, Cells: -1, ClassWeight: 0.5,
 		Nominal: -1}
 	for name, err := range map[string]error{
-		"aim":       second(baselines.AIM{Tables: bad, Rounds: -1, Order: 4}.Plan()),
-		"mst":       second(baselines.MST{Tables: bad}.Plan()),
-		"no schema": second(baselines.AIM{}.Plan()),
+		"aim":        second(baselines.AIM{Tables: bad, Rounds: -1, Order: 4}.Plan()),
+		"part":       second(baselines.AIM{Tables: good, ClassPart: 0.95}.Plan()),
+		"not a part": second(baselines.AIM{Tables: good, ClassPart: math.NaN()}.Plan()),
+		"fine":       second(baselines.AIM{Tables: fine}.Plan()),
+		"columns":    second(baselines.MST{Tables: columns}.Plan()),
+		"mst":        second(baselines.MST{Tables: bad}.Plan()),
+		"no schema":  second(baselines.AIM{}.Plan()),
 	} {
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)

@@ -24,7 +24,7 @@ func anyFile(rng *rand.Rand, sound [][]byte) []byte {
 	}
 	if rng.IntN(50) == 0 {
 		f.Kind = pick(rng, []string{"", "gan", "merf", "dpgm", "mix", "checkpoint", "mwem", "labelling",
-			"x"})
+			"augment", "x"})
 	}
 	out := assemble(rng, f)
 	if rng.IntN(20) == 0 {

@@ -18,11 +18,7 @@ import (
 
 // labellingSubjects returns labellings of numbers, images and tables by both rules.
 func labellingSubjects(numbers, tables records.Data) (list []subject, err error) {
-	flat, labels := make([]float32, 8*64), make([]int32, 8)
-	for i := range flat {
-		flat[i], labels[i/64] = float32(i%7)/6, int32(i/64%2)
-	}
-	images, err := records.FromFlat(records.Image(8, 8).WithLabels("a", "b"), flat, labels...)
+	images, err := labelledImages()
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +55,15 @@ func labellingSubjects(numbers, tables records.Data) (list []subject, err error)
 		list = append(list, subject{"labelling of " + of.name, p, of.data})
 	}
 	return list, nil
+}
+
+// labelledImages returns eight images of two classes.
+func labelledImages() (*records.Table, error) {
+	flat, labels := make([]float32, 8*64), make([]int32, 8)
+	for i := range flat {
+		flat[i], labels[i/64] = float32(i%7)/6, int32(i/64%2)
+	}
+	return records.FromFlat(records.Image(8, 8).WithLabels("a", "b"), flat, labels...)
 }
 
 func quickMERF(s records.Schema, b accountant.Budget) (synth.Plan, error) {

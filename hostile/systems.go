@@ -55,8 +55,10 @@ func subjects() (list []subject, err error) {
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	labelled, err := labellingSubjects(numbers, ofTables[0].data)
-	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers, labelled), err
+	labelled, err1 := labellingSubjects(numbers, ofTables[0].data)
+	changed, err2 := augmentSubjects(numbers)
+	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers, labelled, changed),
+		errors.Join(err1, err2)
 }
 
 // tableSubjects returns plans of the systems that accept only tables.

@@ -10,7 +10,7 @@ func mutants() []mutant {
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
 		sequenceMutants(),
-		labellingMutants(), wrapperMutants(),
+		labellingMutants(), augmentMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), choiceMutants(), lineMutants())
 }

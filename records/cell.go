@@ -28,6 +28,7 @@ type cellCode struct {
 	logarithmic   bool
 	scale         float64 // the divisor: the span, or log(1 + span)
 	decimals      decimals
+	grid          *numberGrid // nil unless the column has a step
 	levels        uint16
 	other         uint16    // code that an unknown level becomes
 	absent        uint16    // code that a missing level becomes
@@ -54,6 +55,10 @@ func newCellCode(c Column, offset int) cellCode {
 		}
 	}
 	k.decimals = decimalsFor(k.scale)
+	if c.stepped {
+		g, _, _ := newNumberGrid(c)
+		k.grid = &g
+	}
 	switch {
 	case c.other != "":
 		k.other = uint16(slices.Index(c.levels, c.other))
@@ -93,7 +98,8 @@ func (k *cellCode) total() int {
 }
 
 // number moves a raw number into the schema: it is clamped, and rounded if the column holds whole
-// numbers. The result is NaN exactly for a missing value in a column that allows missing values.
+// numbers or has a step. The result is NaN exactly for a missing value in a column that allows
+// missing values.
 func (k *cellCode) number(v float64) float64 {
 	if v != v {
 		if k.missing {
@@ -102,6 +108,9 @@ func (k *cellCode) number(v float64) float64 {
 		return k.lo
 	}
 	v = min(max(v, k.lo), k.hi)
+	if k.grid != nil {
+		return k.grid.nearest(v)
+	}
 	if k.kind == IntegerColumn {
 		v = math.Round(v)
 	}
@@ -193,6 +202,12 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 		return math.NaN()
 	}
 	u := unit(row[k.offset])
+	if k.grid != nil {
+		if k.logarithmic {
+			return k.number(k.lo + math.Expm1(u*k.scale))
+		}
+		return k.grid.at(math.Round(u * k.grid.last))
+	}
 	if k.logarithmic {
 		grown := math.Expm1(u * k.scale)
 		return k.number(decimalsFor((1 + grown) * k.scale).round(k.lo + grown))

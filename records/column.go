@@ -54,6 +54,8 @@ type Column struct {
 	kind        ColumnKind
 	name        string
 	lo, hi      float64
+	grid        float64 // step of numbers; see WithStep
+	stepped     bool    // whether WithStep was called
 	logarithmic bool
 	levels      []string
 	other       string // "" if none is declared
@@ -156,7 +158,8 @@ func (c Column) Logarithmic() Column {
 
 // WithBounds returns the column with other public bounds. The bounds of a datetime are in seconds
 // since 1970, and the bounds of a duration are in seconds. The upper bound is rounded down to a
-// whole number of steps of the precision above the lower bound.
+// whole number of steps of the precision above the lower bound. The bounds of a column with a step
+// are moved outward to values of its present grid, and stay within the present bounds.
 func (c Column) WithBounds(lo, hi float64) Column {
 	switch c.kind {
 	case IntegerColumn:
@@ -166,7 +169,7 @@ func (c Column) WithBounds(lo, hi float64) Column {
 	case DurationColumn:
 		return c.withDurations(time.Duration(saturated(lo*1e9)), time.Duration(saturated(hi*1e9)))
 	}
-	c.lo, c.hi = lo, hi
+	c.lo, c.hi = c.onGrid(lo, hi)
 	return c
 }
 
@@ -235,6 +238,9 @@ func (c Column) String() string {
 	default:
 		fmt.Fprintf(&b, " [%g, %g]", c.lo, c.hi)
 	}
+	if c.stepped {
+		fmt.Fprintf(&b, " by %g", c.grid)
+	}
 	if c.logarithmic {
 		b.WriteString(", logarithmic")
 	}
@@ -251,7 +257,7 @@ func (c Column) String() string {
 // ignored.
 func (c Column) same(o Column) bool {
 	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi &&
-		c.logarithmic == o.logarithmic &&
+		c.grid == o.grid && c.logarithmic == o.logarithmic &&
 		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels) &&
 		c.least == o.least && c.most == o.most && c.from.Equal(o.from) && c.to.Equal(o.to) &&
 		c.step == o.step && c.parts == o.parts && c.rule == o.rule

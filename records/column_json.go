@@ -18,6 +18,7 @@ type columnJSON struct {
 	Type        string            `json:"type"`
 	Lo          json.RawMessage   `json:"lo,omitempty"` // a number, or a string for times
 	Hi          json.RawMessage   `json:"hi,omitempty"`
+	Step        *float64          `json:"step,omitempty"`
 	Precision   string            `json:"precision,omitempty"`
 	Parts       []string          `json:"parts,omitempty"`
 	Buckets     int               `json:"buckets,omitempty"`
@@ -47,6 +48,9 @@ func (c Column) json() columnJSON {
 		j.Lo, j.Hi = written(c.least), written(c.most)
 	case !c.kind.hasLevels():
 		j.Lo, j.Hi = written(c.lo), written(c.hi)
+	}
+	if c.stepped {
+		j.Step = &c.grid
 	}
 	for _, a := range c.aliases {
 		if j.Aliases == nil {
@@ -128,6 +132,8 @@ func (j columnJSON) ownFields(k ColumnKind) error {
 		return wrong("lo and hi are required for numbers and times, and not allowed for other types")
 	case timed != (j.Precision != ""):
 		return wrong("a precision is required for datetimes and durations, and not allowed for others")
+	case j.Step != nil && k != NumericColumn && k != TargetColumn:
+		return wrong("a step is allowed for numeric columns and targets only")
 	case len(j.Parts) > 0 && k != DatetimeColumn:
 		return wrong("parts are allowed for datetimes only")
 	case (k == HashedColumn) != (j.Buckets != 0):
@@ -191,7 +197,10 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	if err := errors.Join(json.Unmarshal(j.Lo, &lo), json.Unmarshal(j.Hi, &hi)); err != nil {
 		return c, fmt.Errorf("bounds %.40s, %.40s: want numbers", j.Lo, j.Hi)
 	}
-	return c.WithBounds(lo, hi), nil
+	if c = c.WithBounds(lo, hi); j.Step != nil {
+		c = c.WithStep(*j.Step)
+	}
+	return c, nil
 }
 
 // tableSchemaOf returns the schema of the columns that were read.

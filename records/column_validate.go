@@ -56,6 +56,7 @@ func (c Column) validate(i int) []error {
 		f.bounds()
 	}
 	f.time()
+	f.step()
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
 		f.bad(".WithMissing", c.kind,
 			"no missing value: leave out records without a class or a target, or declare a level for them")

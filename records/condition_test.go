@@ -24,6 +24,10 @@ func TestConditionsAreTheRules(t *testing.T) {
 			records.Within("c", 0.125, nil).OrMissing()}},
 		{records.Numeric("c", 0, 1).WithMissing(), []records.Constraint{
 			records.Within("c", nil, 0.25).OrMissing()}},
+		{records.Numeric("c", 0, 1).WithStep(0.01), []records.Constraint{
+			records.Within("c", 0.105, 0.3), records.Only("c", 0.11, 0.12, 0.29, 0.3, 0.31)}},
+		{records.Numeric("c", 0, 500).WithStep(0.25).Logarithmic(), []records.Constraint{
+			records.Within("c", 0.3, 99.9)}},
 		{records.Integer("c", 0, 1000), []records.Constraint{records.Only("c", 7, 9, 10, 500)}},
 		{records.Integer("c", 0, 9).WithMissing(), []records.Constraint{records.Only("c", 7, nil)}},
 		{records.Integer("c", 0, 9), []records.Constraint{records.Only("c", 1, 7),

@@ -188,6 +188,12 @@ func (r *rule) bounds(m *mixed) bool {
 	if column.kind == IntegerColumn {
 		r.from, r.to = math.Ceil(r.from), math.Floor(r.to)
 	}
+	if code.grid != nil && r.from <= r.to {
+		var from, to bool
+		r.from, from = code.grid.above(r.from)
+		r.to, to = code.grid.below(r.to)
+		return from && to && r.from <= r.to
+	}
 	return r.from <= r.to // false if either is NaN
 }
 

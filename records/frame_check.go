@@ -81,6 +81,8 @@ func (k *cellCode) numberProblem(v float64) string {
 		return "outside the bounds"
 	case k.kind == IntegerColumn && v == v && v != math.Trunc(v):
 		return "not a whole number"
+	case k.grid != nil && v == v && !k.grid.holds(v):
+		return "not a whole number of steps"
 	}
 	return ""
 }

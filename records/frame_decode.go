@@ -89,7 +89,7 @@ func (m *mixed) clampRow(row []float32) {
 			k.encodeTick(row, v)
 			continue
 		}
-		if k.kind == IntegerColumn || k.missing {
+		if k.kind == IntegerColumn || k.grid != nil || k.missing {
 			v := k.decodeNumber(row)
 			clear(block)
 			k.encodeNumber(row, v)

@@ -138,6 +138,10 @@ func FuzzSchemaJSON(f *testing.F) {
 	}
 	f.Add([]byte(`{"kind":"image","height":65536,"width":65536}`))
 	f.Add([]byte(`{"kind":"table","columns":[{"name":"a","type":"hashed","buckets":70000}]}`))
+	for _, step := range []string{"0.01", "0", "-1", "0.3", "1e-300", "1e300", "0.1000000000000001"} {
+		f.Add([]byte(`{"kind":"table","columns":[{"name":"a","type":"numeric","lo":0,"hi":1,"step":` +
+			step + `}]}`))
+	}
 	for _, s := range []records.Schema{visits(f), constrained(f)} {
 		text, err := json.Marshal(s)
 		if err != nil {

@@ -3,10 +3,12 @@
 //
 //	go test ./sgd -run '^$' -bench Ratio -count 3 | go -C benchmarks/history run . write -dir runs
 //	go -C benchmarks/history run . compare runs/OLD.json runs/NEW.json
+//	go -C benchmarks/history run . plot -dir ../../docs/performance
 //
-// Write copies its input to its output. Compare exits with status 1 if a benchmark became slower.
-// Between machines only ratios are compared, since a ratio comes from programs that alternated
-// within one run.
+// Write copies its input to its output. It reads any lines of the form that go test -bench prints.
+// Compare exits with status 1 if a benchmark became slower. Between machines only ratios are
+// compared, since a ratio comes from programs that alternated within one run. Plot draws the
+// pictures that plots.json in the folder describes, from the runs in the folder's folder runs.
 package main
 
 import (
@@ -19,7 +21,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -35,21 +36,27 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("want: write [-dir DIR] <RESULTS, or compare [-by PART] OLD.json NEW.json")
+var errUsage = errors.New("want: write [-dir DIR] <RESULTS, compare [-by PART] OLD.json NEW.json, or " +
+	"plot [-dir DIR]")
 
 func run(args []string, in io.Reader, out io.Writer) (slower bool, err error) {
 	if len(args) == 0 {
 		return false, errUsage
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	dir := flags.String("dir", ".", "write: the folder of the file")
+	dir := flags.String("dir", ".", "write: the folder of the file; plot: the folder of plots.json")
+	var said record
+	flags.StringVar(&said.Command, "command", "", "write: the command that measured, for the record")
+	flags.StringVar(&said.Note, "note", "", "write: circumstances, for the record")
 	by := flags.Float64("by", 0.1, "compare: the fraction by which a median must grow to count as slower")
 	if err := flags.Parse(args[1:]); err != nil {
 		return false, err
 	}
 	switch {
 	case args[0] == "write" && flags.NArg() == 0:
-		return false, write(*dir, in, out)
+		return false, write(*dir, said, in, out)
+	case args[0] == "plot" && flags.NArg() == 0:
+		return false, plotAll(*dir)
 	case args[0] == "compare" && flags.NArg() == 2 && *by > 0:
 		before, err := load(flags.Arg(0))
 		if err != nil {
@@ -65,7 +72,7 @@ func run(args []string, in io.Reader, out io.Writer) (slower bool, err error) {
 }
 
 // write reads the output of go test and writes a file named after the time and the commit.
-func write(dir string, in io.Reader, out io.Writer) error {
+func write(dir string, said record, in io.Reader, out io.Writer) error {
 	r, err := parse(bufio.NewScanner(io.TeeReader(in, out)))
 	if err != nil {
 		return err
@@ -74,7 +81,8 @@ func write(dir string, in io.Reader, out io.Writer) error {
 		return errors.New("no results of benchmarks were read: pipe the output of go test -bench to this program")
 	}
 	r.Time, r.Commit = time.Now().UTC().Truncate(time.Second), commit()
-	r.Machine.Cores, r.Machine.Go = runtime.NumCPU(), runtime.Version()
+	r.Command, r.Note = said.Command, said.Note
+	r.Machine.complete()
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +18,8 @@ import (
 type record struct {
 	Time    time.Time `json:"time"`
 	Commit  string    `json:"commit"`
+	Command string    `json:"command,omitempty"` // the command that measured
+	Note    string    `json:"note,omitempty"`    // circumstances
 	Machine machine   `json:"machine"`
 	// Results has the number of each repetition, by the package and name of the benchmark, then by
 	// unit.
@@ -27,6 +32,22 @@ type machine struct {
 	Arch  string `json:"arch"`
 	Cores int    `json:"cores"`
 	Go    string `json:"go"`
+}
+
+// complete sets what the results do not say.
+func (m *machine) complete() {
+	m.Cores, m.Go = runtime.NumCPU(), runtime.Version()
+	m.OS, m.Arch = cmp.Or(m.OS, runtime.GOOS), cmp.Or(m.Arch, runtime.GOARCH)
+	if m.CPU != "" {
+		return
+	}
+	text, _ := os.ReadFile("/proc/cpuinfo") // a machine without it has no name
+	for line := range strings.Lines(string(text)) {
+		if what, value, _ := strings.Cut(line, ":"); strings.TrimSpace(what) == "model name" {
+			m.CPU = strings.TrimSpace(value)
+			return
+		}
+	}
 }
 
 // parse reads the output of go test, of any number of packages.

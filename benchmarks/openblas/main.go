@@ -32,6 +32,7 @@ func main() {
 	only := flag.String("only", "", "measure only products whose name matches this regular expression")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
+	lines := flag.Bool("bench", false, "print products as lines of go test -bench, for benchmarks/history")
 	what := flag.String("what", "products", "products, functions, features or convolutions")
 	flag.Parse()
 	chosen := regexp.MustCompile(*only)
@@ -59,13 +60,18 @@ func main() {
 		convolutions(backend, *samples, clock, peak*float64(*cores))
 		return
 	}
-	fmt.Printf("%-22s %9s %9s %6s %6s\n", "m×k×n", "ours", "OpenBLAS", "ratio", "peak")
+	printLine := printRow
+	if *lines {
+		fmt.Println("pkg: benchmarks/openblas")
+		printLine = printBenchmark
+	} else {
+		fmt.Printf("%-22s %9s %9s %6s %6s\n", "m×k×n", "ours", "OpenBLAS", "ratio", "peak")
+	}
 	groups := map[string][]float64{}
 	for _, s := range shapes(*large, *thin) {
 		if chosen.MatchString(s.name()) {
 			ours, theirs := compare(backend, s, *samples, clock)
-			fmt.Printf("%-22s %9.1f %9.1f %6.2f %5.0f%%\n", s.name(), ours, theirs, ours/theirs,
-				100*ours/peak/float64(*cores))
+			printLine(s, ours, theirs, peak*float64(*cores))
 			groups[s.group] = append(groups[s.group], ours/theirs)
 			if s.group != "thin" {
 				groups["all"] = append(groups["all"], ours/theirs)
@@ -82,6 +88,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "-only: no product has a name that matches")
 		os.Exit(2)
 	}
+}
+
+func printRow(s shape, ours, theirs, peak float64) {
+	fmt.Printf("%-22s %9.1f %9.1f %6.2f %5.0f%%\n", s.name(), ours, theirs, ours/theirs, 100*ours/peak)
+}
+
+func printBenchmark(s shape, ours, theirs, _ float64) {
+	group := s.group
+	if group == "thin" {
+		group += "/" + s.form
+	}
+	fmt.Printf("BenchmarkProduct/%s/%d×%d×%d 1 %.4f ratio %.1f GFLOP/s\n", group, s.m, s.k, s.n,
+		ours/theirs, ours)
 }
 
 // shape is a product op(A) op(B): NN for a layer's output, TN for the gradient of its weights, NT

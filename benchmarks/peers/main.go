@@ -2,6 +2,8 @@
 // same steps in PyTorch and Opacus are compared with them; see README.md.
 //
 //	peers CANDIDATE BATCH
+//	peers write-mlp FILE     writes gradients of a critic, for comparison; see writeCritic
+//	peers write-conv FILE
 //
 // It reads commands from standard input, one on each line, and answers each with one line, as
 // peers.py does:
@@ -19,6 +21,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -38,7 +41,14 @@ const (
 
 func main() {
 	if len(os.Args) != 3 {
-		log.Fatal("usage: peers plain|private|private-poisson BATCH")
+		log.Fatal("usage: peers [mlp-|conv-]plain|private|private-poisson BATCH, or peers " +
+			"write-mlp|write-conv FILE")
+	}
+	if name, ok := strings.CutPrefix(os.Args[1], "write-"); ok {
+		if err := writeCritic(name, os.Args[2], 256); err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
 	batch, err := strconv.Atoi(os.Args[2])
 	if err != nil || batch <= 0 || batch > rows {
@@ -55,7 +65,7 @@ func main() {
 
 // A candidate is a network in training.
 type candidate struct {
-	net      models.Density
+	net      models.Network
 	data     *fixedBatches
 	step     func() error
 	examples func() int // returns the number of examples so far
@@ -66,13 +76,13 @@ func newCandidate(name string, batch int) (*candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: dim}, 1)
+	net, how, err := network(name)
 	if err != nil {
 		return nil, err
 	}
 	c := &candidate{net: net, data: newFixedBatches(table, batch)}
 	c.examples = func() int { return c.data.drawn }
-	switch name {
+	switch how {
 	case "plain":
 		c.step = plain(net, c.data)
 	case "private":
@@ -85,6 +95,24 @@ func newCandidate(name string, batch int) (*candidate, error) {
 		err = fmt.Errorf("unknown candidate %q", name)
 	}
 	return c, err
+}
+
+// network returns the network of a candidate, and the rest of the candidate's name.
+func network(name string) (models.Network, string, error) {
+	if kind, how, ok := strings.Cut(name, "-"); ok && kind != "private" {
+		net, err := newCriticNet(kind)
+		return net, how, err
+	}
+	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: dim}, 1)
+	return net, name, err
+}
+
+// decayOf returns the decay of the optimiser's mean gradient. Critics have that of package gan.
+func decayOf(net models.Network) float64 {
+	if _, ok := net.(*criticNet); ok {
+		return 0.5
+	}
+	return 0.9
 }
 
 func randomBits() []float32 {
@@ -106,7 +134,7 @@ func private(net models.Network, data records.Data, probability float64) (func()
 		SamplingProbability: probability,
 		Steps:               1 << 20,
 		NoiseMultiplier:     noiseMultiplier,
-		Optimizer:           sgd.Adam(learningRate),
+		Optimizer:           sgd.AdamWith(learningRate, decayOf(net), 0.999, 1e-8),
 	}, net, ledger)
 	if err != nil {
 		return nil, err
@@ -126,7 +154,7 @@ func plain(net models.Network, data *fixedBatches) func() error {
 	be, params := device.CPU(), net.Params()
 	sum := device.NewParams(be, params.Shapes...)
 	mean, square := be.New(1, params.Len()), be.New(1, params.Len())
-	adam := device.AdamStep{LR: learningRate, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+	adam := device.AdamStep{LR: learningRate, Beta1: float32(decayOf(net)), Beta2: 0.999, Eps: 1e-8}
 	weights := make([]float32, data.batch)
 	for i := range weights {
 		weights[i] = 1 / float32(data.batch)

@@ -10,6 +10,9 @@
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
 // images to which the classifier gives another label; see package labelling.
 //
+// With -images, the contrast and the distortion of the written images are chosen privately, which
+// costs 3 % of ε; see package augment. -contrast, -distort and -normalize set them instead.
+//
 // Training on files takes five minutes on two cores. -steps and -generators set longer runs.
 // -checkpoint saves their progress, so an interrupt loses little.
 //
@@ -21,6 +24,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,6 +33,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
@@ -66,6 +71,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("\n%v\n\nreleased and trained in %v\n", gen.Guarantee(),
 		time.Since(start).Round(time.Second))
+	if m, ok := gen.Model().(*augment.Model); ok {
+		fmt.Println("chosen change of the images:", m.Chosen())
+	}
 
 	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
 		return err
@@ -90,6 +98,7 @@ type config struct {
 	generators             int
 	checkpoint             string
 	labels                 string
+	choose                 bool
 	finish                 images.Finish
 	seed                   uint64
 	out                    string
@@ -118,11 +127,24 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
+	f.BoolVar(&c.choose, "choose", false,
+		"spend 3 % of ε on the choice of contrast and distortion (default with -images, unless"+
+			" -contrast, -distort or -normalize is set)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
 	given := map[string]bool{}
 	f.Visit(func(v *flag.Flag) { given[v.Name] = true })
+	fixed := given["contrast"] || given["distort"] || given["normalize"]
+	if !given["choose"] {
+		c.choose = c.files.Images != "" && !fixed
+	}
+	if c.choose && fixed {
+		return c, errors.Join(err, errors.New("-choose replaces -contrast, -distort and -normalize"))
+	}
+	if c.choose {
+		c.finish = images.Finish{} // the generator changes its images
+	}
 	if !given["distort"] && c.finish.Normalize {
 		c.finish.Distort = 0.85 // chosen on held-out images of MNIST
 	}

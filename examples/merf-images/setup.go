@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/internal/examples/digits"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/labelling"
@@ -23,16 +24,24 @@ func (c config) chain() privgen.MERFChain {
 	return chain
 }
 
-// plan returns the plan of the chain, with a classifier if a flag asks for one.
+// plan returns the plan of the chain, with the parts that flags ask for: a classifier, and a choice
+// of changes.
 func (c config) plan() (privgen.Plan, error) {
 	if c.labels == "" {
+		if c.choose {
+			return c.chain().Augmented(augment.Config{}).Seed(c.seed).Plan()
+		}
 		return c.chain().Plan()
 	}
 	var rule labelling.Rule
 	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
 		return nil, err
 	}
-	return c.chain().Labelled(labelling.Config{Rule: rule}).Plan()
+	labelled := c.chain().Labelled(labelling.Config{Rule: rule})
+	if c.choose {
+		return labelled.Augmented(augment.Config{}).Seed(c.seed).Plan()
+	}
+	return labelled.Plan()
 }
 
 // load returns training images and held-out images.

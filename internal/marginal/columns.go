@@ -25,18 +25,23 @@ type Attribute struct {
 }
 
 const (
-	fineCells  = 126 // cells of a number, in addition to its two bounds
-	MostValues = 128 // a number with at most this many values has a code for each of them
+	MostCells  = 126           // cells of a number, in addition to its two bounds
+	MostValues = MostCells + 2 // a number with at most this many values has a code for each of them
 )
 
-// AttributesOf returns the attributes of a schema of tables; the class is the last.
-func AttributesOf(s records.Schema) []Attribute {
+// AttributesOf returns the attributes of a schema of tables, with MostCells cells for a number. The
+// class is the last.
+func AttributesOf(s records.Schema) []Attribute { return AttributesIn(s, MostCells) }
+
+// AttributesIn is AttributesOf with another number of cells. A number with more than cells+2 values
+// is divided into cells.
+func AttributesIn(s records.Schema, cells int) []Attribute {
 	var list []Attribute
 	for _, b := range network.TableBlocks(s) {
 		a := Attribute{Block: b, Codes: b.Width}
 		if !b.OneHot {
-			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > MostValues {
-				a.Cells, a.Codes = fineCells, fineCells+2
+			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > cells+2 {
+				a.Cells, a.Codes = cells, cells+2
 			}
 			if b.Width == 2 {
 				a.Missing = true

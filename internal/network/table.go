@@ -1,6 +1,7 @@
 package network
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -28,9 +29,11 @@ func levelsOf(c records.Column) int {
 		return 2
 	case records.OrdinalColumn:
 		return max(len(c.Levels()), 2)
-	case records.IntegerColumn:
-		if lo, hi := c.Bounds(); !c.IsLogarithmic() && hi > lo && hi-lo < 1<<20 {
-			return int(hi-lo) + 1
+	}
+	if step := c.Step(); step > 0 && !c.IsLogarithmic() {
+		lo, hi := c.Bounds()
+		if n := math.Round((hi - lo) / step); n >= 1 && n < 1<<20 {
+			return int(n) + 1
 		}
 	}
 	return 0

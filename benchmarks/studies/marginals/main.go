@@ -27,6 +27,9 @@ var shapes = map[string]demo.TableSource{
 	"rare": {Records: 20_000, Numbers: 4, Choices: 8, Levels: 8, Flags: 2, Classes: 6,
 		Minority: 0.01, Seed: 7},
 	"wide": {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
+	"few":  {Records: 5350, Numbers: 29, Classes: 2, Minority: 0.07, Seed: 21},
+	"few-mixed": {Records: 5000, Numbers: 12, Choices: 10, Levels: 8, Classes: 3, Minority: 0.1,
+		Seed: 22},
 }
 
 // config is the command line.
@@ -128,11 +131,19 @@ type table struct {
 }
 
 func (c config) load() (table, error) {
+	if seed := map[string]uint64{"fraud": 31, "fraud2": 32}[c.shape]; c.train == "" && seed > 0 {
+		rows, err := fraud(5350, seed, 0)
+		if err != nil {
+			return table{}, err
+		}
+		held, err := fraud(8000, seed, 1)
+		return table{c.shape, rows, held}, err
+	}
 	if c.train == "" {
 		source, ok := shapes[c.shape]
 		if !ok {
-			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide",
-				c.shape)
+			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide, few, "+
+				"few-mixed, fraud, fraud2", c.shape)
 		}
 		rows, err := source.Make()
 		if err != nil {

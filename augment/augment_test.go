@@ -1,0 +1,237 @@
+package augment_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/augment"
+	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sequence"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// small plans MERF of drawn digits with few features and steps.
+func small(b accountant.Budget) (synth.Plan, error) {
+	return synth.PlanOf(merf.Config{Schema: digits.Schema(), Budget: b, Kernel: rff.PatchesFor(300,
+		digits.Side, digits.Side), Nominal: 2000, Generator: merf.GeneratorConfig{Steps: 80,
+		Batch: 50, Generators: 1}}.Plan())
+}
+
+// TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
+// exponential mechanism then chooses the other, except with a probability below 1e-12: the
+// utilities differ by hundreds, and the choice has ε = 5.
+func TestHarmfulChangesAreNotChosen(t *testing.T) {
+	data, err := digits.Draw(2000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
+	for at, candidates := range [][]augment.Candidate{{{}, {Distortion: 10}},
+		{{Distortion: 10}, {}}} {
+		c, err := augment.Config{Budget: b, Candidates: candidates, Share: 0.1, Records: 1000,
+			Seed: 2}.Within(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger := accountant.NewLedger(b)
+		gen, err := p.FitOn(t.Context(), ledger, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gen.Model().(*augment.Model).Chosen(); got != (augment.Candidate{}) {
+			t.Errorf("candidates %v: chosen is %q", candidates, got)
+		}
+		if got := ledger.Epsilon().Upper; got > b.Epsilon || got < 5 {
+			t.Errorf("the run has spent ε = %v of %v", got, b.Epsilon)
+		}
+		if at == 0 {
+			continue
+		}
+		of, err := augment.Of(gen)
+		if err != nil || of.System() != "merf" {
+			t.Errorf("Of returns a generator of %q and error %v", of.System(), err)
+		}
+	}
+}
+
+// TestChoicesAreRandom makes 40 choices of ε = 0.01 among two candidates for eight records. Each
+// candidate is chosen with a probability of 0.49 or more, so one of them is never chosen with a
+// probability below 1e-11.
+func TestChoicesAreRandom(t *testing.T) {
+	s := records.Image(4, 4).WithLabels("a", "b")
+	flat, labels := make([]float32, 8*16), make([]int32, 8)
+	for i := range flat {
+		flat[i], labels[i/16] = float32(i%5)/4, int32(i/16%2)
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	list := []augment.Candidate{{}, {Contrast: retouch.Contrast{Black: 0.2, White: 0.8}}}
+	c, err := augment.Config{Budget: b, Candidates: list, Share: 0.01, Records: 20}.Within(
+		func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 8) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[augment.Candidate]int{}
+	for range 40 {
+		gen, err := p.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[gen.Model().(*augment.Model).Chosen()]++
+	}
+	if counts[list[0]] == 0 || counts[list[1]] == 0 {
+		t.Errorf("of 40 choices %d are of the first candidate", counts[list[0]])
+	}
+}
+
+// TestChangesAreApplied checks that samples are changed by the chosen candidate: a contrast leaves
+// almost no grey levels; without it, nearly all pixels are grey.
+func TestChangesAreApplied(t *testing.T) {
+	data, err := digits.Draw(300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
+	black := augment.Candidate{Contrast: retouch.Contrast{Black: 0.5, White: 0.51}}
+	c, err := augment.Config{Budget: b, Records: 200, Candidates: []augment.Candidate{black, black}}.
+		Within(func(b accountant.Budget) (synth.Plan, error) {
+			return embedding(digits.Schema(), b, 300)
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := p.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := gen.Sample(t.Context(), 50, synth.Means())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, _ := rows.(*records.Table).Flat()
+	grey := 0
+	for _, v := range flat {
+		if v > 1e-3 && v < 0.999 {
+			grey++
+		}
+	}
+	if grey > len(flat)/20 {
+		t.Errorf("%d of %d pixels are grey after the change", grey, len(flat))
+	}
+}
+
+// TestRefusals lists plans that are refused, with the path of the mistake.
+func TestRefusals(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	of, err := small(accountant.Budget{Epsilon: 0.9, Delta: 1e-5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := records.Interval(2, 0, 1).WithLabels("low", "high")
+	ofNumbers, err := embedding(numbers, accountant.Budget{Epsilon: 0.9, Delta: 1e-5}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := embedding(digits.Schema(), accountant.Budget{Epsilon: 0.9, Delta: 1e-5,
+		Relation: accountant.ReplaceOne}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := []augment.Candidate{{}, {Distortion: 1}}
+	twice, err := augment.Config{Budget: b, Of: of}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]augment.Config{
+		"Of":            {Budget: b},
+		"Share":         {Budget: b, Of: of, Share: 1},
+		"Records":       {Budget: b, Of: of, Records: -1},
+		"Candidates":    {Budget: b, Of: ofNumbers},
+		"Candidates[1]": {Budget: b, Of: ofNumbers, Candidates: two},
+		"Candidates[0].Normalize": {Budget: b, Of: of,
+			Candidates: []augment.Candidate{{Normalize: true}, {}}},
+		"Candidates[1].Distortion": {Budget: b, Of: of,
+			Candidates: []augment.Candidate{{}, {Distortion: -1}}},
+		"Of.Budget.Relation": {Budget: b, Of: other},
+	} {
+		_, err := c.Plan()
+		if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "augment.Config."+want {
+			t.Errorf("%s: got error %v", want, err)
+		}
+	}
+	if _, err := (augment.Config{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5}, Of: twice}).
+		Plan(); err == nil {
+		t.Error("a choice of a choice is planned")
+	}
+	if _, err := (augment.Config{Budget: accountant.Budget{Epsilon: 0.9, Delta: 1e-5}, Of: of}).
+		Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("without budget for the choice: got error %v", err)
+	}
+	if _, err := augment.Of(&synth.Generator{}); err == nil {
+		t.Error("Of accepts a generator without a model")
+	}
+	then, err := sequence.Config{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, First: of,
+		Then: twice, Records: 40}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := digits.Draw(30, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(then.Budget())
+	_, err = then.FitOn(t.Context(), ledger, data)
+	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "augment.Plan" ||
+		ledger.Epsilon().Upper != 0 {
+		t.Errorf("as the second of a sequence: error %v after ε = %v", err, ledger.Epsilon().Upper)
+	}
+}
+
+// TestPlanStatesCandidates checks the text of a plan, and that its JSON gives the same plan.
+func TestPlanStatesCandidates(t *testing.T) {
+	c, err := augment.Config{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Within(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"change 0: unchanged", "change 4: distorted by 1, grey levels 0.2",
+		augment.PurposeChoice} {
+		if !strings.Contains(p.String(), want) {
+			t.Errorf("the plan does not state %q:\n%v", want, p)
+		}
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := synth.Systems{merf.System(), augment.System(systems)}.ReadPlan(text)
+	if err != nil || again.String() != p.String() {
+		t.Errorf("read back: %v, %v", again, err)
+	}
+}

@@ -1,0 +1,132 @@
+package augment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Config describes another system and the choice among changes of its synthetic records. Every
+// field is public.
+type Config struct {
+	// Budget is the budget of the other system and the choice together.
+	Budget accountant.Budget
+	// Of is the other system's plan with its own budget; Within sets it. The system's synthetic
+	// records must have labels.
+	Of synth.Plan
+	// Candidates are the possible changes; nil means Defaults. If a run loses its choice, it has the
+	// first candidate.
+	Candidates []Candidate
+	// Share is the part of ε that the choice costs, in (0, 1); 0 means DefaultShare.
+	Share float64
+	// Records is the number of synthetic records that every classifier learns from; 0 means
+	// DefaultRecords.
+	Records int
+	// Seed is the seed of these records, of the classifiers and of the distortions.
+	Seed uint64
+}
+
+// Defaults of Config. At ε = 1 and 50,000 records, a candidate whose classifier recognises one
+// record in a hundred more is chosen rather than another with odds of e^7.5.
+const (
+	DefaultShare   = 0.03
+	DefaultRecords = 10_000
+)
+
+const (
+	mostCandidates = 1000
+	mostRecords    = 1 << 24
+)
+
+func (c Config) withDefaults() Config {
+	c.Share, c.Records = cmp.Or(c.Share, DefaultShare), cmp.Or(c.Records, DefaultRecords)
+	if c.Candidates == nil && c.Of != nil {
+		c.Candidates = Defaults(c.Of.Schema())
+	}
+	c.Candidates = slices.Clone(c.Candidates)
+	return c
+}
+
+// Validate reports every mistake, as joined *param.Error values.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var k param.Checker
+	c.check(&k)
+	k.OK(synth.WorkOf(c.Of) != nil, "augment.Config.Of", nil,
+		"a plan that embeds a synth.Program, as plans of all systems do")
+	if c.Of != nil {
+		k.OK(!slices.Contains([]string{systemName, "sequence", "tune"}, c.Of.System()),
+			"augment.Config.Of", c.Of.System(), "a plan of one system, such as merf or labelling")
+	}
+	if k.Err() != nil {
+		return k.Err()
+	}
+	s := c.Of.Schema()
+	k.Add(records.RefusePersons("augment.Config.Of.Schema", s))
+	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "augment.Config.Of.Budget.Relation",
+		c.Of.Budget().Relation, "the relation of the whole, "+c.Budget.Relation.String())
+	k.OK(s.Classes() > 1, "augment.Config.Of.Schema", s, "records of two classes or more")
+	released := synth.Inner{Plan: c.Of}.Releases()
+	k.OK(released.Equal(s), "augment.Config.Of", released,
+		"a system whose synthetic records have its own schema, labels included: "+
+			records.Difference(released, s))
+	k.OK(len(c.Candidates) > 1 && len(c.Candidates) <= mostCandidates, "augment.Config.Candidates",
+		len(c.Candidates), fmt.Sprintf("2 to %d candidates", mostCandidates))
+	for i, candidate := range c.Candidates {
+		candidate.check(&k, fmt.Sprintf("augment.Config.Candidates[%d]", i), s)
+	}
+	return k.Err()
+}
+
+// check makes the checks that need no plan.
+func (c Config) check(k *param.Checker) {
+	k.Add(c.Budget.Validate())
+	k.OK(c.Share > 0 && c.Share < 1, "augment.Config.Share", c.Share,
+		"a part of ε in (0, 1), or 0 for the default")
+	k.OK(c.Records > 0 && c.Records <= mostRecords, "augment.Config.Records", c.Records,
+		fmt.Sprintf("a number of records up to %d, or 0 for the default", mostRecords))
+}
+
+// Within returns the configuration with Of planned for the budget that the choice leaves. The
+// function plan returns the other system's plan for a budget with the same δ and relation.
+//
+// Guarantee: the choice is ε·Share-differentially private, and the other system gets ε·(1−Share) at
+// the same δ, so both together cost at most ε. Errors: all errors of plan and of Validate.
+func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config, error) {
+	var k param.Checker
+	own := c.withDefaults()
+	own.check(&k)
+	k.OK(plan != nil, "augment.Config.Within.plan", nil, "a function")
+	if k.Err() != nil {
+		return c, k.Err()
+	}
+	rest := c.Budget
+	rest.Epsilon -= own.epsilon()
+	var err error
+	if c.Of, err = plan(rest); err != nil {
+		return c, fmt.Errorf("augment: %w", err)
+	}
+	return c, c.Validate()
+}
+
+// epsilon returns the ε of the choice.
+func (c Config) epsilon() float64 { return c.Budget.Epsilon * c.Share }
+
+// PurposeChoice is the purpose of the choice on the ledger.
+const PurposeChoice = "choice of a change"
+
+// stages returns the stages of the other system and of the choice.
+func (c Config) stages() []synth.Stage {
+	return append(c.inner().Stages(), synth.Stage{Purpose: PurposeChoice, Count: 1,
+		Event: accountant.ExponentialMechanism{Epsilon: c.epsilon()}})
+}
+
+// inner returns the other system as a part of the run.
+func (c Config) inner() synth.Inner {
+	return synth.Inner{Plan: c.Of, Prefix: c.Of.System() + ": "}
+}
