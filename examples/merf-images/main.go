@@ -7,6 +7,12 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
+// Images in colour have 32×32 pixels: drawn shapes, or CIFAR-10 in its binary format:
+//
+//	go run ./examples/merf-images -shapes
+//	go run ./examples/merf-images -labels-by keep -nominal 50000 -cifar-test test_batch.bin \
+//		-cifar data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin
+//
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
 // images to which the classifier gives another label; see package labelling.
 //
@@ -83,6 +89,7 @@ func run(ctx context.Context, args []string) error {
 // config is the command line.
 type config struct {
 	files                  images.Files
+	colours                images.Colours
 	n, synthetic           int
 	budget                 accountant.Budget
 	nominal                int
@@ -90,6 +97,7 @@ type config struct {
 	generators             int
 	checkpoint             string
 	labels                 string
+	share                  float64
 	finish                 images.Finish
 	seed                   uint64
 	out                    string
@@ -99,22 +107,25 @@ func parse(args []string) (config, error) {
 	var c config
 	f := program.NewFlags("merf-images")
 	c.files.Flags(f, "0 to 9")
-	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
+	c.colours.Flags(f)
+	f.IntVar(&c.n, "n", 20000, "how many digits or shapes the program draws")
 	f.IntVar(&c.synthetic, "synthetic", 0,
-		"how many synthetic images to write (default 60000 with -images, 20000 without)")
+		"how many synthetic images to write (default 60000 with files, 20000 without)")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.IntVar(&c.nominal, "nominal", 60000,
 		"approximate public number of images in files; exact under replace_one")
 	f.IntVar(&c.features, "features", 0, "random features (default: the plan chooses)")
 	f.IntVar(&c.generators, "generators", 0,
-		"networks trained against the release (default: the plan chooses with -images, 2 without)")
+		"networks trained against the release (default: the plan chooses with files, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,
-		"training steps of each network (default: the plan chooses with -images, 1000 without)")
+		"training steps of each network (default: the plan chooses with files, 1000 without)")
 	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	c.finish = images.Finish{Contrast: true, Distort: 1}
 	c.finish.Flags(f)
+	f.Float64Var(&c.share, "share", 0, "part of ε that the classifier of -labels-by alone may cost "+
+		"(default: 0.7)")
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
@@ -123,15 +134,18 @@ func parse(args []string) (config, error) {
 	err := f.Parse(args)
 	given := map[string]bool{}
 	f.Visit(func(v *flag.Flag) { given[v.Name] = true })
+	if !given["contrast"] && c.colours.Wanted() {
+		c.finish.Contrast = false // images in colour have no black and white
+	}
 	if !given["distort"] && c.finish.Normalize {
 		c.finish.Distort = 0.85 // chosen on held-out images of MNIST
 	}
 	return c.withDefaults(), err
 }
 
-// withDefaults sets a short run for drawn digits.
+// withDefaults sets a short run for drawn images.
 func (c config) withDefaults() config {
-	if c.files.Images != "" {
+	if c.files.Images != "" || c.colours.Train != "" {
 		c.synthetic = cmp.Or(c.synthetic, 60000)
 		return c
 	}

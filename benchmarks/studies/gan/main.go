@@ -23,14 +23,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return report(ctx, c, gen, d)
 	}
-	plan, err := c.chain(d.public).Plan()
+	plan, err := c.plan(d.public)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,9 @@ func run(ctx context.Context, args []string) error {
 	return train(ctx, c, plan, d)
 }
 
-// train fits the plan, or continues an interrupted fit, and reports.
-func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
+// train fits the plan, or continues an interrupted fit, and reports. A plan of a classifier beside
+// public images cannot be written, so its run has no checkpoint.
+func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")
 	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
 		return fmt.Errorf(
@@ -82,8 +84,12 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	film := &film{real: d.private}
 	meter := program.NewMeter()
 	start := time.Now()
-	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
-		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	opts := []privgen.Option{privgen.OnProgress(meter.Show),
+		privgen.OnPreview(max(c.steps/8, 1), film.take)}
+	if c.labels == "" || d.public == nil {
+		opts = append(opts, privgen.Checkpoint(checkpoint))
+	}
+	gen, err := plan.Fit(ctx, d.private, opts...)
 	if err != nil {
 		return err
 	}
@@ -97,7 +103,11 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	if err := report(ctx, c, gen, d); err != nil {
 		return err
 	}
-	return os.Remove(checkpoint) // the generator holds the guarantee, and the run is complete
+	// the generator holds the guarantee, and the run is complete
+	if err := os.Remove(checkpoint); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // config is the command line.
@@ -118,6 +128,8 @@ type config struct {
 	clip, average        float64
 	groups, warm         int
 	adaptive             bool
+	labels               string
+	share                float64
 	scale                float64
 	judge                string
 	brief                bool
@@ -172,6 +184,10 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.scale, "scale", 1,
 		"clip norm as a multiple of the public images' mean gradient norms")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
+	f.StringVar(&c.labels, "labels-by", "",
+		"spend a part of ε on a classifier of images: keep (samples with labels that it agrees with) or"+
+			" relabel (default: no classifier)")
+	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -labels-by alone may cost")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")
