@@ -114,7 +114,8 @@ func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 type config struct {
 	files                images.Files
 	n, samples           int
-	publicShare          float64
+	publicShare, written float64
+	agree                bool
 	budget               accountant.Budget
 	finish               images.Finish
 	critic, loss         string
@@ -147,11 +148,15 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.n, "n", 40000,
 		"number of digits that the program draws, and public nominal number of images")
 	f.Float64Var(&c.publicShare, "public", 0.02,
-		"share of the images that counts as public, with -adaptive, -groups or -warm")
+		"share of the images that counts as public, with -adaptive, -groups, -warm, -written or -agree")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.samples, "samples", 10000, "number of synthetic images to write and to score")
 	c.finish = images.Finish{Contrast: true, Distort: 1}
 	c.finish.Flags(f)
+	f.Float64Var(&c.written, "written", 0,
+		"part of the written images that are copies of public images, each distorted in another way")
+	f.BoolVar(&c.agree, "agree", false,
+		"write only samples to which a classifier trained on public images gives their own label")
 	f.StringVar(&c.judge, "judge", "",
 		"file of a generator that is sampled and scored; nothing is trained (default: none)")
 	f.BoolVar(&c.brief, "brief", false,

@@ -39,7 +39,7 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	default:
 		g.Train.ClipNorm = c.clip
 	}
-	if c.usesPublic() {
+	if c.trainsOnPublic() {
 		g.Public = public
 	}
 	critic, generator := c.networks()
@@ -71,7 +71,10 @@ func (c config) adam(rate float64, steps int) sgd.Optimizer {
 }
 
 // usesPublic reports whether the run needs public images.
-func (c config) usesPublic() bool { return c.adaptive || c.groups > 0 || c.warm > 0 }
+func (c config) usesPublic() bool { return c.trainsOnPublic() || c.written > 0 || c.agree }
+
+// trainsOnPublic reports whether the training needs public images.
+func (c config) trainsOnPublic() bool { return c.adaptive || c.groups > 0 || c.warm > 0 }
 
 func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitecture) {
 	mlp := models.MLP{Hidden: []int{c.generator, 2 * c.generator}, BatchNorm: true}
