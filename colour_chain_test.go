@@ -36,8 +36,8 @@ func fromCIFAR(t *testing.T, d *records.Table) *records.Table {
 	return read
 }
 
-// TestColourChain runs a whole chain on images in colour of CIFAR-10's size and format: a release, a
-// generator, a private classifier that chooses among its images, a saved and loaded generator,
+// TestColourChain runs a whole chain on images in colour of CIFAR-10's size and format: a release,
+// a generator, a private classifier that chooses among its images, a saved and loaded generator,
 // distortion, npz and PNG files, and a classifier trained on the images. This classifier names at
 // least 90 of 500 real images of ten classes correctly. One without skill names 50 on average, and
 // 90 with a probability below 4e-8. ε is large, so that a working chain does not fail by

@@ -11,8 +11,9 @@ import (
 )
 
 // Distortion moves the pixels of images a little, with a separate random movement for each image.
-// All colours of an image move together. It turns, scales, shears and shifts the image, and displaces its parts smoothly.
-// Classifiers that learn from distorted synthetic images recognise real ones better.
+// All colours of an image move together. It turns, scales, shears and shifts the image, and
+// displaces its parts smoothly. Classifiers that learn from distorted synthetic images recognise
+// real ones better.
 //
 // It is meant for images whose class does not change under such movements, such as digits. It is
 // also meant for released images: distorting private images protects no one.

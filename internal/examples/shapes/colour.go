@@ -15,8 +15,8 @@ func ColourSchema() records.Schema {
 	return records.RGBImage(ColourSide, ColourSide).WithLabels(names...)
 }
 
-// DrawColour draws n images in colour, each of a class chosen uniformly. Image i depends on seed and
-// i alone.
+// DrawColour draws n images in colour, each of a class chosen uniformly. Image i depends on seed
+// and i alone.
 //
 // A shape has the hue of its class, give or take 25 degrees, before a background of any hue. So
 // colour tells part of the class, and neighbouring classes share most of their colours.

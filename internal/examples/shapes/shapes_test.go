@@ -30,8 +30,8 @@ func TestGreyShapesStayTheSame(t *testing.T) {
 	}
 }
 
-// TestColourShapes checks that all classes are drawn in colour, and that image i depends on the seed
-// and i alone.
+// TestColourShapes checks that all classes are drawn in colour, and that image i depends on the
+// seed and i alone.
 func TestColourShapes(t *testing.T) {
 	few, err := shapes.DrawColour(30, 7)
 	if err != nil {
