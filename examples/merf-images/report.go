@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/examples/grid"
@@ -32,8 +33,12 @@ func report(synthetic, train, test *records.Table) error {
 // across is the number of images in a row of the picture.
 const across = 16
 
-// picture writes real images, and below them one row of synthetic images for each class.
+// picture writes real images, and below them one row of synthetic images for each class. It shows
+// them without the chosen change, which is made for classifiers.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+	if of, err := augment.Of(gen); err == nil {
+		gen = of
+	}
 	s := gen.Schema()
 	sheet := grid.Sheet{Height: s.Height(), Width: s.Width(), Colours: s.Channels(),
 		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
