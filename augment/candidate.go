@@ -76,7 +76,8 @@ func (c Candidate) Apply(rows records.Data, seed uint64) (records.Data, error) {
 	return t, nil
 }
 
-// tableOf returns the records as a table. Generators of user-defined systems may return other types.
+// tableOf returns the records as a table. Generators of user-defined systems may return other
+// types.
 func tableOf(rows records.Data) (*records.Table, error) {
 	if t, ok := rows.(*records.Table); ok && t != nil {
 		return t, nil
