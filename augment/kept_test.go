@@ -96,7 +96,7 @@ func (w echoes) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	_, err = grant.Exponential([]int64{0})
-	return echo{w.of}, err
+	return echo(w), err
 }
 
 type echo struct{ of records.Data }
