@@ -104,8 +104,8 @@ func TestChoicesAreRandom(t *testing.T) {
 	}
 }
 
-// TestChangesAreApplied checks that samples are the other system's samples of the same seed, changed
-// by the chosen candidate.
+// TestChangesAreApplied checks that samples are the other system's samples of the same seed,
+// changed by the chosen candidate.
 func TestChangesAreApplied(t *testing.T) {
 	data, err := digits.Draw(300, 1)
 	if err != nil {

@@ -35,8 +35,8 @@ func (d breaking) look(lo, hi int) {
 	}
 }
 
-// TestDataThatFailBeforeTheChoice: if a record cannot be read when utilities are counted, nothing is
-// chosen, and the error is the one of all failures of data.
+// TestDataThatFailBeforeTheChoice: if a record cannot be read when utilities are counted, nothing
+// is chosen, and the error is the one of all failures of data.
 func TestDataThatFailBeforeTheChoice(t *testing.T) {
 	data, broken := stripes(t), false
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
