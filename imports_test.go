@@ -71,7 +71,7 @@ var policy = map[string][]string{
 	"labelling": {"accountant", "records", "records/retouch", "device", "models", "rff", "sgd",
 		"synth", "internal/enum", "internal/network"},
 	"augment": {"accountant", "records", "records/retouch", "device", "synth", "evaluate/classify",
-		"internal/network"},
+		"models"},
 	"tune": {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
 	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
 		"internal/defaults", "internal/graphical", "internal/marginal", "internal/network", "rff",

@@ -62,12 +62,10 @@ func (c Candidate) Apply(rows records.Data, seed uint64) (records.Data, error) {
 	if c == (Candidate{}) {
 		return rows, nil
 	}
-	t, ok := rows.(*records.Table)
-	if !ok {
-		return nil, param.New("augment.Candidate.Apply.rows", fmt.Sprintf("%T", rows),
-			"a *records.Table of images")
+	t, err := tableOf(rows)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if c.Distortion != 0 {
 		d := retouch.Distortion{Strength: c.Distortion, Seed: seed, Normalize: c.Normalize}
 		if t, err = d.Apply(t); err != nil {
@@ -80,6 +78,23 @@ func (c Candidate) Apply(rows records.Data, seed uint64) (records.Data, error) {
 		}
 	}
 	return t, nil
+}
+
+// tableOf returns the records as a table. Generators of user-defined systems may return other
+// types.
+func tableOf(rows records.Data) (*records.Table, error) {
+	if t, ok := rows.(*records.Table); ok && t != nil {
+		return t, nil
+	}
+	if rows != nil {
+		rows = records.Clamped(rows)
+		all, err := records.Concat(rows.Schema(), rows)
+		if t, ok := all.(*records.Table); ok && err == nil && !records.Failed(rows) {
+			return t, nil
+		}
+	}
+	return nil, param.New("augment.Candidate.Apply.rows", fmt.Sprintf("%T", rows),
+		"images, as a *records.Table or other data")
 }
 
 // check finds every mistake in a candidate for records of a schema.

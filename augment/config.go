@@ -38,9 +38,13 @@ const (
 	DefaultRecords = 10_000
 )
 
+// Bounds on the work and the memory of a run.
 const (
 	mostCandidates = 1000
 	mostRecords    = 1 << 24
+	mostNumbers    = 1 << 28 // of all synthetic records
+	mostWeights    = 1 << 26 // of a classifier
+	mostSide       = 1 << 14 // of an image
 )
 
 func (c Config) withDefaults() Config {
@@ -71,6 +75,7 @@ func (c Config) Validate() error {
 	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "augment.Config.Of.Budget.Relation",
 		c.Of.Budget().Relation, "the relation of the whole, "+c.Budget.Relation.String())
 	k.OK(s.Classes() > 1, "augment.Config.Of.Schema", s, "records of two classes or more")
+	c.checkSizes(&k, s)
 	released := synth.Inner{Plan: c.Of}.Releases()
 	k.OK(released.Equal(s), "augment.Config.Of", released,
 		"a system whose synthetic records have its own schema, labels included: "+
@@ -81,6 +86,21 @@ func (c Config) Validate() error {
 		candidate.check(&k, fmt.Sprintf("augment.Config.Candidates[%d]", i), s)
 	}
 	return k.Err()
+}
+
+// checkSizes refuses plans whose classifiers could not be trained after the other system has been
+// paid for.
+func (c Config) checkSizes(k *param.Checker, s records.Schema) {
+	width := s.Dim()
+	if s.Sparse() {
+		width = s.MaxItems()
+	}
+	width = max(width, s.Classes(), 1)
+	k.OK(c.Records <= mostNumbers/width, "augment.Config.Records", c.Records,
+		fmt.Sprintf("at most %d of this schema", mostNumbers/width))
+	k.OK(s.Height() <= mostSide && s.Width() <= mostSide && weights(s) <= mostWeights,
+		"augment.Config.Of.Schema", s,
+		fmt.Sprintf("records whose classifier has at most %d parameters", mostWeights))
 }
 
 // check makes the checks that need no plan.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -27,6 +27,9 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	}
 	of, err := r.FitInner(ctx, part)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.Save(); err != nil { // the last state of the other system
 		return nil, err
 	}
 	r.Keep(s.file)
@@ -64,7 +67,7 @@ func (w *work) choose(ctx context.Context, r *synth.Run, m *Model, s *state) err
 // recognised returns the utilities of the candidates: the numbers of private records whose class
 // their classifiers predict. The result is private.
 func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64, error) {
-	drawn, err := m.drawn(w.config.Records)
+	drawn, err := w.drawn(ctx, r, m)
 	if err != nil {
 		return nil, err
 	}
@@ -84,61 +87,36 @@ func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64,
 	return counts, err
 }
 
-// recognisedBy returns the number of records whose class each classifier predicts. A nil classifier
-// predicts none.
+// drawn returns unchanged records of the other model for the classifiers. Images have their mean
+// grey levels.
 //
-// Guarantee: a record adds 0 or 1 to every number, independently of the other records, because the
-// classifiers compute on the CPU; see device.Promises.
-func recognisedBy(ctx context.Context, by []*classify.Classifier, data records.Data) ([]int64,
-	error) {
-	var labels []int32
-	err := network.EachBatch(ctx, data, batch, func(_ int, b device.Batch) {
-		labels = append(labels, b.Labels...)
-	})
-	if err != nil {
-		return nil, err
+// Errors: *param.Error for a model of a user-defined system that returns the private records, or
+// records of another schema than it states.
+func (w *work) drawn(ctx context.Context, r *synth.Run, m *Model) (records.Data, error) {
+	opts := []synth.DrawOption{synth.Seed(w.config.Seed), synth.Unconstrained()}
+	if levels(m.Schema()) {
+		opts = append(opts, synth.Means())
 	}
-	counts := make([]int64, len(by))
-	for i, c := range by {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if c == nil {
-			continue
-		}
-		named, err := c.Predict(data)
+	gen := synth.NewGenerator(m.system, m.Model, accountant.Guarantee{})
+	var chunks []records.Data
+	for chunk, err := range gen.Stream(ctx, w.config.Records, opts...) {
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("augment: records of %s: %w", m.system, err)
 		}
-		counts[i] = matches(named, labels)
-	}
-	return counts, nil
-}
-
-const batch = 1024
-
-// matches counts the equal pairs. Records without a label match nothing.
-func matches(named, labels []int32) (n int64) {
-	for i, label := range labels {
-		if i < len(named) && named[i] == label {
-			n++
+		if records.Overlap(chunk, r.Data) { // before it is copied
+			return nil, param.New("augment.Config.Of", "a generator of the private records",
+				"a generator of synthetic records")
 		}
+		chunks = append(chunks, chunk)
 	}
-	return n
-}
-
-// learn trains a classifier on changed synthetic records: a convolutional network on images, and
-// logistic regression on other records. All of it is computed on the CPU.
-func learn(drawn records.Data, c Candidate, seed uint64) (*classify.Classifier, error) {
-	rows, err := c.Apply(drawn, seed)
+	out, err := records.Concat(m.Schema(), chunks...)
+	if err == nil && out.Len() != w.config.Records {
+		err = fmt.Errorf("the generator returned %d, want %d", out.Len(), w.config.Records)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("augment: records of %s: %w", m.system, err)
 	}
-	if rows.Schema().IsImage() {
-		return classify.Convolutional{Training: classify.NeuralNetwork{Seed: seed,
-			Backend: device.CPU()}}.Fit(rows)
-	}
-	return classify.LogisticRegression{}.Fit(rows)
+	return out, nil
 }
 
 // state is the state of a run: the other system's state, which is nil before that system has one,

@@ -22,7 +22,7 @@ type Model struct {
 
 // Chosen returns the chosen change.
 func (m *Model) Chosen() Candidate {
-	if m == nil {
+	if m == nil || len(m.candidates) == 0 {
 		return Candidate{}
 	}
 	return m.candidates[m.chosen]
@@ -46,17 +46,6 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 		return m.Chosen().Apply(rows, (m.seed+d.Seed)*0x9e3779b97f4a7c15+part)
 	}
 	return synth.Sampler{Schema: of.Schema, Next: next}, nil
-}
-
-// drawn returns unchanged records of the other model for the classifiers. Images with levels have
-// their mean levels.
-func (m *Model) drawn(n int) (records.Data, error) {
-	of, err := m.Model.Sampler(synth.Draw{Cluster: -1, Class: -1, Seed: m.seed,
-		Means: levels(m.Schema())})
-	if err != nil {
-		return nil, err
-	}
-	return of.Next(n)
 }
 
 // Of returns a generator of unchanged records. It has the guarantee of g.

@@ -137,6 +137,9 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if !saved.Schema.Equal(c.Of.Schema()) {
 		return nil, fmt.Errorf("%w: %w", synth.ErrFormat, synth.ErrSchema)
 	}
+	if err := saved.Network("the classifier", weights(c.Of.Schema())); err != nil {
+		return nil, err
+	}
 	p, err := c.Plan()
 	return synth.PlanOf(p, err)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -149,6 +150,60 @@ func TestUnlabelledRecordsAreNotRecognised(t *testing.T) {
 	for _, pair := range [][2][]int32{{{0, 1, 1}, nil}, {nil, {0, 1, 1}}} {
 		if n := matches(pair[0], pair[1]); n != 0 {
 			t.Errorf("%d matches of %v and %v, want 0", n, pair[0], pair[1])
+		}
+	}
+}
+
+// TestPartsOfRecordsAddUp compares the counts of records that take several parts, which a
+// user-defined type returns, with the counts of the whole.
+func TestPartsOfRecordsAddUp(t *testing.T) {
+	by := classifiers(t)
+	data := pictures(t, 2*partRecords+77, 4)
+	got := counted(t, by, part{data, 0, data.Len()})
+	for i, c := range by[:2] {
+		named, err := c.Predict(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := matches(named, data.Labels()); got[i] != want || want == 0 {
+			t.Errorf("classifier %d recognises %d records in parts, want %d", i, got[i], want)
+		}
+	}
+	var b device.Batch
+	part{data, 5, 9}.Gather([]int32{3, 0}, &b)
+	if b.Rows != 2 || b.Dense.Row(0)[0] != data.Row(nil, 8)[0] ||
+		b.Dense.Row(1)[0] != data.Row(nil, 5)[0] {
+		t.Error("Gather reads other records than those of the part")
+	}
+	for s, want := range map[int]int{1: partRecords, 1 << 14: partNumbers >> 14, 1 << 23: 1} {
+		if n := partSize(records.Interval(s, 0, 1).WithLabels("a", "b")); n != want {
+			t.Errorf("parts of records of %d numbers have %d records, want %d", s, n, want)
+		}
+	}
+}
+
+// TestSizesOfClassifiers compares the number of parameters with that of trained networks.
+func TestSizesOfClassifiers(t *testing.T) {
+	for _, side := range [][2]int{{1, 1}, {3, 20}, {8, 8}, {13, 6}} {
+		s := records.Image(side[0], side[1]).WithLabels("a", "b", "c")
+		rows, err := records.FromFlat(s, make([]float32, 2*s.Dim()), 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := learn(rows, Candidate{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layers, err := c.Layers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, l := range layers {
+			n += l.Weight.Rows*l.Weight.Cols + l.Bias.Rows*l.Bias.Cols
+		}
+		if got := weights(s); got != int64(n) {
+			t.Errorf("%v: %d parameters, want %d", s, got, n)
 		}
 	}
 }

@@ -1,0 +1,134 @@
+package augment
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// learn trains a classifier on changed synthetic records: a convolutional network on images, and
+// logistic regression on other records. All of it is computed on the CPU.
+func learn(drawn records.Data, c Candidate, seed uint64) (*classify.Classifier, error) {
+	rows, err := c.Apply(drawn, seed)
+	if err != nil {
+		return nil, err
+	}
+	if rows.Schema().IsImage() {
+		m := network
+		m.Training = classify.NeuralNetwork{Seed: seed, Backend: device.CPU()}
+		return m.Fit(rows)
+	}
+	return classify.LogisticRegression{}.Fit(rows)
+}
+
+// network is the classifier of images.
+var network = classify.Convolutional{Hidden: []int{128}, Convolutions: []models.Convolution{
+	{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}
+
+// weights returns the number of parameters of a classifier of records of a schema.
+func weights(s records.Schema) (n int64) {
+	width, classes := int64(s.Dim()), int64(s.Classes())
+	if !s.IsImage() {
+		return (width + 1) * classes
+	}
+	height, across := int64(s.Height()), int64(s.Width())
+	channels := width / (height * across)
+	for _, l := range network.Convolutions {
+		n += (int64(l.Size*l.Size)*channels + 1) * int64(l.Maps)
+		height, across = places(height, l), places(across, l)
+		channels = int64(l.Maps)
+	}
+	width = height * across * channels
+	for _, hidden := range network.Hidden {
+		n += (width + 1) * int64(hidden)
+		width = int64(hidden)
+	}
+	return n + (width+1)*classes
+}
+
+// places returns the number of places of a window along a side of an image.
+func places(side int64, l models.Convolution) int64 {
+	return (side+int64(2*l.Pad-l.Size))/int64(l.Stride) + 1
+}
+
+// recognisedBy returns the number of records whose class each classifier predicts. A nil classifier
+// predicts none. It reads the records in parts of a public size, so its memory does not grow with
+// their number.
+//
+// Guarantee: a record adds 0 or 1 to every number, independently of the other records, because the
+// classifiers compute on the CPU; see device.Promises.
+func recognisedBy(ctx context.Context, by []*classify.Classifier, data records.Data) ([]int64,
+	error) {
+	counts := make([]int64, len(by))
+	size := partSize(data.Schema())
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += size {
+		rows := part{data, lo, min(lo+size, data.Len())}
+		rows.Range(0, rows.Len(), &b)
+		for i, c := range by {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if c == nil {
+				continue
+			}
+			named, err := c.Predict(rows)
+			if err != nil {
+				return nil, err
+			}
+			counts[i] += matches(named, b.Labels)
+		}
+	}
+	return counts, ctx.Err()
+}
+
+// A part of records has at most partRecords records, and fewer if these are very wide.
+const (
+	partRecords = 1024
+	partNumbers = 1 << 22
+)
+
+func partSize(s records.Schema) int {
+	width := s.Classes()
+	if !s.Sparse() {
+		width = max(width, s.Dim())
+	}
+	return max(min(partRecords, partNumbers/max(width, 1)), 1)
+}
+
+// part is some consecutive records of data.
+type part struct {
+	of     records.Data
+	lo, hi int
+}
+
+// Schema returns the schema of the data.
+func (p part) Schema() records.Schema { return p.of.Schema() }
+
+// Len returns the number of records of the part.
+func (p part) Len() int { return p.hi - p.lo }
+
+// Range reads records of the part.
+func (p part) Range(lo, hi int, b *device.Batch) { p.of.Range(p.lo+lo, p.lo+hi, b) }
+
+// Gather reads records by their place in the part.
+func (p part) Gather(rows []int32, b *device.Batch) {
+	all := make([]int32, len(rows))
+	for i, row := range rows {
+		all[i] = int32(p.lo) + row
+	}
+	p.of.Gather(all, b)
+}
+
+// matches counts the equal pairs. Records without a label match nothing.
+func matches(named, labels []int32) (n int64) {
+	for i, label := range labels {
+		if i < len(named) && named[i] == label {
+			n++
+		}
+	}
+	return n
+}
