@@ -1,7 +1,6 @@
 package marginal
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -46,7 +45,8 @@ func TestCellsOfWholeNumbers(t *testing.T) {
 			}
 			half := 0.5 / float64(c.hi)
 			x := float64(v) / float64(c.hi)
-			only := records.Condition{Spans: []records.Span{{Lo: float32(x - half), Hi: float32(x + half)}}}
+			span := records.Span{Lo: float32(x - half), Hi: float32(x + half)}
+			only := records.Condition{Spans: []records.Span{span}}
 			if got, want := a.Allowed(code, only), 1/float64(counts[code]); math.Abs(got-want) > 1e-3 {
 				t.Fatalf("0 to %d in %d cells: %d is the fraction %v of its cell, want %v", c.hi, c.cells, v, got,
 					want)
@@ -66,8 +66,8 @@ func TestMostCellsAreUnchanged(t *testing.T) {
 		a := AttributesOf(s)[0]
 		for code := 1; code <= MostCells; code++ {
 			from, to := a.ends(code)
-			if got, want := fmt.Sprint(from, to), fmt.Sprint(float64(code-1)/126, float64(code)/126); got != want {
-				t.Fatalf("cell %d: got %s, want %s", code, got, want)
+			if from != float64(code-1)/126 || to != float64(code)/126 {
+				t.Fatalf("cell %d of [0, %d]: got [%v, %v]", code, hi, from, to)
 			}
 		}
 	}
