@@ -210,6 +210,34 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestDefaultsFit checks the default candidates of every kind of image.
+func TestDefaultsFit(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	for _, test := range []struct {
+		schema records.Schema
+		want   int
+	}{{records.Image(6, 6), 5}, {records.RGBImage(6, 6), 3}, {records.BinaryImage(6, 6), 0},
+		{records.Interval(4, 0, 1), 0}} {
+		list := augment.Defaults(test.schema)
+		if len(list) != test.want {
+			t.Errorf("%v: %d candidates, want %d", test.schema, len(list), test.want)
+		}
+		s := test.schema.WithLabels("a", "b")
+		_, err := augment.Config{Budget: b, Candidates: list}.Within(
+			func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 20) })
+		if (err == nil) != (test.want > 0) {
+			t.Errorf("%v: error %v", test.schema, err)
+		}
+	}
+	rows, err := records.FromFlat(records.RGBImage(2, 2).WithLabels("a", "b"), make([]float32, 12), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (augment.Candidate{Distortion: 1}).Apply(rows, 1); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPlanStatesCandidates checks the text of a plan, and that its JSON gives the same plan.
 func TestPlanStatesCandidates(t *testing.T) {
 	c, err := augment.Config{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Within(small)

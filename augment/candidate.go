@@ -21,10 +21,14 @@ type Candidate struct {
 // usual has levels that were chosen on drawn digits.
 var usual = retouch.Contrast{Black: 0.2, White: 0.8}
 
-// Defaults returns the default candidates for images of a schema. It returns nil for other records.
+// Defaults returns the default candidates for images of a schema. Levels of colours are not
+// stretched. Defaults returns nil for binary images and for records that are not images.
 func Defaults(s records.Schema) []Candidate {
-	if s.Kind() != records.GreyImage {
+	switch {
+	case !levels(s):
 		return nil
+	case s.Channels() > 1:
+		return []Candidate{{}, {Distortion: 0.5}, {Distortion: 1}}
 	}
 	return []Candidate{{}, {Contrast: usual}, {Distortion: 0.5}, {Contrast: usual, Distortion: 0.5},
 		{Contrast: usual, Distortion: 1}}
@@ -85,13 +89,19 @@ func (c Candidate) check(k *param.Checker, path string, s records.Schema) {
 	if c == (Candidate{}) {
 		return
 	}
-	k.OK(s.Kind() == records.GreyImage, path, c.String(),
-		"no change of records that are not grey images")
+	k.OK(levels(s), path, c.String(), "no change of records that are not images with levels")
+	k.OK(!c.Normalize || s.IsImage() && s.Channels() == 1, path+".Normalize", c.Normalize,
+		"false for images in colour")
 	k.OK(c.Distortion >= 0 && c.Distortion <= mostDistortion, path+".Distortion", c.Distortion,
 		fmt.Sprintf("a strength from 0 to %d", mostDistortion))
 	if (c.Contrast != retouch.Contrast{}) {
 		k.Add(c.Contrast.Validate())
+		k.OK(s.Kind() == records.GreyImage, path+".Contrast", c.Contrast,
+			"no contrast for records that are not grey images")
 	}
 }
+
+// levels reports whether the records are images whose pixels have levels between black and white.
+func levels(s records.Schema) bool { return s.IsImage() && !s.IsBinary() }
 
 const mostDistortion = 10

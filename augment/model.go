@@ -48,11 +48,11 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: of.Schema, Next: next}, nil
 }
 
-// drawn returns unchanged records of the other model for the classifiers. Images have their mean
-// grey levels.
+// drawn returns unchanged records of the other model for the classifiers. Images with levels have
+// their mean levels.
 func (m *Model) drawn(n int) (records.Data, error) {
 	of, err := m.Model.Sampler(synth.Draw{Cluster: -1, Class: -1, Seed: m.seed,
-		Means: m.Schema().Kind() == records.GreyImage})
+		Means: levels(m.Schema())})
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,10 @@ func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32
 		c.thinDots(j)
 	case j.kernels.gemm.turned(&j.product):
 		c.thinTurned(j)
+	case j.kernels.gemm.shallow(&j.product):
+		c.shallow(j)
+	case j.kernels.gemm.few(&j.product):
+		c.few(j)
 	default:
 		c.blocked(j)
 	}

@@ -126,3 +126,57 @@ func gemmAVX512_14x2(tiles int, k int, a *float32, ar int, ak int, b *float32, b
 
 //go:noescape
 func gemmAVX512_14x2_ahead(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_2x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_2x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX2_2x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_1x8_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x3_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x5_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x6_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x7_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+//go:noescape
+func gemmAVX512_2x8_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)

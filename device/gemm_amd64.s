@@ -8776,3 +8776,2952 @@ store_done:
 	JNZ    tile
 	VZEROUPPER
 	RET
+
+// func gemmAVX2_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_1x1_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         load_whole
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS (DI), Y1, Y1
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (DI), Y1
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMASKMOVPS   (R8), Y0, Y2
+	PREFETCHT0   (R10)
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VMOVD        R8, X2
+	VBROADCASTSS X2, Y2
+	VPSUBD       Y2, Y1, Y1
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y2
+	VMASKMOVPS   (DI), Y2, Y2
+	VPADDD       Y2, Y1, Y1
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Y1, Y1
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         store_whole
+	VMOVUPS    (R8), Y2
+	VMASKMOVPS Y1, Y2, (DI)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_1x2_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      Y1, Y2
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         load_whole
+	VMOVUPS    (R8), Y2
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS 32(DI), Y2, Y2
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (DI), Y1
+	VMOVUPS 32(DI), Y2
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Y3
+	VMASKMOVPS   32(R8), Y0, Y4
+	PREFETCHT0   (R10)
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y5, Y3, Y1
+	VFMADD231PS  Y5, Y4, Y2
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VMOVD        R8, X3
+	VBROADCASTSS X3, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPSUBD       Y3, Y2, Y2
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVUPS      (DI), Y3
+	VPADDD       Y3, Y1, Y1
+	VMOVUPS      (R8), Y3
+	VMASKMOVPS   32(DI), Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Y1, Y1
+	VPADDD 32(DI), Y2, Y2
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         store_whole
+	VMOVUPS    (R8), Y3
+	VMOVUPS    Y1, (DI)
+	VMASKMOVPS Y2, Y3, 32(DI)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (DI)
+	VMOVUPS Y2, 32(DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_1x4_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y4
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         load_whole
+	VMOVUPS    (R8), Y4
+	VMOVUPS    (DI), Y1
+	VMOVUPS    32(DI), Y2
+	VMOVUPS    64(DI), Y3
+	VMASKMOVPS 96(DI), Y4, Y4
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (DI), Y1
+	VMOVUPS 32(DI), Y2
+	VMOVUPS 64(DI), Y3
+	VMOVUPS 96(DI), Y4
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y6
+	VMOVUPS      64(R8), Y7
+	VMASKMOVPS   96(R8), Y0, Y8
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	VBROADCASTSS (DI), Y9
+	VFMADD231PS  Y9, Y5, Y1
+	VFMADD231PS  Y9, Y6, Y2
+	VFMADD231PS  Y9, Y7, Y3
+	VFMADD231PS  Y9, Y8, Y4
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VMOVD        R8, X5
+	VBROADCASTSS X5, Y5
+	VPSUBD       Y5, Y1, Y1
+	VPSUBD       Y5, Y2, Y2
+	VPSUBD       Y5, Y3, Y3
+	VPSUBD       Y5, Y4, Y4
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVUPS      (DI), Y5
+	VPADDD       Y5, Y1, Y1
+	VMOVUPS      32(DI), Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVUPS      64(DI), Y5
+	VPADDD       Y5, Y3, Y3
+	VMOVUPS      (R8), Y5
+	VMASKMOVPS   96(DI), Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Y1, Y1
+	VPADDD 32(DI), Y2, Y2
+	VPADDD 64(DI), Y3, Y3
+	VPADDD 96(DI), Y4, Y4
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, DI
+	MOVQ       mask+80(FP), R8
+	TESTQ      R8, R8
+	JZ         store_whole
+	VMOVUPS    (R8), Y5
+	VMOVUPS    Y1, (DI)
+	VMOVUPS    Y2, 32(DI)
+	VMOVUPS    Y3, 64(DI)
+	VMASKMOVPS Y4, Y5, 96(DI)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (DI)
+	VMOVUPS Y2, 32(DI)
+	VMOVUPS Y3, 64(DI)
+	VMOVUPS Y4, 96(DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_2x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_2x1_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      Y1, Y2
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         load_whole
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS (R8), Y2, Y1
+	VMASKMOVPS (R8)(DI*1), Y2, Y2
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (R8), Y1
+	VMOVUPS (R8)(DI*1), Y2
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMASKMOVPS   (R8), Y0, Y3
+	PREFETCHT0   (R10)
+	VBROADCASTSS (DI), Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (DI)(AX*1), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X3
+	VBROADCASTSS X3, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPSUBD       Y3, Y2, Y2
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (R8), Y3, Y3
+	VPADDD       Y3, Y1, Y1
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (R8)(DI*1), Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y1, Y1
+	VPADDD (R8)(DI*1), Y2, Y2
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y3
+	VMASKMOVPS Y1, Y3, (R8)
+	VMASKMOVPS Y2, Y3, (R8)(DI*1)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (R8)
+	VMOVUPS Y2, (R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_2x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_2x2_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y4
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         load_whole
+	VMOVUPS    (R9), Y4
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS 32(R8), Y4, Y2
+	VMOVUPS    (R8)(DI*1), Y3
+	VMASKMOVPS 32(R8)(DI*1), Y4, Y4
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y2
+	VMOVUPS (R8)(DI*1), Y3
+	VMOVUPS 32(R8)(DI*1), Y4
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Y5
+	VMASKMOVPS   32(R8), Y0, Y6
+	PREFETCHT0   (R10)
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y7, Y5, Y1
+	VFMADD231PS  Y7, Y6, Y2
+	VBROADCASTSS (DI)(AX*1), Y7
+	VFMADD231PS  Y7, Y5, Y3
+	VFMADD231PS  Y7, Y6, Y4
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X5
+	VBROADCASTSS X5, Y5
+	VPSUBD       Y5, Y1, Y1
+	VPSUBD       Y5, Y2, Y2
+	VPSUBD       Y5, Y3, Y3
+	VPSUBD       Y5, Y4, Y4
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y5
+	VPADDD       Y5, Y1, Y1
+	VMOVUPS      (R9), Y5
+	VMASKMOVPS   32(R8), Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVUPS      (R8)(DI*1), Y5
+	VPADDD       Y5, Y3, Y3
+	VMOVUPS      (R9), Y5
+	VMASKMOVPS   32(R8)(DI*1), Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y1, Y1
+	VPADDD 32(R8), Y2, Y2
+	VPADDD (R8)(DI*1), Y3, Y3
+	VPADDD 32(R8)(DI*1), Y4, Y4
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y5
+	VMOVUPS    Y1, (R8)
+	VMASKMOVPS Y2, Y5, 32(R8)
+	VMOVUPS    Y3, (R8)(DI*1)
+	VMASKMOVPS Y4, Y5, 32(R8)(DI*1)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (R8)
+	VMOVUPS Y2, 32(R8)
+	VMOVUPS Y3, (R8)(DI*1)
+	VMOVUPS Y4, 32(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_2x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemmAVX2_2x4_long(SB), NOSPLIT, $0-88
+	MOVQ     a+16(FP), BX
+	MOVQ     ar+24(FP), AX
+	MOVQ     ak+32(FP), CX
+	MOVQ     bk+48(FP), DX
+	MOVQ     c+56(FP), SI
+	MOVQ     mask+80(FP), DI
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    DI, DI
+	JZ       masked
+	VMOVUPS  (DI), Y0
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y4
+	VMOVUPS      Y1, Y5
+	VMOVUPS      Y1, Y6
+	VMOVUPS      Y1, Y7
+	VMOVUPS      Y1, Y8
+	JMP          started
+
+fromC:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         load_whole
+	VMOVUPS    (R9), Y8
+	VMOVUPS    (R8), Y1
+	VMOVUPS    32(R8), Y2
+	VMOVUPS    64(R8), Y3
+	VMASKMOVPS 96(R8), Y8, Y4
+	VMOVUPS    (R8)(DI*1), Y5
+	VMOVUPS    32(R8)(DI*1), Y6
+	VMOVUPS    64(R8)(DI*1), Y7
+	VMASKMOVPS 96(R8)(DI*1), Y8, Y8
+	JMP        load_done
+
+load_whole:
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y2
+	VMOVUPS 64(R8), Y3
+	VMOVUPS 96(R8), Y4
+	VMOVUPS (R8)(DI*1), Y5
+	VMOVUPS 32(R8)(DI*1), Y6
+	VMOVUPS 64(R8)(DI*1), Y7
+	VMOVUPS 96(R8)(DI*1), Y8
+
+load_done:
+	JMP started
+
+zero:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Y9
+	VMOVUPS      32(R8), Y10
+	VMOVUPS      64(R8), Y11
+	VMASKMOVPS   96(R8), Y0, Y12
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	VBROADCASTSS (DI), Y13
+	VFMADD231PS  Y13, Y9, Y1
+	VFMADD231PS  Y13, Y10, Y2
+	VFMADD231PS  Y13, Y11, Y3
+	VFMADD231PS  Y13, Y12, Y4
+	VBROADCASTSS (DI)(AX*1), Y13
+	VFMADD231PS  Y13, Y9, Y5
+	VFMADD231PS  Y13, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VFMADD231PS  Y13, Y12, Y8
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X9
+	VBROADCASTSS X9, Y9
+	VPSUBD       Y9, Y1, Y1
+	VPSUBD       Y9, Y2, Y2
+	VPSUBD       Y9, Y3, Y3
+	VPSUBD       Y9, Y4, Y4
+	VPSUBD       Y9, Y5, Y5
+	VPSUBD       Y9, Y6, Y6
+	VPSUBD       Y9, Y7, Y7
+	VPSUBD       Y9, Y8, Y8
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y9
+	VPADDD       Y9, Y1, Y1
+	VMOVUPS      32(R8), Y9
+	VPADDD       Y9, Y2, Y2
+	VMOVUPS      64(R8), Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVUPS      (R9), Y9
+	VMASKMOVPS   96(R8), Y9, Y9
+	VPADDD       Y9, Y4, Y4
+	VMOVUPS      (R8)(DI*1), Y9
+	VPADDD       Y9, Y5, Y5
+	VMOVUPS      32(R8)(DI*1), Y9
+	VPADDD       Y9, Y6, Y6
+	VMOVUPS      64(R8)(DI*1), Y9
+	VPADDD       Y9, Y7, Y7
+	VMOVUPS      (R9), Y9
+	VMASKMOVPS   96(R8)(DI*1), Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y1, Y1
+	VPADDD 32(R8), Y2, Y2
+	VPADDD 64(R8), Y3, Y3
+	VPADDD 96(R8), Y4, Y4
+	VPADDD (R8)(DI*1), Y5, Y5
+	VPADDD 32(R8)(DI*1), Y6, Y6
+	VPADDD 64(R8)(DI*1), Y7, Y7
+	VPADDD 96(R8)(DI*1), Y8, Y8
+
+store:
+	MOVQ       cr+64(FP), DI
+	MOVQ       SI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y9
+	VMOVUPS    Y1, (R8)
+	VMOVUPS    Y2, 32(R8)
+	VMOVUPS    Y3, 64(R8)
+	VMASKMOVPS Y4, Y9, 96(R8)
+	VMOVUPS    Y5, (R8)(DI*1)
+	VMOVUPS    Y6, 32(R8)(DI*1)
+	VMOVUPS    Y7, 64(R8)(DI*1)
+	VMASKMOVPS Y8, Y9, 96(R8)(DI*1)
+	JMP        store_done
+
+store_whole:
+	VMOVUPS Y1, (R8)
+	VMOVUPS Y2, 32(R8)
+	VMOVUPS Y3, 64(R8)
+	VMOVUPS Y4, 96(R8)
+	VMOVUPS Y5, (R8)(DI*1)
+	VMOVUPS Y6, 32(R8)(DI*1)
+	VMOVUPS Y7, 64(R8)(DI*1)
+	VMOVUPS Y8, 96(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_1x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_1x1_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        load_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS.Z (DI), K2, Z1
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (DI), Z1
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS.Z        (R8), K1, Z0
+	PREFETCHT0       (R10)
+	VFMADD231PS.BCST (DI), Z0, Z1
+	ADDQ             DX, R10
+	ADDQ             CX, DI
+	ADDQ             DX, R8
+	DECQ             R9
+	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, DI
+	MOVQ             add+72(FP), R8
+	VPBROADCASTD     R8, Z0
+	VPSUBD           Z0, Z1, Z1
+	MOVQ             mask+80(FP), R8
+	TESTQ            R8, R8
+	JZ               harvest_whole
+	VMOVDQU32        (R8), Z0
+	VPMOVD2M         Z0, K2
+	VMOVUPS.Z        (DI), K2, Z0
+	VPADDD           Z0, Z1, Z1
+	JMP              store
+
+harvest_whole:
+	VPADDD (DI), Z1, Z1
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        store_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, K2, (DI)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_1x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_1x2_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        load_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (DI), Z1
+	VMOVUPS.Z 64(DI), K2, Z2
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS.Z    64(R8), K1, Z3
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	VBROADCASTSS (DI), Z4
+	VFMADD231PS  Z4, Z0, Z1
+	VFMADD231PS  Z4, Z3, Z2
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVDQU32    (R8), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (DI), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS.Z    64(DI), K2, Z0
+	VPADDD       Z0, Z2, Z2
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Z1, Z1
+	VPADDD 64(DI), Z2, Z2
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        store_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (DI)
+	VMOVUPS   Z2, K2, 64(DI)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_1x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_1x4_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        load_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (DI), Z1
+	VMOVUPS   64(DI), Z2
+	VMOVUPS   128(DI), Z3
+	VMOVUPS.Z 192(DI), K2, Z4
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVUPS 128(DI), Z3
+	VMOVUPS 192(DI), Z4
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z5
+	VMOVUPS      128(R8), Z6
+	VMOVUPS.Z    192(R8), K1, Z7
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	VBROADCASTSS (DI), Z8
+	VFMADD231PS  Z8, Z0, Z1
+	VFMADD231PS  Z8, Z5, Z2
+	VFMADD231PS  Z8, Z6, Z3
+	VFMADD231PS  Z8, Z7, Z4
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVDQU32    (R8), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (DI), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(DI), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(DI), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS.Z    192(DI), K2, Z0
+	VPADDD       Z0, Z4, Z4
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Z1, Z1
+	VPADDD 64(DI), Z2, Z2
+	VPADDD 128(DI), Z3, Z3
+	VPADDD 192(DI), Z4, Z4
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        store_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (DI)
+	VMOVUPS   Z2, 64(DI)
+	VMOVUPS   Z3, 128(DI)
+	VMOVUPS   Z4, K2, 192(DI)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z3, 128(DI)
+	VMOVUPS Z4, 192(DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_1x8_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_1x8_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        load_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (DI), Z1
+	VMOVUPS   64(DI), Z2
+	VMOVUPS   128(DI), Z3
+	VMOVUPS   192(DI), Z4
+	VMOVUPS   256(DI), Z5
+	VMOVUPS   320(DI), Z6
+	VMOVUPS   384(DI), Z7
+	VMOVUPS.Z 448(DI), K2, Z8
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVUPS 128(DI), Z3
+	VMOVUPS 192(DI), Z4
+	VMOVUPS 256(DI), Z5
+	VMOVUPS 320(DI), Z6
+	VMOVUPS 384(DI), Z7
+	VMOVUPS 448(DI), Z8
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      128(R8), Z10
+	VMOVUPS      192(R8), Z11
+	VMOVUPS      256(R8), Z12
+	VMOVUPS      320(R8), Z13
+	VMOVUPS      384(R8), Z14
+	VMOVUPS.Z    448(R8), K1, Z15
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	PREFETCHT0   256(R10)
+	PREFETCHT0   320(R10)
+	PREFETCHT0   384(R10)
+	PREFETCHT0   448(R10)
+	VBROADCASTSS (DI), Z16
+	VFMADD231PS  Z16, Z0, Z1
+	VFMADD231PS  Z16, Z9, Z2
+	VFMADD231PS  Z16, Z10, Z3
+	VFMADD231PS  Z16, Z11, Z4
+	VFMADD231PS  Z16, Z12, Z5
+	VFMADD231PS  Z16, Z13, Z6
+	VFMADD231PS  Z16, Z14, Z7
+	VFMADD231PS  Z16, Z15, Z8
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, DI
+	MOVQ         add+72(FP), R8
+	VPBROADCASTD R8, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	MOVQ         mask+80(FP), R8
+	TESTQ        R8, R8
+	JZ           harvest_whole
+	VMOVDQU32    (R8), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (DI), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(DI), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(DI), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      192(DI), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      256(DI), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS      320(DI), Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS      384(DI), Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS.Z    448(DI), K2, Z0
+	VPADDD       Z0, Z8, Z8
+	JMP          store
+
+harvest_whole:
+	VPADDD (DI), Z1, Z1
+	VPADDD 64(DI), Z2, Z2
+	VPADDD 128(DI), Z3, Z3
+	VPADDD 192(DI), Z4, Z4
+	VPADDD 256(DI), Z5, Z5
+	VPADDD 320(DI), Z6, Z6
+	VPADDD 384(DI), Z7, Z7
+	VPADDD 448(DI), Z8, Z8
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, DI
+	MOVQ      mask+80(FP), R8
+	TESTQ     R8, R8
+	JZ        store_whole
+	VMOVDQU32 (R8), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (DI)
+	VMOVUPS   Z2, 64(DI)
+	VMOVUPS   Z3, 128(DI)
+	VMOVUPS   Z4, 192(DI)
+	VMOVUPS   Z5, 256(DI)
+	VMOVUPS   Z6, 320(DI)
+	VMOVUPS   Z7, 384(DI)
+	VMOVUPS   Z8, K2, 448(DI)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z3, 128(DI)
+	VMOVUPS Z4, 192(DI)
+	VMOVUPS Z5, 256(DI)
+	VMOVUPS Z6, 320(DI)
+	VMOVUPS Z7, 384(DI)
+	VMOVUPS Z8, 448(DI)
+
+store_done:
+	IMUL3Q $0x01, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x1_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x1_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS.Z (R8), K2, Z1
+	VMOVUPS.Z (R8)(DI*1), K2, Z2
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8)(DI*1), Z2
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS.Z        (R8), K1, Z0
+	PREFETCHT0       (R10)
+	VFMADD231PS.BCST (DI), Z0, Z1
+	VFMADD231PS.BCST (DI)(AX*1), Z0, Z2
+	ADDQ             DX, R10
+	ADDQ             CX, DI
+	ADDQ             DX, R8
+	DECQ             R9
+	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
+	MOVQ             cr+64(FP), DI
+	MOVQ             SI, R8
+	MOVQ             add+72(FP), R9
+	VPBROADCASTD     R9, Z0
+	VPSUBD           Z0, Z1, Z1
+	VPSUBD           Z0, Z2, Z2
+	MOVQ             mask+80(FP), R9
+	TESTQ            R9, R9
+	JZ               harvest_whole
+	VMOVDQU32        (R9), Z0
+	VPMOVD2M         Z0, K2
+	VMOVUPS.Z        (R8), K2, Z0
+	VPADDD           Z0, Z1, Z1
+	VMOVUPS.Z        (R8)(DI*1), K2, Z0
+	VPADDD           Z0, Z2, Z2
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD (R8)(DI*1), Z2, Z2
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, K2, (R8)
+	VMOVUPS   Z2, K2, (R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, (R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x2_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x2_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS.Z 64(R8), K2, Z2
+	VMOVUPS   (R8)(DI*1), Z3
+	VMOVUPS.Z 64(R8)(DI*1), K2, Z4
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS (R8)(DI*1), Z3
+	VMOVUPS 64(R8)(DI*1), Z4
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS.Z    64(R8), K1, Z5
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	VBROADCASTSS (DI), Z6
+	VFMADD231PS  Z6, Z0, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	VBROADCASTSS (DI)(AX*1), Z6
+	VFMADD231PS  Z6, Z0, Z3
+	VFMADD231PS  Z6, Z5, Z4
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS.Z    64(R8), K2, Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS.Z    64(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z4, Z4
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD (R8)(DI*1), Z3, Z3
+	VPADDD 64(R8)(DI*1), Z4, Z4
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, K2, 64(R8)
+	VMOVUPS   Z3, (R8)(DI*1)
+	VMOVUPS   Z4, K2, 64(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, (R8)(DI*1)
+	VMOVUPS Z4, 64(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x3_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x3_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS.Z 128(R8), K2, Z3
+	VMOVUPS   (R8)(DI*1), Z4
+	VMOVUPS   64(R8)(DI*1), Z5
+	VMOVUPS.Z 128(R8)(DI*1), K2, Z6
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS (R8)(DI*1), Z4
+	VMOVUPS 64(R8)(DI*1), Z5
+	VMOVUPS 128(R8)(DI*1), Z6
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z7
+	VMOVUPS.Z    128(R8), K1, Z8
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	VBROADCASTSS (DI), Z9
+	VFMADD231PS  Z9, Z0, Z1
+	VFMADD231PS  Z9, Z7, Z2
+	VFMADD231PS  Z9, Z8, Z3
+	VBROADCASTSS (DI)(AX*1), Z9
+	VFMADD231PS  Z9, Z0, Z4
+	VFMADD231PS  Z9, Z7, Z5
+	VFMADD231PS  Z9, Z8, Z6
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS.Z    128(R8), K2, Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS.Z    128(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z6, Z6
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD (R8)(DI*1), Z4, Z4
+	VPADDD 64(R8)(DI*1), Z5, Z5
+	VPADDD 128(R8)(DI*1), Z6, Z6
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, K2, 128(R8)
+	VMOVUPS   Z4, (R8)(DI*1)
+	VMOVUPS   Z5, 64(R8)(DI*1)
+	VMOVUPS   Z6, K2, 128(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, (R8)(DI*1)
+	VMOVUPS Z5, 64(R8)(DI*1)
+	VMOVUPS Z6, 128(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x4_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x4_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS.Z 192(R8), K2, Z4
+	VMOVUPS   (R8)(DI*1), Z5
+	VMOVUPS   64(R8)(DI*1), Z6
+	VMOVUPS   128(R8)(DI*1), Z7
+	VMOVUPS.Z 192(R8)(DI*1), K2, Z8
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS 192(R8), Z4
+	VMOVUPS (R8)(DI*1), Z5
+	VMOVUPS 64(R8)(DI*1), Z6
+	VMOVUPS 128(R8)(DI*1), Z7
+	VMOVUPS 192(R8)(DI*1), Z8
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      128(R8), Z10
+	VMOVUPS.Z    192(R8), K1, Z11
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	VBROADCASTSS (DI), Z12
+	VFMADD231PS  Z12, Z0, Z1
+	VFMADD231PS  Z12, Z9, Z2
+	VFMADD231PS  Z12, Z10, Z3
+	VFMADD231PS  Z12, Z11, Z4
+	VBROADCASTSS (DI)(AX*1), Z12
+	VFMADD231PS  Z12, Z0, Z5
+	VFMADD231PS  Z12, Z9, Z6
+	VFMADD231PS  Z12, Z10, Z7
+	VFMADD231PS  Z12, Z11, Z8
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(R8), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS.Z    192(R8), K2, Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS      128(R8)(DI*1), Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS.Z    192(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z8, Z8
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD 192(R8), Z4, Z4
+	VPADDD (R8)(DI*1), Z5, Z5
+	VPADDD 64(R8)(DI*1), Z6, Z6
+	VPADDD 128(R8)(DI*1), Z7, Z7
+	VPADDD 192(R8)(DI*1), Z8, Z8
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, 128(R8)
+	VMOVUPS   Z4, K2, 192(R8)
+	VMOVUPS   Z5, (R8)(DI*1)
+	VMOVUPS   Z6, 64(R8)(DI*1)
+	VMOVUPS   Z7, 128(R8)(DI*1)
+	VMOVUPS   Z8, K2, 192(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, (R8)(DI*1)
+	VMOVUPS Z6, 64(R8)(DI*1)
+	VMOVUPS Z7, 128(R8)(DI*1)
+	VMOVUPS Z8, 192(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x5_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x5_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	VMOVUPS      Z1, Z9
+	VMOVUPS      Z1, Z10
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS.Z 256(R8), K2, Z5
+	VMOVUPS   (R8)(DI*1), Z6
+	VMOVUPS   64(R8)(DI*1), Z7
+	VMOVUPS   128(R8)(DI*1), Z8
+	VMOVUPS   192(R8)(DI*1), Z9
+	VMOVUPS.Z 256(R8)(DI*1), K2, Z10
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS 192(R8), Z4
+	VMOVUPS 256(R8), Z5
+	VMOVUPS (R8)(DI*1), Z6
+	VMOVUPS 64(R8)(DI*1), Z7
+	VMOVUPS 128(R8)(DI*1), Z8
+	VMOVUPS 192(R8)(DI*1), Z9
+	VMOVUPS 256(R8)(DI*1), Z10
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z11
+	VMOVUPS      128(R8), Z12
+	VMOVUPS      192(R8), Z13
+	VMOVUPS.Z    256(R8), K1, Z14
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	PREFETCHT0   256(R10)
+	VBROADCASTSS (DI), Z15
+	VFMADD231PS  Z15, Z0, Z1
+	VFMADD231PS  Z15, Z11, Z2
+	VFMADD231PS  Z15, Z12, Z3
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z5
+	VBROADCASTSS (DI)(AX*1), Z15
+	VFMADD231PS  Z15, Z0, Z6
+	VFMADD231PS  Z15, Z11, Z7
+	VFMADD231PS  Z15, Z12, Z8
+	VFMADD231PS  Z15, Z13, Z9
+	VFMADD231PS  Z15, Z14, Z10
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	VPSUBD       Z0, Z9, Z9
+	VPSUBD       Z0, Z10, Z10
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(R8), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      192(R8), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS.Z    256(R8), K2, Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS      128(R8)(DI*1), Z0
+	VPADDD       Z0, Z8, Z8
+	VMOVUPS      192(R8)(DI*1), Z0
+	VPADDD       Z0, Z9, Z9
+	VMOVUPS.Z    256(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z10, Z10
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD 192(R8), Z4, Z4
+	VPADDD 256(R8), Z5, Z5
+	VPADDD (R8)(DI*1), Z6, Z6
+	VPADDD 64(R8)(DI*1), Z7, Z7
+	VPADDD 128(R8)(DI*1), Z8, Z8
+	VPADDD 192(R8)(DI*1), Z9, Z9
+	VPADDD 256(R8)(DI*1), Z10, Z10
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, 128(R8)
+	VMOVUPS   Z4, 192(R8)
+	VMOVUPS   Z5, K2, 256(R8)
+	VMOVUPS   Z6, (R8)(DI*1)
+	VMOVUPS   Z7, 64(R8)(DI*1)
+	VMOVUPS   Z8, 128(R8)(DI*1)
+	VMOVUPS   Z9, 192(R8)(DI*1)
+	VMOVUPS   Z10, K2, 256(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, (R8)(DI*1)
+	VMOVUPS Z7, 64(R8)(DI*1)
+	VMOVUPS Z8, 128(R8)(DI*1)
+	VMOVUPS Z9, 192(R8)(DI*1)
+	VMOVUPS Z10, 256(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x6_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x6_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	VMOVUPS      Z1, Z9
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z1, Z12
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS.Z 320(R8), K2, Z6
+	VMOVUPS   (R8)(DI*1), Z7
+	VMOVUPS   64(R8)(DI*1), Z8
+	VMOVUPS   128(R8)(DI*1), Z9
+	VMOVUPS   192(R8)(DI*1), Z10
+	VMOVUPS   256(R8)(DI*1), Z11
+	VMOVUPS.Z 320(R8)(DI*1), K2, Z12
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS 192(R8), Z4
+	VMOVUPS 256(R8), Z5
+	VMOVUPS 320(R8), Z6
+	VMOVUPS (R8)(DI*1), Z7
+	VMOVUPS 64(R8)(DI*1), Z8
+	VMOVUPS 128(R8)(DI*1), Z9
+	VMOVUPS 192(R8)(DI*1), Z10
+	VMOVUPS 256(R8)(DI*1), Z11
+	VMOVUPS 320(R8)(DI*1), Z12
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z13
+	VMOVUPS      128(R8), Z14
+	VMOVUPS      192(R8), Z15
+	VMOVUPS      256(R8), Z16
+	VMOVUPS.Z    320(R8), K1, Z17
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	PREFETCHT0   256(R10)
+	PREFETCHT0   320(R10)
+	VBROADCASTSS (DI), Z18
+	VFMADD231PS  Z18, Z0, Z1
+	VFMADD231PS  Z18, Z13, Z2
+	VFMADD231PS  Z18, Z14, Z3
+	VFMADD231PS  Z18, Z15, Z4
+	VFMADD231PS  Z18, Z16, Z5
+	VFMADD231PS  Z18, Z17, Z6
+	VBROADCASTSS (DI)(AX*1), Z18
+	VFMADD231PS  Z18, Z0, Z7
+	VFMADD231PS  Z18, Z13, Z8
+	VFMADD231PS  Z18, Z14, Z9
+	VFMADD231PS  Z18, Z15, Z10
+	VFMADD231PS  Z18, Z16, Z11
+	VFMADD231PS  Z18, Z17, Z12
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	VPSUBD       Z0, Z9, Z9
+	VPSUBD       Z0, Z10, Z10
+	VPSUBD       Z0, Z11, Z11
+	VPSUBD       Z0, Z12, Z12
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(R8), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      192(R8), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      256(R8), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS.Z    320(R8), K2, Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z8, Z8
+	VMOVUPS      128(R8)(DI*1), Z0
+	VPADDD       Z0, Z9, Z9
+	VMOVUPS      192(R8)(DI*1), Z0
+	VPADDD       Z0, Z10, Z10
+	VMOVUPS      256(R8)(DI*1), Z0
+	VPADDD       Z0, Z11, Z11
+	VMOVUPS.Z    320(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z12, Z12
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD 192(R8), Z4, Z4
+	VPADDD 256(R8), Z5, Z5
+	VPADDD 320(R8), Z6, Z6
+	VPADDD (R8)(DI*1), Z7, Z7
+	VPADDD 64(R8)(DI*1), Z8, Z8
+	VPADDD 128(R8)(DI*1), Z9, Z9
+	VPADDD 192(R8)(DI*1), Z10, Z10
+	VPADDD 256(R8)(DI*1), Z11, Z11
+	VPADDD 320(R8)(DI*1), Z12, Z12
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, 128(R8)
+	VMOVUPS   Z4, 192(R8)
+	VMOVUPS   Z5, 256(R8)
+	VMOVUPS   Z6, K2, 320(R8)
+	VMOVUPS   Z7, (R8)(DI*1)
+	VMOVUPS   Z8, 64(R8)(DI*1)
+	VMOVUPS   Z9, 128(R8)(DI*1)
+	VMOVUPS   Z10, 192(R8)(DI*1)
+	VMOVUPS   Z11, 256(R8)(DI*1)
+	VMOVUPS   Z12, K2, 320(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, (R8)(DI*1)
+	VMOVUPS Z8, 64(R8)(DI*1)
+	VMOVUPS Z9, 128(R8)(DI*1)
+	VMOVUPS Z10, 192(R8)(DI*1)
+	VMOVUPS Z11, 256(R8)(DI*1)
+	VMOVUPS Z12, 320(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x7_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x7_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	VMOVUPS      Z1, Z9
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z1, Z12
+	VMOVUPS      Z1, Z13
+	VMOVUPS      Z1, Z14
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS   320(R8), Z6
+	VMOVUPS.Z 384(R8), K2, Z7
+	VMOVUPS   (R8)(DI*1), Z8
+	VMOVUPS   64(R8)(DI*1), Z9
+	VMOVUPS   128(R8)(DI*1), Z10
+	VMOVUPS   192(R8)(DI*1), Z11
+	VMOVUPS   256(R8)(DI*1), Z12
+	VMOVUPS   320(R8)(DI*1), Z13
+	VMOVUPS.Z 384(R8)(DI*1), K2, Z14
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS 192(R8), Z4
+	VMOVUPS 256(R8), Z5
+	VMOVUPS 320(R8), Z6
+	VMOVUPS 384(R8), Z7
+	VMOVUPS (R8)(DI*1), Z8
+	VMOVUPS 64(R8)(DI*1), Z9
+	VMOVUPS 128(R8)(DI*1), Z10
+	VMOVUPS 192(R8)(DI*1), Z11
+	VMOVUPS 256(R8)(DI*1), Z12
+	VMOVUPS 320(R8)(DI*1), Z13
+	VMOVUPS 384(R8)(DI*1), Z14
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z15
+	VMOVUPS      128(R8), Z16
+	VMOVUPS      192(R8), Z17
+	VMOVUPS      256(R8), Z18
+	VMOVUPS      320(R8), Z19
+	VMOVUPS.Z    384(R8), K1, Z20
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	PREFETCHT0   256(R10)
+	PREFETCHT0   320(R10)
+	PREFETCHT0   384(R10)
+	VBROADCASTSS (DI), Z21
+	VFMADD231PS  Z21, Z0, Z1
+	VFMADD231PS  Z21, Z15, Z2
+	VFMADD231PS  Z21, Z16, Z3
+	VFMADD231PS  Z21, Z17, Z4
+	VFMADD231PS  Z21, Z18, Z5
+	VFMADD231PS  Z21, Z19, Z6
+	VFMADD231PS  Z21, Z20, Z7
+	VBROADCASTSS (DI)(AX*1), Z21
+	VFMADD231PS  Z21, Z0, Z8
+	VFMADD231PS  Z21, Z15, Z9
+	VFMADD231PS  Z21, Z16, Z10
+	VFMADD231PS  Z21, Z17, Z11
+	VFMADD231PS  Z21, Z18, Z12
+	VFMADD231PS  Z21, Z19, Z13
+	VFMADD231PS  Z21, Z20, Z14
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	VPSUBD       Z0, Z9, Z9
+	VPSUBD       Z0, Z10, Z10
+	VPSUBD       Z0, Z11, Z11
+	VPSUBD       Z0, Z12, Z12
+	VPSUBD       Z0, Z13, Z13
+	VPSUBD       Z0, Z14, Z14
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(R8), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      192(R8), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      256(R8), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS      320(R8), Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS.Z    384(R8), K2, Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z8, Z8
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z9, Z9
+	VMOVUPS      128(R8)(DI*1), Z0
+	VPADDD       Z0, Z10, Z10
+	VMOVUPS      192(R8)(DI*1), Z0
+	VPADDD       Z0, Z11, Z11
+	VMOVUPS      256(R8)(DI*1), Z0
+	VPADDD       Z0, Z12, Z12
+	VMOVUPS      320(R8)(DI*1), Z0
+	VPADDD       Z0, Z13, Z13
+	VMOVUPS.Z    384(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z14, Z14
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD 192(R8), Z4, Z4
+	VPADDD 256(R8), Z5, Z5
+	VPADDD 320(R8), Z6, Z6
+	VPADDD 384(R8), Z7, Z7
+	VPADDD (R8)(DI*1), Z8, Z8
+	VPADDD 64(R8)(DI*1), Z9, Z9
+	VPADDD 128(R8)(DI*1), Z10, Z10
+	VPADDD 192(R8)(DI*1), Z11, Z11
+	VPADDD 256(R8)(DI*1), Z12, Z12
+	VPADDD 320(R8)(DI*1), Z13, Z13
+	VPADDD 384(R8)(DI*1), Z14, Z14
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, 128(R8)
+	VMOVUPS   Z4, 192(R8)
+	VMOVUPS   Z5, 256(R8)
+	VMOVUPS   Z6, 320(R8)
+	VMOVUPS   Z7, K2, 384(R8)
+	VMOVUPS   Z8, (R8)(DI*1)
+	VMOVUPS   Z9, 64(R8)(DI*1)
+	VMOVUPS   Z10, 128(R8)(DI*1)
+	VMOVUPS   Z11, 192(R8)(DI*1)
+	VMOVUPS   Z12, 256(R8)(DI*1)
+	VMOVUPS   Z13, 320(R8)(DI*1)
+	VMOVUPS   Z14, K2, 384(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, 384(R8)
+	VMOVUPS Z8, (R8)(DI*1)
+	VMOVUPS Z9, 64(R8)(DI*1)
+	VMOVUPS Z10, 128(R8)(DI*1)
+	VMOVUPS Z11, 192(R8)(DI*1)
+	VMOVUPS Z12, 256(R8)(DI*1)
+	VMOVUPS Z13, 320(R8)(DI*1)
+	VMOVUPS Z14, 384(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x8_long(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmAVX512_2x8_long(SB), NOSPLIT, $0-88
+	MOVQ      a+16(FP), BX
+	MOVQ      ar+24(FP), AX
+	MOVQ      ak+32(FP), CX
+	MOVQ      bk+48(FP), DX
+	MOVQ      c+56(FP), SI
+	MOVQ      mask+80(FP), DI
+	KXNORW    K1, K1, K1
+	TESTQ     DI, DI
+	JZ        masked
+	VMOVDQU32 (DI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+tile:
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), DI
+	VPBROADCASTD DI, Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z1, Z5
+	VMOVUPS      Z1, Z6
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z1, Z8
+	VMOVUPS      Z1, Z9
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z1, Z12
+	VMOVUPS      Z1, Z13
+	VMOVUPS      Z1, Z14
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z1, Z16
+	JMP          started
+
+fromC:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        load_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS   320(R8), Z6
+	VMOVUPS   384(R8), Z7
+	VMOVUPS.Z 448(R8), K2, Z8
+	VMOVUPS   (R8)(DI*1), Z9
+	VMOVUPS   64(R8)(DI*1), Z10
+	VMOVUPS   128(R8)(DI*1), Z11
+	VMOVUPS   192(R8)(DI*1), Z12
+	VMOVUPS   256(R8)(DI*1), Z13
+	VMOVUPS   320(R8)(DI*1), Z14
+	VMOVUPS   384(R8)(DI*1), Z15
+	VMOVUPS.Z 448(R8)(DI*1), K2, Z16
+	JMP       load_done
+
+load_whole:
+	VMOVUPS (R8), Z1
+	VMOVUPS 64(R8), Z2
+	VMOVUPS 128(R8), Z3
+	VMOVUPS 192(R8), Z4
+	VMOVUPS 256(R8), Z5
+	VMOVUPS 320(R8), Z6
+	VMOVUPS 384(R8), Z7
+	VMOVUPS 448(R8), Z8
+	VMOVUPS (R8)(DI*1), Z9
+	VMOVUPS 64(R8)(DI*1), Z10
+	VMOVUPS 128(R8)(DI*1), Z11
+	VMOVUPS 192(R8)(DI*1), Z12
+	VMOVUPS 256(R8)(DI*1), Z13
+	VMOVUPS 320(R8)(DI*1), Z14
+	VMOVUPS 384(R8)(DI*1), Z15
+	VMOVUPS 448(R8)(DI*1), Z16
+
+load_done:
+	JMP started
+
+zero:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+
+started:
+	MOVQ BX, DI
+	MOVQ b+40(FP), R8
+	MOVQ k+8(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+along:
+	VMOVUPS      (R8), Z0
+	VMOVUPS      64(R8), Z17
+	VMOVUPS      128(R8), Z18
+	VMOVUPS      192(R8), Z19
+	VMOVUPS      256(R8), Z20
+	VMOVUPS      320(R8), Z21
+	VMOVUPS      384(R8), Z22
+	VMOVUPS.Z    448(R8), K1, Z23
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   192(R10)
+	PREFETCHT0   256(R10)
+	PREFETCHT0   320(R10)
+	PREFETCHT0   384(R10)
+	PREFETCHT0   448(R10)
+	VBROADCASTSS (DI), Z24
+	VFMADD231PS  Z24, Z0, Z1
+	VFMADD231PS  Z24, Z17, Z2
+	VFMADD231PS  Z24, Z18, Z3
+	VFMADD231PS  Z24, Z19, Z4
+	VFMADD231PS  Z24, Z20, Z5
+	VFMADD231PS  Z24, Z21, Z6
+	VFMADD231PS  Z24, Z22, Z7
+	VFMADD231PS  Z24, Z23, Z8
+	VBROADCASTSS (DI)(AX*1), Z24
+	VFMADD231PS  Z24, Z0, Z9
+	VFMADD231PS  Z24, Z17, Z10
+	VFMADD231PS  Z24, Z18, Z11
+	VFMADD231PS  Z24, Z19, Z12
+	VFMADD231PS  Z24, Z20, Z13
+	VFMADD231PS  Z24, Z21, Z14
+	VFMADD231PS  Z24, Z22, Z15
+	VFMADD231PS  Z24, Z23, Z16
+	ADDQ         DX, R10
+	ADDQ         CX, DI
+	ADDQ         DX, R8
+	DECQ         R9
+	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
+	MOVQ         cr+64(FP), DI
+	MOVQ         SI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VPSUBD       Z0, Z1, Z1
+	VPSUBD       Z0, Z2, Z2
+	VPSUBD       Z0, Z3, Z3
+	VPSUBD       Z0, Z4, Z4
+	VPSUBD       Z0, Z5, Z5
+	VPSUBD       Z0, Z6, Z6
+	VPSUBD       Z0, Z7, Z7
+	VPSUBD       Z0, Z8, Z8
+	VPSUBD       Z0, Z9, Z9
+	VPSUBD       Z0, Z10, Z10
+	VPSUBD       Z0, Z11, Z11
+	VPSUBD       Z0, Z12, Z12
+	VPSUBD       Z0, Z13, Z13
+	VPSUBD       Z0, Z14, Z14
+	VPSUBD       Z0, Z15, Z15
+	VPSUBD       Z0, Z16, Z16
+	MOVQ         mask+80(FP), R9
+	TESTQ        R9, R9
+	JZ           harvest_whole
+	VMOVDQU32    (R9), Z0
+	VPMOVD2M     Z0, K2
+	VMOVUPS      (R8), Z0
+	VPADDD       Z0, Z1, Z1
+	VMOVUPS      64(R8), Z0
+	VPADDD       Z0, Z2, Z2
+	VMOVUPS      128(R8), Z0
+	VPADDD       Z0, Z3, Z3
+	VMOVUPS      192(R8), Z0
+	VPADDD       Z0, Z4, Z4
+	VMOVUPS      256(R8), Z0
+	VPADDD       Z0, Z5, Z5
+	VMOVUPS      320(R8), Z0
+	VPADDD       Z0, Z6, Z6
+	VMOVUPS      384(R8), Z0
+	VPADDD       Z0, Z7, Z7
+	VMOVUPS.Z    448(R8), K2, Z0
+	VPADDD       Z0, Z8, Z8
+	VMOVUPS      (R8)(DI*1), Z0
+	VPADDD       Z0, Z9, Z9
+	VMOVUPS      64(R8)(DI*1), Z0
+	VPADDD       Z0, Z10, Z10
+	VMOVUPS      128(R8)(DI*1), Z0
+	VPADDD       Z0, Z11, Z11
+	VMOVUPS      192(R8)(DI*1), Z0
+	VPADDD       Z0, Z12, Z12
+	VMOVUPS      256(R8)(DI*1), Z0
+	VPADDD       Z0, Z13, Z13
+	VMOVUPS      320(R8)(DI*1), Z0
+	VPADDD       Z0, Z14, Z14
+	VMOVUPS      384(R8)(DI*1), Z0
+	VPADDD       Z0, Z15, Z15
+	VMOVUPS.Z    448(R8)(DI*1), K2, Z0
+	VPADDD       Z0, Z16, Z16
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z1, Z1
+	VPADDD 64(R8), Z2, Z2
+	VPADDD 128(R8), Z3, Z3
+	VPADDD 192(R8), Z4, Z4
+	VPADDD 256(R8), Z5, Z5
+	VPADDD 320(R8), Z6, Z6
+	VPADDD 384(R8), Z7, Z7
+	VPADDD 448(R8), Z8, Z8
+	VPADDD (R8)(DI*1), Z9, Z9
+	VPADDD 64(R8)(DI*1), Z10, Z10
+	VPADDD 128(R8)(DI*1), Z11, Z11
+	VPADDD 192(R8)(DI*1), Z12, Z12
+	VPADDD 256(R8)(DI*1), Z13, Z13
+	VPADDD 320(R8)(DI*1), Z14, Z14
+	VPADDD 384(R8)(DI*1), Z15, Z15
+	VPADDD 448(R8)(DI*1), Z16, Z16
+
+store:
+	MOVQ      cr+64(FP), DI
+	MOVQ      SI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z0
+	VPMOVD2M  Z0, K2
+	VMOVUPS   Z1, (R8)
+	VMOVUPS   Z2, 64(R8)
+	VMOVUPS   Z3, 128(R8)
+	VMOVUPS   Z4, 192(R8)
+	VMOVUPS   Z5, 256(R8)
+	VMOVUPS   Z6, 320(R8)
+	VMOVUPS   Z7, 384(R8)
+	VMOVUPS   Z8, K2, 448(R8)
+	VMOVUPS   Z9, (R8)(DI*1)
+	VMOVUPS   Z10, 64(R8)(DI*1)
+	VMOVUPS   Z11, 128(R8)(DI*1)
+	VMOVUPS   Z12, 192(R8)(DI*1)
+	VMOVUPS   Z13, 256(R8)(DI*1)
+	VMOVUPS   Z14, 320(R8)(DI*1)
+	VMOVUPS   Z15, 384(R8)(DI*1)
+	VMOVUPS   Z16, K2, 448(R8)(DI*1)
+	JMP       store_done
+
+store_whole:
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, 384(R8)
+	VMOVUPS Z8, 448(R8)
+	VMOVUPS Z9, (R8)(DI*1)
+	VMOVUPS Z10, 64(R8)(DI*1)
+	VMOVUPS Z11, 128(R8)(DI*1)
+	VMOVUPS Z12, 192(R8)(DI*1)
+	VMOVUPS Z13, 256(R8)(DI*1)
+	VMOVUPS Z14, 320(R8)(DI*1)
+	VMOVUPS Z15, 384(R8)(DI*1)
+	VMOVUPS Z16, 448(R8)(DI*1)
+
+store_done:
+	IMUL3Q $0x02, AX, DI
+	ADDQ   DI, BX
+	MOVQ   cr+64(FP), DI
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, SI
+	DECQ   tiles+0(FP)
+	JNZ    tile
+	VZEROUPPER
+	RET

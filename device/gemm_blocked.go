@@ -17,8 +17,14 @@ type gemmKernels struct {
 	packColumns func(blocks int, src *float32, stride int, dst *float32, width int)
 	thinOne     [thinCols + 1]thinKernel // by columns, for one row at a time
 	thinMany    [thinCols + 1]thinKernel // by columns, for several rows
-	deepNN      int                      // part of k in one pass if the rows of A are contiguous
-	deepTN      int                      // part of k in one pass if the columns of A are contiguous
+	thinSix     thinKernel               // for two columns and six rows, or nil
+	// splitPairs copies 8·blocks pairs to two slices, and joinPairs back. Both may be nil.
+	splitPairs func(blocks int, src, x, y *float32)
+	joinPairs  func(blocks int, x, y, dst *float32)
+	long       [longRows + 1][9]tileKernel // by rows and vectors of the tile
+	outer      [outerDeep + 1]outerKernel  // by columns of A
+	deepNN     int                         // part of k in one pass if the rows of A are contiguous
+	deepTN     int                         // part of k in one pass if the columns of A are contiguous
 	// if columns of A are contiguous and k is larger than copyTN, blocks of A are copied
 	copyTN int
 }
@@ -47,6 +53,9 @@ const (
 	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB, which fits into the last-level cache
 	packedDeep = 1 << 14 // largest part of k packed at a time
 	unitFlops  = 1 << 20 // smallest amount of work that is worth giving to another worker
+	// inPlaceRows is the largest number of rows of C for which panels of B are read in place. Packing
+	// a panel costs about as much as two rows of C.
+	inPlaceRows = 256
 )
 
 // blocked computes a product with micro-kernels.
@@ -54,7 +63,7 @@ func (c *cpu) blocked(j *job) {
 	p, g := &j.product, &j.kernels.gemm
 	w := &p.block
 	w.width = 2 * g.lanes
-	w.inPlace = p.bn == 1 && p.alpha == 1 && p.m <= 2*g.rows
+	w.inPlace = p.bn == 1 && p.alpha == 1 && p.m <= inPlaceRows
 	w.deep = g.deepNN
 	if p.ak != 1 {
 		w.deep = g.deepTN

@@ -26,29 +26,42 @@ func (g *gemmKernels) turned(p *product) bool {
 // thinDots computes a product with few columns as dot products of rows.
 func (c *cpu) thinDots(j *job) {
 	p := &j.product
-	depth := (p.k + 7) &^ 7
-	buffer := c.buffer(depth * p.n)
-	p.block.packed = *buffer
+	j.do = doThinDots
+	grain := max((1<<19)/(p.k*p.n), 4) &^ 3
+	if p.bk == 1 && p.alpha == 1 {
+		p.block.packed, p.block.deep = p.b, p.bn
+		c.team.run(j, p.m, grain)
+		return
+	}
+	buffer := c.buffer(p.k * p.n)
+	p.block.packed, p.block.deep = *buffer, p.k
+	p.columns(&j.kernels.gemm, p.block.packed)
+	if p.alpha != 1 {
+		j.kernels.scale(p.alpha, p.block.packed[:p.n*p.k])
+	}
+	c.team.run(j, p.m, grain)
+	c.panels.put(buffer)
+}
+
+// columns copies the columns of op(B), one behind the other.
+func (p *product) columns(g *gemmKernels, to []float32) {
+	whole := 0
+	if p.n == 2 && p.bn == 1 && p.bk == 2 && p.k >= 8 && g.splitPairs != nil {
+		whole = p.k &^ 7
+		g.splitPairs(whole/8, &p.b[0], &to[0], &to[p.k])
+	}
 	for n := range p.n {
-		column := p.block.packed[n*depth:][:depth]
-		from := n * p.bn
-		for k := range p.k {
-			column[k] = p.b[from]
+		from := n*p.bn + whole*p.bk
+		for k := whole; k < p.k; k++ {
+			to[n*p.k+k] = p.b[from]
 			from += p.bk
 		}
-		clear(column[p.k:])
 	}
-	if p.alpha != 1 {
-		j.kernels.scale(p.alpha, p.block.packed[:p.n*depth])
-	}
-	j.do = doThinDots
-	c.team.run(j, p.m, max((1<<19)/(p.k*p.n), 4)&^3)
-	c.panels.put(buffer)
 }
 
 func doThinDots(j *job, lo, hi int) {
 	p, g := &j.product, &j.kernels.gemm
-	depth := (p.k + 7) &^ 7
+	b, bk := &p.block.packed[0], 4*p.block.deep
 	add := 1
 	if p.beta == 0 {
 		add = 0
@@ -57,15 +70,23 @@ func doThinDots(j *job, lo, hi int) {
 			j.kernels.scale(p.beta, p.c[i*p.ldc:][:p.n])
 		}
 	}
+	if g.thinSix != nil && p.n == 2 {
+		tiles := (hi - lo) / 6
+		if (hi-lo)%6 == 2 && tiles > 0 { // 4 and 4 rows are faster than 6, 1 and 1
+			tiles--
+		}
+		if tiles > 0 {
+			g.thinSix(tiles, p.k, &p.a[lo*p.ar], 4*p.ar, b, bk, &p.c[lo*p.ldc], 4*p.ldc, add)
+			lo += 6 * tiles
+		}
+	}
 	rows := thinRows[p.n]
 	if tiles := (hi - lo) / rows; tiles > 0 {
-		g.thinMany[p.n](tiles, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc],
-			4*p.ldc, add)
+		g.thinMany[p.n](tiles, p.k, &p.a[lo*p.ar], 4*p.ar, b, bk, &p.c[lo*p.ldc], 4*p.ldc, add)
 		lo += tiles * rows
 	}
 	if lo < hi {
-		g.thinOne[p.n](hi-lo, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc],
-			4*p.ldc, add)
+		g.thinOne[p.n](hi-lo, p.k, &p.a[lo*p.ar], 4*p.ar, b, bk, &p.c[lo*p.ldc], 4*p.ldc, add)
 	}
 }
 
@@ -76,6 +97,10 @@ func (c *cpu) thinTurned(j *job) {
 	p.block.packed = *buffer
 	j.do = doThinTurned
 	step := 2 * g.lanes
+	if p.n <= longRows && g.long[p.n][1] != nil {
+		j.do = doLongTurned
+		step = longLeast
+	}
 	c.team.run(j, p.m, max((1<<19)/(p.k*p.n)/step*step, step))
 	c.panels.put(buffer)
 }
@@ -96,7 +121,7 @@ func doThinTurned(j *job, lo, hi int) {
 			p.turnIn(out, at, i, rows)
 		}
 		g.tile[p.n][vecs](1, p.k, &p.b[0], 4*p.bn, 4*p.bk, &p.a[at], 4*p.ak, &out[0], 4*rows, add, nil)
-		p.turnOut(out, at, i, rows)
+		p.turnOut(g, out, at, i, rows)
 		i = at + rows
 	}
 }
@@ -114,10 +139,15 @@ func (p *product) turnIn(out []float32, at, i, rows int) {
 }
 
 // turnOut writes the rows from row i on to C.
-func (p *product) turnOut(out []float32, at, i, rows int) {
+func (p *product) turnOut(g *gemmKernels, out []float32, at, i, rows int) {
+	from := i - at
+	if whole := (rows - from) &^ 7; p.n == 2 && p.ldc == 2 && whole > 0 && g.joinPairs != nil {
+		g.joinPairs(whole/8, &out[from], &out[rows+from], &p.c[2*i])
+		from += whole
+	}
 	for n := range p.n {
-		to := i*p.ldc + n
-		for _, v := range out[n*rows:][i-at : rows] {
+		to := (at+from)*p.ldc + n
+		for _, v := range out[n*rows:][from:rows] {
 			p.c[to] = v
 			to += p.ldc
 		}

@@ -18,3 +18,9 @@ func packRowsAVX512_2(k int, src *float32, stride int, dst *float32, mask *int32
 
 //go:noescape
 func packColumnsAVX2(blocks int, src *float32, stride int, dst *float32, width int)
+
+//go:noescape
+func splitPairsAVX2(blocks int, src *float32, x *float32, y *float32)
+
+//go:noescape
+func joinPairsAVX2(blocks int, x *float32, y *float32, dst *float32)

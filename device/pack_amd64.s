@@ -238,3 +238,53 @@ block:
 	JNZ         block
 	VZEROUPPER
 	RET
+
+// func splitPairsAVX2(blocks int, src *float32, x *float32, y *float32)
+// Requires: AVX, AVX2
+TEXT ·splitPairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ blocks+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ y+24(FP), BX
+
+block:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VSHUFPS $0x88, Y1, Y0, Y2
+	VPERMPD $0xd8, Y2, Y2
+	VMOVUPS Y2, (DX)
+	VSHUFPS $0xdd, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (BX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func joinPairsAVX2(blocks int, x *float32, y *float32, dst *float32)
+// Requires: AVX
+TEXT ·joinPairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ blocks+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ dst+24(FP), BX
+
+block:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (DX), Y1
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    Y1, (BX)
+	VMOVUPS    Y0, 32(BX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DX
+	ADDQ       $0x40, BX
+	DECQ       AX
+	JNZ        block
+	VZEROUPPER
+	RET

@@ -115,11 +115,14 @@ func (t thinOf) kernel(tiles, k int, a *float32, ar int, b *float32, bk int, c *
 		var sums [9][8]float32
 		t.eights(whole, a, ar, b, bk, &sums[0][0])
 		if whole < k {
-			var rest [4][8]float32
+			var restA, restB [4][8]float32
 			for r := range t.rows {
-				copy(rest[r][:], unsafe.Slice(at(a, r*ar), k)[whole:])
+				copy(restA[r][:], unsafe.Slice(at(a, r*ar), k)[whole:])
 			}
-			t.eights(8, &rest[0][0], 32, at(b, 4*whole), bk, &sums[0][0])
+			for n := range t.cols {
+				copy(restB[n][:], unsafe.Slice(at(b, n*bk), k)[whole:])
+			}
+			t.eights(8, &restA[0][0], 32, &restB[0][0], 32, &sums[0][0])
 		}
 		for r := range t.rows {
 			out := unsafe.Slice(at(c, r*cr), t.cols)

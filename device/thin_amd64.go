@@ -27,3 +27,6 @@ func thin1x4AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *fl
 
 //go:noescape
 func thin2x4AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
+
+//go:noescape
+func thin6x2AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)

@@ -18,8 +18,8 @@ tile:
 	MOVQ   b+32(FP), DI
 	MOVQ   k+8(FP), R8
 	VXORPS Y0, Y0, Y0
-	SUBQ   $0x08, R8
-	JL     tail
+	SUBQ   $0x10, R8
+	JL     rest
 
 loop:
 	VMOVUPS     (DI), Y1
@@ -27,8 +27,23 @@ loop:
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x20, SI
 	ADDQ        $0x20, DI
-	SUBQ        $0x08, R8
+	VMOVUPS     (DI), Y1
+	VMOVUPS     (SI), Y2
+	VFMADD231PS Y2, Y1, Y0
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	SUBQ        $0x10, R8
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R8
+	JL          tail
+	VMOVUPS     (DI), Y1
+	VMOVUPS     (SI), Y2
+	VFMADD231PS Y2, Y1, Y0
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	SUBQ        $0x08, R8
 
 tail:
 	ADDQ        $0x08, R8
@@ -36,7 +51,7 @@ tail:
 	LEAQ        tailMask<>+32(SB), R9
 	NEGQ        R8
 	VMOVUPS     (R9)(R8*4), Y1
-	VMOVUPS     (DI), Y2
+	VMASKMOVPS  (DI), Y1, Y2
 	VMASKMOVPS  (SI), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 	ADDQ        $0x20, SI
@@ -63,7 +78,7 @@ store0_0:
 	RET
 
 // func thin4x1AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·thin4x1AVX2(SB), NOSPLIT, $0-72
 	MOVQ a+16(FP), AX
 	MOVQ ar+24(FP), CX
@@ -81,8 +96,12 @@ tile:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	SUBQ   $0x08, R9
-	JL     tail
+	IMUL3Q $0x04, CX, R10
+	ADDQ   AX, R10
+	LEAQ   (R10)(CX*2), R11
+	ADDQ   CX, R11
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y4
@@ -97,8 +116,43 @@ loop:
 	ADDQ        $0x20, SI
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
-	SUBQ        $0x08, R9
+	PREFETCHT0  (R10)
+	PREFETCHT0  (R10)(CX*1)
+	PREFETCHT0  (R10)(CX*2)
+	PREFETCHT0  (R11)
+	ADDQ        $0x40, R10
+	ADDQ        $0x40, R11
+	VMOVUPS     (R8), Y4
+	VMOVUPS     (SI), Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     (SI)(CX*1), Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     (SI)(CX*2), Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     (DI), Y5
+	VFMADD231PS Y5, Y4, Y3
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y4
+	VMOVUPS     (SI), Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     (SI)(CX*1), Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     (SI)(CX*2), Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     (DI), Y5
+	VFMADD231PS Y5, Y4, Y3
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -106,7 +160,7 @@ tail:
 	LEAQ        tailMask<>+32(SB), R10
 	NEGQ        R9
 	VMOVUPS     (R10)(R9*4), Y4
-	VMOVUPS     (R8), Y5
+	VMASKMOVPS  (R8), Y4, Y5
 	VMASKMOVPS  (SI), Y4, Y6
 	VFMADD231PS Y6, Y5, Y0
 	VMASKMOVPS  (SI)(CX*1), Y4, Y6
@@ -196,8 +250,8 @@ tile:
 	MOVQ   k+8(FP), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	SUBQ   $0x08, R9
-	JL     tail
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y2
@@ -207,8 +261,27 @@ loop:
 	VFMADD231PS Y4, Y3, Y1
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
-	SUBQ        $0x08, R9
+	VMOVUPS     (R8), Y2
+	VMOVUPS     (R8)(SI*1), Y3
+	VMOVUPS     (DI), Y4
+	VFMADD231PS Y4, Y2, Y0
+	VFMADD231PS Y4, Y3, Y1
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y2
+	VMOVUPS     (R8)(SI*1), Y3
+	VMOVUPS     (DI), Y4
+	VFMADD231PS Y4, Y2, Y0
+	VFMADD231PS Y4, Y3, Y1
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -216,8 +289,8 @@ tail:
 	LEAQ        tailMask<>+32(SB), R10
 	NEGQ        R9
 	VMOVUPS     (R10)(R9*4), Y2
-	VMOVUPS     (R8), Y3
-	VMOVUPS     (R8)(SI*1), Y4
+	VMASKMOVPS  (R8), Y2, Y3
+	VMASKMOVPS  (R8)(SI*1), Y2, Y4
 	VMASKMOVPS  (DI), Y2, Y2
 	VFMADD231PS Y2, Y3, Y0
 	VFMADD231PS Y2, Y4, Y1
@@ -257,7 +330,7 @@ store0_1:
 	RET
 
 // func thin4x2AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·thin4x2AVX2(SB), NOSPLIT, $0-72
 	MOVQ a+16(FP), AX
 	MOVQ ar+24(FP), CX
@@ -279,8 +352,12 @@ tile:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	SUBQ   $0x08, R10
-	JL     tail
+	IMUL3Q $0x04, CX, R11
+	ADDQ   AX, R11
+	LEAQ   (R11)(CX*2), R12
+	ADDQ   CX, R12
+	SUBQ   $0x10, R10
+	JL     rest
 
 loop:
 	VMOVUPS     (R9), Y8
@@ -300,8 +377,53 @@ loop:
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
 	ADDQ        $0x20, R9
-	SUBQ        $0x08, R10
+	PREFETCHT0  (R11)
+	PREFETCHT0  (R11)(CX*1)
+	PREFETCHT0  (R11)(CX*2)
+	PREFETCHT0  (R12)
+	ADDQ        $0x40, R11
+	ADDQ        $0x40, R12
+	VMOVUPS     (R9), Y8
+	VMOVUPS     (R9)(SI*1), Y9
+	VMOVUPS     (DI), Y10
+	VFMADD231PS Y10, Y8, Y0
+	VFMADD231PS Y10, Y9, Y1
+	VMOVUPS     (DI)(CX*1), Y10
+	VFMADD231PS Y10, Y8, Y2
+	VFMADD231PS Y10, Y9, Y3
+	VMOVUPS     (DI)(CX*2), Y10
+	VFMADD231PS Y10, Y8, Y4
+	VFMADD231PS Y10, Y9, Y5
+	VMOVUPS     (R8), Y10
+	VFMADD231PS Y10, Y8, Y6
+	VFMADD231PS Y10, Y9, Y7
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+	SUBQ        $0x10, R10
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R10
+	JL          tail
+	VMOVUPS     (R9), Y8
+	VMOVUPS     (R9)(SI*1), Y9
+	VMOVUPS     (DI), Y10
+	VFMADD231PS Y10, Y8, Y0
+	VFMADD231PS Y10, Y9, Y1
+	VMOVUPS     (DI)(CX*1), Y10
+	VFMADD231PS Y10, Y8, Y2
+	VFMADD231PS Y10, Y9, Y3
+	VMOVUPS     (DI)(CX*2), Y10
+	VFMADD231PS Y10, Y8, Y4
+	VFMADD231PS Y10, Y9, Y5
+	VMOVUPS     (R8), Y10
+	VFMADD231PS Y10, Y8, Y6
+	VFMADD231PS Y10, Y9, Y7
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+	SUBQ        $0x08, R10
 
 tail:
 	ADDQ        $0x08, R10
@@ -309,8 +431,8 @@ tail:
 	LEAQ        tailMask<>+32(SB), R11
 	NEGQ        R10
 	VMOVUPS     (R11)(R10*4), Y8
-	VMOVUPS     (R9), Y9
-	VMOVUPS     (R9)(SI*1), Y10
+	VMASKMOVPS  (R9), Y8, Y9
+	VMASKMOVPS  (R9)(SI*1), Y8, Y10
 	VMASKMOVPS  (DI), Y8, Y11
 	VFMADD231PS Y11, Y9, Y0
 	VFMADD231PS Y11, Y10, Y1
@@ -330,110 +452,66 @@ tail:
 sums:
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPS       X8, X0, X0
-	VPERMILPS    $0x0e, X0, X8
-	VADDPS       X8, X0, X0
-	VMOVSHDUP    X0, X8
-	VADDSS       X8, X0, X0
-	CMPQ         add+64(FP), $0x00
-	JEQ          store0_0
-	VADDSS       (DX), X0, X0
-
-store0_0:
-	VMOVSS       X0, (DX)
-	VEXTRACTF128 $0x01, Y1, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPS       X8, X2, X2
+	VEXTRACTF128 $0x01, Y3, X8
+	VADDPS       X8, X3, X3
+	VUNPCKLPD    X1, X0, X8
+	VUNPCKHPD    X1, X0, X0
+	VADDPS       X0, X8, X8
+	VUNPCKLPD    X3, X2, X0
+	VUNPCKHPD    X3, X2, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0x88, X0, X8, X1
+	VSHUFPS      $0xdd, X0, X8, X0
 	VADDPS       X0, X1, X1
-	VPERMILPS    $0x0e, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
 	CMPQ         add+64(FP), $0x00
-	JEQ          store0_1
-	VADDSS       4(DX), X1, X1
+	JEQ          pairs0
+	VMOVSD       (DX), X0
+	VMOVHPS      (DX)(BX*1), X0, X0
+	VADDPS       X0, X1, X1
 
-store0_1:
-	VMOVSS       X1, 4(DX)
+pairs0:
+	VMOVLPS      X1, (DX)
+	VMOVHPS      X1, (DX)(BX*1)
+	ADDQ         BX, DX
 	ADDQ         BX, DX
 	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPS       X0, X2, X2
-	VPERMILPS    $0x0e, X2, X0
-	VADDPS       X0, X2, X2
-	VMOVSHDUP    X2, X0
-	VADDSS       X0, X2, X2
-	CMPQ         add+64(FP), $0x00
-	JEQ          store1_0
-	VADDSS       (DX), X2, X2
-
-store1_0:
-	VMOVSS       X2, (DX)
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0x0e, X3, X0
-	VADDPS       X0, X3, X3
-	VMOVSHDUP    X3, X0
-	VADDSS       X0, X3, X3
-	CMPQ         add+64(FP), $0x00
-	JEQ          store1_1
-	VADDSS       4(DX), X3, X3
-
-store1_1:
-	VMOVSS       X3, 4(DX)
-	ADDQ         BX, DX
 	ADDQ         CX, AX
 	VEXTRACTF128 $0x01, Y4, X0
 	VADDPS       X0, X4, X4
-	VPERMILPS    $0x0e, X4, X0
-	VADDPS       X0, X4, X4
-	VMOVSHDUP    X4, X0
-	VADDSS       X0, X4, X4
-	CMPQ         add+64(FP), $0x00
-	JEQ          store2_0
-	VADDSS       (DX), X4, X4
-
-store2_0:
-	VMOVSS       X4, (DX)
 	VEXTRACTF128 $0x01, Y5, X0
 	VADDPS       X0, X5, X5
-	VPERMILPS    $0x0e, X5, X0
-	VADDPS       X0, X5, X5
-	VMOVSHDUP    X5, X0
-	VADDSS       X0, X5, X5
-	CMPQ         add+64(FP), $0x00
-	JEQ          store2_1
-	VADDSS       4(DX), X5, X5
-
-store2_1:
-	VMOVSS       X5, 4(DX)
-	ADDQ         BX, DX
-	ADDQ         CX, AX
 	VEXTRACTF128 $0x01, Y6, X0
 	VADDPS       X0, X6, X6
-	VPERMILPS    $0x0e, X6, X0
-	VADDPS       X0, X6, X6
-	VMOVSHDUP    X6, X0
-	VADDSS       X0, X6, X6
-	CMPQ         add+64(FP), $0x00
-	JEQ          store3_0
-	VADDSS       (DX), X6, X6
-
-store3_0:
-	VMOVSS       X6, (DX)
 	VEXTRACTF128 $0x01, Y7, X0
 	VADDPS       X0, X7, X7
-	VPERMILPS    $0x0e, X7, X0
-	VADDPS       X0, X7, X7
-	VMOVSHDUP    X7, X0
-	VADDSS       X0, X7, X7
+	VUNPCKLPD    X5, X4, X0
+	VUNPCKHPD    X5, X4, X1
+	VADDPS       X1, X0, X0
+	VUNPCKLPD    X7, X6, X1
+	VUNPCKHPD    X7, X6, X2
+	VADDPS       X2, X1, X1
+	VSHUFPS      $0x88, X1, X0, X2
+	VSHUFPS      $0xdd, X1, X0, X0
+	VADDPS       X0, X2, X2
 	CMPQ         add+64(FP), $0x00
-	JEQ          store3_1
-	VADDSS       4(DX), X7, X7
+	JEQ          pairs2
+	VMOVSD       (DX), X0
+	VMOVHPS      (DX)(BX*1), X0, X0
+	VADDPS       X0, X2, X2
 
-store3_1:
-	VMOVSS X7, 4(DX)
-	ADDQ   BX, DX
-	ADDQ   CX, AX
-	DECQ   tiles+0(FP)
-	JNZ    tile
+pairs2:
+	VMOVLPS X2, (DX)
+	VMOVHPS X2, (DX)(BX*1)
+	ADDQ    BX, DX
+	ADDQ    BX, DX
+	ADDQ    CX, AX
+	ADDQ    CX, AX
+	DECQ    tiles+0(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -453,8 +531,8 @@ tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	SUBQ   $0x08, R9
-	JL     tail
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y3
@@ -466,8 +544,31 @@ loop:
 	VFMADD231PS Y6, Y5, Y2
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
-	SUBQ        $0x08, R9
+	VMOVUPS     (R8), Y3
+	VMOVUPS     (R8)(SI*1), Y4
+	VMOVUPS     (R8)(SI*2), Y5
+	VMOVUPS     (DI), Y6
+	VFMADD231PS Y6, Y3, Y0
+	VFMADD231PS Y6, Y4, Y1
+	VFMADD231PS Y6, Y5, Y2
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y3
+	VMOVUPS     (R8)(SI*1), Y4
+	VMOVUPS     (R8)(SI*2), Y5
+	VMOVUPS     (DI), Y6
+	VFMADD231PS Y6, Y3, Y0
+	VFMADD231PS Y6, Y4, Y1
+	VFMADD231PS Y6, Y5, Y2
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -475,9 +576,9 @@ tail:
 	LEAQ        tailMask<>+32(SB), R10
 	NEGQ        R9
 	VMOVUPS     (R10)(R9*4), Y3
-	VMOVUPS     (R8), Y4
-	VMOVUPS     (R8)(SI*1), Y5
-	VMOVUPS     (R8)(SI*2), Y6
+	VMASKMOVPS  (R8), Y3, Y4
+	VMASKMOVPS  (R8)(SI*1), Y3, Y5
+	VMASKMOVPS  (R8)(SI*2), Y3, Y6
 	VMASKMOVPS  (DI), Y3, Y3
 	VFMADD231PS Y3, Y4, Y0
 	VFMADD231PS Y3, Y5, Y1
@@ -530,7 +631,7 @@ store0_2:
 	RET
 
 // func thin3x3AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·thin3x3AVX2(SB), NOSPLIT, $0-72
 	MOVQ a+16(FP), AX
 	MOVQ ar+24(FP), CX
@@ -551,8 +652,10 @@ tile:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	SUBQ   $0x08, R9
-	JL     tail
+	IMUL3Q $0x03, CX, R10
+	ADDQ   AX, R10
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y9
@@ -572,8 +675,51 @@ loop:
 	VFMADD231PS Y12, Y11, Y8
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
-	SUBQ        $0x08, R9
+	PREFETCHT0  (R10)
+	PREFETCHT0  (R10)(CX*1)
+	PREFETCHT0  (R10)(CX*2)
+	ADDQ        $0x40, R10
+	VMOVUPS     (R8), Y9
+	VMOVUPS     (R8)(SI*1), Y10
+	VMOVUPS     (R8)(SI*2), Y11
+	VMOVUPS     (DI), Y12
+	VFMADD231PS Y12, Y9, Y0
+	VFMADD231PS Y12, Y10, Y1
+	VFMADD231PS Y12, Y11, Y2
+	VMOVUPS     (DI)(CX*1), Y12
+	VFMADD231PS Y12, Y9, Y3
+	VFMADD231PS Y12, Y10, Y4
+	VFMADD231PS Y12, Y11, Y5
+	VMOVUPS     (DI)(CX*2), Y12
+	VFMADD231PS Y12, Y9, Y6
+	VFMADD231PS Y12, Y10, Y7
+	VFMADD231PS Y12, Y11, Y8
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y9
+	VMOVUPS     (R8)(SI*1), Y10
+	VMOVUPS     (R8)(SI*2), Y11
+	VMOVUPS     (DI), Y12
+	VFMADD231PS Y12, Y9, Y0
+	VFMADD231PS Y12, Y10, Y1
+	VFMADD231PS Y12, Y11, Y2
+	VMOVUPS     (DI)(CX*1), Y12
+	VFMADD231PS Y12, Y9, Y3
+	VFMADD231PS Y12, Y10, Y4
+	VFMADD231PS Y12, Y11, Y5
+	VMOVUPS     (DI)(CX*2), Y12
+	VFMADD231PS Y12, Y9, Y6
+	VFMADD231PS Y12, Y10, Y7
+	VFMADD231PS Y12, Y11, Y8
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -581,9 +727,9 @@ tail:
 	LEAQ        tailMask<>+32(SB), R10
 	NEGQ        R9
 	VMOVUPS     (R10)(R9*4), Y9
-	VMOVUPS     (R8), Y10
-	VMOVUPS     (R8)(SI*1), Y11
-	VMOVUPS     (R8)(SI*2), Y12
+	VMASKMOVPS  (R8), Y9, Y10
+	VMASKMOVPS  (R8)(SI*1), Y9, Y11
+	VMASKMOVPS  (R8)(SI*2), Y9, Y12
 	VMASKMOVPS  (DI), Y9, Y13
 	VFMADD231PS Y13, Y10, Y0
 	VFMADD231PS Y13, Y11, Y1
@@ -738,8 +884,8 @@ tile:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	SUBQ   $0x08, R9
-	JL     tail
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y4
@@ -754,8 +900,37 @@ loop:
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
 	ADDQ        $0x20, R10
-	SUBQ        $0x08, R9
+	VMOVUPS     (R8), Y4
+	VMOVUPS     (R8)(SI*1), Y5
+	VMOVUPS     (R8)(SI*2), Y6
+	VMOVUPS     (R10), Y7
+	VMOVUPS     (DI), Y8
+	VFMADD231PS Y8, Y4, Y0
+	VFMADD231PS Y8, Y5, Y1
+	VFMADD231PS Y8, Y6, Y2
+	VFMADD231PS Y8, Y7, Y3
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R10
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y4
+	VMOVUPS     (R8)(SI*1), Y5
+	VMOVUPS     (R8)(SI*2), Y6
+	VMOVUPS     (R10), Y7
+	VMOVUPS     (DI), Y8
+	VFMADD231PS Y8, Y4, Y0
+	VFMADD231PS Y8, Y5, Y1
+	VFMADD231PS Y8, Y6, Y2
+	VFMADD231PS Y8, Y7, Y3
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R10
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -763,10 +938,10 @@ tail:
 	LEAQ        tailMask<>+32(SB), R11
 	NEGQ        R9
 	VMOVUPS     (R11)(R9*4), Y4
-	VMOVUPS     (R8), Y5
-	VMOVUPS     (R8)(SI*1), Y6
-	VMOVUPS     (R8)(SI*2), Y7
-	VMOVUPS     (R10), Y8
+	VMASKMOVPS  (R8), Y4, Y5
+	VMASKMOVPS  (R8)(SI*1), Y4, Y6
+	VMASKMOVPS  (R8)(SI*2), Y4, Y7
+	VMASKMOVPS  (R10), Y4, Y8
 	VMASKMOVPS  (DI), Y4, Y4
 	VFMADD231PS Y4, Y5, Y0
 	VFMADD231PS Y4, Y6, Y1
@@ -833,7 +1008,7 @@ store0_3:
 	RET
 
 // func thin2x4AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·thin2x4AVX2(SB), NOSPLIT, $0-72
 	MOVQ a+16(FP), AX
 	MOVQ ar+24(FP), CX
@@ -855,8 +1030,10 @@ tile:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	SUBQ   $0x08, R9
-	JL     tail
+	IMUL3Q $0x02, CX, R11
+	ADDQ   AX, R11
+	SUBQ   $0x10, R9
+	JL     rest
 
 loop:
 	VMOVUPS     (R8), Y8
@@ -876,8 +1053,50 @@ loop:
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
 	ADDQ        $0x20, R10
-	SUBQ        $0x08, R9
+	PREFETCHT0  (R11)
+	PREFETCHT0  (R11)(CX*1)
+	ADDQ        $0x40, R11
+	VMOVUPS     (R8), Y8
+	VMOVUPS     (R8)(SI*1), Y9
+	VMOVUPS     (R8)(SI*2), Y10
+	VMOVUPS     (R10), Y11
+	VMOVUPS     (DI), Y12
+	VFMADD231PS Y12, Y8, Y0
+	VFMADD231PS Y12, Y9, Y1
+	VFMADD231PS Y12, Y10, Y2
+	VFMADD231PS Y12, Y11, Y3
+	VMOVUPS     (DI)(CX*1), Y12
+	VFMADD231PS Y12, Y8, Y4
+	VFMADD231PS Y12, Y9, Y5
+	VFMADD231PS Y12, Y10, Y6
+	VFMADD231PS Y12, Y11, Y7
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R10
+	SUBQ        $0x10, R9
 	JGE         loop
+
+rest:
+	ADDQ        $0x08, R9
+	JL          tail
+	VMOVUPS     (R8), Y8
+	VMOVUPS     (R8)(SI*1), Y9
+	VMOVUPS     (R8)(SI*2), Y10
+	VMOVUPS     (R10), Y11
+	VMOVUPS     (DI), Y12
+	VFMADD231PS Y12, Y8, Y0
+	VFMADD231PS Y12, Y9, Y1
+	VFMADD231PS Y12, Y10, Y2
+	VFMADD231PS Y12, Y11, Y3
+	VMOVUPS     (DI)(CX*1), Y12
+	VFMADD231PS Y12, Y8, Y4
+	VFMADD231PS Y12, Y9, Y5
+	VFMADD231PS Y12, Y10, Y6
+	VFMADD231PS Y12, Y11, Y7
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R10
+	SUBQ        $0x08, R9
 
 tail:
 	ADDQ        $0x08, R9
@@ -885,10 +1104,10 @@ tail:
 	LEAQ        tailMask<>+32(SB), R11
 	NEGQ        R9
 	VMOVUPS     (R11)(R9*4), Y8
-	VMOVUPS     (R8), Y9
-	VMOVUPS     (R8)(SI*1), Y10
-	VMOVUPS     (R8)(SI*2), Y11
-	VMOVUPS     (R10), Y12
+	VMASKMOVPS  (R8), Y8, Y9
+	VMASKMOVPS  (R8)(SI*1), Y8, Y10
+	VMASKMOVPS  (R8)(SI*2), Y8, Y11
+	VMASKMOVPS  (R10), Y8, Y12
 	VMASKMOVPS  (DI), Y8, Y13
 	VFMADD231PS Y13, Y9, Y0
 	VFMADD231PS Y13, Y10, Y1
@@ -1006,6 +1225,252 @@ store1_3:
 	ADDQ   CX, AX
 	DECQ   tiles+0(FP)
 	JNZ    tile
+	VZEROUPPER
+	RET
+
+// func thin6x2AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·thin6x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ a+16(FP), AX
+	MOVQ ar+24(FP), CX
+	MOVQ c+48(FP), DX
+	MOVQ cr+56(FP), BX
+	MOVQ bk+40(FP), SI
+
+tile:
+	MOVQ   AX, DI
+	LEAQ   (DI)(CX*2), R8
+	ADDQ   CX, R8
+	MOVQ   b+32(FP), R9
+	MOVQ   k+8(FP), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	IMUL3Q $0x06, CX, R11
+	ADDQ   AX, R11
+	LEAQ   (R11)(CX*2), R12
+	ADDQ   CX, R12
+	SUBQ   $0x10, R10
+	JL     rest
+
+loop:
+	VMOVUPS     (R9), Y12
+	VMOVUPS     (R9)(SI*1), Y13
+	VMOVUPS     (DI), Y14
+	VFMADD231PS Y14, Y12, Y0
+	VFMADD231PS Y14, Y13, Y1
+	VMOVUPS     (DI)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y2
+	VFMADD231PS Y14, Y13, Y3
+	VMOVUPS     (DI)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y4
+	VFMADD231PS Y14, Y13, Y5
+	VMOVUPS     (R8), Y14
+	VFMADD231PS Y14, Y12, Y6
+	VFMADD231PS Y14, Y13, Y7
+	VMOVUPS     (R8)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y8
+	VFMADD231PS Y14, Y13, Y9
+	VMOVUPS     (R8)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y10
+	VFMADD231PS Y14, Y13, Y11
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+	PREFETCHT0  (R11)
+	PREFETCHT0  (R11)(CX*1)
+	PREFETCHT0  (R11)(CX*2)
+	PREFETCHT0  (R12)
+	PREFETCHT0  (R12)(CX*1)
+	PREFETCHT0  (R12)(CX*2)
+	ADDQ        $0x40, R11
+	ADDQ        $0x40, R12
+	VMOVUPS     (R9), Y12
+	VMOVUPS     (R9)(SI*1), Y13
+	VMOVUPS     (DI), Y14
+	VFMADD231PS Y14, Y12, Y0
+	VFMADD231PS Y14, Y13, Y1
+	VMOVUPS     (DI)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y2
+	VFMADD231PS Y14, Y13, Y3
+	VMOVUPS     (DI)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y4
+	VFMADD231PS Y14, Y13, Y5
+	VMOVUPS     (R8), Y14
+	VFMADD231PS Y14, Y12, Y6
+	VFMADD231PS Y14, Y13, Y7
+	VMOVUPS     (R8)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y8
+	VFMADD231PS Y14, Y13, Y9
+	VMOVUPS     (R8)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y10
+	VFMADD231PS Y14, Y13, Y11
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+	SUBQ        $0x10, R10
+	JGE         loop
+
+rest:
+	ADDQ        $0x08, R10
+	JL          tail
+	VMOVUPS     (R9), Y12
+	VMOVUPS     (R9)(SI*1), Y13
+	VMOVUPS     (DI), Y14
+	VFMADD231PS Y14, Y12, Y0
+	VFMADD231PS Y14, Y13, Y1
+	VMOVUPS     (DI)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y2
+	VFMADD231PS Y14, Y13, Y3
+	VMOVUPS     (DI)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y4
+	VFMADD231PS Y14, Y13, Y5
+	VMOVUPS     (R8), Y14
+	VFMADD231PS Y14, Y12, Y6
+	VFMADD231PS Y14, Y13, Y7
+	VMOVUPS     (R8)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y8
+	VFMADD231PS Y14, Y13, Y9
+	VMOVUPS     (R8)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y10
+	VFMADD231PS Y14, Y13, Y11
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+	SUBQ        $0x08, R10
+
+tail:
+	ADDQ        $0x08, R10
+	JZ          sums
+	LEAQ        tailMask<>+32(SB), R11
+	NEGQ        R10
+	VMOVUPS     (R11)(R10*4), Y12
+	VMASKMOVPS  (R9), Y12, Y13
+	VMASKMOVPS  (R9)(SI*1), Y12, Y14
+	VMASKMOVPS  (DI), Y12, Y15
+	VFMADD231PS Y15, Y13, Y0
+	VFMADD231PS Y15, Y14, Y1
+	VMASKMOVPS  (DI)(CX*1), Y12, Y15
+	VFMADD231PS Y15, Y13, Y2
+	VFMADD231PS Y15, Y14, Y3
+	VMASKMOVPS  (DI)(CX*2), Y12, Y15
+	VFMADD231PS Y15, Y13, Y4
+	VFMADD231PS Y15, Y14, Y5
+	VMASKMOVPS  (R8), Y12, Y15
+	VFMADD231PS Y15, Y13, Y6
+	VFMADD231PS Y15, Y14, Y7
+	VMASKMOVPS  (R8)(CX*1), Y12, Y15
+	VFMADD231PS Y15, Y13, Y8
+	VFMADD231PS Y15, Y14, Y9
+	VMASKMOVPS  (R8)(CX*2), Y12, Y12
+	VFMADD231PS Y12, Y13, Y10
+	VFMADD231PS Y12, Y14, Y11
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, R9
+
+sums:
+	VEXTRACTF128 $0x01, Y0, X12
+	VADDPS       X12, X0, X0
+	VEXTRACTF128 $0x01, Y1, X12
+	VADDPS       X12, X1, X1
+	VEXTRACTF128 $0x01, Y2, X12
+	VADDPS       X12, X2, X2
+	VEXTRACTF128 $0x01, Y3, X12
+	VADDPS       X12, X3, X3
+	VUNPCKLPD    X1, X0, X12
+	VUNPCKHPD    X1, X0, X0
+	VADDPS       X0, X12, X12
+	VUNPCKLPD    X3, X2, X0
+	VUNPCKHPD    X3, X2, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0x88, X0, X12, X1
+	VSHUFPS      $0xdd, X0, X12, X0
+	VADDPS       X0, X1, X1
+	CMPQ         add+64(FP), $0x00
+	JEQ          pairs0
+	VMOVSD       (DX), X0
+	VMOVHPS      (DX)(BX*1), X0, X0
+	VADDPS       X0, X1, X1
+
+pairs0:
+	VMOVLPS      X1, (DX)
+	VMOVHPS      X1, (DX)(BX*1)
+	ADDQ         BX, DX
+	ADDQ         BX, DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPS       X0, X5, X5
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       X0, X6, X6
+	VEXTRACTF128 $0x01, Y7, X0
+	VADDPS       X0, X7, X7
+	VUNPCKLPD    X5, X4, X0
+	VUNPCKHPD    X5, X4, X1
+	VADDPS       X1, X0, X0
+	VUNPCKLPD    X7, X6, X1
+	VUNPCKHPD    X7, X6, X2
+	VADDPS       X2, X1, X1
+	VSHUFPS      $0x88, X1, X0, X2
+	VSHUFPS      $0xdd, X1, X0, X0
+	VADDPS       X0, X2, X2
+	CMPQ         add+64(FP), $0x00
+	JEQ          pairs2
+	VMOVSD       (DX), X0
+	VMOVHPS      (DX)(BX*1), X0, X0
+	VADDPS       X0, X2, X2
+
+pairs2:
+	VMOVLPS      X2, (DX)
+	VMOVHPS      X2, (DX)(BX*1)
+	ADDQ         BX, DX
+	ADDQ         BX, DX
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y8, X0
+	VADDPS       X0, X8, X8
+	VEXTRACTF128 $0x01, Y9, X0
+	VADDPS       X0, X9, X9
+	VEXTRACTF128 $0x01, Y10, X0
+	VADDPS       X0, X10, X10
+	VEXTRACTF128 $0x01, Y11, X0
+	VADDPS       X0, X11, X11
+	VUNPCKLPD    X9, X8, X0
+	VUNPCKHPD    X9, X8, X1
+	VADDPS       X1, X0, X0
+	VUNPCKLPD    X11, X10, X1
+	VUNPCKHPD    X11, X10, X2
+	VADDPS       X2, X1, X1
+	VSHUFPS      $0x88, X1, X0, X2
+	VSHUFPS      $0xdd, X1, X0, X0
+	VADDPS       X0, X2, X2
+	CMPQ         add+64(FP), $0x00
+	JEQ          pairs4
+	VMOVSD       (DX), X0
+	VMOVHPS      (DX)(BX*1), X0, X0
+	VADDPS       X0, X2, X2
+
+pairs4:
+	VMOVLPS X2, (DX)
+	VMOVHPS X2, (DX)(BX*1)
+	ADDQ    BX, DX
+	ADDQ    BX, DX
+	ADDQ    CX, AX
+	ADDQ    CX, AX
+	DECQ    tiles+0(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 

@@ -25,7 +25,7 @@ type Config struct {
 	// synthetic records must have labels.
 	Of synth.Plan
 	// Features computes the classifier's inputs from a record; nil means rff.Scattering, which
-	// describes grey images.
+	// describes images.
 	Features rff.FeatureKernel
 	// Train sets how the classifier is trained. Its zero value means the default, which needs Nominal:
 	// DefaultSteps steps with momentum 0.9 on a quarter of the records each. A NoiseMultiplier of 0

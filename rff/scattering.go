@@ -10,16 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Scattering describes grey images by a wavelet scattering transform of two scales and two orders.
+// Scattering describes images by a wavelet scattering transform of two scales and two orders.
 // The first order consists of the moduli of the image's convolutions with oriented wavelets. The
 // second order consists of the moduli of the first order's convolutions with wavelets. All moduli
 // are averaged over cells of 4×4 pixels. The wavelets are fixed, so nothing is learnt from records.
 // The features are meant for linear classifiers and for clustering; a generator cannot be trained
 // against them.
 //
-// With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. In the row
+// With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. An image in
+// colour has as many for each of its colours, which are transformed one after another. In the row
 // of a record, every group of channels is normalised to mean 0 and variance 1 (group
-// normalisation). The whole row is then normalised to norm 1, or to 0 for an image of only one grey
+// normalisation). The whole row is then normalised to norm 1, or to 0 for an image of only one
 // level. So a private sum of rows has sensitivity 1. A row depends on its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
@@ -44,7 +45,7 @@ const mostAngles = 64
 func (c Scattering) channels() int { return 1 + 2*c.Orientations + c.Orientations*c.Orientations }
 
 // Features implements [FeatureKernel]. Errors: *param.Error, also for a layout that does not
-// describe grey images.
+// describe images.
 func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 	m, err := c.new(l)
 	if err != nil {
@@ -58,13 +59,14 @@ func (c Scattering) new(l Layout) (*ScatteringMap, error) {
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
-	return &ScatteringMap{config: c, height: l.Height, width: l.Width}, nil
+	return &ScatteringMap{config: c, height: l.Height, width: l.Width,
+		colours: l.In / (l.Height * l.Width)}, nil
 }
 
 func (c Scattering) validate(l Layout) error {
 	var k param.Checker
-	k.OK(l.image() && l.In == l.Height*l.Width, "rff.Scattering: layout",
-		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images in grey")
+	k.OK(l.image(), "rff.Scattering: layout",
+		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images")
 	k.OK(c.Orientations >= 1 && c.Orientations <= mostAngles, "rff.Scattering.Orientations",
 		c.Orientations, "from 1 to 64")
 	k.OK(c.Group >= 1 && c.Group <= 1<<13, "rff.Scattering.Group", c.Group, "from 1 to 8192")
@@ -79,16 +81,20 @@ func (c Scattering) validate(l Layout) error {
 type ScatteringMap struct {
 	config        Scattering
 	height, width int
+	colours       int
 }
 
 // half returns the number of cells of two pixels along a side of n pixels.
 func half(n int) int { return (n + 1) / 2 }
 
 // In returns the width of a record.
-func (m *ScatteringMap) In() int { return m.height * m.width }
+func (m *ScatteringMap) In() int { return m.height * m.width * m.colours }
 
 // Dim returns the number of features.
-func (m *ScatteringMap) Dim() int {
+func (m *ScatteringMap) Dim() int { return m.colours * m.plane() }
+
+// plane returns the number of features of one colour.
+func (m *ScatteringMap) plane() int {
 	return m.config.channels() * half(half(m.height)) * half(half(m.width))
 }
 
@@ -110,15 +116,22 @@ func (m *ScatteringMap) Transform(be device.Backend, b device.Batch, dst device.
 	toDevice(be, dst, out)
 }
 
+const mostColours = 1 << 10 // of a map that is read
+
 type scatteringFile struct {
 	Scattering Scattering `json:"scattering"`
 	Height     int        `json:"height"`
 	Width      int        `json:"width"`
+	Colours    int        `json:"colours,omitempty"` // 0 means 1
 }
 
 // MarshalJSON writes the description and the size of the images.
 func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
-	return json.Marshal(scatteringFile{m.config, m.height, m.width})
+	f := scatteringFile{Scattering: m.config, Height: m.height, Width: m.width}
+	if m.colours != 1 {
+		f.Colours = m.colours
+	}
+	return json.Marshal(f)
 }
 
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
@@ -131,7 +144,11 @@ func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("%w: images of %d×%d pixels, want sides from 1 to 32768", ErrFormat, f.Height,
 			f.Width)
 	}
-	read, err := f.Scattering.new(Layout{In: f.Height * f.Width, Height: f.Height, Width: f.Width})
+	if f.Colours < 0 || f.Colours > mostColours {
+		return fmt.Errorf("%w: images of %d colours, want up to %d", ErrFormat, f.Colours, mostColours)
+	}
+	read, err := f.Scattering.new(Layout{In: f.Height * f.Width * max(f.Colours, 1), Height: f.Height,
+		Width: f.Width})
 	if err != nil {
 		return err
 	}
@@ -207,10 +224,21 @@ func (s *scatterer) wave(angle float64) (w wave) {
 
 // features writes the row of one image, scaled to norm 1.
 func (s *scatterer) features(x, out []float32) {
-	h, w := s.m.height, s.m.width
-	for i := range s.image {
-		s.image[i] = float64(x[i])
+	n, plane := s.m.colours, s.m.plane()
+	for c := range n {
+		for i := range s.image {
+			s.image[i] = float64(x[i*n+c])
+		}
+		s.colour(out[c*plane : (c+1)*plane])
 	}
+	cells := half(half(s.m.height)) * half(half(s.m.width))
+	normalise(out, cells*s.m.config.Group)
+	toUnit(out)
+}
+
+// colour writes the channels of one colour, which s.image holds.
+func (s *scatterer) colour(out []float32) {
+	h, w := s.m.height, s.m.width
 	pool(s.coarse, s.image, h, w)
 	ch, cw := half(h), half(w)
 	cells := half(ch) * half(cw)
@@ -233,8 +261,6 @@ func (s *scatterer) features(x, out []float32) {
 			write(s.modulus)
 		}
 	}
-	normalise(out, cells*s.m.config.Group)
-	toUnit(out)
 }
 
 // smooth sets low to the image convolved with the bell. Values outside the image are 0.

@@ -30,7 +30,7 @@ func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 	for _, c := range []rff.Scattering{{}, {Orientations: 1, Group: 1},
 		{Orientations: 3, Group: 100}} {
 		for _, l := range []rff.Layout{picture, {In: 35, Height: 5, Width: 7},
-			{In: 1, Height: 1, Width: 1}} {
+			{In: 1, Height: 1, Width: 1}, {In: 105, Height: 5, Width: 7}} {
 			f := scattering(t, c, l)
 			ones := 0
 			for trial := range 30 {
@@ -102,8 +102,40 @@ func TestScatteringTellsDirections(t *testing.T) {
 	}
 }
 
+// TestScatteringOfColours checks that every colour has the channels of a grey image of its levels,
+// up to the scale of the row. Groups of one channel are normalised for each colour alone.
+func TestScatteringOfColours(t *testing.T) {
+	c := rff.Scattering{Orientations: 2, Group: 1}
+	inGrey := scattering(t, c, picture)
+	inColour := scattering(t, c, rff.Layout{In: 3 * picture.In, Height: picture.Height,
+		Width: picture.Width})
+	colours := [][]float32{bar(10, 10, 0.3, 14), bar(7, 9, -0.5, 10), bar(12, 12, 0, 9)}
+	mixed := make([]float32, 3*picture.In)
+	for p := range picture.In {
+		for i, levels := range colours {
+			mixed[3*p+i] = levels[p]
+		}
+	}
+	row, n := described(inColour, mixed).Row(0), inGrey.Dim()
+	if len(row) != 3*n {
+		t.Fatalf("got %d features, want %d", len(row), 3*n)
+	}
+	for i, levels := range colours {
+		grey, part := described(inGrey, levels).Row(0), row[i*n:(i+1)*n]
+		var both, square, own float64
+		for k, v := range grey {
+			both += float64(v) * float64(part[k])
+			square += float64(part[k]) * float64(part[k])
+			own += float64(v) * float64(v)
+		}
+		if cosine := both / math.Sqrt(square*own); !(cosine > 1-1e-6) {
+			t.Errorf("colour %d: its features and those of a grey image have cosine %v, want 1", i, cosine)
+		}
+	}
+}
+
 // TestScatteringIsRead checks that descriptions and maps can be written and read. Invalid maps and
-// layouts that do not describe grey images must be refused.
+// layouts that do not describe images must be refused.
 func TestScatteringIsRead(t *testing.T) {
 	c := rff.Scattering{Orientations: 4, Group: 5}
 	text, err := rff.MarshalFeatures(c)
@@ -113,21 +145,26 @@ func TestScatteringIsRead(t *testing.T) {
 	if got, err := rff.UnmarshalFeatures(text); err != nil || got != rff.FeatureKernel(c) {
 		t.Errorf("%s is read as %v, error %v", text, got, err)
 	}
-	m := scattering(t, c, picture).(*rff.ScatteringMap)
-	if text, err = json.Marshal(m); err != nil {
-		t.Fatal(err)
-	}
 	var again rff.ScatteringMap
-	if err := json.Unmarshal(text, &again); err != nil || again != *m {
-		t.Errorf("%s is read as %+v, error %v", text, again, err)
+	for _, l := range []rff.Layout{picture, {In: 3 * picture.In, Height: picture.Height,
+		Width: picture.Width}} {
+		m := scattering(t, c, l).(*rff.ScatteringMap)
+		if text, err = json.Marshal(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &again); err != nil || again != *m {
+			t.Errorf("%s is read as %+v, error %v", text, again, err)
+		}
 	}
 	for _, bad := range []string{`{}`, `{"scattering":{"orientations":-1},"height":5,"width":5}`,
-		`{"scattering":{},"height":100000,"width":100000}`, `[]`} {
+		`{"scattering":{},"height":100000,"width":100000}`, `[]`,
+		`{"scattering":{},"height":5,"width":5,"colours":-1}`,
+		`{"scattering":{},"height":5,"width":5,"colours":5000}`} {
 		if err := json.Unmarshal([]byte(bad), &again); err == nil {
 			t.Errorf("%s was read, want an error", bad)
 		}
 	}
-	for _, l := range []rff.Layout{{In: 30}, {In: 12, Height: 2, Width: 2}} {
+	for _, l := range []rff.Layout{{In: 30}, {In: 13, Height: 2, Width: 2}} {
 		if _, err := c.Features(l, 1); err == nil {
 			t.Errorf("Features accepts the layout %+v, want an error", l)
 		}

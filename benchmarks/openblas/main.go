@@ -18,9 +18,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -29,12 +29,13 @@ import (
 func main() {
 	cores := flag.Int("cores", 1, "cores for each candidate")
 	samples := flag.Int("samples", 11, "samples of each candidate and product")
-	only := flag.String("only", "", "measure only products whose name contains this text")
+	only := flag.String("only", "", "measure only products whose name matches this regular expression")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
 	lines := flag.Bool("bench", false, "print products as lines of go test -bench, for benchmarks/history")
 	what := flag.String("what", "products", "products, functions, features or convolutions")
 	flag.Parse()
+	chosen := regexp.MustCompile(*only)
 	if *cores == 1 {
 		runtime.LockOSThread()
 	}
@@ -68,7 +69,7 @@ func main() {
 	}
 	groups := map[string][]float64{}
 	for _, s := range shapes(*large, *thin) {
-		if strings.Contains(s.name(), *only) {
+		if chosen.MatchString(s.name()) {
 			ours, theirs := compare(backend, s, *samples, clock)
 			printLine(s, ours, theirs, peak*float64(*cores))
 			groups[s.group] = append(groups[s.group], ours/theirs)
@@ -84,7 +85,7 @@ func main() {
 		}
 	}
 	if len(groups) == 0 {
-		fmt.Fprintln(os.Stderr, "-only: no product has a name that contains this text")
+		fmt.Fprintln(os.Stderr, "-only: no product has a name that matches")
 		os.Exit(2)
 	}
 }

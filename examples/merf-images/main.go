@@ -7,10 +7,16 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
+// Images in colour have 32×32 pixels: drawn shapes, or CIFAR-10 in its binary format:
+//
+//	go run ./examples/merf-images -shapes
+//	go run ./examples/merf-images -labels-by keep -nominal 50000 -cifar-test test_batch.bin \
+//		-cifar data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin
+//
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
 // images to which the classifier gives another label; see package labelling.
 //
-// With -images, the contrast and the distortion of the written images are chosen privately, which
+// With files, the contrast and the distortion of the written images are chosen privately, which
 // costs 3 % of ε; see package augment. -contrast, -distort and -normalize set them instead.
 //
 // Training on files takes five minutes on two cores. -steps and -generators set longer runs.
@@ -91,6 +97,7 @@ func run(ctx context.Context, args []string) error {
 // config is the command line.
 type config struct {
 	files                  images.Files
+	colours                images.Colours
 	n, synthetic           int
 	budget                 accountant.Budget
 	nominal                int
@@ -99,6 +106,7 @@ type config struct {
 	checkpoint             string
 	labels                 string
 	choose                 bool
+	share                  float64
 	finish                 images.Finish
 	seed                   uint64
 	out                    string
@@ -108,27 +116,30 @@ func parse(args []string) (config, error) {
 	var c config
 	f := program.NewFlags("merf-images")
 	c.files.Flags(f, "0 to 9")
-	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
+	c.colours.Flags(f)
+	f.IntVar(&c.n, "n", 20000, "how many digits or shapes the program draws")
 	f.IntVar(&c.synthetic, "synthetic", 0,
-		"how many synthetic images to write (default 60000 with -images, 20000 without)")
+		"how many synthetic images to write (default 60000 with files, 20000 without)")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.IntVar(&c.nominal, "nominal", 60000,
 		"approximate public number of images in files; exact under replace_one")
 	f.IntVar(&c.features, "features", 0, "random features (default: the plan chooses)")
 	f.IntVar(&c.generators, "generators", 0,
-		"networks trained against the release (default: the plan chooses with -images, 2 without)")
+		"networks trained against the release (default: the plan chooses with files, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,
-		"training steps of each network (default: the plan chooses with -images, 1000 without)")
+		"training steps of each network (default: the plan chooses with files, 1000 without)")
 	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	c.finish = images.Finish{Contrast: true, Distort: 1}
 	c.finish.Flags(f)
+	f.Float64Var(&c.share, "share", 0, "part of ε that the classifier of -labels-by alone may cost "+
+		"(default: 0.7)")
 	f.StringVar(&c.labels, "labels-by", "",
 		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
 			" relabel (default: no classifier)")
 	f.BoolVar(&c.choose, "choose", false,
-		"spend 3 % of ε on the choice of contrast and distortion (default with -images, unless"+
+		"spend 3 % of ε on the choice of contrast and distortion (default with files, unless"+
 			" -contrast, -distort or -normalize is set)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
@@ -137,7 +148,7 @@ func parse(args []string) (config, error) {
 	f.Visit(func(v *flag.Flag) { given[v.Name] = true })
 	fixed := given["contrast"] || given["distort"] || given["normalize"]
 	if !given["choose"] {
-		c.choose = c.files.Images != "" && !fixed
+		c.choose = (c.files.Images != "" || c.colours.Train != "") && !fixed
 	}
 	if c.choose && fixed {
 		return c, errors.Join(err, errors.New("-choose replaces -contrast, -distort and -normalize"))
@@ -145,15 +156,18 @@ func parse(args []string) (config, error) {
 	if c.choose {
 		c.finish = images.Finish{} // the generator changes its images
 	}
+	if !given["contrast"] && c.colours.Wanted() {
+		c.finish.Contrast = false // images in colour have no black and white
+	}
 	if !given["distort"] && c.finish.Normalize {
 		c.finish.Distort = 0.85 // chosen on held-out images of MNIST
 	}
 	return c.withDefaults(), err
 }
 
-// withDefaults sets a short run for drawn digits.
+// withDefaults sets a short run for drawn images.
 func (c config) withDefaults() config {
-	if c.files.Images != "" {
+	if c.files.Images != "" || c.colours.Train != "" {
 		c.synthetic = cmp.Or(c.synthetic, 60000)
 		return c
 	}

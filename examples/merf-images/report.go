@@ -34,16 +34,17 @@ const across = 16
 
 // picture writes real images, and below them one row of synthetic images for each class.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
-	sheet := grid.Sheet{Height: side, Width: side,
+	s := gen.Schema()
+	sheet := grid.Sheet{Height: s.Height(), Width: s.Width(), Colours: s.Channels(),
 		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
-	for class := range gen.Schema().Classes() {
+	for class := range s.Classes() {
 		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(),
 			privgen.Seed(c.seed))
 		if err != nil {
 			return err
 		}
 		sheet.Rows = append(sheet.Rows,
-			grid.Row{Caption: gen.Schema().ClassName(class), Images: images.First(rows, across)})
+			grid.Row{Caption: s.ClassName(class), Images: images.First(rows, across)})
 	}
 	path := filepath.Join(c.out, "synthetic.png")
 	if err := sheet.Save(path); err != nil {

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"math"
+
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/internal/examples/digits"
@@ -11,17 +15,32 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// side is the height and the width of the images.
-const side = digits.Side
+// schema describes the images of the flags.
+func (c config) schema() records.Schema {
+	if c.colours.Wanted() {
+		return c.colours.Schema()
+	}
+	return digits.Schema()
+}
 
 // chain returns the chain of the flags. The plan chooses settings that no flag sets.
 func (c config) chain() privgen.MERFChain {
-	chain := privgen.MERF(digits.Schema(), c.budget).Nominal(c.nominal).Seed(c.seed).
+	s := c.schema()
+	chain := privgen.MERF(s, c.budget).Nominal(c.nominal).Seed(c.seed).
 		Train(merf.GeneratorConfig{Generators: c.generators, Steps: c.steps, Batch: c.batch})
-	if c.features > 0 {
-		chain = chain.Embed(merf.Config{Kernel: rff.PatchesFor(c.features, side, side)})
+	if c.features > 0 || c.colours.Wanted() {
+		chain = chain.Embed(merf.Config{Kernel: patches(cmp.Or(c.features, 4000), s)})
 	}
 	return chain
+}
+
+// patches returns the kernel for images. The squared distance of two images is a sum over colours,
+// so length scales are proportional to the root of their number.
+func patches(features int, s records.Schema) rff.Patches {
+	k := rff.PatchesFor(features, s.Height(), s.Width())
+	wide := math.Sqrt(float64(s.Channels()))
+	k.Low, k.High = wide*k.Low, wide*k.High
+	return k
 }
 
 // plan returns the plan of the chain, with the parts that flags ask for: a classifier, and a choice
@@ -33,11 +52,14 @@ func (c config) plan() (privgen.Plan, error) {
 		}
 		return c.chain().Plan()
 	}
-	var rule labelling.Rule
-	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
+	of := labelling.Config{Share: c.share}
+	if err := of.Rule.UnmarshalText([]byte(c.labels)); err != nil {
 		return nil, err
 	}
-	labelled := c.chain().Labelled(labelling.Config{Rule: rule})
+	if c.colours.Wanted() {
+		of.Features = rff.Scattering{Orientations: 4} // 8 take four times as long, for each colour
+	}
+	labelled := c.chain().Labelled(of)
 	if c.choose {
 		return labelled.Augmented(augment.Config{}).Seed(c.seed).Plan()
 	}
@@ -46,6 +68,13 @@ func (c config) plan() (privgen.Plan, error) {
 
 // load returns training images and held-out images.
 func (c config) load() (train, test *records.Table, err error) {
-	return c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 4,
-		TestSeed: c.seed + 1})
+	drawing := images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 4, TestSeed: c.seed + 1}
+	if !c.colours.Wanted() {
+		return c.files.Load(drawing)
+	}
+	if c.files != (images.Files{}) {
+		return nil, nil, errors.New("-images and -test-images are for grey images: " +
+			"give them without -cifar and -shapes")
+	}
+	return c.colours.Load(drawing)
 }

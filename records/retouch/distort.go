@@ -10,9 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Distortion moves the pixels of grey images a little, with a separate random movement for each
-// image. It turns, scales, shears and shifts the image, and displaces its parts smoothly.
-// Classifiers that learn from distorted synthetic images recognise real ones better.
+// Distortion moves the pixels of images a little, with a separate random movement for each image.
+// All colours of an image move together. It turns, scales, shears and shifts the image, and
+// displaces its parts smoothly. Classifiers that learn from distorted synthetic images recognise
+// real ones better.
 //
 // It is meant for images whose class does not change under such movements, such as digits. It is
 // also meant for released images: distorting private images protects no one.
@@ -26,21 +27,24 @@ type Distortion struct {
 	// Normalize moves and scales every distorted image so that its light has the centre and the
 	// size that it had before. The centre is the mean position of the light, and the size is its
 	// standard distance from the centre. It is meant for images that have been centred and scaled,
-	// such as those of MNIST. A small error of the normalisation remains.
+	// such as those of MNIST, and for grey images only. A small error of the normalisation remains.
 	Normalize bool
 }
 
 const mostStrength = 10
 
-// Apply returns distorted copies of grey images, with their labels.
+// Apply returns distorted copies of images, with their labels.
 //
-// Errors: *[param.Error] for records that are not grey images, or for a strength outside [0, 10].
+// Errors: *[param.Error] for records that are not images, for a strength outside [0, 10], or for
+// Normalize with images in colour.
 func (d Distortion) Apply(t *records.Table) (*records.Table, error) {
 	s := t.Schema()
 	var k param.Checker
 	k.OK(d.Strength >= 0 && d.Strength <= mostStrength, "retouch.Distortion.Strength", d.Strength,
 		fmt.Sprintf("a number from 0 to %d", mostStrength))
-	k.OK(s.Kind() == records.GreyImage, "retouch.Distortion.Apply.t", s, "images of grey levels")
+	k.OK(s.IsImage(), "retouch.Distortion.Apply.t", s, "images")
+	k.OK(!d.Normalize || s.Channels() == 1, "retouch.Distortion.Normalize", d.Normalize,
+		"false for images in colour")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -48,7 +52,7 @@ func (d Distortion) Apply(t *records.Table) (*records.Table, error) {
 	if shared {
 		flat = slices.Clone(flat)
 	}
-	m := movement{height: s.Height(), width: s.Width(), strength: d.Strength,
+	m := movement{height: s.Height(), width: s.Width(), colours: s.Channels(), strength: d.Strength,
 		normalize: d.Normalize && d.Strength > 0,
 		rng:       rand.New(rand.NewPCG(d.Seed, 0x646973746f7274)), out: make([]float32, s.Dim())}
 	for lo := 0; lo < len(flat); lo += s.Dim() {
@@ -59,12 +63,12 @@ func (d Distortion) Apply(t *records.Table) (*records.Table, error) {
 
 // movement distorts images one after another.
 type movement struct {
-	height, width int
-	strength      float64
-	normalize     bool
-	field         field
-	rng           *rand.Rand
-	out           []float32
+	height, width, colours int
+	strength               float64
+	normalize              bool
+	field                  field
+	rng                    *rand.Rand
+	out                    []float32
 }
 
 // Standard deviations at strength 1. Lengths are fractions of the image's longer side.
@@ -124,7 +128,7 @@ func (d *movement) render(pixels []float32, at frame) {
 			x, y := px-midX, py-midY
 			u := (f.cos*x-f.sin*y)*f.wide + f.slant*y + f.dx + mixed(&f.bx, a, b, down, right)
 			v := (f.sin*x+f.cos*y)*f.high + f.dy + mixed(&f.by, a, b, down, right)
-			d.out[i*d.width+j] = d.at(pixels, v+midY, u+midX)
+			d.copy(i*d.width+j, pixels, v+midY, u+midX)
 		}
 	}
 }
@@ -144,14 +148,16 @@ func mixed(b *[knots][knots]float64, i, j int, down, right float64) float64 {
 		down*((1-right)*b[i+1][j]+right*b[i+1][j+1])
 }
 
-// at returns the grey level interpolated between four pixels. Positions outside the image are moved
-// to its border.
-func (d *movement) at(pixels []float32, y, x float64) float32 {
+// copy sets pixel p of the distorted image to the levels at a position, interpolated between four
+// pixels. Positions outside the image are moved to its border.
+func (d *movement) copy(p int, pixels []float32, y, x float64) {
 	y, x = min(max(y, 0), float64(d.height-1)), min(max(x, 0), float64(d.width-1))
 	i, j := int(y), int(x)
 	below, right := min(i+1, d.height-1), min(j+1, d.width-1)
-	p, q := float32(y-float64(i)), float32(x-float64(j))
-	w := d.width
-	return (1-p)*((1-q)*pixels[i*w+j]+q*pixels[i*w+right]) +
-		p*((1-q)*pixels[below*w+j]+q*pixels[below*w+right])
+	a, b := float32(y-float64(i)), float32(x-float64(j))
+	w, n := d.width, d.colours
+	for c := range n {
+		d.out[p*n+c] = (1-a)*((1-b)*pixels[(i*w+j)*n+c]+b*pixels[(i*w+right)*n+c]) +
+			a*((1-b)*pixels[(below*w+j)*n+c]+b*pixels[(below*w+right)*n+c])
+	}
 }

@@ -11,7 +11,7 @@ import (
 // levels.
 func TestDistortionsAreSmallMovements(t *testing.T) {
 	const side, n = 28, 2000
-	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),
+	d := &movement{height: side, width: side, colours: 1, strength: 1, out: make([]float32, side*side),
 		rng: rand.New(rand.NewPCG(1, 2))}
 	image := make([]float32, side*side)
 	for i := range image {
@@ -54,7 +54,7 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
 	const side, n = 28, 300
 	run := func(normalize bool) (centre, size float64) {
-		d := &movement{height: side, width: side, strength: 1, normalize: normalize,
+		d := &movement{height: side, width: side, colours: 1, strength: 1, normalize: normalize,
 			out: make([]float32, side*side), rng: rand.New(rand.NewPCG(1, 2))}
 		image := make([]float32, side*side)
 		for range n {
@@ -88,7 +88,7 @@ func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
 // single light pixel.
 func TestNormalizingDarkImages(t *testing.T) {
 	const side = 9
-	d := &movement{height: side, width: side, strength: 2, normalize: true,
+	d := &movement{height: side, width: side, colours: 1, strength: 2, normalize: true,
 		out: make([]float32, side*side), rng: rand.New(rand.NewPCG(1, 2))}
 	image := make([]float32, side*side)
 	for i := range 200 {

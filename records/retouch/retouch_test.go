@@ -69,17 +69,55 @@ func TestDistortion(t *testing.T) {
 	}
 }
 
+// TestDistortionOfColours checks that every colour moves as a grey image of its levels does.
+func TestDistortionOfColours(t *testing.T) {
+	in := ramp(t, records.RGBImage(5, 4).WithLabels("a", "b", "c"))
+	d := retouch.Distortion{Strength: 1, Seed: 1}
+	moved, err := d.Apply(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(moved.Labels(), in.Labels()) {
+		t.Error("Apply changes labels")
+	}
+	for c := range 3 {
+		grey, err := records.FromFlat(records.Image(5, 4), colour(in, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := d.Apply(grey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(colour(moved, c), levels(want)) {
+			t.Errorf("colour %d moves otherwise than a grey image of its levels", c)
+		}
+	}
+}
+
+// colour returns the levels of one colour.
+func colour(d *records.Table, c int) (out []float32) {
+	for i, v := range levels(d) {
+		if i%3 == c {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func TestMistakes(t *testing.T) {
 	grey := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
 	other, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	colours := ramp(t, records.RGBImage(5, 4).WithLabels("a", "b", "c"))
 	one := retouch.Distortion{Strength: 1}
 	for name, f := range map[string]func() (*records.Table, error){
 		"strength":       apply(retouch.Distortion{Strength: -1}.Apply, grey),
 		"no number":      apply(retouch.Distortion{Strength: math.NaN()}.Apply, grey),
 		"no images":      apply(one.Apply, other),
+		"colours":        apply(retouch.Distortion{Normalize: true}.Apply, colours),
 		"no contrast":    apply(retouch.Contrast{}.Apply, grey),
 		"grey numbers":   apply(retouch.Contrast{White: 1}.Apply, other),
 		"black is white": apply(retouch.Contrast{Black: 1}.Apply, grey),

@@ -93,8 +93,8 @@ class Relabelled:
 class CNN:
     """Two striding convolutions of 5×5 windows, 32 and 64 maps, and 128 dense units with dropout; Adam, batches of 128."""
 
-    def __init__(self, seed, epochs=5, side=28):
-        self.seed, self.epochs, self.side = seed, epochs, side
+    def __init__(self, seed, epochs=5, side=28, colours=1):
+        self.seed, self.epochs, self.side, self.colours = seed, epochs, side, colours
 
     def fit(self, x, y):
         import torch
@@ -102,7 +102,7 @@ class CNN:
         torch.manual_seed(self.seed)
         maps = -(-self.side // 4)
         self.net = nn.Sequential(
-            nn.Conv2d(1, 32, 5, 2, 2), nn.ReLU(), nn.Conv2d(32, 64, 5, 2, 2), nn.ReLU(), nn.Flatten(),
+            nn.Conv2d(self.colours, 32, 5, 2, 2), nn.ReLU(), nn.Conv2d(32, 64, 5, 2, 2), nn.ReLU(), nn.Flatten(),
             nn.Dropout(.25), nn.Linear(64 * maps * maps, 128), nn.ReLU(), nn.Dropout(.5), nn.Linear(128, int(y.max()) + 1))
         adam = torch.optim.Adam(self.net.parameters(), 1e-3)
         images, labels = self.tensor(x), torch.from_numpy(y)
@@ -116,7 +116,8 @@ class CNN:
 
     def tensor(self, x):
         import torch
-        return torch.from_numpy(x.astype(np.float32)).reshape(-1, 1, self.side, self.side)
+        pixels = torch.from_numpy(x.astype(np.float32)).reshape(-1, self.side, self.side, self.colours)
+        return pixels.permute(0, 3, 1, 2).contiguous()
 
     def logits(self, x):
         import torch

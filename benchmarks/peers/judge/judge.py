@@ -2,6 +2,7 @@
 
     python judge.py table  --schema schema.json --synthetic run0.csv run1.csv --real adult.data.gz --test adult.test.gz
     python judge.py images --synthetic run0.npz --real train-images.gz:train-labels.gz --test t10k-images.gz:t10k-labels.gz
+    python judge.py images --grid grid.png --synthetic run0.npz --test held-images.gz:held-labels.gz
 
 README.md explains the columns.
 """
@@ -15,6 +16,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, roc_auc_score
 
 import classifiers
+import grids
 import tables
 
 MEASURES = ("accuracy", "weighted F1", "macro F1", "ROC hard", "PRC hard", "ROC scores", "PRC scores")
@@ -116,9 +118,17 @@ def idx(path):
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
 
 
+def cifar(paths):
+    """Images and labels of CIFAR-10's binary files, with the colours of a pixel next to each other."""
+    raw = np.concatenate([np.fromfile(p, np.uint8).reshape(-1, 3073) for p in paths])
+    return raw[:, 1:].reshape(-1, 3, 1024).transpose(0, 2, 1), raw[:, 0]
+
+
 def read_images(source):
-    """Images as rows in [0, 1] with labels: an npz of arrays x and y, or two idx files joined by a colon."""
-    if ":" in source:
+    """Images as rows in [0, 1] with labels: an npz of arrays x and y, two idx files joined by a colon, or CIFAR-10's binary files joined by commas."""
+    if source.endswith(".bin"):
+        x, y = cifar(source.split(","))
+    elif ":" in source:
         images, labels = source.split(":")
         x, y = idx(images), idx(labels)
     else:
@@ -128,14 +138,25 @@ def read_images(source):
     return x / 255 if x.max() > 1 else x, y.astype(np.int64)
 
 
+def shape(pixels):
+    """The side and the number of colours of square images."""
+    for colours in (1, 3):
+        side = int(round((pixels / colours) ** .5))
+        if side * side * colours == pixels:
+            return side, colours
+    raise ValueError(f"{pixels} values are not a square image, grey or in three colours")
+
+
 def images(a):
     test = read_images(a.test)
-    classes, side = int(test[1].max()) + 1, int(round(test[0].shape[1] ** .5))
+    classes, (side, colours) = int(test[1].max()) + 1, shape(test[0].shape[1])
+    if a.grid:
+        return grids.judge(a, test, read_images, classes, side, colours)
     print(f"{classes} classes, at most {a.most or 'all'} training records; linear models {'with few iterations (--quick)' if a.quick else 'as in the paper'}; CNN {a.epochs} epochs")
 
     def make(seed):
         found = {} if a.cnn_only else classifiers.for_images(seed, a.quick)
-        return found if a.no_cnn else found | {"CNN": classifiers.CNN(seed, a.epochs, side)}
+        return found if a.no_cnn else found | {"CNN": classifiers.CNN(seed, a.epochs, side, colours)}
     run(sources_of(a, read_images), test, classes, make, a)
 
 
@@ -163,6 +184,7 @@ def arguments():
     t.add_argument("--scale", choices=("none", "bounds"), default="none", help="scaling of numbers: none, as in the paper, or from the schema's bounds to [0, 1]")
     i.add_argument("--quick", action="store_true", help="limit the iterations of the linear models")
     i.add_argument("--epochs", type=int, default=5, help="epochs of the CNN")
+    i.add_argument("--grid", help="PNG file of ten images of each class; instead of accuracies, states how many of them a CNN of real images takes for another class or finds ambiguous")
     i.add_argument("--no-cnn", action="store_true")
     i.add_argument("--cnn-only", action="store_true")
     return p.parse_args()

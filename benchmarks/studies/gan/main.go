@@ -23,14 +23,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return report(ctx, c, gen, d)
 	}
-	plan, err := c.chain(d.public).Plan()
+	plan, err := c.plan(d.public)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,9 @@ func run(ctx context.Context, args []string) error {
 	return train(ctx, c, plan, d)
 }
 
-// train fits the plan, or continues an interrupted fit, and reports.
-func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
+// train fits the plan, or continues an interrupted fit, and reports. A plan of a classifier beside
+// public images cannot be written, so its run has no checkpoint.
+func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")
 	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
 		return fmt.Errorf(
@@ -82,8 +84,12 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	film := &film{real: d.private}
 	meter := program.NewMeter()
 	start := time.Now()
-	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
-		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	opts := []privgen.Option{privgen.OnProgress(meter.Show),
+		privgen.OnPreview(max(c.steps/8, 1), film.take)}
+	if c.labels == "" || d.public == nil {
+		opts = append(opts, privgen.Checkpoint(checkpoint))
+	}
+	gen, err := plan.Fit(ctx, d.private, opts...)
 	if err != nil {
 		return err
 	}
@@ -97,14 +103,19 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	if err := report(ctx, c, gen, d); err != nil {
 		return err
 	}
-	return os.Remove(checkpoint) // the generator holds the guarantee, and the run is complete
+	// the generator holds the guarantee, and the run is complete
+	if err := os.Remove(checkpoint); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // config is the command line.
 type config struct {
 	files                images.Files
 	n, samples           int
-	publicShare          float64
+	publicShare, written float64
+	agree                bool
 	budget               accountant.Budget
 	finish               images.Finish
 	critic, loss         string
@@ -118,6 +129,8 @@ type config struct {
 	clip, average        float64
 	groups, warm         int
 	adaptive             bool
+	labels               string
+	share                float64
 	scale                float64
 	judge                string
 	brief                bool
@@ -135,11 +148,15 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.n, "n", 40000,
 		"number of digits that the program draws, and public nominal number of images")
 	f.Float64Var(&c.publicShare, "public", 0.02,
-		"share of the images that counts as public, with -adaptive, -groups or -warm")
+		"share of the images that counts as public, with -adaptive, -groups, -warm, -written or -agree")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.samples, "samples", 10000, "number of synthetic images to write and to score")
 	c.finish = images.Finish{Contrast: true, Distort: 1}
 	c.finish.Flags(f)
+	f.Float64Var(&c.written, "written", 0,
+		"part of the written images that are copies of public images, each distorted in another way")
+	f.BoolVar(&c.agree, "agree", false,
+		"write only samples to which a classifier trained on public images gives their own label")
 	f.StringVar(&c.judge, "judge", "",
 		"file of a generator that is sampled and scored; nothing is trained (default: none)")
 	f.BoolVar(&c.brief, "brief", false,
@@ -172,6 +189,10 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.scale, "scale", 1,
 		"clip norm as a multiple of the public images' mean gradient norms")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
+	f.StringVar(&c.labels, "labels-by", "",
+		"spend a part of ε on a classifier of images: keep (samples with labels that it agrees with) or"+
+			" relabel (default: no classifier)")
+	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -labels-by alone may cost")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")

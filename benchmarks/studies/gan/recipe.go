@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/examples/digits"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -38,11 +39,24 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	default:
 		g.Train.ClipNorm = c.clip
 	}
-	if c.usesPublic() {
+	if c.trainsOnPublic() {
 		g.Public = public
 	}
 	critic, generator := c.networks()
 	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
+}
+
+// plan returns the plan of the chain, with a classifier if a flag asks for one.
+func (c config) plan(public *records.Table) (privgen.Plan, error) {
+	if c.labels == "" {
+		return c.chain(public).Plan()
+	}
+	var rule labelling.Rule
+	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
+		return nil, err
+	}
+	return c.chain(public).Labelled(labelling.Config{Rule: rule, Share: c.share, Nominal: c.n,
+		Seed: c.seed}).Plan()
 }
 
 // adam returns an optimiser whose rate falls over the given number of steps. With -threshold,
@@ -57,7 +71,10 @@ func (c config) adam(rate float64, steps int) sgd.Optimizer {
 }
 
 // usesPublic reports whether the run needs public images.
-func (c config) usesPublic() bool { return c.adaptive || c.groups > 0 || c.warm > 0 }
+func (c config) usesPublic() bool { return c.trainsOnPublic() || c.written > 0 || c.agree }
+
+// trainsOnPublic reports whether the training needs public images.
+func (c config) trainsOnPublic() bool { return c.adaptive || c.groups > 0 || c.warm > 0 }
 
 func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitecture) {
 	mlp := models.MLP{Hidden: []int{c.generator, 2 * c.generator}, BatchNorm: true}

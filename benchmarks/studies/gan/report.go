@@ -16,7 +16,7 @@ import (
 // report writes samples and measures their quality. The report is not private, and every line says
 // so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
-	drawn, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
+	drawn, err := c.draw(ctx, gen, d)
 	if err != nil {
 		return err
 	}
@@ -78,11 +78,7 @@ func compare(m classify.Method, name string, drawn, written records.Data,
 // repeated up to the number of synthetic images, so that the number of training steps is the same.
 // Every copy is distorted in another way.
 func publicAlone(c config, m classify.Method, d data) error {
-	rows := make([]int32, max(c.samples, d.public.Len()))
-	for i := range rows {
-		rows[i] = int32(i % d.public.Len())
-	}
-	drawn := d.public.Take(rows)
+	drawn := copies(d.public, max(c.samples, d.public.Len()))
 	changed, err := c.finish.Apply(drawn, c.seed)
 	if err != nil {
 		return err

@@ -35,6 +35,16 @@ func gemm() {
 		}
 	}
 	tile{rows: 14, vecs: 2, lanes: 16, ahead: true}.kernel()
+	for _, lanes := range []int{8, 16} {
+		for rows := 1; rows <= 2; rows++ {
+			for vecs := 1; vecs <= lanes/2; vecs++ {
+				if vecs&(vecs-1) != 0 && (rows == 1 || lanes == 8) {
+					continue // two kernels in turn are nearly as fast
+				}
+				tile{rows: rows, vecs: vecs, lanes: lanes, long: true}.kernel()
+			}
+		}
+	}
 }
 
 // tile is the form of a kernel's register tile. AVX2 has 8 lanes, AVX-512 has 16.
@@ -42,6 +52,11 @@ type tile struct {
 	rows, vecs, lanes int
 	ahead             bool // the kernel fetches the next panel; see prefetchNext
 	next              GPVirtual
+	// A long tile has one or two rows of up to eight vectors. Its kernel reads B in place, in long
+	// pieces of rows. It accesses the last vector of B, like that of C, only where the mask is −1.
+	long bool
+	kept VecVirtual    // the mask of the last vector
+	keep OpmaskVirtual // the same for vectors of sixteen
 }
 
 func (t tile) name() string {
@@ -49,6 +64,9 @@ func (t tile) name() string {
 	name := fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
 	if t.ahead {
 		name += "_ahead"
+	}
+	if t.long {
+		name += "_long"
 	}
 	return name
 }
@@ -130,6 +148,9 @@ func (t tile) kernel() {
 	if t.ahead {
 		t.prefetchNext(bk)
 	}
+	if t.long {
+		t.loadMask()
+	}
 	aRows := newRows(a, ar, t.rows)
 	acc := make([][]VecVirtual, t.rows)
 	for i := range acc {
@@ -182,8 +203,15 @@ func (t tile) along(acc [][]VecVirtual, a rowsOf, ar, ak, bk GPVirtual) {
 	if t.lanes == 16 && t.rows == 14 && !t.ahead {
 		t.alongFour(acc, a, ar, ak, b, bk, left)
 	}
+	if t.long { // fetch a row of B eight rows ahead: rows are too far apart for the processor to do so
+		t.next = GP64()
+		LEAQ(Mem{Base: b, Index: bk, Scale: 8}, t.next)
+	}
 	Label("along")
 	t.multiply(acc, func(row int) Mem { return a.at(row, 0) }, Mem{Base: b})
+	if t.long {
+		ADDQ(bk, t.next)
+	}
 	if t.ahead {
 		PREFETCHT1(Mem{Base: t.next})
 		ADDQ(U8(32), t.next)
@@ -223,14 +251,53 @@ func (t tile) alongFour(acc [][]VecVirtual, a rowsOf, ar, ak, b, bk, left GPVirt
 	JZ(LabelRef("done"))
 }
 
+// loadMask loads the mask of the last vector, or a mask of all lanes.
+func (t *tile) loadMask() {
+	mask := pointer("mask")
+	if t.lanes == 16 {
+		t.keep = K()
+		KXNORW(t.keep, t.keep, t.keep)
+	} else {
+		t.kept = YMM()
+		VPCMPEQD(t.kept, t.kept, t.kept)
+	}
+	TESTQ(mask, mask)
+	JZ(LabelRef("masked"))
+	if t.lanes == 16 {
+		signs := ZMM()
+		VMOVDQU32(Mem{Base: mask}, signs)
+		VPMOVD2M(signs, t.keep)
+	} else {
+		VMOVUPS(Mem{Base: mask}, t.kept)
+	}
+	Label("masked")
+}
+
+// loadB loads vector v of a row of the panel.
+func (t tile) loadB(v int, m Mem, x VecVirtual) {
+	switch {
+	case !t.long || v < t.vecs-1:
+		VMOVUPS(m, x)
+	case t.lanes == 16:
+		VMOVUPS_Z(m, t.keep, x)
+	default:
+		VMASKMOVPS(m, t.kept, x)
+	}
+}
+
 // multiply adds to the tile the product of one column of A and one row of the panel.
 func (t tile) multiply(acc [][]VecVirtual, a func(row int) Mem, b Mem) {
 	bv := make([]VecVirtual, t.vecs)
 	for v := range bv {
 		bv[v] = t.vector()
-		VMOVUPS(b.Offset(v*t.bytes()), bv[v])
+		t.loadB(v, b.Offset(v*t.bytes()), bv[v])
 	}
-	if t.lanes == 16 {
+	switch {
+	case t.long:
+		for v := 0; v < t.vecs; v += 64 / t.bytes() {
+			PREFETCHT0(Mem{Base: t.next, Disp: v * t.bytes()})
+		}
+	case t.lanes == 16:
 		for v := range bv {
 			PREFETCHT0(b.Offset(panelAhead + v*t.bytes()))
 		}

@@ -14,10 +14,10 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "file to write: gemm, pack, thin, vector, image, noise, aes or neon")
+	part := flag.String("part", "", "file to write: gemm, pack, thin, outer, vector, image, noise, aes or neon")
 	from := flag.String("from", "", "assembly file for amd64 that -part neon translates")
 	parts := map[string]func(){
-		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
+		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "outer": outer, "noise": noise,
 		"aes": aes, "image": image,
 	}
 	if flag.Parse(); *part == "neon" { // avo supports amd64 only; its flags are used all the same

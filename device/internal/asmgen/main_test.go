@@ -14,6 +14,7 @@ func TestCheckedIn(t *testing.T) {
 		{"gemm", "device", "../.."},
 		{"pack", "device", "../.."},
 		{"thin", "device", "../.."},
+		{"outer", "device", "../.."},
 		{"vector", "device", "../.."},
 		{"image", "device", "../.."},
 		{"noise", "sampler", "../../../mechanism/internal/sampler"},

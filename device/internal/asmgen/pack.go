@@ -125,4 +125,49 @@ func pack() {
 	copyRows("AVX512", 16, 1)
 	copyRows("AVX512", 16, 2)
 	transposeRows()
+	splitPairs()
+	joinPairs()
+}
+
+// splitPairs writes the kernel that copies blocks of eight pairs of numbers to two slices.
+func splitPairs() {
+	begin("splitPairs", "func(blocks int, src, x, y *float32)")
+	blocks, src, x, y := pointer("blocks"), pointer("src"), pointer("x"), pointer("y")
+	Label("block")
+	p, q := load(Mem{Base: src}), load(Mem{Base: src, Disp: 32})
+	for half, to := range []GPVirtual{x, y} {
+		v := YMM()
+		VSHUFPS(U8(0x88+0x55*half), q, p, v) // pairs 0, 1, 4, 5, 2, 3, 6, 7
+		VPERMPD(U8(0xd8), v, v)
+		VMOVUPS(v, Mem{Base: to})
+	}
+	ADDQ(U8(64), src)
+	ADDQ(U8(32), x)
+	ADDQ(U8(32), y)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// joinPairs writes the kernel that copies two slices of 8·blocks numbers to pairs of numbers.
+func joinPairs() {
+	begin("joinPairs", "func(blocks int, x, y, dst *float32)")
+	blocks, x, y, dst := pointer("blocks"), pointer("x"), pointer("y"), pointer("dst")
+	Label("block")
+	p, q := load(Mem{Base: x}), load(Mem{Base: y})
+	lo, hi, first, second := YMM(), YMM(), YMM(), YMM()
+	VUNPCKLPS(q, p, lo) // pairs 0, 1, 4, 5
+	VUNPCKHPS(q, p, hi) // pairs 2, 3, 6, 7
+	VPERM2F128(U8(0x20), hi, lo, first)
+	VPERM2F128(U8(0x31), hi, lo, second)
+	VMOVUPS(first, Mem{Base: dst})
+	VMOVUPS(second, Mem{Base: dst, Disp: 32})
+	ADDQ(U8(32), x)
+	ADDQ(U8(32), y)
+	ADDQ(U8(64), dst)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
 }

@@ -2,6 +2,7 @@ package grid_test
 
 import (
 	"bytes"
+	"image/color"
 	"image/png"
 	"math"
 	"os"
@@ -60,5 +61,22 @@ func TestWrongSizesAreErrors(t *testing.T) {
 func TestAnEmptySheet(t *testing.T) {
 	if _, err := (grid.Sheet{Height: 1, Width: 1}).Render(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestColours checks the levels of a pixel in colour.
+func TestColours(t *testing.T) {
+	s := grid.Sheet{Height: 1, Width: 1, Colours: 3, Zoom: 1,
+		Rows: []grid.Row{{Images: [][]float32{{1, 0, 0.2}}}}}
+	picture, err := s.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := picture.At(2, 2), (color.RGBA{255, 0, 51, 255}); got != want {
+		t.Errorf("the pixel is %v, want %v", got, want)
+	}
+	s.Colours = 2
+	if _, err := s.Render(); err == nil {
+		t.Error("images of two colours are drawn")
 	}
 }

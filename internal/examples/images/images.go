@@ -47,8 +47,8 @@ func (s Files) Load(d Drawing) (train, test *records.Table, err error) {
 		test, err = open(s.TestImages, s.TestLabels)
 		return train, test, err
 	}
-	cut := train.Len() - train.Len()/10
-	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
+	train, test = lastTenth(train)
+	return train, test, nil
 }
 
 func (d Drawing) draw() (train, test *records.Table, err error) {

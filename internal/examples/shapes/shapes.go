@@ -1,6 +1,6 @@
-// Package shapes draws labelled images of ten filled shapes with grey levels inside. They are
-// harder than digits, since classes differ by outline and by texture, and pixels inside a shape are
-// rarely black or white.
+// Package shapes draws labelled images of ten filled shapes, in grey or in colour. Their pixels are
+// rarely black or white. Grey shapes are harder than digits, since classes differ by outline and by
+// texture.
 package shapes
 
 import (
@@ -33,21 +33,36 @@ func Draw(n int, seed uint64) (*records.Table, error) {
 // draw writes one image: a shape with random position, size, angle and proportions, filled with a
 // grey ramp and grain.
 func draw(rng *rand.Rand, shape int, dst []uint8) {
-	cx, cy := 13.5+2*rng.NormFloat64(), 13.5+2*rng.NormFloat64()
-	size, wide := 8+1.5*rng.NormFloat64(), math.Exp(0.15*rng.NormFloat64())
-	angle := 0.3 * rng.NormFloat64()
-	sin, cos := math.Sincos(angle)
+	p := placed(rng, Side)
 	base, across, down := 0.35+0.5*rng.Float64(), 0.2*rng.NormFloat64(), 0.2*rng.NormFloat64()
 	grain := 0.08 * rng.Float64()
 	for y := range Side {
 		for x := range Side {
-			dx, dy := (float64(x)-cx)/size, (float64(y)-cy)/size
-			u, v := (dx*cos+dy*sin)*wide, (dy*cos-dx*sin)/wide
+			u, v := p.of(x, y)
 			in := inside(shape, u, v)
 			grey := in * (base + across*u + down*v + grain*rng.NormFloat64())
 			dst[y*Side+x] = uint8(255 * min(max(grey, 0), 1))
 		}
 	}
+}
+
+// place is the position, the size, the angle and the proportions of a shape.
+type place struct{ x, y, size, wide, sin, cos float64 }
+
+// placed draws the place of a shape in an image of side×side pixels.
+func placed(rng *rand.Rand, side int) (p place) {
+	unit := float64(side) / Side
+	middle := float64(side-1) / 2
+	p.x, p.y = middle+2*unit*rng.NormFloat64(), middle+2*unit*rng.NormFloat64()
+	p.size, p.wide = unit*(8+1.5*rng.NormFloat64()), math.Exp(0.15*rng.NormFloat64())
+	p.sin, p.cos = math.Sincos(0.3 * rng.NormFloat64())
+	return p
+}
+
+// of returns the coordinates of a pixel in a shape of about unit radius.
+func (p place) of(x, y int) (u, v float64) {
+	dx, dy := (float64(x)-p.x)/p.size, (float64(y)-p.y)/p.size
+	return (dx*p.cos + dy*p.sin) * p.wide, (dy*p.cos - dx*p.sin) / p.wide
 }
 
 // edge is the width of the fading edge of an outline, in units of the shape's size.
