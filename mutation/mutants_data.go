@@ -117,7 +117,7 @@ func recordMutants() []mutant {
 			Old: "v = min(max(v, k.lo), k.hi)", New: "v = max(v, k.lo)",
 			Why: "norms exceed the bound of the schema"},
 		{Name: "records/cells that are no number", In: in, Tests: all,
-			Old: "return k.lo\n\t}\n\tv = min", New: "return v\n\t}\n\tv = min",
+			Old: "\t\tv = k.lo\n\t}\n\tv = min", New: "\t\treturn v\n\t}\n\tv = min",
 			Why: "NaN reaches the sums"},
 		{Name: "records/levels that do not exist", In: in, Tests: all,
 			Old: "return k.other\n}", New: "return code\n}",

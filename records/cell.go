@@ -105,7 +105,7 @@ func (k *cellCode) number(v float64) float64 {
 		if k.missing {
 			return math.NaN()
 		}
-		return k.lo
+		v = k.lo
 	}
 	v = min(max(v, k.lo), k.hi)
 	if k.grid != nil {

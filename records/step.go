@@ -87,14 +87,22 @@ func (g *numberGrid) place(v float64) float64 { return (v*g.power - g.first) / g
 // nearest returns the nearest value of the grid.
 func (g *numberGrid) nearest(v float64) float64 { return g.at(math.Round(g.place(v))) }
 
-// stray is the distance from the grid, in steps, above which a value does not belong to it. Numbers
-// that were stored as float32 may be off by less.
+// stray is the largest distance, in steps, of a value from its place on the grid that counts as
+// rounding.
 const stray = 1e-6
 
-// holds reports whether v is a value of the grid, except for rounding.
+// near reports whether v is a value of the grid, except for rounding: it is off by at most stray,
+// or by the last bit of a float64.
+func (g *numberGrid) near(v float64) bool {
+	const lastBit = 1.0 / (1 << 52)
+	x := g.nearest(v)
+	return math.Abs(v-x) <= max(stray*g.step/g.power, lastBit*math.Abs(x))
+}
+
+// holds reports whether v is a value of the grid, except for rounding. Numbers that were stored as
+// float32 are rounded too.
 func (g *numberGrid) holds(v float64) bool {
-	k := g.place(v)
-	return math.Abs(k-math.Round(k)) <= stray
+	return g.near(v) || float64(float32(g.nearest(v))) == v
 }
 
 // above returns the smallest value of the grid that is not below v, and reports whether there is
@@ -130,8 +138,13 @@ func (c Column) onGrid(lo, hi float64) (float64, float64) {
 		return lo, hi
 	}
 	lo, hi = min(max(lo, c.lo), c.hi), min(max(hi, c.lo), c.hi)
-	first := math.Floor(g.place(lo) + stray)
-	last := math.Ceil(g.place(hi) - stray)
+	first, last := math.Round(g.place(lo)), math.Round(g.place(hi))
+	if !g.near(lo) && g.at(first) > lo {
+		first--
+	}
+	if !g.near(hi) && g.at(last) < hi {
+		last++
+	}
 	if last <= first {
 		first = min(first, g.last-1)
 		last = first + 1

@@ -95,6 +95,65 @@ func TestStraysFromTheGridAreCounted(t *testing.T) {
 	}
 }
 
+// TestValuesOfTheGridAreNoStrays: a number is no stray if it is the float64 or the float32 nearest
+// to a decimal of the grid, whatever the bounds. Numbers between two decimals are strays.
+func TestValuesOfTheGridAreNoStrays(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct {
+		hi       float64
+		decimals int
+	}{{1, 2}, {1, 3}, {1, 6}, {500, 2}, {1e8, 2}, {1e10, 2}, {1e12, 1}} {
+		step := math.Pow10(-c.decimals)
+		s := must(records.NewSchema(records.Numeric("x", 0, c.hi).WithStep(step)))(t)
+		b := must(records.NewFrameBuilder(s))(t)
+		const n = 1000
+		add := func(v float64) {
+			if err := b.Append(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range n {
+			text := strconv.FormatFloat(c.hi*rng.Float64(), 'f', c.decimals, 64)
+			exact := must(strconv.ParseFloat(text, 64))(t)
+			add(exact)
+			add(min(float64(float32(exact)), c.hi))
+		}
+		f := b.Frame()
+		if got := f.Strays(0); got != 0 {
+			t.Errorf("by %g up to %g: got %d strays among %d values of the grid, want 0", step, c.hi, got,
+				2*n)
+		}
+		between := must(records.NewFrameBuilder(s))(t)
+		for k := range n {
+			place := math.Floor(c.hi/step*rng.Float64()) + 0.25 + 0.5*float64(k%2)
+			if err := between.Append(place * step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := between.Frame().Strays(0); got != n {
+			t.Errorf("by %g up to %g: got %d strays between values of the grid, want %d", step, c.hi, got, n)
+		}
+	}
+}
+
+// TestNegativeZeroIsZero: no cell is -0, even if the lower bound is.
+func TestNegativeZeroIsZero(t *testing.T) {
+	low := math.Copysign(0, -1)
+	for _, c := range []records.Column{records.Numeric("x", low, 1),
+		records.Numeric("x", low, 1).WithStep(0.5)} {
+		s := must(records.NewSchema(c))(t)
+		b := must(records.NewFrameBuilder(s))(t)
+		for _, v := range []any{"none", low, "-0", -1} {
+			if err := b.Append(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := cellsOf(b.Frame()), "0;0;0;0"; got != want {
+			t.Errorf("%v: got %s, want %s", c, got, want)
+		}
+	}
+}
+
 // TestStepsThatCannotBe: a step without a grid is refused, in Go and in JSON, and the error states
 // its value.
 func TestStepsThatCannotBe(t *testing.T) {
@@ -155,6 +214,24 @@ func TestStepsAreSaved(t *testing.T) {
 		records.Integer("n", 0, 3), records.Numeric("b", 0, 1)))(t)
 	if s.Equal(other) || !strings.Contains(records.Difference(s, other), "by 0.05: want") {
 		t.Errorf("steps do not tell schemas apart: %s", records.Difference(s, other))
+	}
+}
+
+// TestBoundsOnTheGridStay: WithBounds keeps bounds that are values of the grid, and moves others
+// outward.
+func TestBoundsOnTheGridStay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	c := records.Numeric("a", 0, 1e11).WithStep(0.01)
+	value := func(units int64) float64 { return float64(units) / 100 }
+	for range 1000 {
+		a, b := rng.Int64N(5e12), 5e12+rng.Int64N(5e12)
+		if lo, hi := c.WithBounds(value(a), value(b)).Bounds(); lo != value(a) || hi != value(b) {
+			t.Fatalf("[%v, %v] becomes [%v, %v]", value(a), value(b), lo, hi)
+		}
+		lo, hi := c.WithBounds(value(a)+0.004, value(b)-0.004).Bounds()
+		if lo != value(a) || hi != value(b) {
+			t.Fatalf("[%v, %v] becomes [%v, %v]", value(a)+0.004, value(b)-0.004, lo, hi)
+		}
 	}
 }
 

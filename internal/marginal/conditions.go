@@ -35,8 +35,10 @@ func (a Attribute) Allowed(code int, c records.Condition) float64 {
 	if a.Cells > 0 && code > 0 && code < last {
 		part := 0.0
 		for _, s := range a.within(code, c.Spans) {
-			part += (s[1] - s[0]) * float64(a.Cells)
+			part += s[1] - s[0]
 		}
+		from, to := a.ends(code)
+		part /= to - from
 		return min(part, 1)
 	}
 	x := float32(code) / float32(last)
@@ -44,9 +46,37 @@ func (a Attribute) Allowed(code int, c records.Condition) float64 {
 		func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }))
 }
 
+// ends returns the ends of the interval from which the numbers of a cell are drawn. It is the cell
+// itself, if the column can have any number. Otherwise the interval holds the numbers that decode to
+// one of the cell's values, so that no number of one cell decodes to a value of another. With
+// MostCells cells it is the cell in both cases, because stored generators draw from it.
+func (a Attribute) ends(code int) (from, to float64) {
+	cells := float64(a.Cells)
+	if a.Block.Levels == 0 || a.Cells == MostCells {
+		return float64(code-1) / cells, float64(code) / cells
+	}
+	last := float64(a.Block.Levels - 1)
+	return (a.first(code) - 0.5) / last, (a.first(code+1) - 0.5) / last
+}
+
+// first returns the smallest value, in steps above the lower bound, that lies in a cell. The upper
+// bound follows the last cell.
+func (a Attribute) first(code int) float64 {
+	last := float64(a.Block.Levels - 1)
+	cell := func(k float64) int { return 1 + int(float64(float32(k/last))*float64(a.Cells)) }
+	k := min(max(math.Ceil(float64(code-1)*last/float64(a.Cells)), 1), last)
+	if k > 1 && cell(k-1) >= code {
+		k--
+	}
+	if k < last && cell(k) < code {
+		k++
+	}
+	return k
+}
+
 // within returns the parts of a cell whose numbers round to a float32 in one of the spans.
 func (a Attribute) within(code int, spans []records.Span) (parts [][2]float64) {
-	from, to := float64(code-1)/float64(a.Cells), float64(code)/float64(a.Cells)
+	from, to := a.ends(code)
 	for _, s := range spans {
 		lo := (float64(math.Nextafter32(s.Lo, -1)) + float64(s.Lo)) / 2
 		hi := (float64(math.Nextafter32(s.Hi, 2)) + float64(s.Hi)) / 2
@@ -61,8 +91,12 @@ func (a Attribute) within(code int, spans []records.Span) (parts [][2]float64) {
 // cell if spans is nil.
 func (a Attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 {
 	u := rng.Float64()
-	if spans == nil {
+	from, to := a.ends(code)
+	if spans == nil && a.Cells == MostCells {
 		return float32((float64(code-1) + u) / float64(a.Cells))
+	}
+	if spans == nil {
+		return float32(from + u*(to-from))
 	}
 	parts := a.within(code, spans)
 	width := 0.0
@@ -77,5 +111,5 @@ func (a Attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 
 			u -= w
 		}
 	}
-	return float32(float64(code-1) / float64(a.Cells)) // no part of the cell is allowed
+	return float32(from) // no part of the cell is allowed
 }
