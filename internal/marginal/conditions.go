@@ -47,8 +47,8 @@ func (a Attribute) Allowed(code int, c records.Condition) float64 {
 }
 
 // ends returns the ends of the interval from which the numbers of a cell are drawn. It is the cell
-// itself, if the column can have any number. Otherwise the interval holds the numbers that decode to
-// one of the cell's values, so that no number of one cell decodes to a value of another. With
+// itself, if the column can have any number. Otherwise the interval holds the numbers that decode
+// to one of the cell's values, so that no number of one cell decodes to a value of another. With
 // MostCells cells it is the cell in both cases, because stored generators draw from it.
 func (a Attribute) ends(code int) (from, to float64) {
 	cells := float64(a.Cells)
