@@ -54,7 +54,7 @@ const (
 	packedDeep = 1 << 14 // largest part of k packed at a time
 	unitFlops  = 1 << 20 // smallest amount of work that is worth giving to another worker
 	// inPlaceRows is the largest number of rows of C for which panels of B are read in place. Packing
-	// a panel costs about as much as two rows of C.
+	// a panel costs an estimated two rows of C.
 	inPlaceRows = 256
 )
 
