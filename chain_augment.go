@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Augmented adds a private choice among changes of the synthetic images, such as distortions. It
-// keeps the change after which a classifier of synthetic images recognises most real ones. The
-// chain's budget pays for both, on one ledger.
+// Augmented adds a private choice among changes of the synthetic images, such as distortions. The
+// choice prefers the change after which a classifier of synthetic images recognises most real ones.
+// The chain's budget pays for the system and the choice, on one ledger.
 //
 //	gen, err := privgen.MERF(schema, budget).Nominal(60_000).
 //		Labelled(labelling.Config{}).

@@ -55,7 +55,7 @@ func places(side int64, l models.Convolution) int64 {
 }
 
 // recognisedBy returns the number of records whose class each classifier predicts. A nil classifier
-// predicts none. It reads the records in parts of a public size, so its memory does not grow with
+// predicts none. The records are read in parts of a public size, so the memory does not grow with
 // their number.
 //
 // Guarantee: a record adds 0 or 1 to every number, independently of the other records, because the

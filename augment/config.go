@@ -19,8 +19,8 @@ type Config struct {
 	// Of is the other system's plan with its own budget; Within sets it. The system's synthetic
 	// records must have labels.
 	Of synth.Plan
-	// Candidates are the possible changes; nil means Defaults. If a run loses its choice, it has the
-	// first candidate.
+	// Candidates are the possible changes; nil means Defaults. If a run loses its choice, it uses
+	// the first candidate.
 	Candidates []Candidate
 	// Share is the part of ε that the choice costs, in (0, 1); 0 means DefaultShare.
 	Share float64
@@ -31,8 +31,8 @@ type Config struct {
 	Seed uint64
 }
 
-// Defaults of Config. At ε = 1 and 50,000 records, a candidate whose classifier recognises one
-// record in a hundred more is chosen rather than another with odds of e^7.5.
+// Defaults of Config. At ε = 1 and 50,000 records, a candidate is e^7.5 times as likely to be
+// chosen as another one if its classifier recognises 500 records more, which is one in a hundred.
 const (
 	DefaultShare   = 0.03
 	DefaultRecords = 10_000

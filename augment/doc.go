@@ -2,12 +2,12 @@
 // drawn, such as by small distortions or a stretch of the contrast.
 //
 // Classifiers that learn from distorted digits recognise real digits better. With other images the
-// same distortion does harm. The right change cannot be found from synthetic images alone, and to
-// choose by results on private images would not be covered by any guarantee. This package makes
-// the choice private:
+// same distortion does harm. The right change cannot be found from synthetic images alone, and no
+// guarantee would cover a choice by plain results on private images. This package makes the choice
+// private:
 //
 //   - The other system, for example of package merf or labelling, releases its generator.
-//   - For every candidate, a classifier learns from changed synthetic images. This is free.
+//   - For every candidate, a classifier learns from changed synthetic images. It costs no privacy.
 //   - The number of private records that a classifier recognises is its utility, and the
 //     exponential mechanism chooses a candidate. This is one event on the ledger.
 //
@@ -19,8 +19,8 @@
 // itself, on the CPU, which promises that a record's scores do not depend on other records. Only
 // the index of the chosen candidate is released; the counts are not.
 //
-// A run that ends between the choice and its release has spent the choice. It then has the first
-// candidate.
+// A run that is interrupted between the choice and its release has spent the choice and lost its
+// result. If it is resumed, it uses the first candidate.
 //
 // Source: McSherry and Talwar 2007 for the choice.
 package augment

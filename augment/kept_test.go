@@ -115,7 +115,7 @@ func (m echo) Sampler(synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// first is the first record of data, n times. It is no *records.Table.
+// first is the first record of data, n times. It is not a *records.Table.
 type first struct {
 	of records.Data
 	n  int

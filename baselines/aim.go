@@ -28,8 +28,8 @@ import (
 // than the default spends more of the budget on each of the first rounds.
 //
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
-// random. By default such a plan has fewer rounds, and first measures the table of each column and
-// the class; see ClassPart. It uses the coarse table if there is one.
+// random. By default a plan for so few records has fewer rounds, and first measures the table of
+// each column and the class; see ClassPart. It measures the coarse table if there is one.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
@@ -48,11 +48,14 @@ import (
 // without a choice.
 type AIM struct {
 	Tables
-	Rounds int // 0 means ten per column, but at most the larger of 150 and three per column
+	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and
+	// three per column, and fewer if records are few compared with the noise.
+	Rounds int
 	Order  int // largest number of columns of a table: 2 or 3; 0 means 3
-	// ClassPart is the fraction of the budget for measurements that is spent without a choice: equally
-	// on one table for each column, the table of the column and the class. Negative means none. 0
-	// means the default: none, or up to 0.8 if records are few compared with the noise.
+	// ClassPart is the fraction of the budget for measurements that is spent without a choice. It
+	// is divided equally among one table for each column, which has the column and the class. A
+	// negative number means none. 0 means the default: none, or up to 0.8 if records are few
+	// compared with the noise.
 	ClassPart float64
 }
 
@@ -124,8 +127,9 @@ const (
 )
 
 // sharpness estimates how well the given number of choices can tell good tables from bad ones. It
-// is 1 if a table that misses a fifth of the records has a score of chosenBy, in units of the
-// mechanism's randomness. The best of e^chosenBy other tables then has about the same score.
+// is 1 if a table that differs from the model by a fifth of the records has a score of chosenBy, in
+// units of the mechanism's random term. The largest random term of e^chosenBy other tables is about
+// as large.
 func (c Tables) sharpness(rounds int) float64 {
 	const missed, chosenBy = 0.2, 8
 	return missed * c.signal * math.Sqrt(choicesPart/float64(rounds)) / chosenBy

@@ -111,9 +111,9 @@ func (c Tables) validate(name string) *param.Checker {
 // budget has noise of norm b·√k/s. With b = √(s/30) this noise is small for the about twenty tables
 // of a model.
 //
-// The counts of columns that get a fraction p of the budget have noise of Nominal·√(m/p)/s, where m
-// is the number of columns. With fine = ¾·s·√(p/m) a cell of average size has 4/3 times as many
-// records as noise. ColumnPart and Fine keep this as far as their ranges allow.
+// If the columns' counts get a fraction p of the budget, their noise is Nominal·√(m/p)/s, where m
+// is the number of columns. With ¾·s·√(p/m) cells, the average number of records of a cell is 4/3
+// times the noise. ColumnPart and Fine are chosen so, as far as their ranges allow.
 func (c Tables) chosen(classWeight float64) (Tables, error) {
 	signal := math.Inf(1)
 	if c.Nominal > 0 {
@@ -157,10 +157,10 @@ type tableMethod struct {
 const (
 	leastColumnPart = 0.12 // fraction for the columns' counts
 	mostColumnPart  = 0.3
-	choicesPart     = 0.1 // fraction for the choices
-	unitsRound      = 8   // units of measurement for each round
-	fewestFine      = 24  // smallest default of Fine
-	cellRecords     = 0.75
+	choicesPart     = 0.1  // fraction for the choices
+	unitsRound      = 8    // units of measurement for each round
+	fewestFine      = 24   // smallest default of Fine
+	cellRecords     = 0.75 // noise of a cell's count, divided by its average number of records
 )
 
 const (

@@ -18,7 +18,8 @@ type gemmKernels struct {
 	thinOne     [thinCols + 1]thinKernel // by columns, for one row at a time
 	thinMany    [thinCols + 1]thinKernel // by columns, for several rows
 	thinSix     thinKernel               // for two columns and six rows, or nil
-	// splitPairs copies 8·blocks pairs to two slices, and joinPairs back. Both may be nil.
+	// splitPairs copies 8·blocks pairs to two slices, and joinPairs copies them back. Both may be
+	// nil.
 	splitPairs func(blocks int, src, x, y *float32)
 	joinPairs  func(blocks int, x, y, dst *float32)
 	long       [longRows + 1][9]tileKernel // by rows and vectors of the tile
@@ -53,8 +54,8 @@ const (
 	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB, which fits into the last-level cache
 	packedDeep = 1 << 14 // largest part of k packed at a time
 	unitFlops  = 1 << 20 // smallest amount of work that is worth giving to another worker
-	// inPlaceRows is the largest number of rows of C for which panels of B are read in place. Packing
-	// a panel costs an estimated two rows of C.
+	// inPlaceRows is the largest number of rows of C for which panels of B are read in place.
+	// Packing a panel takes about as long as two rows of C, by an estimate.
 	inPlaceRows = 256
 )
 

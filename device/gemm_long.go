@@ -7,9 +7,9 @@ const longRows = 2
 // another worker.
 const longLeast = 64
 
-// few reports whether p has so few rows that a tile can be long, and B can be read in place. A
-// usual tile of two rows would read 32 numbers of every row of B, and would have few independent
-// chains.
+// few reports whether the result has so few rows that a tile can be long, and B can be read in
+// place. A usual tile would read only 32 numbers of every row of B at a time, and would have few
+// independent chains of additions.
 func (g *gemmKernels) few(p *product) bool {
 	return p.m <= longRows && p.n > thinCols && p.bn == 1 && p.alpha == 1 && g.long[p.m][1] != nil
 }

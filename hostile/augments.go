@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// augmentSubjects returns choices among changes of images, and of numbers, which no change fits.
+// augmentSubjects returns choices among changes of images, and choices among candidates that change
+// nothing for numbers.
 func augmentSubjects(numbers records.Data) (list []subject, err error) {
 	images, err := labelledImages()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // bound.
 //
 // Models treat a column with a step like [Integer], whose step is 1. If the grid has few values,
-// each value counts by itself.
+// models count each value separately instead of ranges of values.
 //
 // Guarantee: the step is public knowledge about the format of the data, like the bounds. It must
 // not be computed from private records.
@@ -99,8 +99,8 @@ func (g *numberGrid) near(v float64) bool {
 	return math.Abs(v-x) <= max(stray*g.step/g.power, lastBit*math.Abs(x))
 }
 
-// holds reports whether v is a value of the grid, except for rounding. Numbers that were stored as
-// float32 are rounded too.
+// holds reports whether v is a value of the grid, except for rounding. It also accepts values that
+// were rounded to float32.
 func (g *numberGrid) holds(v float64) bool {
 	return g.near(v) || float64(float32(g.nearest(v))) == v
 }

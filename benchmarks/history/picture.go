@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A picture is an SVG file in the making. Its background is opaque and follows the reader's choice
-// of light or dark, so text is readable on any page. Colours are those of Okabe and Ito, which
-// differ for colour-blind readers; series also differ in form.
+// A picture collects the elements of an SVG file. Its background is opaque and follows the reader's
+// choice of light or dark, so text is readable on any page. Colours follow those of Okabe and Ito,
+// which colour-blind readers can tell apart; some are darker or lighter. Series also differ in
+// form.
 type picture struct {
 	body   strings.Builder
 	width  float64

@@ -34,7 +34,7 @@ type machine struct {
 	Go    string `json:"go"`
 }
 
-// complete sets what the results do not say.
+// complete fills in what the results do not state about the machine.
 func (m *machine) complete() {
 	m.Cores, m.Go = runtime.NumCPU(), runtime.Version()
 	m.OS, m.Arch = cmp.Or(m.OS, runtime.GOOS), cmp.Or(m.Arch, runtime.GOARCH)

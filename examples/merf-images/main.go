@@ -157,7 +157,7 @@ func parse(args []string) (config, error) {
 		c.finish = images.Finish{} // the generator changes its images
 	}
 	if !given["contrast"] && c.colours.Wanted() {
-		c.finish.Contrast = false // images in colour have no black and white
+		c.finish.Contrast = false // contrast stretches grey levels
 	}
 	if !given["distort"] && c.finish.Normalize {
 		c.finish.Distort = 0.85 // chosen on held-out images of MNIST

@@ -25,7 +25,7 @@ type Attribute struct {
 }
 
 const (
-	MostCells  = 126           // cells of a number, in addition to its two bounds
+	MostCells  = 126           // largest number of cells of a number, in addition to its two bounds
 	MostValues = MostCells + 2 // a number with at most this many values has a code for each of them
 )
 

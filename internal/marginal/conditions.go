@@ -59,8 +59,8 @@ func (a Attribute) ends(code int) (from, to float64) {
 	return (a.first(code) - 0.5) / last, (a.first(code+1) - 0.5) / last
 }
 
-// first returns the smallest value, in steps above the lower bound, that lies in a cell. The upper
-// bound follows the last cell.
+// first returns the smallest value, in steps above the lower bound, that lies in a cell. For the
+// code after the last cell, it returns the upper bound.
 func (a Attribute) first(code int) float64 {
 	last := float64(a.Block.Levels - 1)
 	cell := func(k float64) int { return 1 + int(float64(float32(k/last))*float64(a.Cells)) }

@@ -12,7 +12,7 @@ AMBIGUOUS = .2   # an image is ambiguous if the second class has a larger probab
 
 
 def judge(a, test, read, classes, side, colours):
-    """The CNN learns from --real or, without it, from one half of --test. The other real images are the line of comparison."""
+    """The CNN learns from --real or, without it, from one half of --test. The other real images are judged first."""
     order = np.random.default_rng(a.seed).permutation(len(test[1]))
     half = [tuple(v[rows] for v in test) for rows in np.array_split(order, 2)]
     train, held = (read(a.real), test) if a.real else half

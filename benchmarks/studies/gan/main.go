@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 	return train(ctx, c, plan, d)
 }
 
-// train fits the plan, or continues an interrupted fit, and reports. A plan of a classifier beside
+// train fits the plan, or continues an interrupted fit, and reports. A plan with a classifier and
 // public images cannot be written, so its run has no checkpoint.
 func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")

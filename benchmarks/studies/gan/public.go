@@ -83,8 +83,8 @@ func (c config) sample(ctx context.Context, gen *privgen.Generator, d data,
 	return all.Slice(0, min(n, all.Len())), nil
 }
 
-// agreeing returns the images to which the classifier gives their own label. It sees them as they
-// are written, but not distorted.
+// agreeing returns the images to which the classifier gives their own label. The classifier sees
+// them as they are written, but not distorted.
 func (c config) agreeing(by *classify.Classifier, t *records.Table) (*records.Table, error) {
 	plain := c.finish
 	plain.Distort = 0

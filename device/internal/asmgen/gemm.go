@@ -39,7 +39,7 @@ func gemm() {
 		for rows := 1; rows <= 2; rows++ {
 			for vecs := 1; vecs <= lanes/2; vecs++ {
 				if vecs&(vecs-1) != 0 && (rows == 1 || lanes == 8) {
-					continue // two kernels in turn take its place
+					continue // two kernels, one after the other, take its place
 				}
 				tile{rows: rows, vecs: vecs, lanes: lanes, long: true}.kernel()
 			}

@@ -18,8 +18,9 @@ func ColourSchema() records.Schema {
 // DrawColour draws n images in colour, each of a class chosen uniformly. Image i depends on seed
 // and i alone.
 //
-// A shape has the hue of its class, give or take 25 degrees, before a background of any hue. So
-// colour tells part of the class, and neighbouring classes share most of their colours.
+// The hue of a shape is that of its class with a standard deviation of 25 degrees, and the
+// background has any hue. So a shape's colour says something about its class, but neighbouring
+// classes share most of their colours.
 func DrawColour(n int, seed uint64) (*records.Table, error) {
 	s := ColourSchema()
 	pixels, labels := make([]uint8, n*s.Dim()), make([]int32, n)
