@@ -87,8 +87,8 @@ func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64,
 	return counts, err
 }
 
-// drawn returns unchanged records of the other model for the classifiers. Images have their mean
-// grey levels.
+// drawn returns unchanged records of the other model for the classifiers. Images with levels have
+// their mean levels.
 //
 // Errors: *param.Error for a model of a user-defined system that returns the private records, or
 // records of another schema than it states.
