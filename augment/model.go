@@ -89,7 +89,8 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 	if err := f.Decode(&j); err != nil {
 		return nil, err
 	}
-	inner, err := modelOf(&synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections}, l, of)
+	inner, err := of.ReadModel(&synth.File{Kind: j.System, Header: j.Model,
+		Sections: f.Sections}, l)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +106,4 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 	}
 	return &Model{Wrapped: synth.Wrapped{Model: inner}, system: j.System,
 		candidates: slices.Clone(j.Candidates), chosen: j.Chosen, seed: j.Seed}, nil
-}
-
-func modelOf(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
-	for _, s := range of {
-		if s.Name == f.Kind && s.Model != nil {
-			return s.Model(f, l)
-		}
-	}
-	return nil, synth.Malformed(fmt.Errorf("a model of an unknown system %.40q", f.Kind))
 }

@@ -160,7 +160,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, synth.Malformed(errors.New("a file without a classifier"))
 	}
 	own := &synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections[1:]}
-	inner, err := modelOf(own, l, of)
+	inner, err := of.ReadModel(own, l)
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +198,4 @@ func (m *Model) check() error {
 		k.Add(m.config.checkFeatures(s))
 	}
 	return k.Err()
-}
-
-func modelOf(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
-	for _, s := range of {
-		if s.Name == f.Kind && s.Model != nil {
-			return s.Model(f, l)
-		}
-	}
-	return nil, synth.Malformed(fmt.Errorf("a model of an unknown system %.40q", f.Kind))
 }

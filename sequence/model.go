@@ -81,20 +81,11 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		own := &synth.File{Kind: inner.System, Header: inner.Model, Sections: left[:inner.Sections]}
 		left = left[inner.Sections:]
 		var err error
-		if models[i], err = modelOf(own, l, of); err != nil {
+		if models[i], err = of.ReadModel(own, l); err != nil {
 			return nil, err
 		}
 		out.systems[i] = inner.System
 	}
 	out.first, out.Wrapped = models[0], synth.Wrapped{Model: models[1]}
 	return out, nil
-}
-
-func modelOf(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
-	for _, s := range of {
-		if s.Name == f.Kind && s.Model != nil {
-			return s.Model(f, l)
-		}
-	}
-	return nil, synth.Malformed(fmt.Errorf("a model of an unknown system %.40q", f.Kind))
 }

@@ -159,6 +159,19 @@ func (list Systems) find(name string) (System, error) {
 		name, known)
 }
 
+// ReadModel reads a model from a part of a file. The part's Kind names its system. Systems that
+// contain a model of another system call it.
+//
+// Errors: ErrFormat for an unknown system; all errors of the system's Model.
+func (list Systems) ReadModel(f *File, l Loading) (Model, error) {
+	for _, s := range list {
+		if s.Name == f.Kind && s.Model != nil {
+			return s.Model(f, l)
+		}
+	}
+	return nil, Malformed(fmt.Errorf("a model of an unknown system %.40q", f.Kind))
+}
+
 // LoadFile reads a generator from a file.
 //
 // Errors: all errors of Load and of the file system.
