@@ -41,7 +41,7 @@ type config struct {
 	epsilons                   []float64
 	runs                       int
 	judge                      judge
-	results, python            string
+	results, python, write     string
 	summary                    bool
 }
 
@@ -68,6 +68,8 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.python, "python", "python3",
 		"for references: path of a Python with the package dpmm, or PyTorch for reference-merf; "+
 			"run in the root of the repository")
+	f.StringVar(&c.write, "write", "",
+		"folder for the schema and for real and synthetic rows as CSV, for other judges")
 	f.BoolVar(&c.summary, "summary", false, "print the means of the file of results, and run no system")
 	if err := f.Parse(args); err != nil {
 		return c, err
@@ -100,6 +102,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	t, err := c.load()
 	if err != nil {
+		return err
+	}
+	if err := c.writeReal(t); err != nil {
 		return err
 	}
 	fmt.Println(strings.Join(resultNames[:], " "))
@@ -201,6 +206,9 @@ func (c config) one(ctx context.Context, t table, key resultKey) (result, error)
 	}
 	if r.seconds = python; python == 0 {
 		r.seconds = (program.ProcessorTime() - before).Seconds()
+	}
+	if err := c.writeSynthetic(key, rows); err != nil {
+		return r, err
 	}
 	return r, c.judge.measure(&r, t, rows)
 }
