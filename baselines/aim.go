@@ -465,22 +465,20 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 // limit grows with the number of measurements. For MST they are the pairs of columns that join two
 // parts of the tree.
 func (f *tableFit) open() (open []int) {
-	groups, limit := f.measured(), float64(f.Cells)
-	var part []int
-	if f.system == nameMST {
-		part = f.parts()
-	} else {
+	parts, limit := graphical.NewParts(f.domain, f.measured()), float64(f.Cells)
+	if f.system == nameAIM {
 		done := 1 - float64(f.measures.Remaining())/float64(f.tableMethod.units())
 		limit *= max(done, 0.1)
 	}
 	fits := make([]bool, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
 		c := f.list[i].attributes
-		if f.covers.fine[i] != i || f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
+		if f.covers.fine[i] != i ||
+			f.system == nameMST && (len(c) != 2 || parts.Connected(c[0], c[1])) {
 			return
 		}
 		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
-			graphical.Fits(f.domain, append(slices.Clone(groups), c), limit)
+			parts.Fits(c, limit)
 	})
 	for i, fine := range f.covers.fine {
 		if fits[fine] {
@@ -499,25 +497,6 @@ func (f *tableFit) measured() (groups [][]int) {
 		groups = append(groups, f.list[v.candidate].attributes)
 	}
 	return groups
-}
-
-// parts returns, for each column, the number of its connected component of columns measured
-// together.
-func (f *tableFit) parts() []int {
-	part := make([]int, len(f.domain))
-	for a := range part {
-		part[a] = a
-	}
-	for _, v := range f.values {
-		group := f.list[v.candidate].attributes
-		for a, p := range part {
-			if p == part[group[1]] && a != group[1] {
-				part[a] = part[group[0]]
-			}
-		}
-		part[group[1]] = part[group[0]]
-	}
-	return part
 }
 
 // measure returns the mean of the given number of releases of a table's counts.

@@ -394,3 +394,42 @@ func TestFitsComparesCells(t *testing.T) {
 		t.Errorf("the second order of elimination has fewer cells in %d cases, want 5", second)
 	}
 }
+
+// TestPartsFitLikeTheWhole compares Parts.Fits with Fits, for random groups in several parts and
+// one more group. Both may differ only if the group joins two parts with cycles, where Parts.Fits
+// has another order of elimination.
+func TestPartsFitLikeTheWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	joined, within, other := 0, 0, 0
+	for range 2000 {
+		d := make(Domain, 12)
+		for a := range d {
+			d[a] = 2 + rng.IntN(9)
+		}
+		var groups [][]int
+		for range 1 + rng.IntN(12) {
+			group := rng.Perm(len(d))[:2+rng.IntN(2)]
+			slices.Sort(group)
+			groups = append(groups, group)
+		}
+		more := rng.Perm(len(d))[:2+rng.IntN(2)]
+		slices.Sort(more)
+		cells, parts := Cells(d, append(slices.Clone(groups), more)), NewParts(d, groups)
+		if parts.Connected(more[0], more[1]) {
+			within++
+		} else {
+			joined++
+		}
+		if !parts.Fits(more, cells) || parts.Fits(more, cells-1) {
+			other++
+			if len(more) == 3 || parts.Connected(more[0], more[1]) {
+				t.Errorf("domain %v, groups %v and %v: another result than Fits at %v cells", d, groups,
+					more, cells)
+			}
+		}
+	}
+	if joined < 200 || within < 200 || other > 10 {
+		t.Errorf("%d groups between parts, %d within a part, %d with another result", joined, within,
+			other)
+	}
+}
