@@ -33,7 +33,7 @@ type Finish struct {
 
 // A class uses a pixel if the pixel is light in more than the fraction rare of its undistorted
 // images. The value was chosen on held-out images of MNIST.
-const rare = 0.01
+const rare = 0.02
 
 // Flags defines the flags -contrast, -distort and -normalize, with the current values as defaults.
 func (f *Finish) Flags(set *flag.FlagSet) {
