@@ -166,13 +166,18 @@ func (c MST) Plan() (*Plan, error) {
 
 // fitTables releases the columns, groups their values, and measures the chosen tables.
 func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	groups, columns, total, err := w.columns(ctx, r)
+	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err
 	}
+	division, weights, err := w.within(ctx, r, known)
+	if err != nil {
+		return nil, err
+	}
+	groups, columns := w.columns(known)
 	domain := columnsOf(groups)
 	f := &tableFit{tableWork: w, domain: domain[:len(groups)], groups: groups,
-		total: total, list: w.candidates(domain), columns: columns,
+		total: known.Total, list: w.candidates(domain), columns: columns,
 		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
 		cellsOf: map[int][]int32{}}
 	f.covers = newCovers(domain, groups, f.list)
@@ -186,17 +191,30 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	return newTableModel(w.Schema, w.Fine, groups, f.model), nil
+	return newTableModel(w.Schema, w.Fine, groups, f.model).divided(division, weights)
 }
 
-// columns releases the counts of every attribute's codes. From these counts it computes the groups,
-// the measurements of the groups' totals, and the number of records.
-func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []marginal.Grouping,
-	measured []graphical.Measurement, total float64, err error) {
-	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
-	if err != nil {
-		return nil, nil, 0, err
+// within releases the counts within frequent cells of numbers. It returns the divided cells and the
+// weights of their parts.
+func (w tableWork) within(ctx context.Context, r *synth.Run, known marginal.Surveyed) (
+	marginal.Division, []float64, error) {
+	if w.WithinPart == 0 {
+		return nil, nil, nil
 	}
+	noise := w.withinNoise(w.noise)
+	std := w.parts(slices.Repeat(marginal.Division{{1}}, w.cells())).Std(noise)
+	d := known.Divide(w.attributes, leastDivided*std)
+	weights, err := w.parts(d).Release(ctx, r, purposeWithin, noise, known)
+	if d.Columns() == 0 {
+		d = nil
+	}
+	return d, weights, err
+}
+
+// columns computes, from the released counts of all codes, the groups and the measurements of the
+// groups' totals.
+func (w tableWork) columns(known marginal.Surveyed) (groups []marginal.Grouping,
+	measured []graphical.Measurement) {
 	for j, a := range w.attributes {
 		g := known.Grouping(j, a, w.Bins)
 		a.Coarsen(&g, w.Coarse)
@@ -205,7 +223,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []marginal
 		m.Values, m.Parts = known.Sums(j, g)
 		measured = append(measured, m)
 	}
-	return groups, measured, known.Total, nil
+	return groups, measured
 }
 
 const (
