@@ -31,21 +31,24 @@ import (
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one.
 //
-// Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
-// ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
-// tables by their distances from public numbers. A distance changes by at most 1 if a record is
-// added or removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
-// sensitivity. Each Gaussian release is of one table, in which a record has one cell. The choice of
-// tables and the number of releases of each depend on earlier releases only. Rows of persons count
-// with their weights.
+// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release
+// of counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian
+// releases of the same noise. The first release decides which cells the second one divides into
+// parts, and a record is in at most one part in each column. An exponential mechanism chooses
+// among tables by their distances from public numbers. A distance changes by at most 1 if a
+// record is added or removed, and by at most 2 if a record is replaced. The mechanism uses this
+// bound as the sensitivity. Each later Gaussian release is of one table, in which a record has
+// one cell. The choice of tables and the number of releases of each depend on earlier releases
+// only. Rows of persons count with their weights.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in five
-// ways. Values are grouped by released counts. A table with the class can also be chosen with
-// coarse groups: its few cells have larger counts, which can exceed the noise. A measurement is
-// made of equal releases, so the composed events are fixed in advance. Distances are computed from
-// rows drawn from the model instead of from its exact tables. Tables with the class can be measured
-// without a choice.
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in
+// six ways. Values are grouped by released counts. Frequent single values within a cell of
+// numbers are counted. A table with the class can also be chosen with coarse groups: its few
+// cells have larger counts, which can exceed the noise. A measurement is made of equal releases,
+// so the composed events are fixed in advance. Distances are computed from rows drawn from the
+// model instead of from its exact tables. Tables with the class can be measured without a
+// choice.
 type AIM struct {
 	Tables
 	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and

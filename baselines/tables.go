@@ -38,9 +38,10 @@ type Tables struct {
 	// ColumnPart is the fraction of the budget, in terms of the squared effect, for the counts of
 	// single columns. 0 means 0.12 or, if records are few compared with the noise, up to 0.3.
 	ColumnPart float64
-	// WithinPart is the fraction of the budget for counts of single values, or of smaller ranges,
-	// within frequent cells of numbers. A negative number means no such counts. 0 means the default:
-	// 0.03, or none if records are few compared with the noise or if Nominal is 0.
+	// WithinPart is the fraction of the budget for counts within frequent cells of numbers: of single
+	// values or, if a cell has more than 4,096 values, of sixteen ranges. A negative number means no
+	// such counts. 0 means the default: 0.03, or none if Nominal is 0 or records are few compared
+	// with the noise.
 	WithinPart float64
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
 	// bytes, and 10 ns in each pass. 0 means 2^18.
@@ -100,8 +101,9 @@ func (c Tables) validate(name string) *param.Checker {
 		fmt.Sprintf("an integer from %d to %d, or 0 for the default", leastFine, marginal.MostCells))
 	k.OK(c.ColumnPart == 0 || c.ColumnPart >= 0.01 && c.ColumnPart <= 0.8, path+"ColumnPart",
 		c.ColumnPart, "a fraction from 0.01 to 0.8, or 0 for the default")
-	k.OK(c.WithinPart <= mostWithin, path+"WithinPart", c.WithinPart, fmt.Sprintf("a fraction up to %g, "+
-		"0 for the default, or a negative number for none", mostWithin))
+	k.OK(c.WithinPart <= 0 || c.WithinPart >= leastWithin && c.WithinPart <= mostWithin,
+		path+"WithinPart", c.WithinPart, fmt.Sprintf("a fraction from %g to %g, 0 for the default, or a "+
+			"negative number for none", leastWithin, mostWithin))
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
 	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
@@ -167,11 +169,12 @@ func (c Tables) cells() (n int) {
 }
 
 // resolves reports whether the default counts within cells have so little noise that a value with a
-// fraction resolved of the records is five standard deviations above it. If the counts get a
+// fraction resolved of the records exceeds it by clearBy. If the counts get a
 // fraction p of the budget, their noise is Nominal·√(m/p)/s, where m is the number of columns that
 // are divided into cells and s is the signal.
 func (c Tables) resolves(signal float64) bool {
-	return 5*math.Sqrt(float64(c.cells())/defaultWithin) <= resolved*signal
+	m := float64(c.cells())
+	return m > 0 && clearBy*math.Sqrt(m/defaultWithin) <= resolved*signal
 }
 
 // tableMethod is AIM or MST with all settings except its noise.
@@ -191,10 +194,12 @@ const (
 	choicesPart     = 0.1 // fraction for the choices
 	unitsRound      = 8   // units of measurement for each round
 	fewestFine      = 24  // smallest default of Fine
+	leastWithin     = 0.001
 	defaultWithin   = 0.03
 	mostWithin      = 0.05
 	noWithin        = -1
-	resolved        = 0.03
+	resolved        = 0.06 // fraction of the records
+	clearBy         = 5    // in standard deviations of the noise
 	leastDivided    = 4    // smallest count of a divided cell, in standard deviations of its parts
 	cellRecords     = 0.75 // noise of a cell's count, divided by its average number of records
 )
@@ -446,7 +451,8 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
 				Fine: cmp.Or(j.Fine, marginal.MostCells), ColumnPart: cmp.Or(j.ColumnPart, leastColumnPart),
-				WithinPart: cmp.Or(j.WithinPart, noWithin), Coarse: cmp.Or(j.Coarse, 1), choices: j.Choices}, j))
+				WithinPart: cmp.Or(j.WithinPart, noWithin), Coarse: cmp.Or(j.Coarse, 1),
+				choices: j.Choices}, j))
 		}}
 }
 

@@ -38,7 +38,8 @@ func TestPartsOfTheBudgetAddUp(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for _, c := range []AIM{{}, {Rounds: 1, ClassPart: 0.9}, {Rounds: 2, ClassPart: 0.9},
 				{ClassPart: math.Inf(-1)}, {Rounds: 1, ClassPart: 1e-300},
-				{Tables: Tables{ColumnPart: 0.8, WithinPart: mostWithin, Fine: 8}, ClassPart: 0.9}, {Tables: Tables{Nominal: 1}}} {
+				{Tables: Tables{ColumnPart: 0.8, WithinPart: mostWithin, Fine: 8}, ClassPart: 0.9},
+				{Tables: Tables{Nominal: 1}}, {Tables: Tables{WithinPart: leastWithin}}} {
 				c.Schema, c.Budget = s, accountant.Budget{Epsilon: 0.5, Delta: 1e-5, Relation: r}
 				name := fmt.Sprintf("%v, %v, %d rounds, parts %v and %v", s, r, c.Rounds, c.ClassPart,
 					c.ColumnPart)

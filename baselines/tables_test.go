@@ -295,7 +295,8 @@ func TestTablePassesOverShards(t *testing.T) {
 		for _, pass := range []synth.Pass{{}, {Purpose: "table choices"},
 			{Purpose: "table choices", State: make([]byte, 7)}, {Purpose: "counts within cells"},
 			{Purpose: "counts within cells", State: make([]byte, 11)},
-			{Purpose: "counts within cells", State: []byte{1, 0, 0, 0}}, {Purpose: "column counts", State: []byte{1}},
+			{Purpose: "counts within cells", State: []byte{1, 0, 0, 0}},
+			{Purpose: "column counts", State: []byte{1}},
 			{Purpose: "table measurements"}} {
 			if _, err := p.Partial(pass); !errors.As(err, &wrong) {
 				t.Errorf("%s: a pass of another plan, %+v: got error %v, want a *param.Error", name, pass, err)
