@@ -149,6 +149,17 @@ func TestWeightsOfParts(t *testing.T) {
 		t.Errorf("the frequent value has %v of %v records, want 2000; the others are off by %v",
 			weights[77], total, far)
 	}
+	// The counts of a smooth cell are far above their noise, but no part is kept with its noise.
+	off := 0.0
+	for i := range noise[:16] {
+		noise[i] = 1000 + 100*rng.NormFloat64()
+	}
+	for _, w := range partWeights(noise[:16], 100, 16_000) {
+		off = max(off, math.Abs(w-1000))
+	}
+	if off > 1e-6 {
+		t.Errorf("parts of an even cell have up to %.1f records more or fewer than the others", off)
+	}
 	for _, w := range partWeights(make([]float64, 4), 1, 0) {
 		if w != 1 {
 			t.Errorf("a cell without records has weight %v, want 1", w)
