@@ -31,21 +31,24 @@ import (
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one.
 //
-// Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
-// ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
-// tables by their distances from public numbers. A distance changes by at most 1 if a record is
-// added or removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
-// sensitivity. Each Gaussian release is of one table, in which a record has one cell. The choice of
-// tables and the number of releases of each depend on earlier releases only. Rows of persons count
-// with their weights.
+// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release
+// of counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian
+// releases of the same noise. The first release decides which cells the second one divides into
+// parts, and a record is in at most one part in each column. An exponential mechanism chooses
+// among tables by their distances from public numbers. A distance changes by at most 1 if a
+// record is added or removed, and by at most 2 if a record is replaced. The mechanism uses this
+// bound as the sensitivity. Each later Gaussian release is of one table, in which a record has
+// one cell. The choice of tables and the number of releases of each depend on earlier releases
+// only. Rows of persons count with their weights.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in five
-// ways. Values are grouped by released counts. A table with the class can also be chosen with
-// coarse groups: its few cells have larger counts, which can exceed the noise. A measurement is
-// made of equal releases, so the composed events are fixed in advance. Distances are computed from
-// rows drawn from the model instead of from its exact tables. Tables with the class can be measured
-// without a choice.
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in
+// six ways. Values are grouped by released counts. Frequent single values within a cell of
+// numbers are counted. A table with the class can also be chosen with coarse groups: its few
+// cells have larger counts, which can exceed the noise. A measurement is made of equal releases,
+// so the composed events are fixed in advance. Distances are computed from rows drawn from the
+// model instead of from its exact tables. Tables with the class can be measured without a
+// choice.
 type AIM struct {
 	Tables
 	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and
@@ -166,13 +169,18 @@ func (c MST) Plan() (*Plan, error) {
 
 // fitTables releases the columns, groups their values, and measures the chosen tables.
 func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	groups, columns, total, err := w.columns(ctx, r)
+	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err
 	}
+	division, weights, err := w.within(ctx, r, known)
+	if err != nil {
+		return nil, err
+	}
+	groups, columns := w.columns(known)
 	domain := columnsOf(groups)
 	f := &tableFit{tableWork: w, domain: domain[:len(groups)], groups: groups,
-		total: total, list: w.candidates(domain), columns: columns,
+		total: known.Total, list: w.candidates(domain), columns: columns,
 		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
 		cellsOf: map[int][]int32{}}
 	f.covers = newCovers(domain, groups, f.list)
@@ -186,17 +194,30 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	return newTableModel(w.Schema, w.Fine, groups, f.model), nil
+	return newTableModel(w.Schema, w.Fine, groups, f.model).divided(division, weights)
 }
 
-// columns releases the counts of every attribute's codes. From these counts it computes the groups,
-// the measurements of the groups' totals, and the number of records.
-func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []marginal.Grouping,
-	measured []graphical.Measurement, total float64, err error) {
-	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
-	if err != nil {
-		return nil, nil, 0, err
+// within releases the counts within frequent cells of numbers. It returns the divided cells and the
+// weights of their parts.
+func (w tableWork) within(ctx context.Context, r *synth.Run, known marginal.Surveyed) (
+	marginal.Division, []float64, error) {
+	if w.WithinPart == 0 {
+		return nil, nil, nil
 	}
+	noise := w.withinNoise(w.noise)
+	std := w.parts(slices.Repeat(marginal.Division{{1}}, w.cells())).Std(noise)
+	d := known.Divide(w.attributes, leastDivided*std)
+	weights, err := w.parts(d).Release(ctx, r, purposeWithin, noise, known)
+	if d.Columns() == 0 {
+		d = nil
+	}
+	return d, weights, err
+}
+
+// columns computes, from the released counts of all codes, the groups and the measurements of the
+// groups' totals.
+func (w tableWork) columns(known marginal.Surveyed) (groups []marginal.Grouping,
+	measured []graphical.Measurement) {
 	for j, a := range w.attributes {
 		g := known.Grouping(j, a, w.Bins)
 		a.Coarsen(&g, w.Coarse)
@@ -205,7 +226,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []marginal
 		m.Values, m.Parts = known.Sums(j, g)
 		measured = append(measured, m)
 	}
-	return groups, measured, known.Total, nil
+	return groups, measured
 }
 
 const (

@@ -32,14 +32,21 @@
 //
 // AIM and MST treat a row as a list of codes. Levels, flags and integers with at most 128 values
 // have a code for each value. Other numbers have 126 cells of equal width between their public
-// bounds, on the scale on which the schema encodes them, and a code for each bound. A missing value
-// is a code. One joint release counts the codes of all columns. These counts decide how codes are
-// merged into groups. Numbers are merged into ranges that have a fraction 1/Bins of the records or
-// 2/Bins of the values; a frequent value stays alone. Rare levels are merged into one group.
-// Classes are never merged. The tables of two or three columns count these groups. A row is
-// generated in three steps. Its groups are drawn from the fitted model. Within each group, a code
-// is drawn by the counts of the first release. A number is then drawn uniformly within its cell.
-// Every generated row is therefore valid under the schema.
+// bounds, on the scale on which the schema encodes them, and a code for each bound. A missing
+// value is a code. One joint release counts the codes of all columns. These counts decide how
+// codes are merged into groups. Numbers are merged into ranges that have a fraction 1/Bins of
+// the records or 2/Bins of the values; a frequent value stays alone. Rare levels are merged into
+// one group. Classes are never merged. The tables of two or three columns count these groups. A
+// row is generated in three steps. Its groups are drawn from the fitted model. Within each
+// group, a code is drawn by the counts of the first release. A number is then drawn within its
+// cell. Every generated row is therefore valid under the schema.
+//
+// A second joint release counts records within frequent cells of numbers, if [Tables.WithinPart]
+// is not 0. If the column is of whole numbers or has a step, a cell of at most 4,096 values has
+// a count for each value. Any other cell has counts of sixteen ranges of equal width. Counts
+// that clearly exceed their noise are kept, so frequent single values stay frequent. The other
+// records of the cell are divided evenly, except between halves whose counts differ clearly.
+// Without these counts a number is drawn uniformly within its cell.
 //
 // Rows are drawn in stratified pools of 1,024 to 65,536. Every row has the distribution of the
 // model, but counts within a pool vary less than counts of independent draws.
@@ -51,9 +58,11 @@
 //
 // # Defaults
 //
-// Every field has a default. If [Common.Nominal] is set and the schema allows m items, Independent
-// uses 3·√m items of a record, at most 40. The noise of every count grows with this number. With
-// [Tables.Nominal], Bins is √(s/30), between 4 and 32. Here s is the number of records divided by
-// the noise of one release that costs the whole budget. The measurements are in
-// docs/studies/marginals.md.
+// Every field has a default. If [Common.Nominal] is set and the schema allows m items,
+// Independent uses 3·√m items of a record, at most 40. The noise of every count grows with this
+// number. With [Tables.Nominal], Bins is √(s/30), between 4 and 32. Here s is the number of
+// records divided by the noise of one release that costs the whole budget. WithinPart is 0.03 if
+// 5·√(m/0.03) ≤ 0.06·s, where m is the number of columns of numbers with cells. A value of 6 %
+// of the records is then five standard deviations above the noise of its count. The measurements
+// are in docs/studies/marginals.md.
 package baselines

@@ -38,6 +38,11 @@ type Tables struct {
 	// ColumnPart is the fraction of the budget, in terms of the squared effect, for the counts of
 	// single columns. 0 means 0.12 or, if records are few compared with the noise, up to 0.3.
 	ColumnPart float64
+	// WithinPart is the fraction of the budget for counts within frequent cells of numbers: of single
+	// values or, if a cell has more than 4,096 values, of sixteen ranges. A negative number means no
+	// such counts. 0 means the default: 0.03, or none if Nominal is 0 or records are few compared
+	// with the noise.
+	WithinPart float64
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
 	// bytes, and 10 ns in each pass. 0 means 2^18.
 	Cells int
@@ -96,6 +101,9 @@ func (c Tables) validate(name string) *param.Checker {
 		fmt.Sprintf("an integer from %d to %d, or 0 for the default", leastFine, marginal.MostCells))
 	k.OK(c.ColumnPart == 0 || c.ColumnPart >= 0.01 && c.ColumnPart <= 0.8, path+"ColumnPart",
 		c.ColumnPart, "a fraction from 0.01 to 0.8, or 0 for the default")
+	k.OK(c.WithinPart <= 0 || c.WithinPart >= leastWithin && c.WithinPart <= mostWithin,
+		path+"WithinPart", c.WithinPart, fmt.Sprintf("a fraction from %g to %g, 0 for the default, or a "+
+			"negative number for none", leastWithin, mostWithin))
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
 	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
@@ -130,6 +138,10 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 		defaults.Fill(&c.choices, &c.Fine, max(fine, fewestFine), "Fine",
 			"as many cells as the noise of their counts permits")
 		bins := int(math.Sqrt(t.Signal / 30))
+		if c.WithinPart == 0 && c.resolves(t.Signal) {
+			defaults.Fill(&c.choices, &c.WithinPart, defaultWithin, "WithinPart",
+				"frequent single values exceed the noise of their counts")
+		}
 		defaults.Fill(&c.choices, &c.Bins, min(max(bins, leastBins), mostBins), "Bins",
 			"as many as the noise of a table of two columns permits")
 	}
@@ -138,9 +150,31 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 	c.Fine = cmp.Or(c.Fine, marginal.MostCells)
 	c.ColumnPart = cmp.Or(c.ColumnPart, leastColumnPart)
 	c.Cells = cmp.Or(c.Cells, defaultCells)
+	if c.WithinPart < 0 || c.cells() == 0 {
+		c.WithinPart = 0
+	}
 	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
 	c.Coarse = cmp.Or(c.Coarse, defaultCoarse)
 	return c, nil
+}
+
+// cells returns the number of columns of numbers that are divided into cells.
+func (c Tables) cells() (n int) {
+	for _, a := range marginal.AttributesIn(c.Schema, cmp.Or(c.Fine, marginal.MostCells)) {
+		if a.Cells > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// resolves reports whether the default counts within cells have so little noise that a value with a
+// fraction resolved of the records exceeds it by clearBy. If the counts get a
+// fraction p of the budget, their noise is Nominal·√(m/p)/s, where m is the number of columns that
+// are divided into cells and s is the signal.
+func (c Tables) resolves(signal float64) bool {
+	m := float64(c.cells())
+	return m > 0 && clearBy*math.Sqrt(m/defaultWithin) <= resolved*signal
 }
 
 // tableMethod is AIM or MST with all settings except its noise.
@@ -157,14 +191,22 @@ type tableMethod struct {
 const (
 	leastColumnPart = 0.12 // fraction for the columns' counts
 	mostColumnPart  = 0.3
-	choicesPart     = 0.1  // fraction for the choices
-	unitsRound      = 8    // units of measurement for each round
-	fewestFine      = 24   // smallest default of Fine
+	choicesPart     = 0.1 // fraction for the choices
+	unitsRound      = 8   // units of measurement for each round
+	fewestFine      = 24  // smallest default of Fine
+	leastWithin     = 0.001
+	defaultWithin   = 0.03
+	mostWithin      = 0.05
+	noWithin        = -1
+	resolved        = 0.06 // fraction of the records
+	clearBy         = 5    // in standard deviations of the noise
+	leastDivided    = 4    // smallest count of a divided cell, in standard deviations of its parts
 	cellRecords     = 0.75 // noise of a cell's count, divided by its average number of records
 )
 
 const (
 	purposeColumns = "column counts"
+	purposeWithin  = "counts within cells"
 	purposeTables  = "table choices"
 	purposeValues  = "table measurements"
 )
@@ -173,6 +215,9 @@ func (m tableMethod) units() int { return unitsRound * m.rounds }
 
 // columnNoise returns the noise multiplier of the columns' counts.
 func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(m.ColumnPart) }
+
+// withinNoise returns the noise multiplier of the counts within cells.
+func (m tableMethod) withinNoise(noise float64) float64 { return noise / math.Sqrt(m.WithinPart) }
 
 // choiceEpsilon returns the ε of one choice. An exponential mechanism of ε has zero-concentrated
 // privacy ε²/8, and a Gaussian of noise multiplier z has 1/(2z²). These formulas only divide the
@@ -183,7 +228,7 @@ func (m tableMethod) choiceEpsilon(noise float64) float64 {
 
 // unitNoise returns the noise multiplier of one unit of measurement.
 func (m tableMethod) unitNoise(noise float64) float64 {
-	return noise * math.Sqrt(float64(m.units())/(1-m.ColumnPart-choicesPart))
+	return noise * math.Sqrt(float64(m.units())/(1-m.ColumnPart-m.WithinPart-choicesPart))
 }
 
 func (m tableMethod) stages(noise float64) []synth.Stage {
@@ -192,6 +237,9 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 			Count: count, NoiseMultiplier: z, Once: count == 1}
 	}
 	list := []synth.Stage{gaussian(purposeColumns, m.columnNoise(noise), 1)}
+	if m.WithinPart > 0 {
+		list = append(list, gaussian(purposeWithin, m.withinNoise(noise), 1))
+	}
 	if m.rounds > 0 {
 		list = append(list, synth.Stage{Purpose: purposeTables,
 			Event: accountant.ExponentialMechanism{Epsilon: m.choiceEpsilon(noise)}, Count: m.rounds},
@@ -203,6 +251,11 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 // survey returns the release of the columns' counts.
 func (m tableMethod) survey() marginal.Survey {
 	return marginal.Survey{Attributes: m.attributes, Relation: m.Budget.Relation}
+}
+
+// parts returns the release of the counts within cells.
+func (m tableMethod) parts(d marginal.Division) marginal.PartSurvey {
+	return marginal.PartSurvey{Attributes: m.attributes, Division: d, Relation: m.Budget.Relation}
 }
 
 // unitStd returns the standard deviation of one unit of measurement of a table, in which a record
@@ -292,6 +345,7 @@ func (m tableMethod) drawable(noise float64) error {
 	const whole = 1<<45 - 1<<20 // largest noise in steps of the grid; a release draws 1 to 2^45
 	std, grid := m.unitStd(noise), marginal.TableGrid(1)
 	ok := m.survey().Drawable(m.columnNoise(noise)) &&
+		(m.WithinPart == 0 || m.parts(nil).Drawable(m.withinNoise(noise))) &&
 		(m.rounds == 0 || std >= grid && std <= whole*grid)
 	var k param.Checker
 	k.OK(ok, "baselines."+strings.ToUpper(m.system)+".Budget", m.Budget.String(),
@@ -311,10 +365,14 @@ func (w tableWork) Notes() []string { return w.choices.Notes() }
 
 // Passes returns the names of the passes over all records.
 func (w tableWork) Passes() []string {
-	if w.rounds == 0 {
-		return []string{purposeColumns}
+	list := []string{purposeColumns}
+	if w.WithinPart > 0 {
+		list = append(list, purposeWithin)
 	}
-	return []string{purposeColumns, purposeTables}
+	if w.rounds > 0 {
+		list = append(list, purposeTables)
+	}
+	return list
 }
 
 // Partial returns the counts of a pass over no records.
@@ -325,6 +383,11 @@ func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, er
 	switch {
 	case p.Purpose == purposeColumns && p.State == nil:
 		c = w.survey().Counter()
+	case p.Purpose == purposeWithin && w.WithinPart > 0:
+		d, ok := marginal.ReadDivision(w.attributes, p.State)
+		if ok {
+			c = w.parts(d).Counter()
+		}
 	case p.Purpose == purposeTables && w.rounds > 0:
 		if groups, ok := marginal.ReadPassState(w.attributes, p.State, w.Coarse); ok {
 			c = w.tableCounter(groups)
@@ -358,6 +421,7 @@ type tableJSON struct {
 	Fine       int     `json:"fine,omitempty"`
 	ColumnPart float64 `json:"column_part,omitempty"`
 	ClassPart  float64 `json:"class_part,omitempty"`
+	WithinPart float64 `json:"within_part,omitempty"`
 	Seed       uint64  `json:"seed,string"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise   float64          `json:"noise_multiplier,omitempty"`
@@ -372,7 +436,7 @@ func (w tableWork) Config() (json.RawMessage, error) {
 	}
 	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,
 		Rounds: w.rounds, Order: w.order, Coarse: coarse, Nominal: w.Nominal, Seed: w.Seed,
-		Fine: w.Fine, ColumnPart: w.ColumnPart, ClassPart: w.classPart,
+		Fine: w.Fine, ColumnPart: w.ColumnPart, ClassPart: w.classPart, WithinPart: w.WithinPart,
 		Noise: w.noise, Choices: w.choices})
 }
 
@@ -387,7 +451,8 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
 				Fine: cmp.Or(j.Fine, marginal.MostCells), ColumnPart: cmp.Or(j.ColumnPart, leastColumnPart),
-				Coarse: cmp.Or(j.Coarse, 1), choices: j.Choices}, j))
+				WithinPart: cmp.Or(j.WithinPart, noWithin), Coarse: cmp.Or(j.Coarse, 1),
+				choices: j.Choices}, j))
 		}}
 }
 

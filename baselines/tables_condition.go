@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -23,7 +24,7 @@ func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, f
 	}
 	out := *t
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
-	out.spans = slices.Clone(t.spans)
+	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
 	probability := 1.0
 	var met []int
 	for _, c := range conditions {
@@ -59,6 +60,7 @@ func (t *tableModel) attributeOf(column int) int {
 // condition conditions attribute j, and returns the probability of the condition.
 func (t *tableModel) condition(j int, c records.Condition) float64 {
 	a, g := t.attributes[j], t.groups[j]
+	t.parts[j] = maps.Clone(t.parts[j])
 	if !a.Class() && !a.Block.OneHot {
 		t.spans[j] = c.Spans
 	}
@@ -70,7 +72,7 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 		for k, code := range codes {
 			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
 			below = t.choices[j][group][k]
-			parts[k] = part * a.Allowed(code, c)
+			parts[k] = part * t.allowed(j, code, c)
 			all, some = all+part, some+parts[k]
 		}
 		if some > 0 {
@@ -81,4 +83,16 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 	var p float64
 	t.model, p = t.model.Weighted([]int{j}, weights)
 	return p
+}
+
+// allowed returns the fraction of a code's values that a condition allows. It conditions the parts
+// of a divided cell.
+func (t *tableModel) allowed(j, code int, c records.Condition) float64 {
+	parts := t.parts[j][code]
+	if parts == nil {
+		return t.attributes[j].Allowed(code, c)
+	}
+	within, fraction := parts.Within(c.Spans)
+	t.parts[j][code] = within
+	return fraction
 }

@@ -38,7 +38,8 @@ func TestPartsOfTheBudgetAddUp(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for _, c := range []AIM{{}, {Rounds: 1, ClassPart: 0.9}, {Rounds: 2, ClassPart: 0.9},
 				{ClassPart: math.Inf(-1)}, {Rounds: 1, ClassPart: 1e-300},
-				{Tables: Tables{ColumnPart: 0.8, Fine: 8}, ClassPart: 0.9}, {Tables: Tables{Nominal: 1}}} {
+				{Tables: Tables{ColumnPart: 0.8, WithinPart: mostWithin, Fine: 8}, ClassPart: 0.9},
+				{Tables: Tables{Nominal: 1}}, {Tables: Tables{WithinPart: leastWithin}}} {
 				c.Schema, c.Budget = s, accountant.Budget{Epsilon: 0.5, Delta: 1e-5, Relation: r}
 				name := fmt.Sprintf("%v, %v, %d rounds, parts %v and %v", s, r, c.Rounds, c.ClassPart,
 					c.ColumnPart)
@@ -61,12 +62,19 @@ func TestPartsOfTheBudgetAddUp(t *testing.T) {
 	}
 }
 
-// TestOlderPlansAreUnchanged checks that a plan of few records without Fine, ColumnPart and
-// ClassPart has the values that all plans had before these settings existed.
+// TestOlderPlansAreUnchanged checks that plans of few and of many records without Fine, ColumnPart,
+// WithinPart and ClassPart have the values that all plans had before these settings existed.
 func TestOlderPlansAreUnchanged(t *testing.T) {
 	s, _ := smallTable(t)
-	c := AIM{Rounds: 40, ClassPart: noClassPart, Tables: Tables{Schema: s, Nominal: 1000, Bins: 4,
-		Fine: 126, ColumnPart: 0.12, Budget: accountant.Budget{Epsilon: 0.3, Delta: 1e-5}}}
+	for _, nominal := range []int{1000, 1_000_000} {
+		olderPlanIsUnchanged(t, AIM{Rounds: 40, ClassPart: noClassPart, Tables: Tables{Schema: s,
+			Nominal: nominal, Bins: 4, Fine: 126, ColumnPart: 0.12, WithinPart: noWithin,
+			Budget: accountant.Budget{Epsilon: 0.3, Delta: 1e-5}}})
+	}
+}
+
+func olderPlanIsUnchanged(t *testing.T, c AIM) {
+	t.Helper()
 	p, err := c.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -20,12 +20,15 @@ type tableModel struct {
 	fine       int // number of cells of a column of numbers
 	attributes []marginal.Attribute
 	groups     []marginal.Grouping
+	division   marginal.Division // the divided cells
+	weights    []float64         // of their parts
 	model      *graphical.Model
 
 	codes   [][][]int // codes of each attribute and group
 	choices [][]network.Choice
-	spans   [][]records.Span // spans that numbers are drawn from; nil for all
-	joints  []joint          // conditions on several columns
+	spans   [][]records.Span          // spans that numbers are drawn from; nil for all
+	parts   []map[int]*marginal.Parts // of the divided cells of each attribute
+	joints  []joint                   // conditions on several columns
 }
 
 func newTableModel(s records.Schema, fine int, groups []marginal.Grouping,
@@ -35,9 +38,19 @@ func newTableModel(s records.Schema, fine int, groups []marginal.Grouping,
 	for _, g := range groups {
 		codes, choices := g.Members()
 		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
-		t.spans = append(t.spans, nil)
+		t.spans, t.parts = append(t.spans, nil), append(t.parts, nil)
 	}
 	return t
+}
+
+// divided sets the divided cells and the weights of their parts.
+func (t *tableModel) divided(d marginal.Division, weights []float64) (*tableModel, error) {
+	parts, ok := d.Parts(t.attributes, weights)
+	if !ok {
+		return nil, malformed("weights that do not fit the divided cells")
+	}
+	t.division, t.weights, t.parts = d, weights, parts
+	return t, nil
 }
 
 // Schema returns the schema of the synthetic records.
@@ -87,7 +100,7 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 					labels = append(labels, int32(code))
 					continue
 				}
-				a.Write(&rows, code, t.spans[j], rng)
+				a.Write(&rows, code, t.spans[j], t.parts[j][code], rng)
 			}
 			rows.End()
 			at++
@@ -103,17 +116,20 @@ type tableModelHeader struct {
 	Schema  records.Schema `json:"schema"`
 	Factors [][]int        `json:"factors"`
 	Fine    int            `json:"fine,omitempty"` // 0 in older files means 126
+	// Divided lists the codes of divided cells. Older files have none.
+	Divided marginal.Division `json:"divided,omitempty"`
 }
 
 const (
 	sectionFactors = "factors"
 	sectionGroups  = "groups"
 	sectionParts   = "parts"
+	sectionWithin  = "within"
 )
 
 // Encode returns a file of the released state, and nothing else.
 func (t *tableModel) Encode() (*synth.File, error) {
-	h := tableModelHeader{Schema: t.schema, Fine: t.fine}
+	h := tableModelHeader{Schema: t.schema, Fine: t.fine, Divided: t.division}
 	var theta, parts []float64
 	for _, f := range t.model.Factors {
 		h.Factors = append(h.Factors, f.Attributes)
@@ -124,8 +140,12 @@ func (t *tableModel) Encode() (*synth.File, error) {
 	}
 	groups := synth.Part{Name: sectionGroups,
 		Save: func() ([]byte, error) { return marginal.GroupState(t.groups), nil }}
-	return synth.NewFile(h, synth.Part64(sectionFactors, &theta, len(theta)), groups,
-		synth.Part64(sectionParts, &parts, len(parts)))
+	sections := []synth.Part{synth.Part64(sectionFactors, &theta, len(theta)), groups,
+		synth.Part64(sectionParts, &parts, len(parts))}
+	if len(t.weights) > 0 {
+		sections = append(sections, synth.Part64(sectionWithin, &t.weights, len(t.weights)))
+	}
+	return synth.NewFile(h, sections...)
 }
 
 // readTableModel reads a model. The memory for factors is bounded by the size of their section, and
@@ -163,7 +183,27 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTableModel(h.Schema, fine, groups, graphical.NewModel(domain, factors)), nil
+	t := newTableModel(h.Schema, fine, groups, graphical.NewModel(domain, factors))
+	if h.Divided == nil {
+		return t, nil
+	}
+	return readDivided(f, t, h.Divided)
+}
+
+// readDivided reads the weights within divided cells.
+func readDivided(f *synth.File, t *tableModel, d marginal.Division) (*tableModel, error) {
+	if !d.Valid(t.attributes) || d.Columns() == 0 {
+		return nil, malformed("divided cells that no plan has")
+	}
+	data, err := f.Section(sectionWithin)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return nil, err
+	}
+	return t.divided(d, weights)
 }
 
 // readParts reads the fraction of records with each code. Every group must have a code.

@@ -170,14 +170,18 @@ func TestTableStagesArePriced(t *testing.T) {
 	s, _ := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
 	const noise = 3.0
-	m.ColumnPart = 0.25
+	m.ColumnPart, m.WithinPart = 0.25, 0.04
 	rho := 1 / (2 * m.columnNoise(noise) * m.columnNoise(noise))
+	rho += 1 / (2 * m.withinNoise(noise) * m.withinNoise(noise))
 	rho += float64(m.rounds) * m.choiceEpsilon(noise) * m.choiceEpsilon(noise) / 8
 	rho += float64(m.units()) / (2 * m.unitNoise(noise) * m.unitNoise(noise))
 	if want := 1 / (2 * noise * noise); math.Abs(rho/want-1) > 1e-12 {
 		t.Errorf("the stages together have ρ = %v, want %v", rho, want)
 	}
 }
+
+// halves are the codes of two cells that hold the numbers .4 and .5.
+var halves = []int{51, 64}
 
 // TestRowsOfPersonsCountOnce checks that all rows of a person together add 1 to a table, like one
 // record.
@@ -200,6 +204,13 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 		person, err := records.GroupBy(table, keys, 3)
 		if err != nil {
 			t.Fatal(err)
+		}
+		in := m.parts(marginal.Division{halves, nil, nil, nil, nil}).Counter()
+		if err := in.Add(context.Background(), person); err != nil {
+			t.Fatal(err)
+		}
+		if total := totalOf(t, in.Sums()[0]); total > 1+1e-2 {
+			t.Fatalf("a person of %d rows counts %v within cells, want at most 1", n, total)
 		}
 		for _, c := range []*marginal.Histogram{m.survey().Counter(), m.tableCounter(groups)} {
 			if err := c.Add(context.Background(), person); err != nil {

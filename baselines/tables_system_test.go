@@ -15,7 +15,7 @@ func tableSubjects() map[string]synthtest.Subject {
 		"aim": {System: system("aim"),
 			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 				return synth.PlanOf(baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 4,
-					Coarse: 2, Fine: 10}, Rounds: 4, ClassPart: 0.4}.Plan())
+					Coarse: 2, Fine: 10, WithinPart: 0.05}, Rounds: 4, ClassPart: 0.4}.Plan())
 			}},
 		"mst": {System: system("mst"),
 			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {

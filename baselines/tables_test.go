@@ -25,7 +25,8 @@ import (
 // tablePlans returns plans of both methods for one schema.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
 	t.Helper()
-	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2, Fine: 10}
+	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2, Fine: 10,
+		WithinPart: 0.05}
 	aim, err := baselines.AIM{Tables: tables, Rounds: 5, ClassPart: 0.4}.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +293,10 @@ func TestTablePassesOverShards(t *testing.T) {
 		}
 		var wrong *param.Error
 		for _, pass := range []synth.Pass{{}, {Purpose: "table choices"},
-			{Purpose: "table choices", State: make([]byte, 7)}, {Purpose: "column counts", State: []byte{1}},
+			{Purpose: "table choices", State: make([]byte, 7)}, {Purpose: "counts within cells"},
+			{Purpose: "counts within cells", State: make([]byte, 11)},
+			{Purpose: "counts within cells", State: []byte{1, 0, 0, 0}},
+			{Purpose: "column counts", State: []byte{1}},
 			{Purpose: "table measurements"}} {
 			if _, err := p.Partial(pass); !errors.As(err, &wrong) {
 				t.Errorf("%s: a pass of another plan, %+v: got error %v, want a *param.Error", name, pass, err)
@@ -317,7 +321,8 @@ func TestTableMistakesAreParameterErrors(t *testing.T) {
 	good := baselines.Tables{Schema: tableSchema(t),
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}
 	fine, columns := good, good
-	fine.Fine, columns.ColumnPart = 127, math.NaN()
+	within := good
+	fine.Fine, columns.ColumnPart, within.WithinPart = 127, math.NaN(), math.NaN()
 	bad := baselines.Tables{Schema: records.Sets(4, 2), Bins: 1, Cells: -1, ClassWeight: 0.5,
 		Nominal: -1}
 	for name, err := range map[string]error{
@@ -326,6 +331,7 @@ func TestTableMistakesAreParameterErrors(t *testing.T) {
 		"not a part": second(baselines.AIM{Tables: good, ClassPart: math.NaN()}.Plan()),
 		"fine":       second(baselines.AIM{Tables: fine}.Plan()),
 		"columns":    second(baselines.MST{Tables: columns}.Plan()),
+		"within":     second(baselines.MST{Tables: within}.Plan()),
 		"mst":        second(baselines.MST{Tables: bad}.Plan()),
 		"no schema":  second(baselines.AIM{}.Plan()),
 	} {

@@ -22,6 +22,9 @@ type Attribute struct {
 	Codes   int
 	Cells   int // number of cells; 0 if every code is a value
 	Missing bool
+
+	grid  valueGrid
+	parts *divided // if not nil, codes are the parts of its divided cells
 }
 
 const (
@@ -37,11 +40,11 @@ func AttributesOf(s records.Schema) []Attribute { return AttributesIn(s, MostCel
 // is divided into cells.
 func AttributesIn(s records.Schema, cells int) []Attribute {
 	var list []Attribute
-	for _, b := range network.TableBlocks(s) {
+	for i, b := range network.TableBlocks(s) {
 		a := Attribute{Block: b, Codes: b.Width}
 		if !b.OneHot {
 			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > cells+2 {
-				a.Cells, a.Codes = cells, cells+2
+				a.Cells, a.Codes, a.grid = cells, cells+2, gridOf(s, i)
 			}
 			if b.Width == 2 {
 				a.Missing = true
@@ -74,32 +77,44 @@ func (a Attribute) code(places []int32, values []float32, label int32) int {
 		}
 		return best
 	}
-	x := 0.0
+	x, missing := a.number(places, values)
 	last := a.Codes - 1
 	if a.Missing {
 		last--
 	}
-	for k, v := range values {
-		if int(places[k]) == a.Block.Offset {
-			x = float64(v)
-		} else if a.Missing && v > 0.5 {
-			return a.Codes - 1
-		}
-	}
 	switch {
+	case a.parts != nil && (missing || !(x > 0) || x >= 1):
+		return 0
+	case a.parts != nil:
+		return a.parts.code(a.cell(x), x)
+	case missing:
+		return a.Codes - 1
 	case !(x > 0):
 		return 0
 	case x >= 1:
 		return last
 	case a.Cells > 0:
-		return min(1+int(x*float64(a.Cells)), a.Cells)
+		return a.cell(x)
 	}
 	return min(int(math.Round(x*float64(last))), last)
 }
 
-// Write appends the coordinates that encode a code to row. A number is drawn uniformly from its
-// cell, or from the parts of the cell that are in spans.
-func (a Attribute) Write(row *records.Nonzeros, code int, spans []records.Span, rng *rand.Rand) {
+// number returns the coordinate of a number, and whether the number is missing.
+func (a Attribute) number(places []int32, values []float32) (x float64, missing bool) {
+	for k, v := range values {
+		if int(places[k]) == a.Block.Offset {
+			x = float64(v)
+		} else if a.Missing && v > 0.5 {
+			return 0, true
+		}
+	}
+	return x, false
+}
+
+// Write appends the coordinates that encode a code to row. A number is drawn from the parts of its
+// cell, or uniformly from its cell if parts is nil. If spans is not nil, the number lies in spans.
+func (a Attribute) Write(row *records.Nonzeros, code int, spans []records.Span, parts *Parts,
+	rng *rand.Rand) {
 	if a.Block.OneHot {
 		row.Append(a.Block.Offset+code, 1)
 		return
@@ -114,6 +129,10 @@ func (a Attribute) Write(row *records.Nonzeros, code int, spans []records.Span, 
 	}
 	switch {
 	case a.Cells > 0 && code > 0 && code < last:
+		if parts != nil {
+			row.Append(a.Block.Offset, parts.draw(spans, rng))
+			return
+		}
 		row.Append(a.Block.Offset, a.draw(code, spans, rng))
 	case code == last:
 		row.Append(a.Block.Offset, 1)

@@ -77,6 +77,11 @@ func (a Attribute) first(code int) float64 {
 // within returns the parts of a cell whose numbers round to a float32 in one of the spans.
 func (a Attribute) within(code int, spans []records.Span) (parts [][2]float64) {
 	from, to := a.ends(code)
+	return overlaps(from, to, spans)
+}
+
+// overlaps returns the parts of an interval whose numbers round to a float32 in one of the spans.
+func overlaps(from, to float64, spans []records.Span) (parts [][2]float64) {
 	for _, s := range spans {
 		lo := (float64(math.Nextafter32(s.Lo, -1)) + float64(s.Lo)) / 2
 		hi := (float64(math.Nextafter32(s.Hi, 2)) + float64(s.Hi)) / 2
@@ -90,16 +95,20 @@ func (a Attribute) within(code int, spans []records.Span) (parts [][2]float64) {
 // draw returns a random number, uniform in the parts of a cell that are in spans, or in the whole
 // cell if spans is nil.
 func (a Attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 {
-	u := rng.Float64()
 	from, to := a.ends(code)
-	if spans == nil && a.Cells == MostCells {
+	if spans != nil {
+		return drawIn(a.within(code, spans), from, rng)
+	}
+	u := rng.Float64()
+	if a.Cells == MostCells {
 		return float32((float64(code-1) + u) / float64(a.Cells))
 	}
-	if spans == nil {
-		return float32(from + u*(to-from))
-	}
-	parts := a.within(code, spans)
-	width := 0.0
+	return float32(from + u*(to-from))
+}
+
+// drawIn returns a random number, uniform in a list of intervals, or from if there are none.
+func drawIn(parts [][2]float64, from float64, rng *rand.Rand) float32 {
+	u, width := rng.Float64(), 0.0
 	for _, p := range parts {
 		width += p[1] - p[0]
 	}

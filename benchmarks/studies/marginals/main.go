@@ -144,11 +144,19 @@ func (c config) load() (table, error) {
 		held, err := fraud(8000, seed, 1)
 		return table{c.shape, rows, held}, err
 	}
+	if c.train == "" && c.shape == "spiky" {
+		rows, err := spiky(20_000, 41, 0)
+		if err != nil {
+			return table{}, err
+		}
+		held, err := spiky(8000, 41, 1)
+		return table{c.shape, rows, held}, err
+	}
 	if c.train == "" {
 		source, ok := shapes[c.shape]
 		if !ok {
 			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide, few, "+
-				"few-mixed, fraud, fraud2", c.shape)
+				"few-mixed, fraud, fraud2, spiky", c.shape)
 		}
 		rows, err := source.Make()
 		if err != nil {

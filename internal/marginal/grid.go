@@ -1,0 +1,49 @@
+package marginal
+
+import (
+	"math"
+	"sort"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// valueGrid describes the values that a column of numbers can have, as multiples of a step above
+// the lower bound. It is public: it depends on the schema only.
+type valueGrid struct {
+	last        float64 // number of steps from the lower to the upper bound; 0 if there is no step
+	step        float64
+	logarithmic bool
+}
+
+// gridOf returns the grid of a block of one number.
+func gridOf(s records.Schema, block int) valueGrid {
+	b := s.Blocks()[block]
+	c := s.Columns()[b.Column]
+	step := c.Step()
+	if b.OneHot || b.Part != 0 || !(step > 0) {
+		return valueGrid{}
+	}
+	lo, hi := c.Bounds()
+	return valueGrid{last: math.Round((hi - lo) / step), step: step, logarithmic: c.IsLogarithmic()}
+}
+
+// at returns the coordinate that encodes the value k steps above the lower bound.
+func (g valueGrid) at(k float64) float32 {
+	if g.logarithmic {
+		return float32(math.Log1p(k*g.step) / math.Log1p(g.last*g.step))
+	}
+	return float32(k / g.last)
+}
+
+// near returns the number of steps from the lower bound to the value nearest to a coordinate.
+func (g valueGrid) near(x float64) float64 {
+	if g.logarithmic {
+		return math.Round(math.Expm1(x*math.Log1p(g.last*g.step)) / g.step)
+	}
+	return math.Round(x * g.last)
+}
+
+// from returns the smallest value, in steps, whose coordinate is at least x.
+func (g valueGrid) from(x float64) int {
+	return sort.Search(int(g.last), func(k int) bool { return float64(g.at(float64(k))) >= x })
+}

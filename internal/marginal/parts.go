@@ -1,0 +1,138 @@
+package marginal
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+const (
+	mostSingles = 4096 // largest number of values of a cell that has a part for each of them
+	equalParts  = 16   // parts of other cells
+)
+
+// cellParts are the parts of a cell of numbers. A cell of at most mostSingles values has a part for
+// each value. Any other cell has parts of equal width.
+type cellParts struct {
+	attribute *Attribute
+	code      int
+	first     float64 // the first value, in steps above the lower bound, if every part is a value
+	n         int     // number of parts; less than 2 if the cell is not divided
+	singles   bool
+}
+
+// partsOf returns the parts of a cell. They are public: they depend on the schema and on the number
+// of cells only.
+func (a *Attribute) partsOf(code int) cellParts {
+	p := cellParts{attribute: a, code: code, n: equalParts}
+	last := a.Codes - 1
+	if a.Missing {
+		last--
+	}
+	if a.Cells == 0 || code < 1 || code >= last {
+		p.n = 0
+		return p
+	}
+	if a.grid.last == 0 || a.grid.last > 1<<53 {
+		return p
+	}
+	cell := func(k int) int { return a.cell(float64(a.grid.at(float64(k)))) }
+	from := max(a.grid.from(float64(code-1)/float64(a.Cells))-1, 1)
+	for cell(from) < code && from < int(a.grid.last) {
+		from++
+	}
+	to := max(a.grid.from(float64(code)/float64(a.Cells))-1, from)
+	for to < int(a.grid.last) && cell(to) <= code {
+		to++
+	}
+	if to-from <= mostSingles {
+		p.first, p.n, p.singles = float64(from), to-from, true
+	}
+	return p
+}
+
+// cell returns the code of a coordinate between 0 and 1 of a column that is divided into cells.
+func (a Attribute) cell(x float64) int { return min(1+int(x*float64(a.Cells)), a.Cells) }
+
+// of returns the part of a coordinate in the cell. It is in range, whatever the coordinate is.
+func (p cellParts) of(x float64) int {
+	k := 0.0
+	if p.singles {
+		k = p.attribute.grid.near(x) - p.first
+	} else {
+		k = (x*float64(p.attribute.Cells) - float64(p.code-1)) * float64(p.n)
+	}
+	return int(min(max(k, 0), float64(p.n-1)))
+}
+
+// ends returns the ends of the interval of a part, if parts are not single values.
+func (p cellParts) ends(part int) (from, to float64) {
+	at := func(k int) float64 {
+		return (float64(p.code-1) + float64(k)/float64(p.n)) / float64(p.attribute.Cells)
+	}
+	return at(part), at(part + 1)
+}
+
+// Parts are the fractions of a divided cell's records in each of its parts.
+type Parts struct {
+	cellParts
+	weights []float64
+	choice  network.Choice
+}
+
+func newParts(p cellParts, weights []float64) *Parts {
+	return &Parts{p, weights, network.NewChoice(weights)}
+}
+
+// Within returns the parts under a condition on the column's values, and the fraction of the cell's
+// records that it allows. If it allows none, the parts are unchanged.
+func (p *Parts) Within(spans []records.Span) (*Parts, float64) {
+	all, some := 0.0, 0.0
+	weights := make([]float64, p.n)
+	for i, w := range p.weights {
+		weights[i] = w * p.allowed(i, spans)
+		all, some = all+w, some+weights[i]
+	}
+	if !(some > 0) {
+		return p, 0
+	}
+	return newParts(p.cellParts, weights), min(some/all, 1)
+}
+
+// allowed returns the fraction of a part that lies in spans.
+func (p cellParts) allowed(part int, spans []records.Span) float64 {
+	if p.singles {
+		x := p.attribute.grid.at(p.first + float64(part))
+		for _, s := range spans {
+			if s.Lo <= x && x <= s.Hi {
+				return 1
+			}
+		}
+		return 0
+	}
+	from, to := p.ends(part)
+	sum := 0.0
+	for _, s := range overlaps(from, to, spans) {
+		sum += s[1] - s[0]
+	}
+	return min(sum/(to-from), 1)
+}
+
+// draw returns a random number of the cell.
+func (p *Parts) draw(spans []records.Span, rng *rand.Rand) float32 {
+	return p.number(p.choice.Pick(rng, -1), spans, rng)
+}
+
+// number returns a random number of a part: its only value, or a number that is uniform within the
+// part, or within the sections of the part that lie in spans.
+func (p cellParts) number(part int, spans []records.Span, rng *rand.Rand) float32 {
+	if p.singles {
+		return p.attribute.grid.at(p.first + float64(part))
+	}
+	from, to := p.ends(part)
+	if spans == nil {
+		return float32(from + rng.Float64()*(to-from))
+	}
+	return drawIn(overlaps(from, to, spans), from, rng)
+}

@@ -1,0 +1,168 @@
+package marginal
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// partColumns returns columns of numbers with cells of single values, of ranges, and of both.
+func partColumns() []records.Column {
+	return []records.Column{records.Integer("linear", 0, 5000),
+		records.Integer("logarithmic", 0, 1_000_000_000).Logarithmic(),
+		records.Numeric("step", -1, 99).WithStep(0.01).WithMissing(),
+		records.Numeric("log step", 0, 30_000).WithStep(0.01).Logarithmic(),
+		records.Numeric("any", -3, 3), records.Integer("wide", -5, 1<<40)}
+}
+
+// TestPartsHoldTheirValues checks every cell of columns of all kinds. The number of each coordinate
+// in a cell is in range. A single value is drawn as a coordinate that decodes to this value and
+// lies in the cell and the part. Numbers drawn from a range lie in the cell and the part.
+func TestPartsHoldTheirValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, cells := range []int{8, 35, MostCells} {
+		for _, c := range partColumns() {
+			s, err := records.NewSchema(c, records.Flag("f", "a", "b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := AttributesIn(s, cells)[0]
+			singles := 0
+			for code := range a.Codes {
+				p := a.partsOf(code)
+				if code < 1 || code > cells {
+					if p.n != 0 {
+						t.Fatalf("%s: code %d, which is no cell, has %d parts", c.Name(), code, p.n)
+					}
+					continue
+				}
+				for range 20 {
+					x := (float64(code-1) + rng.Float64()) / float64(cells)
+					if part := p.n; part > 0 && (p.of(x) < 0 || p.of(x) >= part) {
+						t.Fatalf("%s: part %d of %d", c.Name(), p.of(x), part)
+					}
+				}
+				for part := range p.n {
+					x := p.number(part, nil, rng)
+					if got := p.of(float64(x)); got != part {
+						t.Fatalf("%s, cell %d: drew part %d, want %d of %d", c.Name(), code, got, part, p.n)
+					}
+					if !p.singles {
+						continue
+					}
+					if singles++; singles%37 != 0 {
+						continue
+					}
+					row := make([]float32, s.Dim())
+					row[0] = x
+					f, err := records.DecodeFlat(s, row)
+					if err != nil {
+						t.Fatal(err)
+					}
+					lo, _ := c.Bounds()
+					want := lo + (p.first+float64(part))*c.Step()
+					if got := f.Number(0, 0); math.Abs(got-want) > 1e-6*c.Step() {
+						t.Fatalf("%s, cell %d: drew %v, want %v", c.Name(), code, got, want)
+					}
+					if got := a.code([]int32{0}, []float32{x}, 0); got != code {
+						t.Fatalf("%s: %v of cell %d is in cell %d", c.Name(), want, code, got)
+					}
+				}
+			}
+			if wide := c.Step() == 0 || c.Name() == "wide"; (singles == 0) != wide {
+				t.Errorf("%s in %d cells: %d single values", c.Name(), cells, singles)
+			}
+		}
+	}
+}
+
+// TestDivisionStates checks that a division survives being encoded, and that states which no plan
+// has are refused.
+func TestDivisionStates(t *testing.T) {
+	s, err := records.NewSchema(append(partColumns(), records.Label("y", "a", "b"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := AttributesOf(s)
+	d := Division{{3, 126}, {60}, nil, nil, {1, 2, 3}, nil, nil}
+	if got, ok := ReadDivision(attributes, d.State()); !ok ||
+		!slices.EqualFunc(got, d, slices.Equal[[]int]) {
+		t.Errorf("got %v, want %v", got, d)
+	}
+	all := make(Division, len(attributes))
+	for j := range all {
+		for code := range attributes[j].Codes {
+			if attributes[j].partsOf(code).n >= 2 {
+				all[j] = append(all[j], code)
+			}
+		}
+	}
+	for name, bad := range map[string]Division{"too few columns": d[:6], "a bound": {{0}, nil, nil,
+		nil, nil, nil, nil}, "the upper bound": {{127}, nil, nil, nil, nil, nil, nil},
+		"a cell twice": {{5, 5}, nil, nil, nil, nil, nil, nil}, "cells in another order": {{6, 5}, nil,
+			nil, nil, nil, nil, nil}, "a class": {nil, nil, nil, nil, nil, nil, {1}},
+		"a cell of one value": {nil, {5}, nil, nil, nil, nil, nil}, "no such cell": {{500}, nil, nil,
+			nil, nil, nil, nil}, "too many parts": all} {
+		if _, ok := ReadDivision(attributes, bad.State()); ok {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	for _, cut := range []int{1, 2, 5} {
+		if _, ok := ReadDivision(attributes, d.State()[:len(d.State())-cut]); ok {
+			t.Errorf("a state without its last %d bytes is accepted", cut)
+		}
+	}
+	if _, ok := ReadDivision(attributes, append(d.State(), 0)); ok {
+		t.Error("a longer state is accepted")
+	}
+}
+
+// TestWeightsOfParts checks the weights of parts with and without noise. Without noise they are
+// the counts. With noise, a frequent value stays within five standard deviations of its count,
+// and the other records are divided nearly evenly. About half of all draws of noise divide some
+// half wrongly, mostly between few parts; the bound is for the fixed seed.
+func TestWeightsOfParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	exact := []float64{0, 5, 900, 3, 0, 0, 40, 52}
+	for i, w := range partWeights(exact, 1e-9, 1000) {
+		if math.Abs(w-exact[i]) > 1e-6 {
+			t.Errorf("part %d has weight %v, want %v", i, w, exact[i])
+		}
+	}
+	noise := make([]float64, 256)
+	for i := range noise {
+		noise[i] = 100 * rng.NormFloat64()
+	}
+	noise[77] += 2000
+	weights := partWeights(noise, 100, 3000)
+	total, far := 0.0, 0.0
+	for i, w := range weights {
+		total += w
+		if i != 77 {
+			far += math.Abs(w - 1000.0/255)
+		}
+	}
+	if weights[77] < 1500 || weights[77] > 2500 || far > 400 || math.Abs(total-3000) > 1e-6 {
+		t.Errorf("the frequent value has %v of %v records, want 2000; the others are off by %v",
+			weights[77], total, far)
+	}
+	// The counts of a smooth cell are far above their noise, but no part is kept with its noise.
+	off := 0.0
+	for i := range noise[:16] {
+		noise[i] = 1000 + 100*rng.NormFloat64()
+	}
+	for _, w := range partWeights(noise[:16], 100, 16_000) {
+		off = max(off, math.Abs(w-1000))
+	}
+	if off > 1e-6 {
+		t.Errorf("parts of an even cell have up to %.1f records more or fewer than the others", off)
+	}
+	for _, w := range partWeights(make([]float64, 4), 1, 0) {
+		if w != 1 {
+			t.Errorf("a cell without records has weight %v, want 1", w)
+		}
+	}
+}
