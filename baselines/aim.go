@@ -465,7 +465,7 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 // limit grows with the number of measurements. For MST they are the pairs of columns that join two
 // parts of the tree.
 func (f *tableFit) open() (open []int) {
-	groups, limit := f.measured(), float64(f.Cells)
+	growth, limit := graphical.NewGrowth(f.domain, f.measured()), float64(f.Cells)
 	var part []int
 	if f.system == nameMST {
 		part = f.parts()
@@ -480,7 +480,7 @@ func (f *tableFit) open() (open []int) {
 			return
 		}
 		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
-			graphical.Fits(f.domain, append(slices.Clone(groups), c), limit)
+			growth.Fits(c, limit)
 	})
 	for i, fine := range f.covers.fine {
 		if fits[fine] {

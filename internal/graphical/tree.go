@@ -2,7 +2,6 @@ package graphical
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -113,10 +112,7 @@ func (g graph) missing(a int) (pairs int) {
 // fill is set, mainly the number of edges that its neighbours lack.
 func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 	g := newGraph(len(d), groups)
-	logs := make([]float64, len(d))
-	for a, size := range d {
-		logs[a] = math.Log(float64(size))
-	}
+	logs := d.logs()
 	price := func(a int) float64 {
 		cells := logs[a]
 		g.each(a, func(b int) { cells += logs[b] })
