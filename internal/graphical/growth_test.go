@@ -59,14 +59,16 @@ func BenchmarkFits(b *testing.B) {
 		groups[i] = slices.Compact(groups[i])
 	}
 	g := NewGrowth(d, groups)
-	b.Run("list", func(b *testing.B) {
-		for b.Loop() {
-			Fits(d, append(slices.Clone(groups), []int{3, 8, 20}), 1e5)
-		}
-	})
-	b.Run("growth", func(b *testing.B) {
-		for b.Loop() {
-			g.Fits([]int{3, 8, 20}, 1e5)
-		}
-	})
+	for name, limit := range map[string]float64{"small limit": 1e5, "no limit": math.Inf(1)} {
+		b.Run("list, "+name, func(b *testing.B) {
+			for b.Loop() {
+				Fits(d, append(slices.Clone(groups), []int{3, 8, 20}), limit)
+			}
+		})
+		b.Run("growth, "+name, func(b *testing.B) {
+			for b.Loop() {
+				g.Fits([]int{3, 8, 20}, limit)
+			}
+		})
+	}
 }
