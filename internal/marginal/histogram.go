@@ -109,8 +109,8 @@ func InParallel(n int, f func(int)) {
 	wait.Wait()
 }
 
-// CountRows adds the number of rows in each cell of a table to counts. It is CountCells with weights
-// of 1.
+// CountRows adds the number of rows in each cell of a table to counts. It is CountCells with
+// weights of 1.
 func CountRows(sizes []int, attributes []int, codes [][]uint16, counts []int64) {
 	first := codes[attributes[0]]
 	switch len(attributes) {
