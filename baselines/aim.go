@@ -255,6 +255,9 @@ type tableFit struct {
 	level   int             // units used for a measurement
 	cellsOf map[int][]int32 // earlier results of merged
 
+	drawnCounts []int64   // of all candidates, in rows drawn from the model
+	guessed     []float64 // all candidates' tables that guesses returned last
+
 	counts            *mechanism.FixedSum
 	choices, measures *mechanism.Allowance
 }
@@ -369,7 +372,7 @@ func (f *tableFit) measureClass() error {
 }
 
 // guesses returns estimates of all candidates' tables, in records. It counts them in rows drawn
-// from the model.
+// from the model. The next call overwrites them.
 func (f *tableFit) guesses() [][]float64 {
 	records := f.Nominal
 	if records == 0 {
@@ -379,13 +382,18 @@ func (f *tableFit) guesses() [][]float64 {
 	var buffers [][]uint16
 	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
 	last := f.list[len(f.list)-1]
-	counts := make([]int64, last.first+last.cells)
-	f.covers.count(codes, slices.Repeat([]int64{1}, drawn), counts)
-	f.covers.sum(counts)
+	if f.drawnCounts == nil {
+		f.drawnCounts = make([]int64, last.first+last.cells)
+		f.guessed = make([]float64, len(f.drawnCounts))
+	}
+	clear(f.drawnCounts)
+	f.covers.countRows(codes, f.drawnCounts)
+	f.covers.sum(f.drawnCounts)
 	out := make([][]float64, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
-		out[i] = make([]float64, f.list[i].cells)
-		for k, n := range f.covers.of(i, counts) {
+		c := f.list[i]
+		out[i] = f.guessed[c.first : c.first+c.cells]
+		for k, n := range f.covers.of(i, f.drawnCounts) {
 			out[i][k] = float64(n) * f.total / float64(drawn)
 		}
 	})
@@ -486,7 +494,7 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 // limit grows with the number of measurements. For MST they are the pairs of columns that join two
 // parts of the tree.
 func (f *tableFit) open() (open []int) {
-	parts, limit := graphical.NewParts(f.domain, f.measured()), float64(f.Cells)
+	growth, limit := graphical.NewGrowth(f.domain, f.measured()), float64(f.Cells)
 	if f.system == nameAIM {
 		done := 1 - float64(f.measures.Remaining())/float64(f.tableMethod.units())
 		limit *= max(done, 0.1)
@@ -495,11 +503,11 @@ func (f *tableFit) open() (open []int) {
 	marginal.InParallel(len(f.list), func(i int) {
 		c := f.list[i].attributes
 		if f.covers.fine[i] != i ||
-			f.system == nameMST && (len(c) != 2 || parts.Connected(c[0], c[1])) {
+			f.system == nameMST && (len(c) != 2 || growth.Connected(c[0], c[1])) {
 			return
 		}
 		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
-			parts.Fits(c, limit)
+			growth.Fits(c, limit)
 	})
 	for i, fine := range f.covers.fine {
 		if fits[fine] {

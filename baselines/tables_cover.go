@@ -103,6 +103,14 @@ func (c covers) count(codes [][]uint16, shares, counts []int64) {
 	})
 }
 
+// countRows is count with weights of 1, for rows drawn from a model.
+func (c covers) countRows(codes [][]uint16, counts []int64) {
+	marginal.InParallel(len(c.counted), func(k int) {
+		i := c.counted[k]
+		marginal.CountRows(c.domain, c.list[i].columns, codes, c.of(i, counts))
+	})
+}
+
 // of returns the counts of the i-th table.
 func (c covers) of(i int, counts []int64) []int64 {
 	return counts[c.list[i].first : c.list[i].first+c.list[i].cells]

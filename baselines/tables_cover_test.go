@@ -79,6 +79,12 @@ func TestSummedCountsAreCounts(t *testing.T) {
 					t.Errorf("%s: the summed counts of columns %v differ from counted ones", name, one.columns)
 				}
 			}
+			rows, ones := make([]int64, len(got)), make([]int64, len(got))
+			tables.countRows(all, rows)
+			tables.count(all, slices.Repeat([]int64{1}, len(shares)), ones)
+			if !slices.Equal(rows, ones) {
+				t.Errorf("%s: numbers of rows differ from counts with weights of 1", name)
+			}
 		}
 	}
 }

@@ -107,18 +107,20 @@ func (m *Model) pass() {
 			n.top[s] += math.Log(total)
 			n.total[s] = 1 / total
 		}
-		n.up.scale(n.given, n.total)
+		n.up.scale(n.given, n.given, n.total)
 		if p := m.Tree.Cliques[i].Parent; p >= 0 {
 			n.parent.add(m.nodes[p].work, n.top, 1)
 		}
 	}
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		copy(n.law, n.given)
-		if p := m.Tree.Cliques[i].Parent; p >= 0 {
-			n.parent.sum(n.shared, m.nodes[p].law)
-			n.up.scale(n.law, n.shared)
+		p := m.Tree.Cliques[i].Parent
+		if p < 0 {
+			copy(n.law, n.given)
+			continue
 		}
+		n.parent.sum(n.shared, m.nodes[p].law)
+		n.up.scale(n.law, n.given, n.shared)
 	}
 }
 

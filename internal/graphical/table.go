@@ -110,19 +110,20 @@ func (v view) add(table, from []float64, times float64) {
 	}
 }
 
-// scale multiplies each cell of the table by its target cell in by.
-func (v view) scale(table, by []float64) {
+// scale sets each cell of dst to the cell of the table times its target cell in by. dst may be the
+// table.
+func (v view) scale(dst, table, by []float64) {
 	for i, at := range v.starts {
-		run := table[i*v.run : (i+1)*v.run]
+		run, to := table[i*v.run:(i+1)*v.run], dst[i*v.run:(i+1)*v.run]
 		if v.kept {
 			for k, x := range by[at : int(at)+len(run)] {
-				run[k] *= x
+				to[k] = run[k] * x
 			}
 			continue
 		}
 		x := by[at]
 		for k := range run {
-			run[k] *= x
+			to[k] = run[k] * x
 		}
 	}
 }

@@ -1,0 +1,82 @@
+package graphical
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestGrowthIsFits compares Growth with the cliques that eliminated returns, for random groups of
+// up to 64 attributes. Both orders must have exactly the same number of cells, and Fits must agree
+// at this number and just below it. For more attributes, sums are rounded in another order, and a
+// pair that joins two parts may have another result.
+func TestGrowthIsFits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{3, 8, 30, 63, 64, 65, 70} {
+		for range 60 {
+			d := make(Domain, n)
+			for a := range d {
+				d[a] = 2 + rng.IntN(12)
+			}
+			groups := make([][]int, rng.IntN(2*n))
+			for i := range groups {
+				groups[i] = someOf(rng, n, 1+rng.IntN(3))
+			}
+			g, group := NewGrowth(d, groups), someOf(rng, n, 2+rng.IntN(2))
+			with := append(slices.Clone(groups), group)
+			for _, fill := range []bool{false, true} {
+				want := cellsOf(d, eliminated(d, with, fill))
+				if g.bits != nil && g.cells(group, fill, math.Inf(1)) != want {
+					t.Fatalf("%d attributes, fill %v: %v cells, want %v", n, fill,
+						g.cells(group, fill, math.Inf(1)), want)
+				}
+				limits := []float64{want, math.Nextafter(want, 0), want / 2}
+				if n > 64 {
+					limits = []float64{want * (1 + 1e-9), want * (1 - 1e-9), want / 2}
+				}
+				if n > 64 && len(group) == 2 && !g.Connected(group[0], group[1]) {
+					limits = nil
+				}
+				for _, limit := range limits {
+					if got := g.Fits(group, limit); got != Fits(d, with, limit) {
+						t.Fatalf("%d attributes, limit %v of %v: Fits is %v", n, limit, want, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// someOf returns a group of random attributes.
+func someOf(rng *rand.Rand, n, size int) []int {
+	group := rng.Perm(n)[:size]
+	slices.Sort(group)
+	return group
+}
+
+func BenchmarkFits(b *testing.B) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	d, groups := make(Domain, 30), make([][]int, 90)
+	for a := range d {
+		d[a] = 12
+	}
+	for i := range groups {
+		a := rng.IntN(28)
+		groups[i] = []int{a, a + 1, min(a+2+rng.IntN(2), 29)}
+		groups[i] = slices.Compact(groups[i])
+	}
+	g := NewGrowth(d, groups)
+	for name, limit := range map[string]float64{"small limit": 1e5, "no limit": math.Inf(1)} {
+		b.Run("list, "+name, func(b *testing.B) {
+			for b.Loop() {
+				Fits(d, append(slices.Clone(groups), []int{3, 8, 20}), limit)
+			}
+		})
+		b.Run("growth, "+name, func(b *testing.B) {
+			for b.Loop() {
+				g.Fits([]int{3, 8, 20}, limit)
+			}
+		})
+	}
+}
