@@ -80,6 +80,7 @@ func run(ctx context.Context, args []string) error {
 	if m, ok := gen.Model().(*augment.Model); ok {
 		fmt.Println("chosen change of the images:", m.Chosen())
 	}
+	agreement(gen)
 
 	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
 		return err

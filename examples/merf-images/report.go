@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/augment"
@@ -11,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/examples/grid"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -28,6 +31,31 @@ func report(synthetic, train, test *records.Table) error {
 		fmt.Printf("%-22s %v\n", u.Real.Model, u)
 	}
 	return nil
+}
+
+// agreement prints how often the private classifier agrees with the labels of generated images, and
+// the classes in which it hardly does. Both are released, so this costs no privacy. It prints
+// nothing without a classifier.
+func agreement(gen *privgen.Generator) {
+	if of, err := augment.Of(gen); err == nil {
+		gen = of
+	}
+	m, ok := gen.Model().(*labelling.Model)
+	if !ok {
+		return
+	}
+	fmt.Println("the private classifier agrees with the labels of generated images, by class:")
+	var poor []string
+	for class, rate := range m.Agreement() {
+		fmt.Printf("  %d: %.0f %%\n", class, 100*rate)
+		if rate < 0.1 {
+			poor = append(poor, strconv.Itoa(class))
+		}
+	}
+	if len(poor) > 0 {
+		fmt.Printf("warning: with the rule keep, most images of the classes %s are kept although the "+
+			"classifier disagrees, and drawing them takes long\n", strings.Join(poor, ", "))
+	}
 }
 
 // across is the number of images in a row of the picture.
