@@ -26,8 +26,10 @@ func numbers(t *testing.T) (records.Schema, [][]any) {
 		t.Fatal(err)
 	}
 	var rows [][]any
-	for _, x := range []any{nil, 0, 0.4001, 0.4041, 0.5, 1} {
-		for _, n := range []any{0, 4990, 5000, 5001, 9999} {
+	border := 50.0 / marginal.MostCells // between two cells
+	for _, x := range []any{nil, 0, 0.4001, 0.4041, 0.5, 1, 1e-40, border,
+		math.Nextafter(border, 0), math.Nextafter(border, 1), math.Nextafter(1, 0)} {
+		for _, n := range []any{0, 1, 4990, 5000, 5001, 9998, 9999} {
 			for _, l := range []any{0, 20.1, 20.2, 500} {
 				rows = append(rows, []any{x, n, l, "u"})
 			}
@@ -168,12 +170,15 @@ func TestNothingElseWithinCellsDependsOnARecord(t *testing.T) {
 			f, _ := records.AsFrame(rows)
 			return []any{f.Numbers(0), f.Numbers(1), f.Numbers(2), g.Guarantee().Epsilon}, nil
 		}
-		neighbour := data.Slice(0, 59)
-		if r == accountant.ReplaceOne {
-			neighbour = data.Take(append([]int32{1}, rowsFrom(1, 60)...))
+		for _, at := range []int32{0, 31, 59} {
+			before, after := rowsFrom(0, at), rowsFrom(at+1, 60)
+			neighbour := data.Take(slices.Concat(before, after))
+			if r == accountant.ReplaceOne {
+				neighbour = data.Take(slices.Concat(before, []int32{(at + 1) % 60}, after))
+			}
+			privacytest.Replay[records.Data]{Run: visible, Budget: p.Budget(), Data: data,
+				Neighbour: neighbour, Seeds: 1}.Check(t)
 		}
-		privacytest.Replay[records.Data]{Run: visible, Budget: p.Budget(), Data: data,
-			Neighbour: neighbour, Seeds: 1}.Check(t)
 		if divided == 0 {
 			t.Error("no cell was divided")
 		}

@@ -2,7 +2,6 @@ package marginal
 
 import (
 	"math"
-	"sort"
 
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -24,6 +23,9 @@ func gridOf(s records.Schema, block int) valueGrid {
 		return valueGrid{}
 	}
 	lo, hi := c.Bounds()
+	if math.Abs(lo) >= 1<<53 || math.Abs(hi) >= 1<<53 {
+		return valueGrid{} // the bounds of whole numbers this large are rounded
+	}
 	return valueGrid{last: math.Round((hi - lo) / step), step: step, logarithmic: c.IsLogarithmic()}
 }
 
@@ -41,9 +43,4 @@ func (g valueGrid) near(x float64) float64 {
 		return math.Round(math.Expm1(x*math.Log1p(g.last*g.step)) / g.step)
 	}
 	return math.Round(x * g.last)
-}
-
-// from returns the smallest value, in steps, whose coordinate is at least x.
-func (g valueGrid) from(x float64) int {
-	return sort.Search(int(g.last), func(k int) bool { return float64(g.at(float64(k))) >= x })
 }

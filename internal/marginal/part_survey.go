@@ -107,6 +107,9 @@ func (s PartSurvey) weights(counts []float64, std float64, known Surveyed) (weig
 	return weights
 }
 
+// leastTotal is the smallest total of a cell's weights. Fractions of smaller totals are not exact.
+const leastTotal = 1e-300
+
 // Parts returns the parts of the divided cells, by attribute and code, given their weights. It
 // reports false if the weights are not those of such a division.
 func (d Division) Parts(attributes []Attribute, weights []float64) ([]map[int]*Parts, bool) {
@@ -125,7 +128,7 @@ func (d Division) Parts(attributes []Attribute, weights []float64) ([]map[int]*P
 				}
 				total += w
 			}
-			if !(total > 0) || math.IsInf(total, 0) {
+			if !(total > leastTotal) || math.IsInf(total, 0) {
 				return nil, false
 			}
 			list[j][code] = newParts(p, weights[:p.n])

@@ -37,19 +37,27 @@ func (a *Attribute) partsOf(code int) cellParts {
 	if a.grid.last == 0 || a.grid.last > 1<<53 {
 		return p
 	}
-	cell := func(k int) int { return a.cell(float64(a.grid.at(float64(k)))) }
-	from := max(a.grid.from(float64(code-1)/float64(a.Cells))-1, 1)
-	for cell(from) < code && from < int(a.grid.last) {
-		from++
-	}
-	to := max(a.grid.from(float64(code)/float64(a.Cells))-1, from)
-	for to < int(a.grid.last) && cell(to) <= code {
-		to++
-	}
+	from := max(a.firstValue(code), 1) // the lower bound has a code of its own
+	to := a.firstValue(code + 1)
 	if to-from <= mostSingles {
-		p.first, p.n, p.singles = float64(from), to-from, true
+		p.first, p.n, p.singles = float64(from), int(max(to-from, 0)), true
 	}
 	return p
+}
+
+// firstValue returns the smallest value, in steps above the lower bound, whose coordinate lies in
+// the cell of a code or above it. It is the upper bound if there is no such value below.
+func (a *Attribute) firstValue(code int) int64 {
+	low, high := int64(0), int64(a.grid.last)
+	for low < high {
+		k := low + (high-low)/2
+		if a.cell(float64(a.grid.at(float64(k)))) >= code {
+			high = k
+		} else {
+			low = k + 1
+		}
+	}
+	return low
 }
 
 // cell returns the code of a coordinate between 0 and 1 of a column that is divided into cells.
@@ -63,7 +71,10 @@ func (p cellParts) of(x float64) int {
 	} else {
 		k = (x*float64(p.attribute.Cells) - float64(p.code-1)) * float64(p.n)
 	}
-	return int(min(max(k, 0), float64(p.n-1)))
+	if !(k > 0) { // also if it is not a number
+		return 0
+	}
+	return int(min(k, float64(p.n-1)))
 }
 
 // ends returns the ends of the interval of a part, if parts are not single values.

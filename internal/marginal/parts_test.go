@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/records"
@@ -16,6 +17,16 @@ func partColumns() []records.Column {
 		records.Numeric("step", -1, 99).WithStep(0.01).WithMissing(),
 		records.Numeric("log step", 0, 30_000).WithStep(0.01).Logarithmic(),
 		records.Numeric("any", -3, 3), records.Integer("wide", -5, 1<<40)}
+}
+
+// hugeColumns returns columns of more values than coordinates of 32 bits tell apart.
+func hugeColumns() []records.Column {
+	shift := func(n uint) int { return 1 << n } // not constant, since an int may have 32 bits
+	return []records.Column{records.Integer("wide and logarithmic", 0, shift(47)).Logarithmic(),
+		records.Integer("widest", 0, shift(53)-1),
+		records.Integer("widest and logarithmic", 0, shift(53)-1).Logarithmic(),
+		records.Integer("large", shift(60)+100, shift(60)+10100),
+		records.Integer("larger", shift(62)+600, shift(62)+2100)}
 }
 
 // TestPartsHoldTheirValues checks every cell of columns of all kinds. The number of each coordinate
@@ -74,6 +85,69 @@ func TestPartsHoldTheirValues(t *testing.T) {
 			}
 			if wide := c.Step() == 0 || c.Name() == "wide"; (singles == 0) != wide {
 				t.Errorf("%s in %d cells: %d single values", c.Name(), cells, singles)
+			}
+		}
+	}
+}
+
+// TestPartsOfHugeColumns checks that the parts of every cell are found at once, although millions of
+// values have the same coordinate. The bounds of larger whole numbers are rounded, so their cells
+// have no parts for single values.
+func TestPartsOfHugeColumns(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("an int has 32 bits")
+	}
+	for _, c := range hugeColumns() {
+		s, err := records.NewSchema(c, records.Flag("f", "a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := AttributesIn(s, 35)[0]
+		for code := 1; code <= 35; code++ {
+			p := a.partsOf(code)
+			if p.singles && !c.IsLogarithmic() {
+				t.Errorf("%s, cell %d: %d single values", c.Name(), code, p.n)
+			}
+			for _, x := range []float64{float64(code-1) / 35, float64(code) / 35, math.NaN()} {
+				if p.n > 0 && (p.of(x) < 0 || p.of(x) >= p.n) {
+					t.Errorf("%s, cell %d: part %d of %d", c.Name(), code, p.of(x), p.n)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryCoordinateHasOnePart checks that the code of any coordinate is that of one part, or 0:
+// borders of cells and their neighbours, random bits, and values that no schema allows.
+func TestEveryCoordinateHasOnePart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	values := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -1, 0, 1, 2,
+		float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, math.MaxFloat32}
+	for i := range MostCells + 1 {
+		x := float32(i) / MostCells
+		values = append(values, x, math.Nextafter32(x, 2), math.Nextafter32(x, -1))
+	}
+	for range 2000 {
+		values = append(values, math.Float32frombits(rng.Uint32()), rng.Float32())
+	}
+	for _, c := range append(partColumns(), records.Numeric("huge", -1e300, 1e300).Logarithmic()) {
+		s, err := records.NewSchema(c, records.Flag("f", "a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		attributes, total := AttributesOf(s), 0
+		d := make(Division, len(attributes))
+		for code := range attributes[0].Codes {
+			if n := attributes[0].partsOf(code).n; n >= 2 && total+n <= MostParts {
+				d[0], total = append(d[0], code), total+n
+			}
+		}
+		a := attributes[0]
+		a.parts = d.divide(attributes)[0]
+		for _, x := range values {
+			code := a.code([]int32{0}, []float32{x}, 0)
+			if inside := x > 0 && x < 1; code < 0 || code > total || code > 0 && !inside {
+				t.Errorf("%s: %v has code %d of %d", c.Name(), x, code, total)
 			}
 		}
 	}
