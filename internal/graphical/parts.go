@@ -2,8 +2,8 @@ package graphical
 
 import "slices"
 
-// parts divides groups of attributes into connected parts, since a group changes only the cliques of
-// the parts that it touches.
+// parts divides groups of attributes into connected parts, since a group changes only the cliques
+// of the parts that it touches.
 type parts struct {
 	domain Domain
 	of     []int // the part of each attribute

@@ -90,9 +90,9 @@ func TestPartsHoldTheirValues(t *testing.T) {
 	}
 }
 
-// TestPartsOfHugeColumns checks that the parts of every cell are found at once, although millions of
-// values have the same coordinate. The bounds of larger whole numbers are rounded, so their cells
-// have no parts for single values.
+// TestPartsOfHugeColumns checks that the parts of every cell are found at once, although millions
+// of values have the same coordinate. The bounds of larger whole numbers are rounded, so their
+// cells have no parts for single values.
 func TestPartsOfHugeColumns(t *testing.T) {
 	if strconv.IntSize < 64 {
 		t.Skip("an int has 32 bits")
