@@ -190,6 +190,7 @@ func Systems() synth.Systems {
 				ClassPart: cmp.Or(j.ClassPart, noClassPart)}.Plan()
 		}),
 		tableSystem(nameMST, func(t Tables, _ tableJSON) (*Plan, error) { return MST{t}.Plan() }),
+		bayesSystem(),
 	}
 }
 

@@ -22,6 +22,10 @@ func tableSubjects() map[string]synthtest.Subject {
 				return synth.PlanOf(baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b,
 					Bins: 4}}.Plan())
 			}},
+		"naive-bayes": {System: system("naive-bayes"),
+			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+				return synth.PlanOf(baselines.NaiveBayes{Schema: s, Budget: b}.Plan())
+			}},
 	}
 }
 

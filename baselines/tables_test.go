@@ -22,7 +22,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// tablePlans returns plans of both methods for one schema.
+// tablePlans returns plans of all methods for tables for one schema.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
 	t.Helper()
 	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2, Fine: 10,
@@ -35,7 +35,11 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*baselines.Plan{"aim": aim, "mst": mst}
+	bayes, err := baselines.NaiveBayes{Schema: s, Budget: b}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*baselines.Plan{"aim": aim, "mst": mst, "naive-bayes": bayes}
 }
 
 func tableSchema(t testing.TB) records.Schema {

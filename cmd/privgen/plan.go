@@ -61,6 +61,10 @@ var systems = map[string]maker{
 	"mst": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
 	},
+	"naive-bayes": func(s records.Schema, b accountant.Budget, n int,
+		seed uint64) (privgen.Plan, error) {
+		return made(privgen.NaiveBayes(s, b).Nominal(n).Seed(seed).Plan())
+	},
 }
 
 // made converts a plan to the interface. If the plan could not be made, it returns a nil interface.

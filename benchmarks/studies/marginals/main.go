@@ -28,6 +28,9 @@ var shapes = map[string]demo.TableSource{
 		Minority: 0.01, Seed: 7},
 	"wide": {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
 	"few":  {Records: 5350, Numbers: 29, Classes: 2, Minority: 0.07, Seed: 21},
+	"few-wide": {Records: 1250, Numbers: 400, Classes: 2, Minority: 0.2, Seed: 23},
+	"fewest": {Records: 700, Numbers: 10, Choices: 10, Levels: 3, Flags: 14, Classes: 2,
+		Minority: 0.07, Seed: 24},
 	"few-mixed": {Records: 5000, Numbers: 12, Choices: 10, Levels: 8, Classes: 3, Minority: 0.1,
 		Seed: 22},
 }
@@ -57,7 +60,7 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
 	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
 		"by default all")
-	systems := f.String("systems", "aim", "aim, mst, merf, reference-aim, reference-mst, "+
+	systems := f.String("systems", "aim", "aim, mst, merf, naive-bayes, reference-aim, reference-mst, "+
 		"reference-merf, or real for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
 	f.IntVar(&c.runs, "runs", 1, "number of runs of each system, with seeds 0, 1 and so on")
@@ -156,7 +159,7 @@ func (c config) load() (table, error) {
 		source, ok := shapes[c.shape]
 		if !ok {
 			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide, few, "+
-				"few-mixed, fraud, fraud2, spiky", c.shape)
+				"few-mixed, few-wide, fewest, fraud, fraud2, spiky", c.shape)
 		}
 		rows, err := source.Make()
 		if err != nil {
