@@ -28,7 +28,7 @@
 //	augment              changes of synthetic images, chosen by a private measurement
 //	tune                 the best of many runs, including the price of the choice
 //	synth                what all systems share: plan, run, checkpoint, generator, file
-//	baselines            simple systems for comparison, and AIM and MST for tables
+//	baselines            simple systems for comparison; AIM, MST and NaiveBayes for tables
 //	kmeans sgd draft     private algorithms: they read records, add noise, write the ledger
 //	models  rff          pure functions on matrices
 //	mechanism            noise, clipping, noisy sums: the only source of private randomness
@@ -59,6 +59,7 @@
 //	tables of two classes    AIM, a graphical model; MERF; GAN
 //	tables of more classes   MERF; AIM; GAN
 //	tables without a class   AIM; MERF; GAN; DPGM
+//	tables of few rows       with a class: NaiveBayes first
 //	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
 //	images with a class      MERF; Mix (for classifiers, not for viewing); GAN if ε is 10 or more
 //	images without one       DPGM; MERF; GAN

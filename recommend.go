@@ -37,6 +37,7 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //	tables of two classes  AIM, then MERF, then GAN
 //	tables of more         MERF, then AIM, then GAN
 //	tables without one     AIM, then MERF, then GAN, then DPGM
+//	tables of few rows     with a class: NaiveBayes before the others
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
 //	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
@@ -122,10 +123,16 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			"then fitted to it.")
 		critic := gan("columns are released by class, and a critic learns what pairs of columns do not " +
 			"show; it is less exact at small ε.")
+		list := []candidate{chosen, every, critic}
 		if s.Classes() > 2 {
-			return []candidate{every, chosen, critic}
+			list = []candidate{every, chosen, critic}
 		}
-		return []candidate{chosen, every, critic}
+		if x, err := boundOf(s, b, n); err == nil && x.noise > fewNoise {
+			means := candidate{"naive-bayes", "the rows are so few that little more than the mean of each " +
+				"column in each class can be learned.", planned(NaiveBayes(s, b).Nominal(n).Plan)}
+			list = append([]candidate{means}, list...)
+		}
+		return list
 	case s.Kind() == records.MixedTable:
 		return []candidate{
 			aim("it measures the pairs and triples of columns that its model misses most."),
@@ -171,46 +178,61 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 // set.
 const (
 	mostNoise     = 0.25
+	fewNoise      = 0.06 // above it, a table has few rows
 	mostItemNoise = 10
 	usualItems    = 12
 )
 
-// ceiling returns ErrNoise if no system can learn. No system can estimate a mean of the records
-// better than a single Gaussian release of their sum. With m columns in [0,1], this release has
-// noise σ₁·√m·k/n on every column's mean in each of k equal classes.
-func ceiling(s records.Schema, b accountant.Budget, n int) error {
+// bound is the smallest noise that any system can have.
+type bound struct {
+	noise   float64 // on the mean of a coordinate in one of equal classes
+	most    float64 // largest usable noise
+	columns int
+	what    string // the records' coordinates
+}
+
+// boundOf returns the bound for records with the given schema. No system can estimate a mean of the
+// records better than a single Gaussian release of their sum. With m columns in [0,1], this release
+// has noise σ₁·√m·k/n on every column's mean in each of k equal classes.
+func boundOf(s records.Schema, b accountant.Budget, n int) (bound, error) {
 	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
 		return accountant.Gaussian{NoiseMultiplier: z}
 	})
 	if err != nil {
-		return err
+		return bound{}, err
 	}
 	if b.Relation == accountant.ReplaceOne {
 		z *= math.Sqrt2
 	}
-	classes := max(s.Classes(), 1)
-	columns, unit, most, what := s.Dim(), 1.0, mostNoise, "coordinates"
+	out, unit := bound{most: mostNoise, columns: s.Dim(), what: "coordinates"}, 1.0
 	switch {
 	case s.Kind() == records.MixedTable:
-		columns, what = len(s.Columns()), "columns"
+		out.columns, out.what = len(s.Columns()), "columns"
 	case s.Sparse():
-		columns, what = min(s.MaxItems(), usualItems), "items"
-		unit, most = float64(columns)/float64(s.Dim()), mostItemNoise
+		out.columns, out.what = min(s.MaxItems(), usualItems), "items"
+		unit, out.most = float64(out.columns)/float64(s.Dim()), mostItemNoise
 	}
-	noise := z * math.Sqrt(float64(columns)) * float64(classes) / float64(n) / unit
-	if noise <= most {
-		return nil
+	out.noise = z * math.Sqrt(float64(out.columns)) * float64(max(s.Classes(), 1)) / float64(n) / unit
+	return out, nil
+}
+
+// ceiling returns ErrNoise if no system can learn.
+func ceiling(s records.Schema, b accountant.Budget, n int) error {
+	x, err := boundOf(s, b, n)
+	if err != nil || x.noise <= x.most {
+		return err
 	}
-	shape := fmt.Sprintf("%d %s", s.Dim(), what)
-	if what == "columns" {
-		shape = fmt.Sprintf("%d %s", columns, what)
+	shape := fmt.Sprintf("%d %s", s.Dim(), x.what)
+	if x.what == "columns" {
+		shape = fmt.Sprintf("%d %s", x.columns, x.what)
 	}
-	if classes > 1 {
-		shape += fmt.Sprintf(" in %d classes", classes)
+	if s.Classes() > 1 {
+		shape += fmt.Sprintf(" in %d classes", s.Classes())
 	}
 	return fmt.Errorf("privgen: %d records at ε = %g, δ = %g: %w about %s: "+
 		"the noise on each mean is %.2g, and at most %.2g is usable; about %s records would be enough",
-		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, roughly(float64(n)*noise/most))
+		n, b.Epsilon, b.Delta, ErrNoise, shape, x.noise, x.most,
+		roughly(float64(n)*x.noise/x.most))
 }
 
 // roughly writes a number with two significant digits, in full if it is below a billion.

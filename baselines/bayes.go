@@ -24,16 +24,17 @@ import (
 //
 // The first release has the means and the squares of all columns, and the counts of the classes.
 // They standardise rows: each coordinate is centred and divided by its standard deviation. The
-// second release has the sums of the standardised rows of each class. A row's norm is clipped to its
-// expected value, which is much smaller than the largest possible norm. In each class, a column of
-// numbers has the distribution of largest entropy with the estimated mean and square, on cells of
-// equal width. A column of levels has the estimated frequencies.
+// second release has the sums of the standardised rows of each class. A row's norm is clipped to a
+// small multiple of its expected value, which is much smaller than the largest possible norm. In
+// each class, a column of numbers has the distribution of largest entropy with the estimated mean
+// and square, on cells of equal width. A column of levels has the estimated frequencies.
 //
-// Guarantee: two Gaussian releases. In the first, a row has coordinates in [-1, 1] and one class. So
-// the norm of its coordinates is at most √(2·numbers + levels), where numbers and levels are the
-// numbers of columns of each kind. In the second, the norm of a row is clipped to 1, and a row is in
-// the sum of one class. A row changes a sum by at most its norm if it is added or removed, and by at
-// most twice the bound if it is replaced. Rows of persons count with their weights.
+// Guarantee: two Gaussian releases. In the first, a row has coordinates in [-1, 1] and one class.
+// The norm of its coordinates is at most √(2·numbers + levels), where numbers and levels are the
+// numbers of columns of each kind. In the second, the norm of a row is clipped to 1, and a row is
+// in the sum of one class. A row changes a sum by at most its norm if it is added or removed, and
+// by at most twice the bound if it is replaced. The first release decides how the second one
+// standardises rows. Rows of persons count with their weights.
 //
 // Units: numbers are standardised on the scale on which the schema encodes them.
 //

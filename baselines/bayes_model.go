@@ -117,9 +117,10 @@ func shrink(values, noises []float64) {
 // levels minus 1, the number of its degrees of freedom. All coordinates are divided by the root of
 // the expected squared norm of a row, times the headroom.
 //
-// A row of a longer norm is clipped, which biases the means of a class towards those of all records.
-// If there is little noise, the headroom is therefore up to mostHeadroom, as far as the noise of a
-// mean stays below quietNoise standard deviations. The argument std is the noise of the sums.
+// A row of a longer norm is clipped, which biases the means of a class towards those of all
+// records. If there is little noise, the headroom is therefore up to mostHeadroom, as far as the
+// noise of a mean stays below quietNoise standard deviations. The argument std is the noise of the
+// sums.
 func (k knownMoments) standard(columns []marginal.Attribute, std float64) standard {
 	s := standard{centre: k.mean, scale: make([]float64, len(k.mean))}
 	squares, at := 0.0, 0

@@ -48,9 +48,9 @@ func standards(w bayesWork) []standard {
 	return list
 }
 
-// TestBayesSensitivities compares every row of a small table with every other. No release may change
-// by more than its declared effect. The first attains it if a row is added; the second attains it if
-// the largest scale clips every row.
+// TestBayesSensitivities compares every row of a small table with every other. No release may
+// change by more than its declared effect. The first attains it if a row is added; the second
+// attains it if the largest scale clips every row.
 func TestBayesSensitivities(t *testing.T) {
 	const noise = 2.5
 	s, rows := smallTable(t)
