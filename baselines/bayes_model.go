@@ -156,7 +156,7 @@ func (w bayesWork) model(k knownMoments, by standard, sums []float64, std float6
 	for _, a := range w.attributes {
 		groups = append(groups, ungrouped(a))
 	}
-	means := k.classMeans(by, sums)
+	means := k.classMeans(by, sums, std, columns)
 	var factors []graphical.Factor
 	at := 0
 	for j, a := range columns {
@@ -197,17 +197,41 @@ func ungrouped(a marginal.Attribute) marginal.Grouping {
 	return g
 }
 
-// classMeans returns the mean of each coordinate in each class.
-func (k knownMoments) classMeans(by standard, sums []float64) [][]float64 {
+// classMeans returns the mean of each coordinate in each class. The argument std is the noise of the
+// sums.
+//
+// Noise can move the mean of a position beyond the column's bounds. The column would then have a
+// single value in this class, which would tell the classes apart in synthetic rows. So means keep a
+// distance from the bounds: a standard deviation of the column, or less if the noise is smaller or
+// if the mean of all records is closer.
+func (k knownMoments) classMeans(by standard, sums []float64, std float64,
+	columns []marginal.Attribute) [][]float64 {
 	out := make([][]float64, len(k.classes))
+	all := make([]float64, len(k.mean))
 	for c, n := range k.classes {
 		out[c] = make([]float64, len(k.mean))
 		for i, m := range k.mean {
 			out[c][i] = m + sums[c*len(k.mean)+i]/(n*by.scale[i])
+			all[i] += k.fraction[c] * out[c][i]
 		}
+	}
+	at := 0
+	for _, a := range columns {
+		for c, n := range k.classes {
+			if a.Ordered() > 0 {
+				noise := std / (n * by.scale[at])
+				most := max(math.Abs(all[at]), 1-min(k.spread[at], clearNoise*noise))
+				out[c][at] = min(max(out[c][at], -most), most)
+			}
+		}
+		at += width(a)
 	}
 	return out
 }
+
+// clearNoise is the number of standard deviations of the noise that a mean differs from another one
+// only rarely by chance.
+const clearNoise = 2
 
 // within returns the variance of a coordinate within classes, given its means in all classes. The
 // noise of the sums, with standard deviation std, is a part of the variance between the means.
