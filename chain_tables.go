@@ -12,71 +12,102 @@ import (
 // worst. It draws rows from the graphical model fitted to them (McKenna et al. 2022; see
 // baselines.AIM).
 func AIM(schema records.Schema, budget accountant.Budget) TableChain {
-	return tables(schema, budget, func(t baselines.Tables, rounds, order int) (*baselines.Plan,
-		error) {
-		return baselines.AIM{Tables: t, Rounds: rounds, Order: order}.Plan()
-	})
+	return tables(schema, budget, func(c baselines.AIM) (*baselines.Plan, error) { return c.Plan() })
 }
 
 // MST begins a chain for tables. It measures pairs of columns along a tree that it chooses
 // privately (McKenna, Miklau and Sheldon 2021; see baselines.MST).
 func MST(schema records.Schema, budget accountant.Budget) TableChain {
-	return tables(schema, budget, func(t baselines.Tables, _, _ int) (*baselines.Plan, error) {
-		return baselines.MST{Tables: t}.Plan()
+	return tables(schema, budget, func(c baselines.AIM) (*baselines.Plan, error) {
+		return baselines.MST{Tables: c.Tables}.Plan()
 	})
 }
 
 // TableChain describes a run of one of the graphical models of package baselines.
 type TableChain struct {
-	tables        baselines.Tables
-	rounds, order int
-	plan          func(t baselines.Tables, rounds, order int) (*baselines.Plan, error)
+	config baselines.AIM
+	plan   func(baselines.AIM) (*baselines.Plan, error)
 	seeds
 }
 
 func tables(schema records.Schema, budget accountant.Budget,
-	plan func(t baselines.Tables, rounds, order int) (*baselines.Plan, error)) TableChain {
-	return TableChain{tables: baselines.Tables{Schema: schema, Budget: budget}, plan: plan}
+	plan func(baselines.AIM) (*baselines.Plan, error)) TableChain {
+	tables := baselines.Tables{Schema: schema, Budget: budget}
+	return TableChain{config: baselines.AIM{Tables: tables}, plan: plan}
 }
 
 // Nominal sets the approximate number of records, which must be public. Fields that are not set get
 // defaults derived from it; see package baselines. The guarantee does not depend on it.
 func (c TableChain) Nominal(records int) TableChain {
-	c.tables.Nominal = records
+	c.config.Nominal = records
 	return c
 }
 
 // Bins sets the number of bins, with about equal numbers of records, into which a column of numbers
 // is divided.
 func (c TableChain) Bins(n int) TableChain {
-	c.tables.Bins = n
+	c.config.Bins = n
 	return c
 }
 
 // Cells sets the largest number of cells of all tables of the fitted model together, which
 // determines memory and time.
 func (c TableChain) Cells(n int) TableChain {
-	c.tables.Cells = n
+	c.config.Cells = n
 	return c
 }
 
 // ClassWeight sets the weight in choices of a marginal with the class relative to a marginal
 // without it.
 func (c TableChain) ClassWeight(weight float64) TableChain {
-	c.tables.ClassWeight = weight
+	c.config.ClassWeight = weight
+	return c
+}
+
+// Fine sets the number of cells of equal width into which the first release divides a column of
+// numbers.
+func (c TableChain) Fine(cells int) TableChain {
+	c.config.Fine = cells
+	return c
+}
+
+// ColumnPart sets the fraction of the budget for the counts of single columns.
+func (c TableChain) ColumnPart(fraction float64) TableChain {
+	c.config.ColumnPart = fraction
+	return c
+}
+
+// WithinPart sets the fraction of the budget for counts within frequent cells of numbers; a
+// negative number means no such counts.
+func (c TableChain) WithinPart(fraction float64) TableChain {
+	c.config.WithinPart = fraction
+	return c
+}
+
+// ClassPart sets the fraction of AIM's budget for measurements that is spent, without a choice, on
+// the table of each column and the class. A negative number means none. MST has no such tables.
+func (c TableChain) ClassPart(fraction float64) TableChain {
+	c.config.ClassPart = fraction
+	return c
+}
+
+// Coarse sets the number of groups of a column's values in AIM's coarse tables; 1 means no coarse
+// tables. MST has none.
+func (c TableChain) Coarse(groups int) TableChain {
+	c.config.Coarse = groups
 	return c
 }
 
 // Rounds sets the number of marginals that AIM chooses. MST always chooses one fewer than there are
 // columns.
 func (c TableChain) Rounds(n int) TableChain {
-	c.rounds = n
+	c.config.Rounds = n
 	return c
 }
 
 // Order sets the largest number of columns of a marginal that AIM measures, 2 or 3.
 func (c TableChain) Order(columns int) TableChain {
-	c.order = columns
+	c.config.Order = columns
 	return c
 }
 
@@ -91,10 +122,10 @@ func (c TableChain) Seed(seed uint64) TableChain {
 // Errors: joined *param.Error values, one for each mistake.
 func (c TableChain) Plan() (*baselines.Plan, error) {
 	if c.plan == nil {
-		return baselines.AIM{Tables: c.tables}.Plan()
+		return c.config.Plan()
 	}
-	c.set(&c.tables.Seed)
-	return c.plan(c.tables, c.rounds, c.order)
+	c.set(&c.config.Seed)
+	return c.plan(c.config)
 }
 
 // Fit calls Plan and then the plan's Fit.

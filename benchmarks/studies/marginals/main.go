@@ -26,8 +26,12 @@ var shapes = map[string]demo.TableSource{
 	"five": {Records: 20_000, Numbers: 3, Choices: 12, Levels: 8, Flags: 4, Classes: 5, Seed: 3},
 	"rare": {Records: 20_000, Numbers: 4, Choices: 8, Levels: 8, Flags: 2, Classes: 6,
 		Minority: 0.01, Seed: 7},
-	"wide":     {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
-	"few":      {Records: 5350, Numbers: 29, Classes: 2, Minority: 0.07, Seed: 21},
+	"wide": {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
+	"few":  {Records: 5350, Numbers: 29, Classes: 2, Minority: 0.07, Seed: 21},
+	// No setting was chosen on the next two tables.
+	"seven":  {Records: 20_000, Numbers: 5, Choices: 9, Levels: 10, Flags: 2, Classes: 7, Seed: 41},
+	"thirty": {Records: 20_000, Numbers: 30, Classes: 2, Minority: 0.3, Seed: 42},
+
 	"few-wide": {Records: 1250, Numbers: 400, Classes: 2, Minority: 0.2, Seed: 23},
 	"fewest": {Records: 700, Numbers: 10, Choices: 10, Levels: 3, Flags: 14, Classes: 2,
 		Minority: 0.07, Seed: 24},
@@ -159,7 +163,7 @@ func (c config) load() (table, error) {
 		source, ok := shapes[c.shape]
 		if !ok {
 			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide, few, "+
-				"few-mixed, few-wide, fewest, fraud, fraud2, spiky", c.shape)
+				"few-mixed, few-wide, fewest, seven, thirty, fraud, fraud2, spiky", c.shape)
 		}
 		rows, err := source.Make()
 		if err != nil {
