@@ -197,8 +197,8 @@ func ungrouped(a marginal.Attribute) marginal.Grouping {
 	return g
 }
 
-// classMeans returns the mean of each coordinate in each class. The argument std is the noise of the
-// sums.
+// classMeans returns the mean of each coordinate in each class. The argument std is the noise of
+// the sums.
 //
 // Noise can move the mean of a position beyond the column's bounds. The column would then have a
 // single value in this class, which would tell the classes apart in synthetic rows. So means keep a
