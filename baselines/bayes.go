@@ -95,6 +95,8 @@ func (c NaiveBayes) validate() error {
 	for _, a := range marginal.AttributesOf(c.Schema) {
 		codes += a.Codes
 	}
+	k.OK(len(c.Schema.Columns()) > 1 || c.Schema.Classes() == 0, "baselines.NaiveBayes.Schema",
+		c.Schema.String(), "a column besides the class")
 	k.OK(codes <= mostCells/classes, "baselines.NaiveBayes.Schema",
 		fmt.Sprintf("%d values in all columns together, in %d classes", codes, classes),
 		fmt.Sprintf("at most %d values of all classes together", mostCells))
@@ -119,12 +121,16 @@ func (m bayesMethod) columns() []marginal.Attribute {
 func (m bayesMethod) classes() int { return max(m.Schema.Classes(), 1) }
 
 func (m bayesMethod) stages(noise float64) []synth.Stage {
-	first := noise / math.Sqrt(momentPart+countPart)
 	return []synth.Stage{
-		{Purpose: purposeMoments, Event: accountant.Gaussian{NoiseMultiplier: first}, Count: 1,
-			NoiseMultiplier: first, Once: true},
+		{Purpose: purposeMoments, Event: accountant.Gaussian{NoiseMultiplier: m.firstNoise(noise)},
+			Count: 1, NoiseMultiplier: m.firstNoise(noise), Once: true},
 		{Purpose: purposeMeans, Event: accountant.Gaussian{NoiseMultiplier: m.meanNoise(noise)},
 			Count: 1, NoiseMultiplier: m.meanNoise(noise), Once: true}}
+}
+
+// firstNoise returns the noise multiplier of the first release.
+func (m bayesMethod) firstNoise(noise float64) float64 {
+	return noise / math.Sqrt(momentPart+countPart)
 }
 
 // meanNoise returns the noise multiplier of the second release.
@@ -241,7 +247,7 @@ func (w bayesWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 			return 0, nil, err
 		}
 		list := sums.Sums()
-		return math.Sqrt(momentPart+countPart) / w.noise, []mechanism.Part{
+		return 1 / w.firstNoise(w.noise), []mechanism.Part{
 			{Sum: list[0], Std: w.momentStd(w.noise)}, {Sum: list[1], Std: w.countStd(w.noise)}}, nil
 	})
 	if err != nil {

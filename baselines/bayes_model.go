@@ -53,6 +53,7 @@ func (w bayesWork) known(sums, counts []float64, wider float64) knownMoments {
 	for _, a := range columns {
 		if a.Ordered() == 0 {
 			for i, p := range marginal.Simplex(sums[at:at+a.Codes], total) {
+				p = min(p, 1) // rounding may give slightly more
 				k.mean[at+i], k.spread[at+i] = p, math.Sqrt(p*(1-p))
 			}
 			k.present = append(k.present, 1)

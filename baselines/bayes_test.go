@@ -305,3 +305,90 @@ func TestBayesWithHardlyAnySignal(t *testing.T) {
 		}
 	}
 }
+
+// TestBayesOfConstantColumns checks that columns with one value, and noise in their counts, do not
+// make a run fail after it has paid. A schema whose only column is the class is refused.
+func TestBayesOfConstantColumns(t *testing.T) {
+	s, err := records.NewSchema(records.Categorical("one", "a"), records.Integer("n", 3, 4).WithMissing(),
+		records.Categorical("c", "a", "b"), records.Flag("f", "no", "yes"),
+		records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 40 {
+		var rows [][]any
+		for range 3*n + 1 {
+			rows = append(rows, []any{"a", 3, "b", "no", "u"})
+		}
+		data, err := records.FromValues(s, rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NaiveBayes{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Fit(privacytest.Seeded(t, t.Context(), uint64(n)), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Sample(t.Context(), 10, synth.Seed(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	class, err := records.NewSchema(records.Label("class", "u", "v"))
+	if err == nil {
+		_, err = NaiveBayes{Schema: class, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+	}
+	if err == nil {
+		t.Error("a schema with only a class is accepted")
+	}
+}
+
+// TestBayesOfAnyRelease checks, for random and for extreme released sums, that the second pass
+// accepts the standardisation and that every code of every class has a probability.
+func TestBayesOfAnyRelease(t *testing.T) {
+	s, err := records.NewSchema(records.Categorical("one", "a"), records.Integer("n", 0, 3).WithMissing(),
+		records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "d"),
+		records.Label("class", "u", "v", "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bayesFor(s, accountant.AddOrRemoveOne, 2)
+	columns := w.columns()
+	rng := rand.New(rand.NewPCG(7, 8))
+	draw := func(n int, scale float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = scale * rng.NormFloat64()
+		}
+		return out
+	}
+	for i := range 20_000 {
+		scale := math.Exp(30*rng.Float64() - 5)
+		if i%10 == 0 {
+			scale = 1e15
+		}
+		k := w.known(draw(moments(columns), scale), draw(w.classes(), scale), 1)
+		by := k.standard(columns, w.meanStd(w.noise))
+		if _, ok := readStandard(columns, by.state()); !ok {
+			t.Fatalf("the second pass refuses %v", by)
+		}
+		if i%20 > 0 {
+			continue
+		}
+		m := w.model(k, by, draw(w.classes()*coordinates(columns), scale), 1)
+		for j := range columns {
+			total := 0.0
+			for _, p := range m.model.Marginal([]int{j, len(columns)}) {
+				if !(p >= 0) {
+					t.Fatalf("column %d has a probability of %v", j, p)
+				}
+				total += p
+			}
+			if math.Abs(total-1) > 1e-9 {
+				t.Fatalf("the probabilities of column %d add up to %v", j, total)
+			}
+		}
+	}
+}
