@@ -300,10 +300,14 @@ func (c *seenColumn) texts() []string {
 }
 
 func (c *seenColumn) fits(name string, most int) error {
-	if len(c.levels) == 0 || len(c.levels) > most {
+	if len(c.levels) == 0 {
 		return param.New("draft.Public.MaxLevels", most,
-			fmt.Sprintf("enough levels for the texts of column %q, at least one; or add it to Skip",
-				name))
+			fmt.Sprintf("a value in column %q, which has none; or add it to Skip", name))
+	}
+	if len(c.levels) > most {
+		return param.New("draft.Public.MaxLevels", most,
+			fmt.Sprintf("enough levels for the texts of column %q; or add it to Skip (dates and names "+
+				"have column types that a schema states by hand)", name))
 	}
 	return nil
 }
