@@ -294,15 +294,30 @@ func (m *tableMethod) predicted() {
 	for _, c := range list {
 		cells += c.cells
 	}
-	tables, rounds := float64(len(list)), float64(m.rounds)
+	tables := float64(len(list))
 	drawn := float64(m.drawn(m.Nominal, len(list)))
-	passes := lastPasses + rounds*roundPasses/3
+	compared, passes, fitted := m.fits(list)
 	const count, pass, encode = 40, 150, 400 // operations on a cell or a value
 	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
-		rounds*drawn*tables*count + passes*float64(m.Cells)*pass
-	bytes := 24*float64(cells) + 40*float64(m.Cells) + 2*drawn*float64(len(domain)) +
+		compared*drawn*tables*count + passes*fitted*pass
+	bytes := 24*float64(cells) + 40*fitted + 2*drawn*float64(len(domain)) +
 		4*marginal.BatchRows*float64(m.Schema.Dim())
 	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())
+}
+
+// fits returns how often all candidates are compared with the model, the passes over the model's
+// tables, and the cells of these tables. AIM compares and fits in every round. MST compares once and
+// fits a tree of pairs at the end.
+func (m tableMethod) fits(list []candidate) (compared, passes, cells float64) {
+	rounds, cells := float64(m.rounds), float64(m.Cells)
+	if m.system != nameMST {
+		return rounds, lastPasses + rounds*roundPasses/3, cells
+	}
+	largest := 0
+	for _, c := range list {
+		largest = max(largest, c.cells)
+	}
+	return 1, lastPasses, min(cells, rounds*float64(largest))
 }
 
 // drawn returns the number of rows that are drawn to compare candidates with the model.

@@ -321,3 +321,21 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 		t.Errorf("chains that are not valid rows: got %v, want ErrFormat", err)
 	}
 }
+
+// TestPlansSayThatLabelsAreLost: the plan of a schema with classes says that generated records have
+// none, since nothing else does before the budget is spent.
+func TestPlansSayThatLabelsAreLost(t *testing.T) {
+	s := linked(t, 1).Schema()
+	for _, s := range []records.Schema{s, s.WithoutLabels()} {
+		p, err := dpgm.Config{Schema: s, Nominal: 5000,
+			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := s.Classes() > 0
+		if got := strings.Contains(p.String(), "labels are not modelled"); got != want {
+			t.Errorf("%d classes: the plan says that labels are lost: %v, want %v\n%v", s.Classes(), got,
+				want, p)
+		}
+	}
+}

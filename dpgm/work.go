@@ -35,9 +35,14 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes lists the choices of the default rules and warnings about the training's settings.
+// Notes lists the choices of the default rules and warnings about the training's settings. It says
+// so if the schema has classes, because generated records have none.
 func (w *work) Notes() []string {
 	var notes []string
+	if n := w.config.Schema.Classes(); n > 0 {
+		notes = append(notes, fmt.Sprintf("labels are not modelled: generated records have none of the %d "+
+			"classes", n))
+	}
 	if w.config.Follows {
 		notes = append(notes, fmt.Sprintf("training starts with %d steps on the records of an earlier system",
 			w.config.WarmSteps))

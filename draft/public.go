@@ -186,6 +186,7 @@ type seenColumn struct {
 	lo, hi         float64
 	numbers, whole bool // whether all texts are numbers, and whole
 	missing        bool
+	notFinite      bool            // whether a text is NaN or an infinity, a missing value among numbers
 	levels         map[string]bool // at most one more than the limit
 	again          bool            // whether the first line's text is in another line
 }
@@ -215,7 +216,7 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 	case err != nil && !math.IsInf(v, 0):
 		c.numbers = false
 	case math.IsInf(v, 0) || v != v:
-		c.missing = true
+		c.notFinite = true
 	default:
 		c.lo, c.hi = min(c.lo, v), max(c.hi, v)
 		c.whole = c.whole && v == math.Trunc(v) && math.Abs(v) <= maxWhole
@@ -260,7 +261,7 @@ func (d Public) column(name string, seen *seenColumn) (records.Column, error) {
 	if !number {
 		c, err = seen.named(name), seen.fits(name, d.maxLevels())
 	}
-	if seen.missing && name != d.Target {
+	if (seen.missing || number && seen.notFinite) && name != d.Target {
 		c = c.WithMissing()
 	}
 	return c, err
@@ -299,10 +300,14 @@ func (c *seenColumn) texts() []string {
 }
 
 func (c *seenColumn) fits(name string, most int) error {
-	if len(c.levels) == 0 || len(c.levels) > most {
+	if len(c.levels) == 0 {
 		return param.New("draft.Public.MaxLevels", most,
-			fmt.Sprintf("enough levels for the texts of column %q, at least one; or add it to Skip",
-				name))
+			fmt.Sprintf("a value in column %q, which has none; or add it to Skip", name))
+	}
+	if len(c.levels) > most {
+		return param.New("draft.Public.MaxLevels", most,
+			fmt.Sprintf("enough levels for the texts of column %q; or add it to Skip (dates and names "+
+				"have column types that a schema states by hand)", name))
 	}
 	return nil
 }

@@ -134,3 +134,23 @@ func TestFirstRecordAmongManyTexts(t *testing.T) {
 		t.Errorf("got error %v, want ErrHeader without the record's text", err)
 	}
 }
+
+// TestInfinityAmongTexts: NaN and Inf are missing values in a column of numbers. Among texts they are
+// levels like any other, and then no value is missing.
+func TestInfinityAmongTexts(t *testing.T) {
+	for text, want := range map[string]bool{
+		"x\n1\nNaN\n2\n":    true,
+		"x\n1\nInf\n":       true,
+		"x\nInf\nsteel\n":   false,
+		"x\nNaN\n-Inf\n":    false,
+		"x\nNaN\nsteel\n\n": false,
+	} {
+		s, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, draft.Public{})
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got := s.Columns()[0].HasMissing(); got != want {
+			t.Errorf("%q: missing %v, want %v", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package accountant
+
+import (
+	"testing"
+	"time"
+)
+
+// TestTruncatedPoissonOfManyRecords checks that a batch limit far above the mean is priced at once.
+// The probability of a full batch underflows there, and each of up to 2⁴⁰ records was visited. A
+// ledger or a plan from a file may hold such an event.
+//
+// The prices take milliseconds; the limit is a thousand times that.
+func TestTruncatedPoissonOfManyRecords(t *testing.T) {
+	for _, e := range []TruncatedPoisson{
+		{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1 << 31},
+		// The first term is about 1e-320, and the terms decrease slowly.
+		{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1100785104},
+		{NoiseMultiplier: 1, Probability: .5, Population: 1 << 40, MaxBatch: 1 << 39},
+	} {
+		got := make(chan Bound, 1)
+		go func() {
+			b, err := Epsilon(e, 1e-6, AddOrRemoveOne)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- b
+		}()
+		select {
+		case b := <-got:
+			t.Log(e, b)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%+v is not priced after 20 s", e)
+		}
+	}
+	// Where the limit is never reached, the event is the plain Poisson sample.
+	e := TruncatedPoisson{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1 << 31}
+	cut, err := Epsilon(e, 1e-6, AddOrRemoveOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Epsilon(PoissonSampled{1e-3, Gaussian{1}}, 1e-6, AddOrRemoveOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cut.Upper < whole.Upper*(1-1e-12) || cut.Upper > whole.Upper*(1+1e-6) {
+		t.Errorf("ε = %v, want %v", cut, whole)
+	}
+}
