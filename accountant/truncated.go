@@ -149,17 +149,20 @@ func binomialAtLeast(k, n int, q float64) float64 {
 	// Terms are summed away from the mode. Their ratio shows when the rest is negligible.
 	mode := int(float64(n) * q)
 	if k > mode {
-		sum, t := 0.0, term(k)
+		const least = 1e-300
+		sum, rest, t := 0.0, 0.0, term(k)
 		for j := k; j <= n; j++ {
 			sum += t
 			t *= float64(n-j) / float64(j+1) * q / (1 - q)
-			// Terms that underflow are no reason to walk through all records: together they are below
-			// 2⁴⁰·1e-300, which no supported δ notices.
-			if t < 1e-18*sum || t < 1e-300 {
+			if t < 1e-18*sum {
+				break
+			}
+			if t < least { // the later terms decrease, and there are too many to visit
+				rest = least * float64(n-j)
 				break
 			}
 		}
-		return min(1, sum*(1+1e-10))
+		return min(1, sum*(1+1e-10)+rest)
 	}
 	sum, t := 0.0, term(k-1)
 	for j := k - 1; j >= 0; j-- {

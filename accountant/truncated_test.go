@@ -33,7 +33,8 @@ func TestTruncatedPoissonOfManyRecords(t *testing.T) {
 		}
 	}
 	// Where the limit is never reached, the event is the plain Poisson sample.
-	e := TruncatedPoisson{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1 << 31}
+	e := TruncatedPoisson{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40,
+		MaxBatch: 1 << 31}
 	cut, err := Epsilon(e, 1e-6, AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
@@ -44,5 +45,12 @@ func TestTruncatedPoissonOfManyRecords(t *testing.T) {
 	}
 	if cut.Upper < whole.Upper*(1-1e-12) || cut.Upper > whole.Upper*(1+1e-6) {
 		t.Errorf("ε = %v, want %v", cut, whole)
+	}
+}
+
+// TestTailsThatUnderflowAreRoundedUp checks a tail whose first term is 0 in float64.
+func TestTailsThatUnderflowAreRoundedUp(t *testing.T) {
+	if p := binomialAtLeast(1<<39, 1<<40, 1e-3); !(p > 0 && p < 1e-280) {
+		t.Errorf("got %v, want an upper bound above 0", p)
 	}
 }

@@ -309,7 +309,8 @@ func TestBayesWithHardlyAnySignal(t *testing.T) {
 // TestBayesOfConstantColumns checks that columns with one value, and noise in their counts, do not
 // make a run fail after it has paid. A schema whose only column is the class is refused.
 func TestBayesOfConstantColumns(t *testing.T) {
-	s, err := records.NewSchema(records.Categorical("one", "a"), records.Integer("n", 3, 4).WithMissing(),
+	s, err := records.NewSchema(records.Categorical("one", "a"),
+		records.Integer("n", 3, 4).WithMissing(),
 		records.Categorical("c", "a", "b"), records.Flag("f", "no", "yes"),
 		records.Label("class", "u", "v"))
 	if err != nil {
@@ -348,7 +349,8 @@ func TestBayesOfConstantColumns(t *testing.T) {
 // TestBayesOfAnyRelease checks, for random and for extreme released sums, that the second pass
 // accepts the standardisation and that every code of every class has a probability.
 func TestBayesOfAnyRelease(t *testing.T) {
-	s, err := records.NewSchema(records.Categorical("one", "a"), records.Integer("n", 0, 3).WithMissing(),
+	s, err := records.NewSchema(records.Categorical("one", "a"),
+		records.Integer("n", 0, 3).WithMissing(),
 		records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "d"),
 		records.Label("class", "u", "v", "w"))
 	if err != nil {

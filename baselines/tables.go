@@ -306,8 +306,8 @@ func (m *tableMethod) predicted() {
 }
 
 // fits returns how often all candidates are compared with the model, the passes over the model's
-// tables, and the cells of these tables. AIM compares and fits in every round. MST compares once and
-// fits a tree of pairs at the end.
+// tables, and the cells of these tables. AIM compares and fits in every round. MST compares once
+// and fits a tree of pairs at the end.
 func (m tableMethod) fits(list []candidate) (compared, passes, cells float64) {
 	rounds, cells := float64(m.rounds), float64(m.Cells)
 	if m.system != nameMST {

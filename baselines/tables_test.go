@@ -346,8 +346,8 @@ func TestTableMistakesAreParameterErrors(t *testing.T) {
 	}
 }
 
-// TestPredictedTimeOfMST: MST compares all candidates once and fits its tree once, unlike AIM. A plan
-// of 300 columns predicted half a minute for a fit of half a second.
+// TestPredictedTimeOfMST: MST compares all candidates once and fits its tree once, unlike AIM. A
+// plan of 300 columns predicted half a minute for a fit of half a second.
 func TestPredictedTimeOfMST(t *testing.T) {
 	var columns []records.Column
 	for j := range 300 {

@@ -186,7 +186,7 @@ type seenColumn struct {
 	lo, hi         float64
 	numbers, whole bool // whether all texts are numbers, and whole
 	missing        bool
-	notFinite      bool            // whether a text is NaN or an infinity, a missing value among numbers
+	notFinite      bool            // whether a text is NaN or an infinity: missing among numbers
 	levels         map[string]bool // at most one more than the limit
 	again          bool            // whether the first line's text is in another line
 }

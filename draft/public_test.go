@@ -135,8 +135,8 @@ func TestFirstRecordAmongManyTexts(t *testing.T) {
 	}
 }
 
-// TestInfinityAmongTexts: NaN and Inf are missing values in a column of numbers. Among texts they are
-// levels like any other, and then no value is missing.
+// TestInfinityAmongTexts: NaN and Inf are missing values in a column of numbers. Among texts they
+// are levels like any other, and then no value is missing.
 func TestInfinityAmongTexts(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x\n1\nNaN\n2\n":    true,
