@@ -66,11 +66,23 @@ func (b *bars) show(p privgen.Progress) {
 		b.current = b.all.AddBar(int64(p.Of),
 			mpb.PrependDecorators(decor.Name(p.Stage, decor.WC{W: 20, C: decor.DindentRight}),
 				decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
-			mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f/s", decor.WCSyncSpace),
+			mpb.AppendDecorators(decor.Any(averageSpeed(time.Now), decor.WCSyncSpace),
 				decor.Name(" left "),
 				decor.AverageETA(decor.ET_STYLE_HHMMSS)))
 	}
 	b.current.SetCurrent(int64(p.Step))
+}
+
+// averageSpeed returns the steps per second of a stage that begins now. Unlike decor.AverageSpeed,
+// it also has a speed for stages that end before they are first drawn.
+func averageSpeed(now func() time.Time) decor.DecorFunc {
+	began, text := now(), ""
+	return func(s decor.Statistics) string {
+		if !s.Completed || text == "" {
+			text = fmt.Sprintf("%.0f/s", float64(s.Current)/max(now().Sub(began).Seconds(), 1e-3))
+		}
+		return text
+	}
 }
 
 // finish ends the bar of a stage, even if the stage ended early.

@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,6 +36,21 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 		t.Skip(err)
 	}
 	return ours, theirs
+}
+
+// TestSpeedOfShortStages: a stage that has ended before its bar is first drawn has a speed, which no
+// longer changes.
+func TestSpeedOfShortStages(t *testing.T) {
+	at := time.Unix(0, 0)
+	speed := averageSpeed(func() time.Time { return at })
+	at = at.Add(2 * time.Second)
+	done := decor.Statistics{Current: 60, Total: 60, Completed: true}
+	for range 2 {
+		if got := speed(done); got != "30/s" {
+			t.Errorf("got %q, want 30/s", got)
+		}
+		at = at.Add(time.Minute)
+	}
 }
 
 // TestBarsOnATerminal: a fit on a terminal draws bars with a rate and the remaining time, and all
