@@ -33,8 +33,9 @@ import (
 // The norm of its coordinates is at most √(2·numbers + levels), where numbers and levels are the
 // numbers of columns of each kind. In the second, the norm of a row is clipped to 1, and a row is
 // in the sum of one class. A row changes a sum by at most its norm if it is added or removed, and
-// by at most twice the bound if it is replaced. The first release decides how the second one
-// standardises rows. Rows of persons count with their weights.
+// by at most twice the bound if it is replaced, a limit that the first release does not attain. The
+// first release decides how the second one standardises rows. Rows of persons count with their
+// weights.
 //
 // Units: numbers are standardised on the scale on which the schema encodes them.
 //
@@ -95,8 +96,6 @@ func (c NaiveBayes) validate() error {
 	for _, a := range marginal.AttributesOf(c.Schema) {
 		codes += a.Codes
 	}
-	k.OK(len(c.Schema.Columns()) > 1 || c.Schema.Classes() == 0, "baselines.NaiveBayes.Schema",
-		c.Schema.String(), "a column besides the class")
 	k.OK(codes <= mostCells/classes, "baselines.NaiveBayes.Schema",
 		fmt.Sprintf("%d values in all columns together, in %d classes", codes, classes),
 		fmt.Sprintf("at most %d values of all classes together", mostCells))
@@ -173,11 +172,14 @@ func (w bayesWork) Notes() []string {
 		return nil
 	}
 	each := float64(w.Nominal) / float64(w.classes())
-	norm := math.Sqrt(float64(coordinates(w.columns())))
+	norm, codes := math.Sqrt(float64(coordinates(w.columns()))), 0
+	for _, a := range w.columns() {
+		codes += a.Codes
+	}
 	return []string{fmt.Sprintf("noise on the mean of a column in one of %d equal classes: "+
 		"about %.2g standard deviations of the column", w.classes(), w.meanStd(w.noise)*norm/each),
 		defaults.CostOf(float64(w.Nominal)*float64(w.Schema.Dim())*200,
-			40*float64(w.classes()*w.Schema.Dim()*marginal.MostCells)).String()}
+			40*float64(w.classes()*codes)).String()}
 }
 
 // Passes returns the names of the passes over all records.
@@ -270,7 +272,7 @@ func (w bayesWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	r.Report(purposeMeans, 1, 1)
-	return w.model(known, by, sums[0], r.Wider(purposeMeans)*w.meanStd(w.noise)), nil
+	return w.model(ctx, known, by, sums[0], r.Wider(purposeMeans)*w.meanStd(w.noise))
 }
 
 // bayesJSON is the configuration in a plan's JSON.

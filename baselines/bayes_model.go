@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -151,7 +152,10 @@ func (k knownMoments) standard(columns []marginal.Attribute, std float64) standa
 }
 
 // model returns the model in which the columns are independent given the class.
-func (w bayesWork) model(k knownMoments, by standard, sums []float64, std float64) *tableModel {
+//
+// Errors: ctx.Err().
+func (w bayesWork) model(ctx context.Context, k knownMoments, by standard, sums []float64,
+	std float64) (*tableModel, error) {
 	columns, classes := w.columns(), w.classes()
 	var groups []marginal.Grouping
 	for _, a := range w.attributes {
@@ -161,6 +165,9 @@ func (w bayesWork) model(k knownMoments, by standard, sums []float64, std float6
 	var factors []graphical.Factor
 	at := 0
 	for j, a := range columns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		theta := make([]float64, a.Codes*classes)
 		within := k.within(by, means, at, std)
 		for c := range classes {
@@ -183,7 +190,7 @@ func (w bayesWork) model(k knownMoments, by standard, sums []float64, std float6
 		factors = append(factors, graphical.Factor{Attributes: []int{len(columns)}, Theta: theta})
 	}
 	return newTableModel(w.Schema, marginal.MostCells, groups,
-		graphical.NewModel(domainOf(groups), factors))
+		graphical.NewModel(domainOf(groups), factors)), nil
 }
 
 // leastCode is the smallest probability of a code in a class.

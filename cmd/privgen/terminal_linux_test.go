@@ -38,8 +38,8 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
-// TestSpeedOfShortStages: a stage that has ended before its bar is first drawn has a speed, which no
-// longer changes.
+// TestSpeedOfShortStages: a stage that has ended before its bar is first drawn has a speed, which
+// no longer changes.
 func TestSpeedOfShortStages(t *testing.T) {
 	at := time.Unix(0, 0)
 	speed := averageSpeed(func() time.Time { return at })
