@@ -20,7 +20,9 @@
 // the index of the chosen candidate is released; the counts are not.
 //
 // A run that is interrupted between the choice and its release has spent the choice and lost its
-// result. If it is resumed, it uses the first candidate.
+// result. If it is resumed, it uses the first candidate. If the generator of the other system fails
+// to draw records, the run fails before the choice, but the other system's stages are spent. The
+// training of a classifier does not end early if the context is cancelled.
 //
 // Source: McSherry and Talwar 2007 for the choice.
 package augment
