@@ -28,7 +28,8 @@ func (c NaiveBayesChain) Nominal(records int) NaiveBayesChain {
 	return c
 }
 
-// Seed sets the seed of public randomness. It does not affect the noise, which cannot be seeded.
+// Seed sets a seed that the plan records. It has no effect, because the system has no public
+// randomness.
 func (c NaiveBayesChain) Seed(seed uint64) NaiveBayesChain {
 	c.seed = &seed
 	return c

@@ -47,7 +47,8 @@ type NaiveBayes struct {
 	// Nominal is the approximate number of records, which must be public. The plan's text then
 	// states the expected noise. Nominal affects nothing else.
 	Nominal int
-	Seed    uint64 // of public randomness
+	// Seed is recorded in the plan. No stage uses it, because the method has no public randomness.
+	Seed uint64
 }
 
 const (

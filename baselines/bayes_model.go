@@ -19,10 +19,10 @@ type knownMoments struct {
 }
 
 const (
-	leastSpread  = 0.1 // smallest standard deviation of a number, in units of half its range
-	quietNoise   = 0.05
-	mostHeadroom = 3
-	leastFlag    = 0.1 // smallest standard deviation by which an indicator is divided
+	leastSpread  = 0.1  // smallest standard deviation of a number, in units of half its range
+	leastFlag    = 0.1  // smallest number by which an indicator is divided
+	quietNoise   = 0.05 // noise of a class's mean, in standard deviations, that permits headroom
+	mostHeadroom = 3    // largest norm of a row that is not clipped, in expected norms
 )
 
 // known computes the moments from the released sums. wider is the factor by which the noise exceeds
@@ -237,8 +237,7 @@ func (k knownMoments) classMeans(by standard, sums []float64, std float64,
 	return out
 }
 
-// clearNoise is the number of standard deviations of the noise that a mean differs from another one
-// only rarely by chance.
+// clearNoise is a number of standard deviations that the noise rarely exceeds.
 const clearNoise = 2
 
 // within returns the variance of a coordinate within classes, given its means in all classes. The
