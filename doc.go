@@ -26,6 +26,7 @@
 //	sequence             two systems on one ledger; the second starts from the first one's records
 //	labelling            a system's records with the labels of a private classifier
 //	augment              changes of synthetic images, chosen by a private measurement
+//	quantiles            a system fitted to ranks of a table's numbers, mapped back to numbers
 //	tune                 the best of many runs, including the price of the choice
 //	synth                what all systems share: plan, run, checkpoint, generator, file
 //	baselines            simple systems for comparison; AIM, MST and NaiveBayes for tables

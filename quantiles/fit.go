@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
+	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -39,21 +41,18 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return m, err
 }
 
-// partsOf returns the fractions of records with each code. Neighbouring codes whose counts do not
-// exceed the noise share their records evenly.
+// partsOf returns the fractions of records with each code. Differences between neighbouring codes
+// that noise explains are removed. The two bounds of a column that is divided into cells are no
+// neighbours of cells.
 func partsOf(attributes []marginal.Attribute, known marginal.Surveyed) (parts [][]float64) {
 	for j, a := range attributes {
-		g := known.Grouping(j, a, marginal.MostValues)
-		sums, codes := make([]float64, g.Size), make([]float64, g.Size)
-		for code, group := range g.Group {
-			sums[group] += g.Part[code]
-			codes[group]++
+		all := slices.Clone(known.Counts[j])
+		cells := all[:a.Ordered()]
+		if a.Cells > 0 {
+			cells = cells[1 : len(cells)-1]
 		}
-		part := make([]float64, len(g.Group))
-		for code, group := range g.Group {
-			part[code] = sums[group] / codes[group]
-		}
-		parts = append(parts, part)
+		copy(cells, counts.Smooth(cells, known.Noise[j]))
+		parts = append(parts, marginal.Simplex(all, known.Total))
 	}
 	return parts
 }
