@@ -72,7 +72,7 @@ var policy = map[string][]string{
 		"synth", "internal/enum", "internal/network"},
 	"augment": {"accountant", "records", "records/retouch", "device", "synth", "evaluate/classify",
 		"models"},
-	"quantiles": {"accountant", "records", "device", "internal/counts", "internal/marginal", "synth"},
+	"quantiles": {"accountant", "records", "device", "internal/marginal", "synth"},
 	"tune":      {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
 	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
 		"internal/defaults", "internal/graphical", "internal/marginal", "internal/network", "rff",

@@ -28,7 +28,7 @@ type Config struct {
 	// NoiseMultiplier is the noise of the counts; 0 means the smallest noise that Share allows.
 	NoiseMultiplier float64
 	// Cells is the number of cells of equal width into which a column of numbers is divided, from 2
-	// to 126; 0 means 126. A number with at most Cells+2 values has a count for each value.
+	// to 4094; 0 means 126. A number with at most Cells+2 values has a count for each value.
 	Cells int
 	// Seed is the seed of the synthetic records on which the mapping back is computed.
 	Seed uint64
@@ -38,8 +38,9 @@ type Config struct {
 const DefaultShare = 0.3
 
 const (
-	leastCells = 2
-	mostCells  = marginal.MostCells
+	leastCells   = 2
+	mostCells    = 4094
+	defaultCells = marginal.MostCells
 )
 
 // Ranks returns the schema of the records that the other system sees. Columns of numbers have
@@ -92,7 +93,7 @@ func sameLayout(a, b records.Schema) bool {
 }
 
 func (c Config) withDefaults() Config {
-	c.Share, c.Cells = cmp.Or(c.Share, DefaultShare), cmp.Or(c.Cells, mostCells)
+	c.Share, c.Cells = cmp.Or(c.Share, DefaultShare), cmp.Or(c.Cells, defaultCells)
 	return c
 }
 
@@ -186,7 +187,7 @@ func (c Config) calibrated() (Config, error) {
 		}
 		c.NoiseMultiplier = z
 	}
-	if !c.survey().Drawable(c.NoiseMultiplier) {
+	if !c.halves().Drawable(c.NoiseMultiplier) {
 		return c, param.New("quantiles.Config.Budget", c.Budget.String(),
 			"an ε for which the noise of a count is 2^-20 to 2^23 records")
 	}
@@ -203,9 +204,9 @@ func (c Config) stage() synth.Stage {
 		NoiseMultiplier: c.NoiseMultiplier, Once: true}
 }
 
-// survey returns the release of the counts.
-func (c Config) survey() marginal.Survey {
-	return marginal.Survey{Attributes: attributesOf(c.Schema, c.Cells), Relation: c.Budget.Relation}
+// halves returns the release of the counts.
+func (c Config) halves() marginal.Halves {
+	return marginal.Halves{Attributes: attributesOf(c.Schema, c.Cells), Relation: c.Budget.Relation}
 }
 
 // attributesOf returns the columns whose numbers are mapped.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/counts"
-	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -18,13 +15,12 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	c := w.config
-	known, err := c.survey().ReleaseHere(ctx, r, PurposeCounts, c.NoiseMultiplier)
+	parts, err := c.halves().Release(ctx, r, PurposeCounts, c.NoiseMultiplier)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{schema: c.Schema, cells: c.Cells, system: c.Of.System(),
-		parts: partsOf(c.survey().Attributes, known)}
-	m.columns = columnsOf(c.survey().Attributes, m.parts)
+	m := &Model{schema: c.Schema, cells: c.Cells, system: c.Of.System(), parts: parts,
+		columns: columnsOf(c.halves().Attributes, parts)}
 	part := c.inner()
 	part.Data = ranked{r.Data, c.Of.Schema(), m.columns}
 	part.Saved = s.inner
@@ -39,22 +35,6 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	m.Wrapped = synth.Wrapped{Model: of}
 	m.back, err = backOf(ctx, m, r.Data, c.Seed)
 	return m, err
-}
-
-// partsOf returns the fractions of records with each code. Differences between neighbouring codes
-// that noise explains are removed. The two bounds of a column that is divided into cells are no
-// neighbours of cells.
-func partsOf(attributes []marginal.Attribute, known marginal.Surveyed) (parts [][]float64) {
-	for j, a := range attributes {
-		all := slices.Clone(known.Counts[j])
-		cells := all[:a.Ordered()]
-		if a.Cells > 0 {
-			cells = cells[1 : len(cells)-1]
-		}
-		copy(cells, counts.Smooth(cells, known.Noise[j]))
-		parts = append(parts, marginal.Simplex(all, known.Total))
-	}
-	return parts
 }
 
 // state is the state of a run: the other system's state, which is nil before that system has one.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -91,34 +90,6 @@ func (s Survey) Counter() *Histogram {
 // the number of records that they imply.
 func (s Survey) Release(ctx context.Context, r *synth.Run, purpose string,
 	noise float64) (known Surveyed, err error) {
-	return s.release(r, purpose, noise, func() ([]*mechanism.FixedSum, error) {
-		sums, err := r.Read(ctx, synth.Pass{Purpose: purpose})
-		if err != nil {
-			return nil, err
-		}
-		return sums.Sums(), nil
-	})
-}
-
-// ReleaseHere is Release for a system that reads records in other ways than passes, too. It counts
-// the run's own records.
-func (s Survey) ReleaseHere(ctx context.Context, r *synth.Run, purpose string,
-	noise float64) (known Surveyed, err error) {
-	return s.release(r, purpose, noise, func() ([]*mechanism.FixedSum, error) {
-		counter := s.Counter()
-		if err := counter.Add(ctx, r.Data); err != nil {
-			return nil, err
-		}
-		if records.Failed(r.Data) {
-			return nil, synth.ErrData
-		}
-		return counter.Sums(), nil
-	})
-}
-
-// release releases the counts that the function count returns.
-func (s Survey) release(r *synth.Run, purpose string, noise float64,
-	count func() ([]*mechanism.FixedSum, error)) (known Surveyed, err error) {
 	std, classStd := s.Std(noise)
 	others, class := s.Sizes()
 	sizes := []int{others}
@@ -126,10 +97,11 @@ func (s Survey) release(r *synth.Run, purpose string, noise float64,
 		sizes = append(sizes, class)
 	}
 	out, err := r.Once(purpose, sizes, func() (float64, []mechanism.Part, error) {
-		list, err := count()
+		sums, err := r.Read(ctx, synth.Pass{Purpose: purpose})
 		if err != nil {
 			return 0, nil, err
 		}
+		list := sums.Sums()
 		parts := []mechanism.Part{{Sum: list[0], Std: std}}
 		if class > 0 {
 			parts = append(parts, mechanism.Part{Sum: list[1], Std: classStd})
