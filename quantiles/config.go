@@ -28,7 +28,8 @@ type Config struct {
 	// NoiseMultiplier is the noise of the counts; 0 means the smallest noise that Share allows.
 	NoiseMultiplier float64
 	// Cells is the number of cells of equal width into which a column of numbers is divided, from 2
-	// to 4094; 0 means 126. A number with at most Cells+2 values has a count for each value.
+	// to 4094; 0 means 126. A column with a step and at most 4096 values has a count for each value
+	// instead.
 	Cells int
 	// Seed is the seed of the synthetic records on which the mapping back is computed.
 	Seed uint64
@@ -212,9 +213,13 @@ func (c Config) halves() marginal.Halves {
 // attributesOf returns the columns whose numbers are mapped.
 func attributesOf(s records.Schema, cells int) (list []marginal.Attribute) {
 	columns := s.Columns()
-	all := marginal.AttributesIn(s, cells)
+	all, exact := marginal.AttributesIn(s, cells), marginal.AttributesIn(s, mostCells)
 	for i, b := range s.Blocks() {
-		if mapped(columns[b.Column]) {
+		switch {
+		case !mapped(columns[b.Column]):
+		case exact[i].Cells == 0: // every value has a code
+			list = append(list, exact[i])
+		default:
 			list = append(list, all[i])
 		}
 	}

@@ -57,9 +57,9 @@ func (w *work) Title() string {
 // Notes describes the counts. The other system's notes follow.
 func (w *work) Notes() []string {
 	c := w.config
-	notes := []string{fmt.Sprintf("numbers of %d columns are mapped to ranks by released counts of "+
-		"up to %d cells, and synthetic ranks are mapped back, at no cost",
-		len(attributesOf(c.Schema, c.Cells)), c.Cells+2)}
+	notes := []string{fmt.Sprintf("numbers of %d columns are mapped to ranks by released counts, "+
+		"and synthetic ranks are mapped back, at no cost", len(attributesOf(c.Schema, c.Cells))),
+		fmt.Sprintf("a column with more than %d values is counted in %d cells", mostCells+2, c.Cells)}
 	inner, prefix := synth.WorkOf(c.Of), c.inner().Prefix
 	notes = append(notes, prefix+inner.Title())
 	for _, note := range inner.Notes() {
