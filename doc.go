@@ -61,6 +61,7 @@
 //	tables of more classes   MERF; AIM; GAN
 //	tables without a class   AIM; MERF; GAN; DPGM
 //	tables of few rows       with a class: NaiveBayes first
+//	tables of many rows      with a class and numbers: MERF on ranks (Quantiles) instead of MERF
 //	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
 //	images with a class      MERF; Mix (for classifiers, not for viewing); GAN if ε is 10 or more
 //	images without one       DPGM; MERF; GAN
