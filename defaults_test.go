@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,7 +234,7 @@ func TestRecommend(t *testing.T) {
 	for _, c := range []struct {
 		s    records.Schema
 		want string
-	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "merf"}, {records.BinaryImage(12, 12), "dpgm"}} {
+	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "quantiles"}, {records.BinaryImage(12, 12), "dpgm"}} {
 		if got := first[c.s.String()]; got != c.want {
 			t.Errorf("%v: %s comes first, want %s", c.s, got, c.want)
 		}
@@ -241,6 +242,38 @@ func TestRecommend(t *testing.T) {
 	var mistake *param.Error
 	if _, err := privgen.Recommend(records.Binary(3), b, 0); !errors.As(err, &mistake) {
 		t.Errorf("no nominal size: %v", err)
+	}
+}
+
+// TestRecommendRanks checks that MERF is recommended on ranks of numbers if rows are many, and on
+// the numbers themselves otherwise.
+func TestRecommendRanks(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	numbers, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels, err := records.NewSchema(records.Flag("x", "no", "yes"), records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		schema records.Schema
+		rows   int
+		want   string
+	}{{numbers, 10_000, "quantiles"}, {numbers, 1000, "merf"}, {levels, 10_000, "merf"}} {
+		list, err := privgen.Recommend(c.schema, b, c.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var systems []string
+		for _, r := range list {
+			systems = append(systems, r.Plan.System())
+		}
+		if !slices.Contains(systems, c.want) ||
+			slices.Contains(systems, "merf") != (c.want == "merf") {
+			t.Errorf("%v, %d rows: %v, want %s", c.schema, c.rows, systems, c.want)
+		}
 	}
 }
 

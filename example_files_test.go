@@ -188,7 +188,7 @@ func ExampleRecommend() {
 	fmt.Println(errors.Is(err, privgen.ErrNoise))
 	// Output:
 	// aim
-	// merf
+	// quantiles
 	// gan
 	// true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -124,6 +125,14 @@ func TestPlansAreFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Candidates = augment.Defaults(images)
+	q, err := quantiles.Config{Schema: table, Budget: b}.Within(
+		func(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+			return synth.PlanOf(merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 10, Bandwidth: 1},
+				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}.Plan())
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
 	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
 	for name, of := range map[string]struct {
 		config any
@@ -136,6 +145,7 @@ func TestPlansAreFrozen(t *testing.T) {
 		"mix":          {&x, func() (privgen.Plan, error) { return synth.PlanOf(x.Plan()) }},
 		"aim":          {&a, func() (privgen.Plan, error) { return synth.PlanOf(a.Plan()) }},
 		"labelling":    {&l, func() (privgen.Plan, error) { return synth.PlanOf(l.Plan()) }},
+		"quantiles":    {&q, func() (privgen.Plan, error) { return synth.PlanOf(q.Plan()) }},
 		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
 		"sequence": {nil, func() (privgen.Plan, error) {
 			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -36,6 +37,7 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 //	tables of two classes  AIM, then MERF, then GAN
 //	tables of more         MERF, then AIM, then GAN
+//	tables of many rows    in place of MERF: MERF on ranks, if there are columns of numbers
 //	tables without one     AIM, then MERF, then GAN, then DPGM
 //	tables of few rows     with a class: NaiveBayes before the others
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
@@ -123,11 +125,17 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			"then fitted to it.")
 		critic := gan("columns are released by class, and a critic learns what pairs of columns do not " +
 			"show; it is less exact at small ε.")
+		x, err := boundOf(s, b, n)
+		if err == nil && x.noise < manyNoise && hasNumbers(s) {
+			every = candidate{"quantiles", "MERF's single release covers all pairs of columns, by class; " +
+				"numbers are ranks, so every column keeps its distribution.",
+				planned(MERF(s, b).Nominal(n).Quantiles(quantiles.Config{}).Plan)}
+		}
 		list := []candidate{chosen, every, critic}
 		if s.Classes() > 2 {
 			list = []candidate{every, chosen, critic}
 		}
-		if x, err := boundOf(s, b, n); err == nil && x.noise > fewNoise {
+		if err == nil && x.noise > fewNoise {
 			means := candidate{"naive-bayes", "the rows are so few that little more than the mean of each " +
 				"column in each class can be learned.", planned(NaiveBayes(s, b).Nominal(n).Plan)}
 			list = append([]candidate{means}, list...)
@@ -161,6 +169,12 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 		gan("a critic captures what random features miss, with far more noise.")}
 }
 
+// hasNumbers reports whether a table has a column whose numbers can be ranks.
+func hasNumbers(s records.Schema) bool {
+	_, err := quantiles.Ranks(s)
+	return err == nil
+}
+
 func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	return []candidate{
 		{"independent", "counts of items only: nearly as good if there are few records for each item.",
@@ -178,7 +192,8 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 // set.
 const (
 	mostNoise     = 0.25
-	fewNoise      = 0.06 // above it, a table has few rows
+	fewNoise      = 0.06  // above it, a table has few rows
+	manyNoise     = 0.004 // below it, rows are many enough for ranks of numbers
 	mostItemNoise = 10
 	usualItems    = 12
 )

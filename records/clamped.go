@@ -60,8 +60,8 @@ func guard(d Data, anyValue bool) Data {
 }
 
 // Failed reports whether data returned by [Clamped] or [Guarded] have violated the contract of
-// [Data], or whether a reader of [MappedSets] or [PartedTable] has failed. It does not reveal which
-// records failed, or their values.
+// [Data], or whether a reader of [MappedSets] or [PartedTable] has failed. Other types report a
+// failure by a method Failed() bool. It does not reveal which records failed, or their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
@@ -72,6 +72,8 @@ func Failed(d Data) bool {
 		return own != nil && own.partedRef != nil && own.failed.Load()
 	case stated:
 		return Failed(own.Data)
+	case interface{ Failed() bool }:
+		return own.Failed()
 	}
 	return false
 }

@@ -18,6 +18,10 @@ type Inner struct {
 	// first part.
 	Public  records.Data
 	Follows bool // reports whether there is an earlier part
+	// Data holds the records that the part reads in place of the run's; nil for the run's own. Record
+	// i must be computed from record i of the run by a function that depends on public and released
+	// values only. Otherwise the part's noise does not cover its result.
+	Data records.Data
 	// Saved is the state from which the part resumes; nil if it starts anew.
 	Saved *File
 	// Keep returns the run's state for a given state of the part.
@@ -85,7 +89,11 @@ func (r *Run) inner(in Inner) (*Run, error) {
 	if program == nil || r.program == nil {
 		return nil, param.New("synth.Inner.Plan", in.Plan, "a plan that embeds a synth.Program")
 	}
-	sub := &Run{Data: r.Data, Ledger: r.Ledger, Backend: r.Backend, options: r.options,
+	data := r.Data
+	if in.Data != nil {
+		data = in.Data
+	}
+	sub := &Run{Data: data, Ledger: r.Ledger, Backend: r.Backend, options: r.options,
 		program: program, start: r.start, keeper: r.keeper, outer: &enclosing{r, in},
 		transaction: r.transaction, allowed: map[string][]*mechanism.Allowance{}}
 	for _, s := range program.stages {
@@ -145,6 +153,8 @@ func (r *Run) complete(in Inner) error {
 	some := in.Public != nil && in.Public.Len() > 0
 	k.OK(in.Follows == some, "synth.Inner.Public", redactedRecords,
 		"records of an earlier part if Follows is set, and none otherwise")
+	k.OK(in.Data == nil || in.Data.Schema().Equal(in.Plan.Schema()), "synth.Inner.Data",
+		redactedRecords, "records of the plan's schema")
 	k.OK(!some || r.Data == nil || !records.Overlap(in.Public, r.Data), "synth.Inner.Public",
 		redactedRecords, "records that are not the private ones")
 	return k.Err()

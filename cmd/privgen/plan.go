@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -35,6 +36,11 @@ type maker func(records.Schema, accountant.Budget, int, uint64) (privgen.Plan, e
 var systems = map[string]maker{
 	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"merf-quantiles": func(s records.Schema, b accountant.Budget, n int,
+		seed uint64) (privgen.Plan, error) {
+		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).
+			Quantiles(quantiles.Config{Seed: seed}).Plan())
 	},
 	"gan": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.GAN(s, b).Nominal(n).Seed(seed).Plan())

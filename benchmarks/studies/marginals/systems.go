@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -34,6 +35,9 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 		p, err = privgen.NaiveBayes(s, b).Nominal(n).Seed(key.seed).Plan()
 	case "merf":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).Plan()
+	case "merf-quantiles":
+		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).
+			Quantiles(quantiles.Config{Seed: key.seed}).Plan()
 	case "reference-aim", "reference-mst", "reference-merf":
 		return c.reference(ctx, t, key)
 	default:
