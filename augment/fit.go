@@ -87,7 +87,8 @@ func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64,
 // values only.
 //
 // Errors: ctx.Err(), also if the context ends while the last classifier learns.
-func (w *work) classifiers(ctx context.Context, drawn records.Data) ([]*classify.Classifier, error) {
+func (w *work) classifiers(ctx context.Context, drawn records.Data) ([]*classify.Classifier,
+	error) {
 	by := make([]*classify.Classifier, len(w.config.Candidates))
 	for i, candidate := range w.config.Candidates {
 		c, err := learn(ctx, drawn, candidate, w.config.Seed)
