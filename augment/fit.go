@@ -82,9 +82,9 @@ func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64,
 	return counts, err
 }
 
-// classifiers returns a classifier for every candidate. It is nil for a candidate from whose records
-// no classifier can learn: such a candidate recognises nothing. This depends on released and public
-// values only.
+// classifiers returns a classifier for every candidate. It is nil for a candidate from whose
+// records no classifier can learn: such a candidate recognises nothing. This depends on released
+// and public values only.
 //
 // Errors: ctx.Err(), also if the context ends while the last classifier learns.
 func (w *work) classifiers(ctx context.Context, drawn records.Data) ([]*classify.Classifier,

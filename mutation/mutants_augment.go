@@ -6,14 +6,17 @@ func augmentMutants() []mutant {
 	one := at(in, "OneRecord|ScoresDoNot|Unlabelled")
 	return []mutant{
 		{Name: "augment/the choice is free", In: in, Tests: at(in, "Harmful|Contract$/bill"),
-			Old: "return append(c.inner().Stages(), synth.Stage{Purpose: PurposeChoice, Count: 1,\n" +
-				"\t\tEvent: accountant.ExponentialMechanism{Epsilon: c.epsilon()}})",
-			New: "return c.inner().Stages()",
+			Old: "return append(c.inner().Stages(), c.stage())", New: "return c.inner().Stages()",
 			Why: "the choice is on no ledger"},
 		{Name: "augment/the other system gets the whole budget", In: in,
-			Tests: at(in, "PlanStates|Harmful"),
-			Old:   "rest.Epsilon -= own.epsilon()\n", New: "",
-			Why: "nothing is left for the choice"},
+			Tests: at(in, "PlanStates|Harmful|BudgetIsSpent"),
+			Old:   "synth.Within(c.Budget, own.stage().Whole(),",
+			New:   "synth.Within(c.Budget, accountant.Composed{},",
+			Why:   "nothing is left for the choice"},
+		{Name: "augment/the choice costs half of its price", In: in, Tests: at(in, "BudgetIsSpent"),
+			Old: "ExponentialMechanism{Epsilon: c.Budget.Epsilon * c.Share}",
+			New: "ExponentialMechanism{Epsilon: c.Budget.Epsilon * c.Share / 2}",
+			Why: "the choice is not the share that the caller set"},
 		{Name: "augment/plans of another relation", In: in, Tests: at(in, "Refusals"),
 			Old: "k.OK(c.Of.Budget().Relation == c.Budget.Relation,", New: "k.OK(true,",
 			Why: "noise for add-or-remove-one is half of what replace-one needs"},

@@ -51,5 +51,13 @@ func labellingMutants() []mutant {
 		{Name: "synth/plans beside others cost more than is left", In: "synth", Tests: paid,
 			Old: "fits := cost <= s.budget.Epsilon", New: "fits := cost <= 1.5*s.budget.Epsilon",
 			Why: "a plan is made for more than the budget"},
+		{Name: "synth/plans beside others end their search early", In: "synth",
+			Tests: at("synth", "Within"),
+			Old:   "|| best == nil && try < splitMost;", New: ";",
+			Why: "others are refused beside which a plan fits"},
+		{Name: "synth/a small estimate is a refusal", In: "synth", Tests: at("synth", "Within"),
+			Old: "free := max((whole-used)*splitMargin, least)",
+			New: "free := (whole - used) * splitMargin\n\tif free < least {\n\t\treturn nil, s.tooLittle()\n\t}",
+			Why: "others are refused beside which a plan fits"},
 	}
 }
