@@ -33,7 +33,8 @@ type (
 	Progress = synth.Progress
 	// DrawOption selects which synthetic records to draw.
 	DrawOption = synth.DrawOption
-	// Accepted states how many generated records met the constraints of a draw.
+	// Accepted states how many generated records met the constraints of a draw, and how many the
+	// model itself did not accept.
 	Accepted = synth.Accepted
 	// Rejected is the error of a draw whose constraints accepted too few records.
 	Rejected = synth.Rejected
@@ -98,8 +99,8 @@ func Unconstrained() DrawOption { return synth.Unconstrained() }
 // synth.Effort.
 func Effort(n int) DrawOption { return synth.Effort(n) }
 
-// OnAccepted calls f at the end of a draw with the number of records that the constraints accepted;
-// see synth.OnAccepted.
+// OnAccepted calls f at the end of a draw with the numbers of records that met the constraints and
+// that the model itself did not accept; see synth.OnAccepted.
 func OnAccepted(f func(Accepted)) DrawOption { return synth.OnAccepted(f) }
 
 // LoadOn makes the loaded generator compute on the given backend.

@@ -67,6 +67,50 @@ func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	}
 }
 
+// TestTheBudgetIsSpent plans the other system beside choices of several prices, under both
+// relations. The plan and the ledger of a run cost at most the budget and nearly all of it, and the
+// price of the choice is its share.
+func TestTheBudgetIsSpent(t *testing.T) {
+	s := stripes(t).Schema()
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for _, epsilon := range []float64{0.1, 1, 10} {
+			for _, share := range []float64{0.001, augment.DefaultShare, 0.5, 0.9} {
+				b := accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: r}
+				c, err := augment.Config{Budget: b, Share: share, Records: 30,
+					Candidates: make([]augment.Candidate, 2)}.Within(
+					func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 60) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := c.Plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := p.Total().Upper / epsilon; got > 1 || got < 0.99 {
+					t.Errorf("%v, share %v: the plan costs %v of it, want 0.99 to 1", b, share, got)
+				}
+				choice := p.Stages()[len(p.Stages())-1].Event
+				if want := (accountant.ExponentialMechanism{Epsilon: share * epsilon}); choice != want {
+					t.Errorf("%v, share %v: the choice is %v, want %v", b, share, choice, want)
+				}
+				ledger := accountant.NewLedger(b)
+				if _, err := p.FitOn(t.Context(), ledger, stripes(t)); err != nil {
+					t.Fatal(err)
+				}
+				if got := ledger.Epsilon().Upper / epsilon; got > 1 || got < 0.99 {
+					t.Errorf("%v, share %v: the run costs %v of it, want 0.99 to 1", b, share, got)
+				}
+			}
+		}
+	}
+	most := accountant.Budget{Epsilon: 1, Delta: 1e-10}
+	_, err := augment.Config{Budget: most, Share: 0.95, Candidates: make([]augment.Candidate, 2)}.
+		Within(func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 60) })
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("beside a choice that leaves too little: got error %v", err)
+	}
+}
+
 // TestChoicesAreRandom makes 40 choices of ε = 0.01 among two candidates for eight records. Each
 // candidate is chosen with a probability of 0.49 or more, so one of them is never chosen with a
 // probability below 1e-11.

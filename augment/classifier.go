@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -10,10 +11,15 @@ import (
 )
 
 // learn trains a classifier on changed synthetic records: a convolutional network on images, and
-// logistic regression on other records. All of it is computed on the CPU.
-func learn(drawn records.Data, c Candidate, seed uint64) (*classify.Classifier, error) {
+// logistic regression on other records. All of it is computed on the CPU. The classifiers' methods
+// take no context, so it is only looked at before and after the change.
+func learn(ctx context.Context, drawn records.Data, c Candidate, seed uint64) (*classify.Classifier,
+	error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows, err := c.Apply(drawn, seed)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	if rows.Schema().IsImage() {

@@ -112,11 +112,13 @@ func (c Config) check(k *param.Checker) {
 		fmt.Sprintf("a number of records up to %d, or 0 for the default", mostRecords))
 }
 
-// Within returns the configuration with Of planned for the budget that the choice leaves. The
-// function plan returns the other system's plan for a budget with the same δ and relation.
+// Within returns the configuration with Of planned for the largest budget that the choice leaves,
+// to within half a per cent of the whole budget. The function plan returns the other system's plan
+// for a budget with the same δ and relation. It is called several times.
 //
-// Guarantee: the choice is ε·Share-differentially private, and the other system gets ε·(1−Share) at
-// the same δ, so both together cost at most ε. Errors: all errors of plan and of Validate.
+// Guarantee: the choice is ε·Share-differentially private, and both together cost at most ε at the
+// budget's δ. Errors: all errors of plan and of Validate; accountant.ErrBudgetExceeded if the
+// choice leaves less than a hundredth of the budget, measured as in synth.Within.
 func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config, error) {
 	var k param.Checker
 	own := c.withDefaults()
@@ -125,26 +127,34 @@ func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config
 	if k.Err() != nil {
 		return c, k.Err()
 	}
-	rest := c.Budget
-	rest.Epsilon -= own.epsilon()
-	var err error
-	if c.Of, err = plan(rest); err != nil {
-		return c, fmt.Errorf("augment: %w", err)
+	of, err := synth.Within(c.Budget, own.stage().Whole(),
+		func(b accountant.Budget) (synth.Plan, error) {
+			p, err := plan(b)
+			if err != nil {
+				return nil, err
+			}
+			whole := c
+			whole.Of = p
+			return p, whole.Validate()
+		})
+	if err != nil {
+		return c, fmt.Errorf("augment: beside the choice: %w", err)
 	}
-	return c, c.Validate()
+	c.Of = of
+	return c, nil
 }
-
-// epsilon returns the ε of the choice.
-func (c Config) epsilon() float64 { return c.Budget.Epsilon * c.Share }
 
 // PurposeChoice is the purpose of the choice on the ledger.
 const PurposeChoice = "choice of a change"
 
-// stages returns the stages of the other system and of the choice.
-func (c Config) stages() []synth.Stage {
-	return append(c.inner().Stages(), synth.Stage{Purpose: PurposeChoice, Count: 1,
-		Event: accountant.ExponentialMechanism{Epsilon: c.epsilon()}})
+// stage returns the stage of the choice.
+func (c Config) stage() synth.Stage {
+	return synth.Stage{Purpose: PurposeChoice, Count: 1,
+		Event: accountant.ExponentialMechanism{Epsilon: c.Budget.Epsilon * c.Share}}
 }
+
+// stages returns the stages of the other system and of the choice.
+func (c Config) stages() []synth.Stage { return append(c.inner().Stages(), c.stage()) }
 
 // inner returns the other system as a part of the run.
 func (c Config) inner() synth.Inner {

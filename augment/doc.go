@@ -21,8 +21,9 @@
 //
 // A run that is interrupted between the choice and its release has spent the choice and lost its
 // result. If it is resumed, it uses the first candidate. If the generator of the other system fails
-// to draw records, the run fails before the choice, but the other system's stages are spent. The
-// training of a classifier does not end early if the context is cancelled.
+// to draw records, the run fails before the choice, but the other system's stages are spent. If the
+// context is cancelled while a classifier learns, the run ends when this classifier is complete,
+// and nothing is chosen.
 //
 // Source: McSherry and Talwar 2007 for the choice.
 package augment

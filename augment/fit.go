@@ -71,20 +71,35 @@ func (w *work) recognised(ctx context.Context, r *synth.Run, m *Model) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	by := make([]*classify.Classifier, len(w.config.Candidates))
-	for i, candidate := range w.config.Candidates {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if by[i], err = learn(drawn, candidate, w.config.Seed); err != nil {
-			by[i] = nil // no classifier can learn from this change, so it recognises nothing
-		}
+	by, err := w.classifiers(ctx, drawn)
+	if err != nil {
+		return nil, err
 	}
 	counts, err := recognisedBy(ctx, by, r.Data)
 	if err == nil && records.Failed(r.Data) {
 		err = synth.ErrData
 	}
 	return counts, err
+}
+
+// classifiers returns a classifier for every candidate. It is nil for a candidate from whose
+// records no classifier can learn: such a candidate recognises nothing. This depends on released
+// and public values only.
+//
+// Errors: ctx.Err(), also if the context ends while the last classifier learns.
+func (w *work) classifiers(ctx context.Context, drawn records.Data) ([]*classify.Classifier,
+	error) {
+	by := make([]*classify.Classifier, len(w.config.Candidates))
+	for i, candidate := range w.config.Candidates {
+		c, err := learn(ctx, drawn, candidate, w.config.Seed)
+		if ended := ctx.Err(); ended != nil { // err says nothing about the candidate
+			return nil, ended
+		}
+		if err == nil {
+			by[i] = c
+		}
+	}
+	return by, nil
 }
 
 // drawn returns unchanged records of the other model for the classifiers. Images with levels have

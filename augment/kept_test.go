@@ -107,12 +107,15 @@ func (m echo) clone(n int) (list []int32)    { return make([]int32, n) }
 func (m echo) table() (*records.Table, bool) { t, ok := m.of.(*records.Table); return t, ok }
 
 func (m echo) Sampler(synth.Draw) (synth.Sampler, error) {
-	return synth.Sampler{Schema: m.Schema(), Next: func(n int) (records.Data, error) {
+	drawn := 0
+	next := func(n int) (records.Data, error) {
+		drawn += n
 		if t, ok := m.table(); ok {
 			return t.Take(m.clone(n)), nil
 		}
 		return first{m.of, n}, nil
-	}}, nil
+	}
+	return synth.Sampler{Schema: m.Schema(), Next: next, Unaccepted: func() int { return drawn }}, nil
 }
 
 // first is the first record of data, n times. It is not a *records.Table.
@@ -158,14 +161,20 @@ func TestClassifiersDoNotLearnFromPrivateRecords(t *testing.T) {
 	}
 }
 
-// TestChangesFitAllData: records of a user-defined type can be changed.
+// TestChangesFitAllData: records of a user-defined type can be changed. The other system's count of
+// records that it did not accept is passed on.
 func TestChangesFitAllData(t *testing.T) {
 	gen, err := echoing(t, first{stripes(t), 10}).Fit(t.Context(), stripes(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := gen.Sample(t.Context(), 5); err != nil || rows.Len() != 5 {
+	var done synth.Accepted
+	rows, err := gen.Sample(t.Context(), 5, synth.OnAccepted(func(a synth.Accepted) { done = a }))
+	if err != nil || rows.Len() != 5 {
 		t.Errorf("no records of the chosen change: %v", err)
+	}
+	if done.Unaccepted != 5 {
+		t.Errorf("%d records are unaccepted, want the 5 of the other system", done.Unaccepted)
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 		part++
 		return m.Chosen().Apply(rows, (m.seed+d.Seed)*0x9e3779b97f4a7c15+part)
 	}
-	return synth.Sampler{Schema: of.Schema, Next: next}, nil
+	return synth.Sampler{Schema: of.Schema, Next: next, Unaccepted: of.Unaccepted}, nil
 }
 
 // Of returns a generator of unchanged records. It has the guarantee of g.

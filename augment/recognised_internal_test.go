@@ -1,6 +1,8 @@
 package augment
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -63,7 +65,7 @@ func classifiers(t *testing.T) []*classify.Classifier {
 	t.Helper()
 	var list []*classify.Classifier
 	for i, c := range []Candidate{{}, {Distortion: 10}} {
-		by, err := learn(pictures(t, 200, uint64(i)), c, 1)
+		by, err := learn(t.Context(), pictures(t, 200, uint64(i)), c, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +184,46 @@ func TestPartsOfRecordsAddUp(t *testing.T) {
 	}
 }
 
+// ending is data that end a context when they are read.
+type ending struct {
+	records.Data
+	end context.CancelFunc
+}
+
+func (d ending) Range(lo, hi int, b *device.Batch) {
+	d.end()
+	d.Data.Range(lo, hi, b)
+}
+
+func (d ending) Gather(rows []int32, b *device.Batch) {
+	d.end()
+	d.Data.Gather(rows, b)
+}
+
+// TestEndedLearningGivesNoClassifiers ends the context while the last classifier learns: after its
+// records are read, and before they are changed. The error is the context's, and no list of
+// classifiers comes with it, of which some would recognise nothing.
+func TestEndedLearningGivesNoClassifiers(t *testing.T) {
+	for name, list := range map[string][]Candidate{"learning": {{}}, "changing": {{Distortion: 1}}} {
+		ctx, end := context.WithCancel(t.Context())
+		w := &work{Config{Candidates: list}}
+		by, err := w.classifiers(ctx, ending{pictures(t, 40, 1), end})
+		if !errors.Is(err, context.Canceled) || by != nil {
+			t.Errorf("%s: %d classifiers and error %v, want context.Canceled", name, len(by), err)
+		}
+	}
+}
+
+// TestCandidatesWithoutClassifiers: a change that does not fit the records has no classifier, and
+// the other candidates have theirs.
+func TestCandidatesWithoutClassifiers(t *testing.T) {
+	w := &work{Config{Candidates: []Candidate{{Distortion: -1}, {}}}}
+	by, err := w.classifiers(t.Context(), pictures(t, 40, 1))
+	if err != nil || len(by) != 2 || by[0] != nil || by[1] == nil {
+		t.Errorf("got %d classifiers and error %v, want one for the second candidate", len(by), err)
+	}
+}
+
 // TestSizesOfClassifiers compares the number of parameters with that of trained networks.
 func TestSizesOfClassifiers(t *testing.T) {
 	for _, side := range [][2]int{{1, 1}, {3, 20}, {8, 8}, {13, 6}} {
@@ -190,7 +232,7 @@ func TestSizesOfClassifiers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := learn(rows, Candidate{}, 1)
+		c, err := learn(t.Context(), rows, Candidate{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

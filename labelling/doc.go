@@ -14,8 +14,9 @@
 //
 // Every draw ends, because [Config.Tries] bounds the number of records generated for each returned
 // record. If none of them is accepted, the draw takes the record for whose label the classifier has
-// the largest margin. [Model.Agreement] states, for every class, the fraction of records that are
-// accepted at the first try.
+// the largest margin. The option [synth.OnAccepted] reports the number of these records at the end
+// of a draw. It is computed from released values, so it is public. [Model.Agreement] states, for
+// every class, the fraction of records that are accepted at the first try.
 //
 // A checkpoint holds the classifier's training and the state of the other system.
 //

@@ -218,7 +218,8 @@ func TestDrawsEnd(t *testing.T) {
 		w := &stub{}
 		gen := learnt(t, w, labelling.Config{Rule: rule, Tries: 4})
 		w.drawn = 0
-		rows := draw(t, gen, 50, synth.OfClass(2))
+		var done synth.Accepted
+		rows := draw(t, gen, 50, synth.OfClass(2), told(&done))
 		others := slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 })
 		if rows.Len() != 50 || others {
 			t.Errorf("%v: %d records, labels %v", rule, rows.Len(), rows.Labels())
@@ -226,6 +227,53 @@ func TestDrawsEnd(t *testing.T) {
 		if w.drawn != most {
 			t.Errorf("%v: %d records were generated, want %d", rule, w.drawn, most)
 		}
+		if done.Unaccepted != 50 {
+			t.Errorf("%v: %d records are unaccepted, want all 50", rule, done.Unaccepted)
+		}
+	}
+}
+
+// told keeps what a draw reports at its end.
+func told(a *synth.Accepted) synth.DrawOption {
+	return synth.OnAccepted(func(done synth.Accepted) { *a = done })
+}
+
+// TestUnacceptedRecordsAreCounted draws several chunks with few and with many attempts. The
+// classifier accepts exactly the records whose label is right, so the wrong ones are those that ran
+// out of attempts. A second draw begins at 0, and a draw that stops early counts its chunks only.
+func TestUnacceptedRecordsAreCounted(t *testing.T) {
+	const n = 2*synth.SampleChunk + 96
+	for tries, want := range map[int]int{1: n / 4, 20: 0} {
+		gen := learnt(t, &stub{}, labelling.Config{Tries: tries})
+		for range 2 {
+			var done synth.Accepted
+			rows := draw(t, gen, n, told(&done))
+			if done.Unaccepted != n-right(rows) || done.Unaccepted != want {
+				t.Errorf("%d tries: %d records are unaccepted, want %d; %d are wrong", tries,
+					done.Unaccepted, want, n-right(rows))
+			}
+		}
+		var done synth.Accepted
+		for _, err := range gen.Stream(t.Context(), n, told(&done)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		if first := want * synth.SampleChunk / n; done.Unaccepted != first {
+			t.Errorf("%d tries: %d records of one chunk are unaccepted, want %d", tries,
+				done.Unaccepted, first)
+		}
+	}
+	var done synth.Accepted
+	gen := learnt(t, &stub{}, labelling.Config{Rule: labelling.Relabel, Tries: 1})
+	if draw(t, gen, 400, told(&done)); done.Unaccepted != 0 {
+		t.Errorf("of relabelled records %d are unaccepted, want none", done.Unaccepted)
+	}
+	rows := draw(t, gen, 400, told(&done), synth.OfClass(1)) // 3 attempts have enough of the class
+	if right(rows) != 400 || done.Unaccepted != 0 {
+		t.Errorf("of one class %d are unaccepted and %d right, want 0 and 400", done.Unaccepted,
+			right(rows))
 	}
 }
 

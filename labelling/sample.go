@@ -25,7 +25,8 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	case d.Class >= 0:
 		next = c.named
 	}
-	return synth.Sampler{Schema: c.schema, Next: next}, nil
+	return synth.Sampler{Schema: c.schema, Next: next,
+		Unaccepted: func() int { return c.unaccepted }}, nil
 }
 
 // A drawing is the state of one caller's draw.
@@ -36,6 +37,8 @@ type drawing struct {
 	all    *synth.Sampler   // draws all classes; nil until it is needed
 	of     []*synth.Sampler // by class: draws that class; nil until it is needed
 	score  *scorer
+
+	unaccepted int // number of returned places that ran out of attempts
 }
 
 func (m *Model) drawing(d synth.Draw) (*drawing, error) {
@@ -111,6 +114,7 @@ func (c *drawing) named(n int) (records.Data, error) {
 	for i := range labels {
 		labels[i] = int32(c.draw.Class)
 	}
+	c.count(best)
 	return withLabels(c.schema, rows, labels)
 }
 
@@ -227,7 +231,17 @@ func (c *drawing) kept(n int) (records.Data, error) {
 		}
 		drawn, generated = []records.Data{rows}, n
 	}
+	c.count(places)
 	return take(c.schema, drawn, places)
+}
+
+// count counts the places without an accepted record.
+func (c *drawing) count(places []place) {
+	for _, p := range places {
+		if !p.done {
+			c.unaccepted++
+		}
+	}
 }
 
 // openByClass returns, for each class, the indices of the places without an accepted record. It

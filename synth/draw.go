@@ -21,7 +21,8 @@ type Draw struct {
 	Unconstrained bool
 	// Effort is the number of records that may be generated for each kept record; 0 means 1000.
 	Effort int
-	// OnAccepted is called at the end of the draw with the number of records kept.
+	// OnAccepted is called at the end of the draw with the numbers of records that met the constraints
+	// and that the model did not accept.
 	OnAccepted func(Accepted)
 }
 

@@ -195,11 +195,15 @@ func (s *drawing) hopeless() bool {
 	return few
 }
 
-// accepted returns how many records met the constraints so far.
+// accepted returns how many records met the constraints so far, and how many the model did not
+// accept.
 func (s *drawing) accepted() Accepted {
 	a := Accepted{Exact: s.exact, Probability: s.probability}
 	if s.rules != nil {
 		a.Kept, a.Tried, a.Each = s.rules.Kept(), s.rules.Tried(), s.rules.Acceptance()
+	}
+	if s.Unaccepted != nil {
+		a.Unaccepted = s.Unaccepted()
 	}
 	return a
 }

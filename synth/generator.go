@@ -27,6 +27,9 @@ type Model interface {
 type Sampler struct {
 	Schema records.Schema // of this draw's records: means of binary records are not binary
 	Next   func(n int) (records.Data, error)
+	// Unaccepted returns the number of records so far that are the best of several attempts, none of
+	// which the model itself accepted; see [Accepted]. It is nil for models that accept every record.
+	Unaccepted func() int
 }
 
 // A Mixture is a model made of clusters.

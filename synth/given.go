@@ -33,19 +33,30 @@ func Unconstrained() DrawOption { return func(d *Draw) { d.Unconstrained = true 
 // constraints.
 func Effort(n int) DrawOption { return func(d *Draw) { d.Effort = n } }
 
-// OnAccepted calls f at the end of a draw with the number of records that met the constraints.
+// OnAccepted calls f at the end of a draw with the number of records that met the constraints, and
+// with the number of records that the model itself did not accept.
+//
+// Guarantee: the numbers are computed from generated records and the released model, so they are as
+// public as the records.
 func OnAccepted(f func(Accepted)) DrawOption { return func(d *Draw) { d.OnAccepted = f } }
 
 const defaultEffort = 1000
 
 func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 
-// Accepted states how many of the generated records met the constraints of a draw.
+// Accepted states how many of the generated records met the constraints of a draw, and how many the
+// model itself did not accept.
 type Accepted struct {
 	Kept, Tried int                  // records kept, of the records that the model drew
 	Exact       []string             // constraints that the model itself met exactly
 	Probability float64              // joint probability of Exact in the class drawn; 0 if unknown
 	Each        []records.Acceptance // of every constraint separately, among the tried records
+
+	// Unaccepted is the number of records that are the best of several attempts, none of which the
+	// model accepted. Package labelling counts them; it is 0 for models without a classifier. Without
+	// constraints it counts returned records. With constraints it also counts records that these
+	// left out.
+	Unaccepted int
 }
 
 // Rate returns the fraction of the tried records that were kept, or 1 if none were tried.

@@ -14,8 +14,9 @@ import (
 //
 // Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
 // Errors: all errors of the function plan; accountant.ErrBudgetExceeded if the other releases leave
-// less than a hundredth of the budget; *param.Error for missing arguments. Budgets are measured as
-// the squared effect of the Gaussian release with the same ε.
+// less than a hundredth of the budget, or so little that its own ε would be 0; *param.Error for
+// missing arguments. Budgets are measured as the squared effect of the Gaussian release with the
+// same ε.
 func Within(whole accountant.Budget, others accountant.Event,
 	plan func(accountant.Budget) (Plan, error)) (Plan, error) {
 	var k param.Checker
@@ -38,6 +39,7 @@ type split struct {
 
 const (
 	splitTries  = 12
+	splitMost   = 36    // tries if none fits
 	splitClose  = 0.995 // of the budget
 	splitLeast  = 0.01  // of the squared effect
 	splitMargin = 0.999
@@ -53,20 +55,17 @@ func (s split) search() (Plan, error) {
 		return nil, err
 	}
 	least := splitLeast * whole
-	used := whole
-	if first.Upper == 0 {
-		used = 0
-	} else if first.Upper < s.budget.Epsilon {
+	used := 0.0
+	if first.Upper >= s.budget.Epsilon {
+		return nil, s.tooLittle()
+	} else if first.Upper > 0 {
 		if used, err = s.effect(first.Upper); err != nil {
 			return nil, err
 		}
 	}
-	free := (whole - used) * splitMargin
+	free := max((whole-used)*splitMargin, least)
 	var best Plan
-	for range splitTries {
-		if free < least {
-			break
-		}
+	for try := 0; try < splitTries || best == nil && try < splitMost; try++ {
 		own, cost, err := s.try(free)
 		if err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func (s split) search() (Plan, error) {
 		if fits && (best == nil || own.Total().Upper > best.Total().Upper) {
 			best = own
 		}
-		if fits && cost >= splitClose*s.budget.Epsilon {
+		if fits && cost >= splitClose*s.budget.Epsilon || !fits && free == least {
 			break
 		}
 		spent, err := s.effect(cost)
@@ -83,15 +82,20 @@ func (s split) search() (Plan, error) {
 			return nil, err
 		}
 		scale := (whole - used) / max(spent-used, least)
-		if free *= min(max(scale, 0.5), 2) * splitMargin; !fits && scale >= 1 {
+		if free *= min(max(scale, 0.5), 2) * splitMargin; !fits && (scale >= 1 || try >= splitTries) {
 			free *= splitClose
 		}
+		free = max(free, least)
 	}
 	if best == nil {
-		return nil, fmt.Errorf("the other releases leave too little of ε = %g: %w", s.budget.Epsilon,
-			accountant.ErrBudgetExceeded)
+		return nil, s.tooLittle()
 	}
 	return best, nil
+}
+
+func (s split) tooLittle() error {
+	return fmt.Errorf("the other releases leave too little of ε = %g: %w", s.budget.Epsilon,
+		accountant.ErrBudgetExceeded)
 }
 
 // try returns the plan for a squared effect, and the cost of the plan together with the other
@@ -103,7 +107,9 @@ func (s split) try(squared float64) (own Plan, cost float64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	b.Epsilon = min(e.Upper, b.Epsilon)
+	if b.Epsilon = min(e.Upper, b.Epsilon); b.Epsilon == 0 {
+		return nil, 0, s.tooLittle()
+	}
 	if own, err = s.plan(b); err != nil {
 		return nil, 0, err
 	}
