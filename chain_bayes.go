@@ -16,10 +16,7 @@ func NaiveBayes(schema records.Schema, budget accountant.Budget) NaiveBayesChain
 }
 
 // NaiveBayesChain describes a run of baselines.NaiveBayes.
-type NaiveBayesChain struct {
-	config baselines.NaiveBayes
-	seeds
-}
+type NaiveBayesChain struct{ config baselines.NaiveBayes }
 
 // Nominal sets the approximate number of records, which must be public. The plan's text then states
 // the expected noise.
@@ -28,20 +25,10 @@ func (c NaiveBayesChain) Nominal(records int) NaiveBayesChain {
 	return c
 }
 
-// Seed sets a seed that the plan records. It has no effect, because the system has no public
-// randomness.
-func (c NaiveBayesChain) Seed(seed uint64) NaiveBayesChain {
-	c.seed = &seed
-	return c
-}
-
 // Plan validates the chain, calibrates the noise and prices both stages. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake.
-func (c NaiveBayesChain) Plan() (*baselines.Plan, error) {
-	c.set(&c.config.Seed)
-	return c.config.Plan()
-}
+func (c NaiveBayesChain) Plan() (*baselines.Plan, error) { return c.config.Plan() }
 
 // Fit calls Plan and then the plan's Fit.
 func (c NaiveBayesChain) Fit(ctx context.Context, data records.Data,

@@ -58,9 +58,9 @@ func rounded(x float64, digits int, up bool) string {
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	mantissa, exponent, _ := strings.Cut(nearest, "e")
-	units, _ := strconv.Atoi(strings.Replace(mantissa, ".", "", 1))
+	units, _ := strconv.ParseInt(strings.Replace(mantissa, ".", "", 1), 10, 64)
 	power, _ := strconv.Atoi(exponent)
-	first := int(math.Pow10(digits - 1)) // the smallest number of this many digits
+	first := int64(math.Pow10(digits - 1)) // the smallest number of this many digits
 	switch {
 	case up:
 		units++
@@ -69,6 +69,6 @@ func rounded(x float64, digits int, up bool) string {
 	default:
 		units--
 	}
-	moved, _ := strconv.ParseFloat(strconv.Itoa(units)+"e"+strconv.Itoa(power-digits+1), 64)
+	moved, _ := strconv.ParseFloat(strconv.FormatInt(units, 10)+"e"+strconv.Itoa(power-digits+1), 64)
 	return strconv.FormatFloat(moved, 'g', digits, 64)
 }

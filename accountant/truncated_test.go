@@ -1,9 +1,20 @@
 package accountant
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
+
+// bit returns 2ⁿ. It is not constant, since the tests must compile where an int has 32 bits.
+func bit(n uint) int { return 1 << n }
+
+func skipSmallInts(t *testing.T) {
+	t.Helper()
+	if strconv.IntSize < 64 {
+		t.Skip("the numbers do not fit in an int")
+	}
+}
 
 // TestTruncatedPoissonOfManyRecords checks that a batch limit far above the mean is priced at once.
 // The probability of a full batch underflows there, and each of up to 2⁴⁰ records was visited. A
@@ -11,11 +22,12 @@ import (
 //
 // The prices take milliseconds; the limit is a thousand times that.
 func TestTruncatedPoissonOfManyRecords(t *testing.T) {
+	skipSmallInts(t)
 	for _, e := range []TruncatedPoisson{
-		{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1 << 31},
+		{NoiseMultiplier: 1, Probability: 1e-3, Population: bit(40), MaxBatch: bit(31)},
 		// The first term is about 1e-320, and the terms decrease slowly.
-		{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40, MaxBatch: 1100785104},
-		{NoiseMultiplier: 1, Probability: .5, Population: 1 << 40, MaxBatch: 1 << 39},
+		{NoiseMultiplier: 1, Probability: 1e-3, Population: bit(40), MaxBatch: 1100785104},
+		{NoiseMultiplier: 1, Probability: .5, Population: bit(40), MaxBatch: bit(39)},
 	} {
 		got := make(chan Bound, 1)
 		go func() {
@@ -33,8 +45,8 @@ func TestTruncatedPoissonOfManyRecords(t *testing.T) {
 		}
 	}
 	// Where the limit is never reached, the event is the plain Poisson sample.
-	e := TruncatedPoisson{NoiseMultiplier: 1, Probability: 1e-3, Population: 1 << 40,
-		MaxBatch: 1 << 31}
+	e := TruncatedPoisson{NoiseMultiplier: 1, Probability: 1e-3, Population: bit(40),
+		MaxBatch: bit(31)}
 	cut, err := Epsilon(e, 1e-6, AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +62,8 @@ func TestTruncatedPoissonOfManyRecords(t *testing.T) {
 
 // TestTailsThatUnderflowAreRoundedUp checks a tail whose first term is 0 in float64.
 func TestTailsThatUnderflowAreRoundedUp(t *testing.T) {
-	if p := binomialAtLeast(1<<39, 1<<40, 1e-3); !(p > 0 && p < 1e-280) {
+	skipSmallInts(t)
+	if p := binomialAtLeast(bit(39), bit(40), 1e-3); !(p > 0 && p < 1e-280) {
 		t.Errorf("got %v, want an upper bound above 0", p)
 	}
 }

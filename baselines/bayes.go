@@ -47,8 +47,6 @@ type NaiveBayes struct {
 	// Nominal is the approximate number of records, which must be public. The plan's text then
 	// states the expected noise. Nominal affects nothing else.
 	Nominal int
-	// Seed is recorded in the plan. No stage uses it, because the method has no public randomness.
-	Seed uint64
 }
 
 const (
@@ -278,15 +276,14 @@ func (w bayesWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 
 // bayesJSON is the configuration in a plan's JSON.
 type bayesJSON struct {
-	Nominal int    `json:"nominal,omitempty"`
-	Seed    uint64 `json:"seed,string"`
+	Nominal int `json:"nominal,omitempty"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise float64 `json:"noise_multiplier,omitempty"`
 }
 
 // Config returns the configuration in JSON.
 func (w bayesWork) Config() (json.RawMessage, error) {
-	return json.Marshal(bayesJSON{w.Nominal, w.Seed, w.noise})
+	return json.Marshal(bayesJSON{w.Nominal, w.noise})
 }
 
 // bayesSystem returns the functions that read plans and generators of NaiveBayes.
@@ -297,8 +294,7 @@ func bayesSystem() synth.System {
 			if err := s.Decode(&j); err != nil {
 				return nil, err
 			}
-			return synth.PlanOf(NaiveBayes{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
-				Seed: j.Seed}.Plan())
+			return synth.PlanOf(NaiveBayes{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal}.Plan())
 		}}
 }
 

@@ -23,6 +23,21 @@ func at(text string) time.Time {
 	return m
 }
 
+// wide is records.Integer for bounds that an int of 32 bits cannot hold. There it reads the column
+// from a schema.
+func wide(name string, lo, hi int64) records.Column {
+	if int64(int(lo)) == lo && int64(int(hi)) == hi {
+		return records.Integer(name, int(lo), int(hi))
+	}
+	var s records.Schema
+	text := fmt.Sprintf(`{"kind":"table","columns":[{"name":%q,"type":"integer","lo":%d,"hi":%d}]}`,
+		name, lo, hi)
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		panic(err)
+	}
+	return s.Columns()[0]
+}
+
 // visits returns the schema of a table with a column of every kind that the schema of people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
@@ -36,8 +51,8 @@ func visits(t testing.TB) records.Schema {
 			time.Nanosecond),
 		records.Duration("stay", -time.Hour, 30*24*time.Hour, 100*time.Millisecond).WithMissing(),
 		records.Duration("wait", 0, 5*time.Hour, time.Second).Logarithmic(),
-		records.Integer("account", 1<<53, 1<<62),
-		records.Integer("debt", -1<<61, 1<<61).WithMissing().Logarithmic(),
+		wide("account", 1<<53, 1<<62),
+		wide("debt", -1<<61, 1<<61).WithMissing().Logarithmic(),
 		records.Hashed("drug", 40, "aspirin", "ibuprofen"),
 		records.Hashed("street", 300).WithMissing(),
 		records.Ordinal("pain", "none", "some", "bad"),
@@ -56,7 +71,7 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 		records.Datetime("nano", at("1992-01-01T00:00:00.000000001Z"), at("1998-12-31T00:00:00Z"),
 			time.Nanosecond),
 		records.Duration("span", -time.Minute, time.Hour, time.Millisecond),
-		records.Integer("wide", math.MinInt64/4, math.MaxInt64/4)))(t)
+		wide("wide", math.MinInt64/4, math.MaxInt64/4)))(t)
 	for _, c := range []struct {
 		row  []any
 		want []string
@@ -74,10 +89,10 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 				"1152921504606846976"}},
 		{[]any{"soon", nil, "no", "-1m0.001s", 1e300}, // the first and the third are not times
 			[]string{"0001-01-01", "", "1992-01-01T00:00:00.000000001Z", "-60.000",
-				fmt.Sprint(math.MaxInt64 / 4)}},
+				fmt.Sprint(int64(math.MaxInt64 / 4))}},
 		{[]any{at("9999-12-31T23:00:00Z"), "2040-01-01", "1900-01-01", "1h30m", "-99999999999999999999"},
 			[]string{"9999-12-31", "1998-12-31T00:00:00Z", "1992-01-01T00:00:00.000000001Z", "3600.000",
-				fmt.Sprint(math.MinInt64 / 4)}},
+				fmt.Sprint(int64(math.MinInt64 / 4))}},
 	} {
 		f := must(records.FromValues(s, c.row))(t)
 		var got []string
@@ -102,7 +117,7 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 func TestExactAccessors(t *testing.T) {
 	s := visits(t)
 	row := make([]any, len(s.Columns()))
-	row[s.ColumnIndex("account")] = 1<<61 + 1
+	row[s.ColumnIndex("account")] = int64(1<<61 + 1)
 	row[s.ColumnIndex("seen")] = at("2024-02-29T01:02:03.9Z")
 	row[s.ColumnIndex("stay")] = 90*time.Minute + 155*time.Millisecond
 	f := must(records.FromValues(s, row))(t)
@@ -433,7 +448,7 @@ func TestStructsHoldTheNewKinds(t *testing.T) {
 // TestCheckReportsInvalidTimes checks that Check reports times outside the schema and nothing else.
 func TestCheckReportsInvalidTimes(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", at("2020-01-01T00:00:00Z"),
-		at("2021-01-01T00:00:00Z"), 24*time.Hour), records.Integer("n", 0, 1<<60),
+		at("2021-01-01T00:00:00Z"), 24*time.Hour), wide("n", 0, 1<<60),
 		records.Duration("l", 0, time.Hour, time.Second)))(t)
 	fine := must(records.FromValues(s, []any{"2020-05-05", 3, "5"}))(t)
 	if err := records.Check(fine); err != nil {
@@ -461,9 +476,9 @@ func TestTimesOutsideTheBoundsAreEncodedInside(t *testing.T) {
 	from := at("2024-01-01T00:00:00Z")
 	s := must(records.NewSchema(records.Datetime("d", from, from.AddDate(0, 0, 3), 24*time.Hour),
 		records.Duration("l", 0, 3*time.Second, time.Second),
-		records.Integer("n", 1<<60, 1<<60+3)))(t)
-	for _, row := range [][]any{{"1999-01-01", -time.Hour, 0}, {"2050-01-01", time.Hour, 1<<62 + 5},
-		{"x", "x", "x"}, {nil, nil, nil}} {
+		wide("n", 1<<60, 1<<60+3)))(t)
+	for _, row := range [][]any{{"1999-01-01", -time.Hour, 0}, {"2050-01-01", time.Hour,
+		int64(1<<62 + 5)}, {"x", "x", "x"}, {nil, nil, nil}} {
 		encoded := must(records.FromValues(s, row))(t).Row(nil, 0)
 		validRow(t, s, encoded)
 		for j := range row {

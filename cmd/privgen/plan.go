@@ -68,8 +68,8 @@ var systems = map[string]maker{
 		return made(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
 	},
 	"naive-bayes": func(s records.Schema, b accountant.Budget, n int,
-		seed uint64) (privgen.Plan, error) {
-		return made(privgen.NaiveBayes(s, b).Nominal(n).Seed(seed).Plan())
+		_ uint64) (privgen.Plan, error) {
+		return made(privgen.NaiveBayes(s, b).Nominal(n).Plan())
 	},
 }
 

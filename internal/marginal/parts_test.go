@@ -16,7 +16,7 @@ func partColumns() []records.Column {
 		records.Integer("logarithmic", 0, 1_000_000_000).Logarithmic(),
 		records.Numeric("step", -1, 99).WithStep(0.01).WithMissing(),
 		records.Numeric("log step", 0, 30_000).WithStep(0.01).Logarithmic(),
-		records.Numeric("any", -3, 3), records.Integer("wide", -5, 1<<40)}
+		records.Numeric("any", -3, 3), records.Integer("wide", -5, min(1<<40, math.MaxInt))}
 }
 
 // hugeColumns returns columns of more values than coordinates of 32 bits tell apart.

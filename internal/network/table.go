@@ -30,13 +30,25 @@ func levelsOf(c records.Column) int {
 	case records.OrdinalColumn:
 		return max(len(c.Levels()), 2)
 	}
-	if step := c.Step(); step > 0 && !c.IsLogarithmic() {
-		lo, hi := c.Bounds()
-		if n := math.Round((hi - lo) / step); n >= 1 && n < 1<<20 {
-			return int(n) + 1
-		}
+	if n := stepsOf(c); n >= 1 && n < 1<<20 {
+		return int(n) + 1
 	}
 	return 0
+}
+
+// stepsOf returns the number of evenly spaced steps between the bounds of a column of numbers, or 0
+// if there are none. Bounds of whole numbers beyond 2^53 are rounded as float64, and are read as
+// int64.
+func stepsOf(c records.Column) float64 {
+	switch {
+	case c.IsLogarithmic() || !(c.Step() > 0):
+		return 0
+	case c.Kind() == records.IntegerColumn:
+		lo, hi := c.WholeBounds()
+		return float64(uint64(hi) - uint64(lo))
+	}
+	lo, hi := c.Bounds()
+	return math.Round((hi - lo) / c.Step())
 }
 
 // Rows turns a network's output for rows of a table, probabilities and numbers in [0,1], into

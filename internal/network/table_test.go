@@ -1,6 +1,8 @@
 package network
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -68,5 +70,37 @@ func TestRowsOfOtherRecordsStay(t *testing.T) {
 	Rows(rand.New(rand.NewPCG(6, 6)), TableBlocks(records.Binary(2)), flat)
 	if flat[0] != 0.25 || flat[1] != 0.75 {
 		t.Errorf("Rows changes [0.25 0.75] to %v", flat)
+	}
+}
+
+// TestLevelsOfLargeNumbers checks the number of values of whole numbers whose bounds are rounded as
+// float64, and that a network's output of 0.5 is drawn as an end only if there are two values.
+func TestLevelsOfLargeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi string
+		want   int
+	}{
+		{"0", "1", 2}, {"-3", "3", 7},
+		{"9007199254740991", "9007199254740993", 3}, // 2^53-1 to 2^53+1, which is 2^53 as float64
+		{"-9007199254740993", "-9007199254740991", 3},
+		{"1152921504606847076", "1152921504606857076", 10001}, // 2^60+100 to 2^60+10100
+		{"-2305843009213693952", "2305843009213693951", 0},
+		{"0", "1048575", 1 << 20}, {"0", "1048576", 0},
+	} {
+		var s records.Schema
+		text := fmt.Sprintf(`{"kind":"table","columns":[{"name":"n","type":"integer","lo":%s,"hi":%s},
+			{"name":"f","type":"flag","levels":["a","b"]}]}`, c.lo, c.hi)
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		blocks := TableBlocks(s)
+		if blocks[0].Levels != c.want || blocks[1].Levels != 2 {
+			t.Errorf("%s to %s: %d values, want %d", c.lo, c.hi, blocks[0].Levels, c.want)
+		}
+		row := []float32{0.5, 1}
+		Rows(rand.New(rand.NewPCG(1, 2)), blocks, row)
+		if c.want > 2 && math.Abs(float64(row[0])-0.5) > 1e-6 {
+			t.Errorf("%s to %s: the middle of the range becomes %v", c.lo, c.hi, row[0])
+		}
 	}
 }
