@@ -234,7 +234,8 @@ func TestRecommend(t *testing.T) {
 	for _, c := range []struct {
 		s    records.Schema
 		want string
-	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "quantiles"}, {records.BinaryImage(12, 12), "dpgm"}} {
+	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "quantiles"},
+		{records.BinaryImage(12, 12), "dpgm"}} {
 		if got := first[c.s.String()]; got != c.want {
 			t.Errorf("%v: %s comes first, want %s", c.s, got, c.want)
 		}
