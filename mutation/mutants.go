@@ -10,7 +10,7 @@ func mutants() []mutant {
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
 		sequenceMutants(),
-		labellingMutants(), augmentMutants(), wrapperMutants(),
+		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), choiceMutants(), lineMutants())
 }

@@ -1,0 +1,36 @@
+package main
+
+// halvesMutants returns faults in the release of counts of numbers in intervals of all lengths, and
+// in the mapping between numbers and ranks.
+func halvesMutants() []mutant {
+	const in = "internal/marginal"
+	sensitivity := at(in, "HalvesSensitivity")
+	return []mutant{
+		{Name: "internal/marginal/halves: replacing costs like adding", In: in, Tests: sensitivity,
+			Old: "sum += 4 + 2*max(d-1, 0)", New: "sum += d",
+			Why: "a replaced record changes two differences in most levels"},
+		{Name: "internal/marginal/halves: the split changes by one", In: in, Tests: sensitivity,
+			Old: "sum += 4 + 2*max(d-1, 0)", New: "sum += 2 + 2*max(d-1, 0)",
+			Why: "where two records part, a difference changes by 2"},
+		{Name: "internal/marginal/halves: the number of records is free", In: in, Tests: sensitivity,
+			Old: "return sum + 1", New: "return sum",
+			Why: "the released number of records has too little noise"},
+		{Name: "internal/marginal/halves: the first level is free", In: in, Tests: sensitivity,
+			Old: "levels = max(levels, n.level+1)", New: "levels = max(levels, n.level)",
+			Why: "a record changes one difference more than the noise covers"},
+		{Name: "internal/marginal/halves: a code counts in both halves", In: in, Tests: at(in, "Halves"),
+			Old: "codes[at]] = append(changes[j][codes[at]], change{first + i, sign})",
+			New: "codes[at]] = append(changes[j][codes[at]], change{first + i, 2 * sign})",
+			Why: "a record changes each difference by 2"},
+		{Name: "quantiles/the counts are free", In: "quantiles", Tests: at("quantiles", "Together"),
+			Old: "return append([]synth.Stage{c.stage()}, c.inner().Stages()...)",
+			New: "return c.inner().Stages()",
+			Why: "the counts are on no ledger"},
+		{Name: "quantiles/plans of another relation", In: "quantiles", Tests: at("quantiles", "Refusals"),
+			Old: "k.OK(c.Of.Budget().Relation == c.Budget.Relation,", New: "k.OK(true,",
+			Why: "noise for add-or-remove-one is half of what replace-one needs"},
+		{Name: "quantiles/persons count as rows", In: "quantiles", Tests: at("quantiles", "Ranks"),
+			Old: "k.Add(records.RefusePersons(path, s))", New: "",
+			Why: "a person with many rows changes the counts by more than the noise covers"},
+	}
+}
