@@ -20,37 +20,31 @@ import (
 //
 // Fields of a that are not set get defaults; Budget and Of are the chain's.
 func (c LabellingChain) Augmented(a augment.Config) AugmentChain {
-	a.Budget = c.config.Budget
-	return AugmentChain{config: a, of: func(b accountant.Budget) (Plan, error) {
-		c.config.Budget = b
-		return synth.PlanOf(c.Plan())
-	}}
+	return augmented(a, c.config.Budget, c.planFor)
 }
 
 // Augmented adds a private choice among changes of the synthetic images; see
 // [LabellingChain.Augmented].
 func (c MERFChain) Augmented(a augment.Config) AugmentChain {
-	a.Budget = c.budget
-	return AugmentChain{config: a, of: func(b accountant.Budget) (Plan, error) {
-		c.budget = b
-		return synth.PlanOf(c.Plan())
-	}}
+	return augmented(a, c.budget, c.planFor)
 }
 
 // Augmented adds a private choice among changes of the synthetic images; see
 // [LabellingChain.Augmented].
 func (c GANChain) Augmented(a augment.Config) AugmentChain {
-	a.Budget = c.budget
-	return AugmentChain{config: a, of: func(b accountant.Budget) (Plan, error) {
-		c.budget = b
-		return synth.PlanOf(c.Plan())
-	}}
+	return augmented(a, c.budget, c.planFor)
+}
+
+// augmented returns the chain of a choice beside a system that of plans for a part of the budget.
+func augmented(a augment.Config, b accountant.Budget, of planner) AugmentChain {
+	a.Budget = b
+	return AugmentChain{config: a, of: of}
 }
 
 // AugmentChain describes a run of a system and of a choice among changes of its synthetic images;
 // see package augment.
 type AugmentChain struct {
-	of     func(accountant.Budget) (Plan, error)
+	of     planner
 	config augment.Config
 	seeds
 }

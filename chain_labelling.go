@@ -1,6 +1,7 @@
 package privgen
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -19,34 +20,27 @@ import (
 //
 // Fields of s that are not set get defaults; Budget, Of and, if it is 0, Nominal are the chain's.
 func (c MERFChain) Labelled(s labelling.Config) LabellingChain {
-	s.Budget = c.budget
-	if s.Nominal == 0 {
-		s.Nominal = c.nominal
-	}
-	return LabellingChain{config: s, of: func(b accountant.Budget) (Plan, error) {
-		c.budget = b
-		return synth.PlanOf(c.Plan())
-	}}
+	return labelled(s, c.budget, c.nominal, c.planFor)
 }
 
 // Labelled adds a private classifier that chooses among the synthetic records, as
 // [MERFChain.Labelled] does. The chain's budget pays for both. The GAN gets the part that the
 // classifier leaves.
 func (c GANChain) Labelled(s labelling.Config) LabellingChain {
-	s.Budget = c.budget
-	if s.Nominal == 0 {
-		s.Nominal = c.nominal
-	}
-	return LabellingChain{config: s, of: func(b accountant.Budget) (Plan, error) {
-		c.budget = b
-		return synth.PlanOf(c.Plan())
-	}}
+	return labelled(s, c.budget, c.nominal, c.planFor)
+}
+
+// labelled returns the chain of a classifier beside a system that of plans for a part of the
+// budget.
+func labelled(s labelling.Config, b accountant.Budget, nominal int, of planner) LabellingChain {
+	s.Budget, s.Nominal = b, cmp.Or(s.Nominal, nominal)
+	return LabellingChain{config: s, of: of}
 }
 
 // LabellingChain describes a run of a system and of a classifier that chooses among its records;
 // see package labelling.
 type LabellingChain struct {
-	of     func(accountant.Budget) (Plan, error)
+	of     planner
 	config labelling.Config
 	seeds
 }

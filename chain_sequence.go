@@ -3,7 +3,6 @@ package privgen
 import (
 	"context"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/synth"
@@ -28,11 +27,7 @@ func (c SequenceChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 //		Plan()
 func (c GANChain) After(first First) SequenceChain {
 	c.config.Follows = true
-	return SequenceChain{before: first, config: sequence.Config{Budget: c.budget},
-		then: func(b accountant.Budget) (Plan, error) {
-			c.budget = b
-			return synth.PlanOf(c.Plan())
-		}}
+	return SequenceChain{before: first, config: sequence.Config{Budget: c.budget}, then: c.planFor}
 }
 
 // After runs another system first, on the same ledger. The networks are trained on its synthetic
@@ -41,17 +36,14 @@ func (c GANChain) After(first First) SequenceChain {
 func (c DPGMChain) After(first First) SequenceChain {
 	c.config.Follows = true
 	return SequenceChain{before: first, config: sequence.Config{Budget: c.config.Budget},
-		then: func(b accountant.Budget) (Plan, error) {
-			c.config.Budget = b
-			return synth.PlanOf(c.Plan())
-		}}
+		then: c.planFor}
 }
 
 // SequenceChain describes a run of two systems one after the other on one ledger; see package
 // sequence.
 type SequenceChain struct {
 	before First
-	then   func(accountant.Budget) (Plan, error)
+	then   planner
 	config sequence.Config
 	seeds
 }
