@@ -193,7 +193,7 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 const (
 	mostNoise     = 0.25
 	fewNoise      = 0.06  // above it, a table has few rows
-	manyNoise     = 0.004 // below it, rows are many enough for ranks of numbers
+	manyNoise     = 0.006 // below it, rows are many enough for ranks of numbers
 	mostItemNoise = 10
 	usualItems    = 12
 )

@@ -57,6 +57,11 @@ const (
 
 	momentPart = 0.25 // fraction of the squared effect for the means and squares of columns
 	countPart  = 0.1  // fraction for the counts of the classes
+
+	// leastSumNoise is the smallest noise of a sum. A mechanism.FixedSum clamps what a row adds to a
+	// coordinate to 2^13 standard deviations of the noise or, because its grid is a power of two, to
+	// half of that. With less noise, coordinates of 1 would be clamped.
+	leastSumNoise = 0x1p-12
 )
 
 // Plan calibrates the noise and prices both stages.
@@ -77,6 +82,10 @@ func (c NaiveBayes) Plan() (*Plan, error) {
 	persons := c.Schema.RowsPerPerson() > 0
 	if err := mechanism.CheckCountNoise(path, m.countStd(noise), persons); err != nil {
 		return nil, err
+	}
+	if !(min(m.momentStd(noise), m.countStd(noise), m.meanStd(noise)) >= leastSumNoise) {
+		return nil, param.New(path, c.Budget.String(),
+			"an ε for which the noise of a sum is at least 2^-12, since coordinates are up to 1")
 	}
 	w := bayesWork{m, noise}
 	p, err := synth.NewProgram(nameBayes, c.Schema, c.Budget, m.stages(noise), w)

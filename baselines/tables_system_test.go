@@ -36,3 +36,7 @@ func TestTableSystems(t *testing.T) {
 }
 
 func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"], *kills) }
+
+func TestKilledNaiveBayesGoesOn(t *testing.T) {
+	synthtest.Kill(t, tableSubjects()["naive-bayes"], *kills)
+}
