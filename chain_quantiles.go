@@ -22,8 +22,8 @@ import (
 func (c MERFChain) Quantiles(q quantiles.Config) QuantilesChain {
 	q.Schema, q.Budget = c.schema, c.budget
 	return QuantilesChain{config: q, of: func(s records.Schema, b accountant.Budget) (Plan, error) {
-		c.schema, c.budget = s, b
-		return synth.PlanOf(c.Plan())
+		c.schema = s
+		return c.planFor(b)
 	}}
 }
 
@@ -31,8 +31,8 @@ func (c MERFChain) Quantiles(q quantiles.Config) QuantilesChain {
 func (c GANChain) Quantiles(q quantiles.Config) QuantilesChain {
 	q.Schema, q.Budget = c.schema, c.budget
 	return QuantilesChain{config: q, of: func(s records.Schema, b accountant.Budget) (Plan, error) {
-		c.schema, c.budget = s, b
-		return synth.PlanOf(c.Plan())
+		c.schema = s
+		return c.planFor(b)
 	}}
 }
 
