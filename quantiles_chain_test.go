@@ -18,9 +18,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestQuantilesChain checks that a chain on ranks spends its budget, that its plan and its generator
-// can be read back, that draws obey constraints on numbers, and that it can be the first system of
-// a sequence.
+// TestQuantilesChain checks that a chain on ranks spends its budget, that its plan and its
+// generator can be read back, that draws obey constraints on numbers, and that it can be the first
+// system of a sequence.
 func TestQuantilesChain(t *testing.T) {
 	data, err := wardTable()
 	if err != nil {
