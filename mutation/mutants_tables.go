@@ -105,7 +105,7 @@ func tableMutants() []mutant {
 		{Name: "baselines/NaiveBayes under another name", In: in, Tests: at(".", "FrozenFiles"),
 			Old: "nameBayes = \"naive-bayes\"", New: "nameBayes = \"bayes\"",
 			Why: "generators of earlier versions cannot be opened"},
-		{Name: "network/bounds of large whole numbers are rounded", In: "internal/network",
+		{Name: "internal/network/bounds of large whole numbers are rounded", In: "internal/network",
 			Tests: at("internal/network", "LevelsOfLargeNumbers"),
 			Old:   "case c.Kind() == records.IntegerColumn:",
 			New:   "case false:",
