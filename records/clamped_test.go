@@ -2,6 +2,7 @@ package records_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -98,6 +99,9 @@ func TestDataThatFail(t *testing.T) {
 			"beyond every row": faulty{wild: good, claims: math.MaxInt},
 			"other rows":       faulty{wild: good, other: true},
 		} {
+			if name == "beyond every row" && strconv.IntSize == 32 {
+				continue // 2^31-1 rows are possible, and each of them would be read
+			}
 			c := records.Clamped(records.WithUnit(d, records.UnitUser))
 			var b device.Batch
 			b.Keys = []uint64{4, 5}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -528,6 +529,9 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 		`2 labels and targets`: {records.Target("a", 0, 1),
 			records.Label("b", "x")},
 	} {
+		if strconv.IntSize == 32 && columns[0].Name() == "big" {
+			continue // an int holds no bounds that are too large
+		}
 		s, err := records.NewSchema(columns...)
 		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) || s.Validate() == nil {

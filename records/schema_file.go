@@ -90,7 +90,7 @@ func (l Limits) checkJSON(text []byte) error {
 			if c == '{' {
 				objects++
 			}
-			if objects > 2*l.fields(0)+1 {
+			if int64(objects) > 2*int64(l.fields(0))+1 {
 				return &LimitError{"Fields", "the schema has too many columns"}
 			}
 		case c == '}' || c == ']':

@@ -3,6 +3,7 @@ package synthtest
 import (
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,9 @@ func (s Subject) testFailingData(t *testing.T) {
 		"panics later on":   {Data: data, rows: true, after: new(atomic.Int32)},
 		"longer than real":  {Data: data, size: data.Len() + 30, rows: true, after: new(atomic.Int32)},
 	} {
+		if d.size > math.MaxInt/16 && strconv.IntSize == 32 {
+			continue // so many rows are possible, and each of them would be read
+		}
 		_, err := p.Fit(t.Context(), d)
 		if err == nil && d.after != nil && d.after.Load() < 2 {
 			t.Logf("%s: the system reads the records once", what)
