@@ -116,10 +116,8 @@ func (c Tables) validate(name string) *param.Checker {
 // chosen returns the settings with defaults in place of zero values.
 //
 // Bins depends on the signal s (see package defaults): a table of b² cells that gets 1/k of the
-// budget has noise of norm b·√k/s. With b = √(s/120) this noise is small for eighty tables. On
-// generated tables more bins were worse, because tables of three columns get less noise and more
-// room in the model if bins are few. Within a bin numbers have the distribution of the columns'
-// counts.
+// budget has noise of norm b·√k/s. With b = √(s/30) this noise is small for the about twenty tables
+// of a model.
 //
 // If the columns' counts get a fraction p of the budget, their noise is Nominal·√(m/p)/s, where m
 // is the number of columns. With ¾·s·√(p/m) cells, the average number of records of a cell is 4/3
@@ -139,7 +137,7 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 		fine := int(min(cellRecords*signal*math.Sqrt(c.ColumnPart/m), marginal.MostCells))
 		defaults.Fill(&c.choices, &c.Fine, max(fine, fewestFine), "Fine",
 			"as many cells as the noise of their counts permits")
-		bins := int(math.Sqrt(t.Signal / 120))
+		bins := int(math.Sqrt(t.Signal / 30))
 		if c.WithinPart == 0 && c.resolves(t.Signal) {
 			defaults.Fill(&c.choices, &c.WithinPart, defaultWithin, "WithinPart",
 				"frequent single values exceed the noise of their counts")
