@@ -51,8 +51,7 @@ var policy = map[string][]string{
 	"internal/defaults": {"accountant", "records"},
 
 	"internal/graphical": {},
-	"internal/marginal": {"accountant", "mechanism", "records", "rff", "internal/counts",
-		"internal/network", "synth"},
+	"internal/marginal":  {"accountant", "mechanism", "records", "rff", "internal/network", "synth"},
 
 	"synth": {"accountant", "mechanism", "partial", "records", "device", "models",
 		"internal/durable", "internal/jsonlimit"},

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -146,21 +145,7 @@ type Surveyed struct {
 // Grouping merges the codes of an attribute into about the given number of groups; see
 // Attribute.Grouped.
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
-	part := Simplex(k.smoothed(j, a), k.Total)
-	return a.Grouped(part, min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
-}
-
-// smoothed returns the counts of an attribute's codes without those differences between
-// neighbouring numbers that noise explains. The two bounds of a column that is divided into cells
-// are no neighbours of cells.
-func (k Surveyed) smoothed(j int, a Attribute) []float64 {
-	all := slices.Clone(k.Counts[j])
-	cells := all[:a.Ordered()]
-	if a.Cells > 0 {
-		cells = cells[1 : len(cells)-1]
-	}
-	copy(cells, counts.Smooth(cells, k.Noise[j]))
-	return all
+	return a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
 }
 
 // Sums returns the released counts of groups, and the number of codes in each group.
