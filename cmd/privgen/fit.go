@@ -114,6 +114,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 		return err
 	}
 	j.warnStrays(path, data)
+	j.warnCrowded(path, data)
 	ledger, err := j.where.use(j.app, ctx, termsOf(p))
 	if err != nil {
 		return err
