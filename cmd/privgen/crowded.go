@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Systems divide the bounds of a column of numbers into about a hundred cells. If nearly all numbers
-// lie in one of them, synthetic numbers cannot differ as the real ones do.
+// Systems divide the bounds of a column of numbers into about a hundred cells. If nearly all
+// numbers lie in one of them, synthetic numbers cannot differ as the real ones do.
 const (
 	crowdedCells = 100
 	crowdedPart  = 0.9 // of the numbers between the bounds
