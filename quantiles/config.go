@@ -42,6 +42,7 @@ const (
 	leastCells   = 2
 	mostCells    = 4094
 	defaultCells = marginal.MostCells
+	mostCodes    = 1 << 20 // counts of all columns together
 )
 
 // Ranks returns the schema of the records that the other system sees. Columns of numbers have
@@ -135,9 +136,20 @@ func (c Config) check() error {
 		"a positive number, or 0 for the noise that Share allows")
 	k.OK(c.Cells >= leastCells && c.Cells <= mostCells, "quantiles.Config.Cells", c.Cells,
 		fmt.Sprintf("an integer from %d to %d, or 0 for the default", leastCells, mostCells))
-	_, err := Ranks(c.Schema)
-	return errors.Join(k.Err(), err)
+	if err := errors.Join(k.Err(), second(Ranks(c.Schema))); err != nil {
+		return err
+	}
+	codes := 0
+	for _, a := range attributesOf(c.Schema, c.Cells) {
+		codes += a.Codes
+	}
+	k.OK(codes <= mostCodes, "quantiles.Config.Schema",
+		fmt.Sprintf("%d counts of numbers in all columns together", codes),
+		fmt.Sprintf("at most %d counts; declare fewer columns or coarser steps", mostCodes))
+	return k.Err()
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // Within returns the configuration with Of planned for the largest budget that the counts leave, to
 // within half a per cent of the whole budget. The function plan returns the other system's plan for

@@ -2,6 +2,7 @@ package quantiles_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -123,7 +124,12 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var wide []records.Column
+	for i := range 300 {
+		wide = append(wide, records.Integer(fmt.Sprint("x", i), 0, 4095))
+	}
 	for name, c := range map[string]quantiles.Config{
+		"many counts":        {Schema: schemaOf(t, wide...), Budget: b, Of: good},
 		"no plan":            {Schema: s, Budget: b},
 		"share":              {Schema: s, Budget: b, Of: good, Share: 1},
 		"cells":              {Schema: s, Budget: b, Of: good, Cells: 1},

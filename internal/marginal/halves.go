@@ -54,7 +54,8 @@ func layoutOf(a Attribute) layout {
 // interval is an interval of positions, from first to before end. Its halves meet at mid.
 type interval struct {
 	first, mid, end int
-	level           int // the number of longer intervals that hold it
+	level           int    // the number of longer intervals that hold it
+	halves          [2]int // positions of its halves in the list; 0 for a single position
 }
 
 // intervals returns the intervals of at least two positions, level by level. The first holds all
@@ -69,8 +70,9 @@ func (l layout) intervals() []interval {
 		if n.mid = (n.first + n.end) / 2; i == 0 && l.parted() {
 			n.mid = l.neighbours
 		}
-		for _, half := range [2][2]int{{n.first, n.mid}, {n.mid, n.end}} {
+		for k, half := range [2][2]int{{n.first, n.mid}, {n.mid, n.end}} {
 			if half[1]-half[0] >= 2 {
+				n.halves[k] = len(list)
 				list = append(list, interval{first: half[0], end: half[1], level: n.level + 1})
 			}
 		}
@@ -135,44 +137,39 @@ func (h Halves) Drawable(noise float64) bool {
 
 // Counter returns a counter of the differences. Its numbers are private.
 func (h Halves) Counter() *Histogram {
-	type change struct {
-		at   int
-		sign int64
-	}
-	changes := make([][][]change, len(h.Attributes)) // by attribute and code
-	first := 1
+	layouts, trees := make([]layout, len(h.Attributes)), make([][]interval, len(h.Attributes))
 	for j, a := range h.Attributes {
-		changes[j] = make([][]change, a.Codes)
-		l := layoutOf(a)
-		codes := make([]int, a.Codes) // by position
-		for code, at := range l.position {
-			codes[at] = code
-		}
-		for i, n := range l.intervals() {
-			for at := n.first; at < n.end; at++ {
-				sign := int64(1)
-				if at >= n.mid {
-					sign = -1
-				}
-				changes[j][codes[at]] = append(changes[j][codes[at]], change{first + i, sign})
-			}
-		}
-		first += max(a.Codes-1, 0)
+		layouts[j] = layoutOf(a)
+		trees[j] = layouts[j].intervals()
 	}
 	cells := func(codes [][]uint16, shares, counts []int64) {
 		for _, s := range shares {
 			counts[0] += s
 		}
-		for j := range codes {
+		first := 1
+		for j, tree := range trees {
+			own := counts[first : first+len(tree)]
 			for i, code := range codes[j] {
-				for _, c := range changes[j][code] {
-					counts[c.at] += c.sign * shares[i]
-				}
+				add(tree, layouts[j].position[code], shares[i], own)
 			}
+			first += len(tree)
 		}
 	}
 	return NewHistogram(h.Attributes, cells,
 		mechanism.NewFixedSum(h.size(), TableGrid(h.Std(1))))
+}
+
+// add adds a record at a position to the differences of the intervals that hold the position.
+func add(tree []interval, position int, share int64, differences []int64) {
+	for i, more := 0, len(tree) > 0; more; more = i > 0 {
+		if n := &tree[i]; position < n.mid {
+			differences[i] += share
+			i = n.halves[0]
+		} else {
+			differences[i] -= share
+			i = n.halves[1]
+		}
+	}
 }
 
 // Release counts the run's records and releases the differences with noise of the given multiplier.
