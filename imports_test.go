@@ -96,7 +96,7 @@ var policy = map[string][]string{
 		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
 	"report/fidelity": {"accountant", "mechanism", "records", "device", "evaluate/classify"},
 	"hostile": {"", "accountant", "augment", "baselines", "device", "dpgm", "draft", "gan", "kmeans",
-		"labelling", "merf", "mix", "models", "records", "records/images", "records/retouch", "rff",
+		"labelling", "merf", "mix", "models", "quantiles", "records", "records/images", "records/retouch", "rff",
 		"sequence", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
