@@ -96,8 +96,8 @@ var policy = map[string][]string{
 		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
 	"report/fidelity": {"accountant", "mechanism", "records", "device", "evaluate/classify"},
 	"hostile": {"", "accountant", "augment", "baselines", "device", "dpgm", "draft", "gan", "kmeans",
-		"labelling", "merf", "mix", "models", "quantiles", "records", "records/images", "records/retouch", "rff",
-		"sequence", "sgd", "synth"},
+		"labelling", "merf", "mix", "models", "quantiles", "records", "records/images",
+		"records/retouch", "rff", "sequence", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
 	"internal/tabletest":         {"records"}, // for tests only

@@ -31,5 +31,12 @@ func halvesMutants() []mutant {
 		{Name: "quantiles/persons count as rows", In: "quantiles", Tests: at("quantiles", "Ranks"),
 			Old: "k.Add(records.RefusePersons(path, s))", New: "",
 			Why: "a person with many rows changes the counts by more than the noise covers"},
+		{Name: "quantiles/failed records look sound", In: "quantiles", Tests: at("quantiles", "RecordOnly"),
+			Old: "return records.Failed(d.Data)", New: "return false",
+			Why: "the other system releases sums of records that could not be read"},
+		{Name: "quantiles/records replace their predecessors", In: "quantiles",
+			Tests: at("quantiles", "RecordOnly"), Old: "row := b.Dense.Row(i)",
+			New: "row := b.Dense.Row(i / 2)",
+			Why: "a record's ranks depend on the other records that are read with it"},
 	}
 }
