@@ -33,7 +33,7 @@ func halvesMutants() []mutant {
 			Why: "a person with many rows changes the counts by more than the noise covers"},
 		{Name: "quantiles/failed records look sound", In: "quantiles",
 			Tests: at("quantiles", "RecordOnly"),
-			Old: "return records.Failed(d.Data)", New: "return false",
+			Old:   "return records.Failed(d.Data)", New: "return false",
 			Why: "the other system releases sums of records that could not be read"},
 		{Name: "quantiles/records replace their predecessors", In: "quantiles",
 			Tests: at("quantiles", "RecordOnly"), Old: "row := b.Dense.Row(i)",
