@@ -75,7 +75,7 @@ func kinds(t testing.TB) []kind {
 	list := []kind{
 		{"binary", records.Binary(9)}, {"binary image", records.BinaryImage(4, 4)},
 		{"numbers", records.Interval(5, -2, 6)}, {"image", records.Image(4, 4)},
-		{"sets", records.Sets(12, 4)},
+		{"sets", records.Sets(12, 4)}, {"colour image", records.RGBImage(4, 4)},
 	}
 	for _, k := range list[:len(list):len(list)] {
 		list = append(list, kind{k.name + " with labels", k.schema.WithLabels("a", "b", "c")})
