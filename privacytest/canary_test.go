@@ -50,7 +50,8 @@ func fitted(p synth.Plan) trained {
 		}
 		var out []float64
 		for _, s := range f.Sections {
-			if strings.HasSuffix(s.Name, " target") { // of DPGM with marginals
+			// of DPGM with marginals, and of ranks
+			if strings.HasSuffix(s.Name, " target") || s.Name == "quantiles.parts" {
 				v, err := synth.ReadFloats64(s.Data, len(s.Data)/8)
 				if err != nil {
 					return nil, err
@@ -366,7 +367,8 @@ func systems(t testing.TB) []system {
 	c := s.WithLabels("a", "b")
 	bits := records.Binary(4)
 	vae := networks(s, models.VAE{Hidden: []int{3}, Latent: 1})
-	return []system{
+	colour := records.RGBImage(2, 2).WithLabels("a", "b")
+	list := []system{
 		{"DPGM", filled(t, s), filled(t, s, 1), add, vae},
 		{"DPGM, replace-one", filled(t, s, -1), filled(t, s, 1), replace, vae},
 		{"classifier", labelled(t, c), labelled(t, c, 0), add, classifier(c)},
@@ -382,7 +384,36 @@ func systems(t testing.TB) []system {
 			successors(s)},
 		{"DPGM, clusters and marginals", filled(t, bits), filled(t, bits, 1), add, marginals(bits)},
 		{"k-means, replace-one", filled(t, s, -1), filled(t, s, 1), replace, centres(s, 2)},
+		{"chain of colour images", labelled(t, colour), labelled(t, colour, 0), add,
+			colourChains(colour)},
+		{"chain of colour images, replace-one", labelled(t, colour, 1), labelled(t, colour, 0), replace,
+			colourChains(colour)},
 	}
+	if auditing() { // a run takes a tenth of a second
+		table := tableOf(t)
+		list = append(list, system{"MERF on ranks", rowsOf(t, table), rowsOf(t, table, 0.1), add,
+			onRanks(table)}, system{"MERF on ranks, replace-one", rowsOf(t, table, 0.9),
+			rowsOf(t, table, 0.1), replace, onRanks(table)})
+	}
+	return list
+}
+
+func tableOf(t testing.TB) records.Schema {
+	t.Helper()
+	s, err := records.NewSchema(records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func rowsOf(t testing.TB, s records.Schema, numbers ...float64) records.Data {
+	t.Helper()
+	d, err := records.FromColumns(s, records.Values{Numbers: append([]float64{}, numbers...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func auditing() bool {
