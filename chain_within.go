@@ -31,3 +31,33 @@ func (c LabellingChain) planFor(b accountant.Budget) (Plan, error) {
 	c.config.Budget = b
 	return synth.PlanOf(c.Plan())
 }
+
+// planFor returns the chain's plan for another budget than the chain's own.
+func (c MixChain) planFor(b accountant.Budget) (Plan, error) {
+	c.budget = b
+	return synth.PlanOf(c.Plan())
+}
+
+// planFor returns the chain's plan for another budget than the chain's own.
+func (c TableChain) planFor(b accountant.Budget) (Plan, error) {
+	c.config.Budget = b
+	return synth.PlanOf(c.Plan())
+}
+
+// planFor returns the chain's plan for another budget than the chain's own.
+func (c NaiveBayesChain) planFor(b accountant.Budget) (Plan, error) {
+	c.config.Budget = b
+	return synth.PlanOf(c.Plan())
+}
+
+// planFor returns the chain's plan for another budget than the chain's own.
+func (c BaselineChain) planFor(b accountant.Budget) (Plan, error) {
+	c.common.Budget = b
+	return synth.PlanOf(c.Plan())
+}
+
+// planFor returns the chain's plan for another budget than the chain's own.
+func (c QuantilesChain) planFor(b accountant.Budget) (Plan, error) {
+	c.config.Budget = b
+	return synth.PlanOf(c.Plan())
+}

@@ -234,7 +234,7 @@ func TestRecommend(t *testing.T) {
 	for _, c := range []struct {
 		s    records.Schema
 		want string
-	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "quantiles"},
+	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "pool"},
 		{records.BinaryImage(12, 12), "dpgm"}} {
 		if got := first[c.s.String()]; got != c.want {
 			t.Errorf("%v: %s comes first, want %s", c.s, got, c.want)
@@ -247,7 +247,8 @@ func TestRecommend(t *testing.T) {
 }
 
 // TestRecommendRanks checks that MERF is recommended on ranks of numbers if rows are many, and on
-// the numbers themselves otherwise.
+// the numbers themselves otherwise. A pool comes first if rows are many for half of the budget,
+// too.
 func TestRecommendRanks(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	numbers, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "u", "v"))
@@ -259,10 +260,11 @@ func TestRecommendRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		schema records.Schema
-		rows   int
-		want   string
-	}{{numbers, 10_000, "quantiles"}, {numbers, 1000, "merf"}, {levels, 10_000, "merf"}} {
+		schema      records.Schema
+		rows        int
+		want, first string
+	}{{numbers, 10_000, "quantiles", "pool"}, {numbers, 2000, "quantiles", "aim"},
+		{numbers, 1000, "merf", "aim"}, {levels, 10_000, "merf", "aim"}} {
 		list, err := privgen.Recommend(c.schema, b, c.rows)
 		if err != nil {
 			t.Fatal(err)
@@ -272,8 +274,8 @@ func TestRecommendRanks(t *testing.T) {
 			systems = append(systems, r.Plan.System())
 		}
 		if !slices.Contains(systems, c.want) ||
-			slices.Contains(systems, "merf") != (c.want == "merf") {
-			t.Errorf("%v, %d rows: %v, want %s", c.schema, c.rows, systems, c.want)
+			slices.Contains(systems, "merf") != (c.want == "merf") || systems[0] != c.first {
+			t.Errorf("%v, %d rows: %v, want %s first, and %s", c.schema, c.rows, systems, c.first, c.want)
 		}
 	}
 }

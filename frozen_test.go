@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/pool"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -134,6 +135,17 @@ func TestPlansAreFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
+	pooled := pool.Config{Budget: b, Shares: []float64{2, 1}}
+	pooled, err = pooled.Within(
+		func(b accountant.Budget) (synth.Plan, error) {
+			return synth.PlanOf(privgen.AIM(table, b).Nominal(1000).Plan())
+		},
+		func(b accountant.Budget) (synth.Plan, error) {
+			return synth.PlanOf(privgen.MERF(table, b).Nominal(1000).Plan())
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, of := range map[string]struct {
 		config any
 		plan   func() (privgen.Plan, error)
@@ -147,6 +159,7 @@ func TestPlansAreFrozen(t *testing.T) {
 		"labelling":    {&l, func() (privgen.Plan, error) { return synth.PlanOf(l.Plan()) }},
 		"quantiles":    {&q, func() (privgen.Plan, error) { return synth.PlanOf(q.Plan()) }},
 		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
+		"pool":         {&pooled, func() (privgen.Plan, error) { return synth.PlanOf(pooled.Plan()) }},
 		"sequence": {nil, func() (privgen.Plan, error) {
 			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())
 		}},

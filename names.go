@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/pool"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sequence"
@@ -120,8 +121,9 @@ func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
-	all = append(all, labelling.System(all))
 	all = append(all, quantiles.System(all))
+	all = append(all, pool.System(all))
+	all = append(all, labelling.System(all))
 	all = append(all, augment.System(all))
 	all = append(all, sequence.System(all))
 	return append(all, tune.System(all))

@@ -37,7 +37,8 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 //	tables of two classes  AIM, then MERF, then GAN
 //	tables of more         MERF, then AIM, then GAN
-//	tables of many rows    in place of MERF: MERF on ranks, if there are columns of numbers
+//	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and with still
+//	                       more rows a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then GAN, then DPGM
 //	tables of few rows     with a class: NaiveBayes before the others
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
@@ -134,6 +135,13 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 		list := []candidate{chosen, every, critic}
 		if s.Classes() > 2 {
 			list = []candidate{every, chosen, critic}
+		}
+		if err == nil && math.Sqrt2*x.noise < manyNoise && hasNumbers(s) { // of each of two systems
+			both := candidate{"pool", "half of the rows come from AIM, which keeps chosen pairs and triples " +
+				"of columns, and half from MERF on ranks, which keeps some of all pairs.",
+				planned(Pool(b, AIM(s, b).Nominal(n),
+					MERF(s, b).Nominal(n).Quantiles(quantiles.Config{})).Plan)}
+			list = append([]candidate{both}, list...)
 		}
 		if err == nil && x.noise > fewNoise {
 			means := candidate{"naive-bayes", "the rows are so few that little more than the mean of each " +

@@ -58,8 +58,9 @@ func subjects() (list []subject, err error) {
 	labelled, err1 := labellingSubjects(numbers, ofTables[0].data)
 	changed, err2 := augmentSubjects(numbers)
 	ranked, err3 := rankSubjects(ofTables[0].data)
+	pooled, err4 := poolSubjects(ofTables[0].data)
 	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers, labelled, changed,
-		ranked), errors.Join(err1, err2, err3)
+		ranked, pooled), errors.Join(err1, err2, err3, err4)
 }
 
 // tableSubjects returns plans of the systems that accept only tables.

@@ -2,10 +2,9 @@ package sequence
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/bundle"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -25,7 +24,7 @@ func (w *work) Judge(r *synth.Run) error {
 //
 // Guarantee: the second system's public records come from the first one's model and a public seed.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	states, err := restore(r.Saved())
+	states, err := bundle.Restore(r.Saved(), 2)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		part.Saved = states[i]
 		part.Keep = func(f *synth.File) (*synth.File, error) {
 			states[i] = f
-			return states.file()
+			return states.File(systemName)
 		}
 		if models[i], err = r.FitInner(ctx, part); err != nil {
 			return nil, err
@@ -48,7 +47,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		if err := r.Save(); err != nil { // the last state of a finished system
 			return nil, err
 		}
-		r.Keep(states.file)
+		r.Keep(func() (*synth.File, error) { return states.File(systemName) })
 	}
 	return &Model{Wrapped: synth.Wrapped{Model: models[1]}, first: models[0],
 		systems: [2]string{w.config.First.System(), w.config.Then.System()}}, nil
@@ -80,63 +79,4 @@ func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records
 		return nil, fmt.Errorf("sequence: records of %s: %w", c.First.System(), err)
 	}
 	return drawn, nil
-}
-
-// states holds the states of both systems in a checkpoint. A state is nil before its system has
-// one.
-type states [2]*synth.File
-
-type stateJSON struct {
-	Parts []partJSON `json:"parts"`
-}
-
-type partJSON struct {
-	Kept     bool            `json:"kept"`
-	Header   json.RawMessage `json:"header,omitempty"`
-	Sections int             `json:"sections"`
-}
-
-// file returns both states as one file.
-func (s *states) file() (*synth.File, error) {
-	var j stateJSON
-	out := &synth.File{Kind: systemName}
-	for _, f := range s {
-		if f == nil {
-			j.Parts = append(j.Parts, partJSON{})
-			continue
-		}
-		j.Parts = append(j.Parts, partJSON{true, f.Header, len(f.Sections)})
-		out.Sections = append(out.Sections, f.Sections...)
-	}
-	var err error
-	out.Header, err = json.Marshal(j)
-	return out, err
-}
-
-// restore returns the inverse of file.
-//
-// Errors: synth.ErrFormat.
-func restore(f *synth.File) (*states, error) {
-	s := new(states)
-	if f == nil {
-		return s, nil
-	}
-	var j stateJSON
-	if err := f.Decode(&j); err != nil {
-		return nil, err
-	}
-	if len(j.Parts) != len(s) {
-		return nil, synth.Malformed(fmt.Errorf("states of %d systems, want %d", len(j.Parts), len(s)))
-	}
-	left := f.Sections
-	for i, part := range j.Parts {
-		if part.Sections < 0 || part.Sections > len(left) {
-			return nil, synth.Malformed(errors.New("a state with missing sections"))
-		}
-		if part.Kept {
-			s[i] = &synth.File{Header: part.Header, Sections: left[:part.Sections:part.Sections]}
-		}
-		left = left[part.Sections:]
-	}
-	return s, nil
 }

@@ -2,9 +2,9 @@ package sequence
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/bundle"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -35,32 +35,19 @@ func Stage(g *synth.Generator, i int) (*synth.Generator, error) {
 }
 
 type modelJSON struct {
-	Models []innerJSON `json:"models"`
-}
-
-type innerJSON struct {
-	System   string          `json:"system"`
-	Model    json.RawMessage `json:"model"`
-	Sections int             `json:"sections"`
+	Models []bundle.Model `json:"models"`
 }
 
 // Encode writes both models.
 //
 // Errors: all errors of the models' Encode.
 func (m *Model) Encode() (*synth.File, error) {
-	var j modelJSON
-	out := &synth.File{Kind: systemName}
-	for i, of := range []synth.Model{m.first, m.Model} {
-		f, err := of.Encode()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.systems[i], err)
-		}
-		j.Models = append(j.Models, innerJSON{m.systems[i], f.Header, len(f.Sections)})
-		out.Sections = append(out.Sections, f.Sections...)
+	list, sections, err := bundle.Encode(m.systems[:], []synth.Model{m.first, m.Model})
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	out.Header, err = json.Marshal(j)
-	return out, err
+	header, err := json.Marshal(modelJSON{list})
+	return &synth.File{Kind: systemName, Header: header, Sections: sections}, err
 }
 
 func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
@@ -71,21 +58,10 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 	if len(j.Models) != 2 {
 		return nil, synth.Malformed(fmt.Errorf("%d models in a sequence, want 2", len(j.Models)))
 	}
-	out := &Model{}
-	var models [2]synth.Model
-	left := f.Sections
-	for i, inner := range j.Models {
-		if inner.Sections < 0 || inner.Sections > len(left) {
-			return nil, synth.Malformed(errors.New("a model with missing sections"))
-		}
-		own := &synth.File{Kind: inner.System, Header: inner.Model, Sections: left[:inner.Sections]}
-		left = left[inner.Sections:]
-		var err error
-		if models[i], err = of.ReadModel(own, l); err != nil {
-			return nil, err
-		}
-		out.systems[i] = inner.System
+	systems, models, err := bundle.Decode(j.Models, f.Sections, l, of)
+	if err != nil {
+		return nil, err
 	}
-	out.first, out.Wrapped = models[0], synth.Wrapped{Model: models[1]}
-	return out, nil
+	return &Model{Wrapped: synth.Wrapped{Model: models[1]}, first: models[0],
+		systems: [2]string(systems)}, nil
 }

@@ -67,10 +67,23 @@ var systems = map[string]maker{
 	"mst": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
 	},
+	"pool": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(seed), embedding(s, b, n, seed)).
+			Plan())
+	},
 	"naive-bayes": func(s records.Schema, b accountant.Budget, n int,
 		_ uint64) (privgen.Plan, error) {
 		return made(privgen.NaiveBayes(s, b).Nominal(n).Plan())
 	},
+}
+
+// embedding returns the chain of MERF on ranks, or of MERF for tables without numbers.
+func embedding(s records.Schema, b accountant.Budget, n int, seed uint64) privgen.Pooled {
+	of := privgen.MERF(s, b).Nominal(n).Seed(seed)
+	if _, err := quantiles.Ranks(s); err != nil {
+		return of
+	}
+	return of.Quantiles(quantiles.Config{Seed: seed})
 }
 
 // made converts a plan to the interface. If the plan could not be made, it returns a nil interface.

@@ -64,8 +64,8 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
 	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
 		"by default all")
-	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, naive-bayes, reference-aim, reference-mst, "+
-		"reference-merf, or real for the real rows, separated by commas")
+	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, pool, naive-bayes, "+
+		"reference-aim, reference-mst, reference-merf, or real for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
 	f.IntVar(&c.runs, "runs", 1, "number of runs of each system, with seeds 0, 1 and so on")
 	f.StringVar(&c.judge.classifiers, "classifiers", "six", "one (gradient boosting), six or all")

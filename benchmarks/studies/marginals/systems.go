@@ -38,6 +38,10 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	case "merf-quantiles":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).
 			Quantiles(quantiles.Config{Seed: key.seed}).Plan()
+	case "pool":
+		p, err = privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(key.seed),
+			privgen.MERF(s, b).Nominal(n).Seed(key.seed).
+				Quantiles(quantiles.Config{Seed: key.seed})).Plan()
 	case "reference-aim", "reference-mst", "reference-merf":
 		return c.reference(ctx, t, key)
 	default:

@@ -1,0 +1,173 @@
+package privgen_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/pool"
+	"github.com/seed7ba64551/privgen/quantiles"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestPoolChain checks that a pool of all systems of tables spends its budget, that its plan and
+// its generator can be read back, that draws obey constraints, and that it can be the first system
+// of a sequence.
+func TestPoolChain(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+	chain := privgen.Pool(b, privgen.AIM(s, b).Nominal(200), privgen.MST(s, b).Nominal(200),
+		privgen.NaiveBayes(s, b).Nominal(200), embedding,
+		embedding.Seed(2).Quantiles(quantiles.Config{})).Shares(1, 1, 1, 1, 4)
+	plan, err := chain.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Total().Upper; got > 4 || got < 3.9 || plan.Config().Shares[4] != 0.5 {
+		t.Errorf("the plan costs ε = %v and has shares %v", got, plan.Config().Shares)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := privgen.ReadPlan(text)
+	if err != nil || read.String() != plan.String() {
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
+	}
+	gen, err := read.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := privgen.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn [2][]float64
+	for i, g := range []*privgen.Generator{gen, back} {
+		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[i] = rows.(*records.Frame).Numbers(0)
+	}
+	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {
+		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
+	}
+	more := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	if _, err := privgen.GAN(s, more).Nominal(200).After(chain).Plan(); err != nil {
+		t.Error(err)
+	}
+	var wrong *param.Error
+	for _, bad := range []privgen.PoolChain{{}, privgen.Pool(b, nil, embedding)} {
+		if _, err := bad.Plan(); !errors.As(err, &wrong) {
+			t.Errorf("missing systems: got error %v, want a *param.Error", err)
+		}
+	}
+}
+
+// TestLabelledPoolsAreReadable checks that a classifier can be added to a pool and to a system on
+// ranks, and that the result can be read back.
+func TestLabelledPoolsAreReadable(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+	ranks := embedding.Quantiles(quantiles.Config{})
+	for name, chain := range map[string]interface {
+		Plan() (privgen.Plan, error)
+	}{
+		"quantiles": planned(func(b accountant.Budget) (privgen.Plan, error) {
+			of := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+			return synth.PlanOf(of.Quantiles(quantiles.Config{}).Plan())
+		}),
+		"pool": planned(func(b accountant.Budget) (privgen.Plan, error) {
+			return synth.PlanOf(privgen.Pool(b, ranks, embedding).Plan())
+		}),
+	} {
+		plan, err := chain.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		gen, err := plan.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := json.Marshal(plan)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := privgen.ReadPlan(text); err != nil {
+			t.Errorf("the plan of a labelled %s: %v", name, err)
+		}
+		var file bytes.Buffer
+		if err := gen.Save(&file); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := privgen.Load(&file); err != nil {
+			t.Errorf("the generator of a labelled %s: %v", name, err)
+		}
+	}
+}
+
+// planned is a system's plan for a budget, to which Plan adds a classifier.
+type planned func(accountant.Budget) (privgen.Plan, error)
+
+func (p planned) Plan() (privgen.Plan, error) {
+	b := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	c, err := labelling.Config{Budget: b, Nominal: 200, Features: rff.RBF{Dim: 10, Bandwidth: 1},
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
+			Optimizer: sgd.Momentum(1, 0.9)}}.Within(p)
+	if err != nil {
+		return nil, err
+	}
+	return synth.PlanOf(c.Plan())
+}
+
+// Half of the records come from AIM, which keeps chosen pairs of columns, and half from a network.
+func ExamplePool() {
+	data, err := wardTable()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	schema, budget := data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}
+	gen, err := privgen.Pool(budget,
+		privgen.AIM(schema, budget).Nominal(200),
+		privgen.MERF(schema, budget).Nominal(200).Train(merf.GeneratorConfig{Steps: 20}),
+	).Fit(context.Background(), data)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := gen.Sample(context.Background(), 500)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	of := gen.Model().(*pool.Model).Systems()
+	fmt.Println(rows.Len(), "records of", of, "with ε ≤ 2:", gen.Guarantee().Epsilon <= 2)
+	// Output: 500 records of [aim merf] with ε ≤ 2: true
+}
