@@ -24,6 +24,7 @@
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
 //	sequence             two systems on one ledger; the second starts from the first one's records
+//	pool                 several systems on one ledger, each with a share of the records
 //	labelling            a system's records with the labels of a private classifier
 //	augment              changes of synthetic images, chosen by a private measurement
 //	quantiles            a system fitted to ranks of a table's numbers, mapped back to numbers
