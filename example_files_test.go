@@ -187,7 +187,6 @@ func ExampleRecommend() {
 	_, err = privgen.Recommend(data.Schema(), budget, 20)
 	fmt.Println(errors.Is(err, privgen.ErrNoise))
 	// Output:
-	// pool
 	// aim
 	// quantiles
 	// gan

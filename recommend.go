@@ -37,8 +37,8 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 //	tables of two classes  AIM, then MERF, then GAN
 //	tables of more         MERF, then AIM, then GAN
-//	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and with still
-//	                       more rows a pool of it and AIM before all others
+//	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
+//	                       the columns are numbers, a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then GAN, then DPGM
 //	tables of few rows     with a class: NaiveBayes before the others
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
@@ -136,7 +136,7 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 		if s.Classes() > 2 {
 			list = []candidate{every, chosen, critic}
 		}
-		if err == nil && math.Sqrt2*x.noise < manyNoise && hasNumbers(s) { // of each of two systems
+		if err == nil && math.Sqrt2*x.noise < manyNoise && mostlyNumbers(s) { // for half of the budget
 			both := candidate{"pool", "half of the rows come from AIM, which keeps chosen pairs and triples " +
 				"of columns, and half from MERF on ranks, which keeps some of all pairs.",
 				planned(Pool(b, AIM(s, b).Nominal(n),
@@ -181,6 +181,18 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 func hasNumbers(s records.Schema) bool {
 	_, err := quantiles.Ranks(s)
 	return err == nil
+}
+
+// mostlyNumbers reports whether at least half of a table's columns have numbers. On tables of
+// mostly levels AIM alone is closer to the records than a pool.
+func mostlyNumbers(s records.Schema) bool {
+	numbers := 0
+	for _, c := range s.Columns() {
+		if c.IsNumber() {
+			numbers++
+		}
+	}
+	return hasNumbers(s) && 2*numbers >= len(s.Columns())
 }
 
 func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
