@@ -382,6 +382,8 @@ func systems(t testing.TB) []system {
 		{"DP-MERF, then dp-GAN", filled(t, s), filled(t, s, 1), add, successors(s)},
 		{"DP-MERF, then dp-GAN, replace-one", filled(t, s, -1), filled(t, s, 1), replace,
 			successors(s)},
+		{"pool of two DP-MERFs", filled(t, s), filled(t, s, 1), add, pooled(s)},
+		{"pool of two DP-MERFs, replace-one", filled(t, s, -1), filled(t, s, 1), replace, pooled(s)},
 		{"DPGM, clusters and marginals", filled(t, bits), filled(t, bits, 1), add, marginals(bits)},
 		{"k-means, replace-one", filled(t, s, -1), filled(t, s, 1), replace, centres(s, 2)},
 		{"chain of colour images", labelled(t, colour), labelled(t, colour, 0), add,

@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/pool"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -40,6 +41,22 @@ func colourChains(s records.Schema) planner {
 				}
 				return synth.PlanOf(l.Plan())
 			})
+		if err != nil {
+			return nil, nil, err
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		return bill(plan), fitted(plan), nil
+	}
+}
+
+// pooled plans two releases of mean features on one ledger.
+func pooled(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
+		of := func(b accountant.Budget) (synth.Plan, error) { return smallMERF(s, b) }
+		c, err := pool.Config{Budget: b}.Within(of, of)
 		if err != nil {
 			return nil, nil, err
 		}
