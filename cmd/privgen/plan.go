@@ -37,7 +37,7 @@ var systems = map[string]maker{
 	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
 	},
-	"merf-quantiles": func(s records.Schema, b accountant.Budget, n int,
+	"quantiles": func(s records.Schema, b accountant.Budget, n int,
 		seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).
 			Quantiles(quantiles.Config{Seed: seed}).Plan())
