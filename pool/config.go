@@ -73,6 +73,10 @@ func (c Config) checkShares(k *param.Checker, n int) {
 		k.OK(share > 0, fmt.Sprintf("pool.Config.Shares[%d]", i), share, "a positive number")
 	}
 	k.OK(!math.IsInf(sum, 0), "pool.Config.Shares", c.Shares, "numbers of a finite sum")
+	for i, share := range c.Shares {
+		k.OK(!(share > 0) || math.IsInf(sum, 0) || share/sum > 0,
+			fmt.Sprintf("pool.Config.Shares[%d]", i), share, "a number whose part of the sum is not 0")
+	}
 }
 
 // checkPlan checks one system's plan. Systems that contain other systems are refused if their
@@ -90,7 +94,8 @@ func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 		"the pool's relation, "+c.Budget.Relation.String())
 }
 
-// shares returns the parts of the systems, with sum 1.
+// shares returns the parts of the systems, with sum 1 up to rounding. Shares of such a sum stay as
+// they are, so that a plan read from a file is the plan that was written.
 func (c Config) shares() []float64 {
 	out := make([]float64, len(c.Of))
 	for i := range out {
@@ -101,6 +106,9 @@ func (c Config) shares() []float64 {
 	sum := 0.0
 	for _, share := range out {
 		sum += share
+	}
+	if math.Abs(sum-1) < 1e-12 {
+		return out
 	}
 	for i := range out {
 		out[i] /= sum

@@ -98,6 +98,7 @@ func TestRefusals(t *testing.T) {
 		"a share missing": {pool.Config{Of: two, Shares: []float64{1}}, "pool.Config.Shares"},
 		"no share":        {pool.Config{Of: two, Shares: []float64{1, 0}}, "pool.Config.Shares[1]"},
 		"not a share":     {pool.Config{Of: two, Shares: []float64{1, math.NaN()}}, "Shares[1]"},
+		"a share of 0":    {pool.Config{Of: two, Shares: []float64{1e-320, 1e300}}, "Config.Shares[0]"},
 		"infinite":        {pool.Config{Of: two, Shares: []float64{1, math.Inf(1)}}, "Shares"},
 	} {
 		c.config.Budget = budget
@@ -135,5 +136,31 @@ func TestConfigurationsAreCopies(t *testing.T) {
 	c.Of[0], c.Shares[0], shares[0] = nil, 7, 7
 	if after := p.String(); after != before || p.Config().Of[0] == nil {
 		t.Errorf("got the plan\n%s\nwant\n%s", after, before)
+	}
+}
+
+// TestPlansReadBackAreTheSame checks that shares are not rounded again when a plan is read. The
+// digest of a plan depends on them, and a checkpoint resumes only the plan of its digest.
+func TestPlansReadBackAreTheSame(t *testing.T) {
+	all := append(slices.Clone(systems), pool.System(systems))
+	for n := 2; n <= 8; n++ {
+		p, err := planOf(records.Interval(2, 0, 1), budget, 10, nil,
+			slices.Repeat([]planner{embedding}, n)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := all.ReadPlan(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := read.MarshalJSON()
+		if err != nil || string(again) != string(text) {
+			t.Errorf("%d systems: read back with the shares %v, want %v, error %v", n,
+				read.(*pool.Plan).Config().Shares, p.Config().Shares, err)
+		}
 	}
 }
