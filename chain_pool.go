@@ -2,6 +2,7 @@ package privgen
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/pool"
@@ -25,7 +26,7 @@ type Pooled interface {
 //
 // Two generators of the same system need seeds of their own.
 func Pool(budget accountant.Budget, of ...Pooled) PoolChain {
-	return PoolChain{config: pool.Config{Budget: budget}, of: of}
+	return PoolChain{config: pool.Config{Budget: budget}, of: slices.Clone(of)}
 }
 
 // PoolChain describes a run of several systems on one ledger.
@@ -39,7 +40,7 @@ func (c PoolChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 // Shares sets the part of the synthetic records that comes from each system. The default is equal
 // parts. Every system has the same part of the budget, whatever its share is.
 func (c PoolChain) Shares(shares ...float64) PoolChain {
-	c.config.Shares = shares
+	c.config.Shares = slices.Clone(shares)
 	return c
 }
 

@@ -209,8 +209,8 @@ func part(b accountant.Budget, n int) (accountant.Budget, error) {
 		return b, err
 	}
 	if !(own.Upper > 0) {
-		return b, fmt.Errorf("an ε of %g is too small for %d systems: %w", b.Epsilon, n,
-			accountant.ErrBudgetExceeded)
+		return b, fmt.Errorf("one of %d parts of ε = %g, δ = %g would have ε = 0: %w", n, b.Epsilon,
+			b.Delta, accountant.ErrBudgetExceeded)
 	}
 	b.Epsilon = min(own.Upper, b.Epsilon)
 	return b, nil

@@ -19,7 +19,8 @@ type Plan struct {
 	config Config
 }
 
-// Config returns the configuration that the plan was made from. Its shares have the sum 1.
+// Config returns the configuration that the plan was made from. Its shares have the sum 1, up to
+// rounding.
 func (p *Plan) Config() Config {
 	if p == nil {
 		return Config{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -11,8 +12,8 @@ import (
 // Sampler starts a draw of records. Each record comes from a system drawn by the shares, also in a
 // draw of one class. The caller enforces the constraints of the draw.
 //
-// Errors: all errors of the models' Sampler; an error if the models return records of different
-// schemas.
+// Errors: all errors of the models' Sampler; *param.Error for means that have different schemas,
+// such as means of sets by a network and by counts of items.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	c := &drawing{m: m, rng: rand.New(rand.NewPCG(d.Seed, 0x706f6f6c))}
 	d.Given, d.Unconstrained, d.OnAccepted = nil, true, nil
@@ -24,8 +25,9 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 			return synth.Sampler{}, fmt.Errorf("%s: %w", m.systems[i], err)
 		}
 		c.of = append(c.of, s)
-		if !s.Schema.Equal(c.of[0].Schema) {
-			return synth.Sampler{}, fmt.Errorf("pool: records of %s: %w", m.systems[i], synth.ErrSchema)
+		if first := c.of[0].Schema; !s.Schema.Equal(first) {
+			return synth.Sampler{}, param.New("pool: records of "+m.systems[i], s.Schema,
+				"the schema of "+m.systems[0]+"'s: "+records.Difference(s.Schema, first))
 		}
 	}
 	return synth.Sampler{Schema: c.of[0].Schema, Next: c.next, Unaccepted: c.unaccepted}, nil
