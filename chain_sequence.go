@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// First is a chain whose system can be the first of a sequence: [MERF], [Mix], [DPGM], [GAN] or a
-// sequence itself. The budget of this chain is the budget of the first system.
+// First is a chain whose system can be the first of a sequence: [MERF], [Mix], [DPGM], [GAN], a
+// [Pool], a chain on ranks or with a classifier, or a sequence itself. The budget of this chain is
+// the budget of the first system.
 type First interface{ first() (Plan, error) }
 
 func (c MERFChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
