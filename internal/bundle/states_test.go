@@ -45,8 +45,8 @@ func TestStates(t *testing.T) {
 			if want == nil {
 				continue
 			}
-			if !bytes.Equal(got.Header, want.Header) || fmt.Sprint(got.Sections) !=
-				fmt.Sprint(want.Sections) {
+			same := fmt.Sprint(got.Sections) == fmt.Sprint(want.Sections)
+			if !same || !bytes.Equal(got.Header, want.Header) {
 				t.Errorf("state %d: got %s %v, want %s %v", i, got.Header, got.Sections, want.Header,
 					want.Sections)
 			}
@@ -74,9 +74,8 @@ func TestHostileStates(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrFormat", header, err)
 		}
 	}
-	var models []bundle.Model
 	for _, n := range []int{-1, 2} {
-		models = []bundle.Model{{System: "merf", Sections: n}}
+		models := []bundle.Model{{System: "merf", Sections: n}}
 		_, _, err := bundle.Decode(models, stateOf(1, 1).Sections, synth.Loading{}, nil)
 		if !errors.Is(err, synth.ErrFormat) {
 			t.Errorf("a model of %d sections: got %v, want ErrFormat", n, err)
