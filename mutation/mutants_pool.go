@@ -28,5 +28,8 @@ func poolMutants() []mutant {
 			Tests: at(in, "ConfigurationsAreCopies"),
 			Old:   "return p.config.copied()", New: "return p.config",
 			Why: "a plan runs without one of the systems that it was priced for"},
+		{Name: "pool/shares are rounded again", In: in, Tests: at(in, "PlansReadBackAreTheSame"),
+			Old: "if math.Abs(sum-1) < 1e-12 {", New: "if sum == 1 {",
+			Why: "a plan that is read has another digest, so its checkpoint is refused and paid for again"},
 	}
 }
