@@ -295,7 +295,8 @@ func Simplex(counts []float64, total float64) []float64 {
 	return out
 }
 
-// CodesOf sets codes[j][i] to the code of attribute j in row i.
+// CodesOf sets codes[j][i] to the code of attribute j in row i. The attributes are some or all of a
+// schema's, in their order.
 func CodesOf(attributes []Attribute, z *records.Nonzeros, codes [][]uint16) {
 	for j := range attributes {
 		codes[j] = slices.Grow(codes[j][:0], z.Rows)[:z.Rows]
@@ -305,6 +306,9 @@ func CodesOf(attributes []Attribute, z *records.Nonzeros, codes [][]uint16) {
 		for j, a := range attributes {
 			n := 0
 			if !a.Class() {
+				for len(places) > 0 && int(places[0]) < a.Block.Offset { // of blocks left out
+					places, values = places[1:], values[1:]
+				}
 				for n < len(places) && int(places[n]) < a.Block.Offset+a.Block.Width {
 					n++
 				}
