@@ -20,7 +20,7 @@ type Config struct {
 	// Budget is the budget of the counts and the other system together.
 	Budget accountant.Budget
 	// Of is the other system's plan with its own budget. Its schema is Ranks(Schema). Within finds
-	// the plan.
+	// the plan. The generators that it passes to privgen.OnPreview are generators of ranks.
 	Of synth.Plan
 	// Share is the part of ε that the counts alone may cost, in (0, 1); 0 means DefaultShare. It is
 	// not used if NoiseMultiplier is set.
@@ -29,7 +29,7 @@ type Config struct {
 	NoiseMultiplier float64
 	// Cells is the number of cells of equal width into which a column of numbers is divided, from 2
 	// to 4094; 0 means 126. A column with a step and at most 4096 values has a count for each value
-	// instead.
+	// instead, unless it is logarithmic.
 	Cells int
 	// Seed is the seed of the synthetic records on which the mapping back is computed.
 	Seed uint64

@@ -15,10 +15,10 @@
 // Numbers, whole numbers, durations, and moments without calendar parts are mapped. Levels, missing
 // values and classes stay as they are.
 //
-// Guarantee: the counts are one Gaussian release, in which a record changes one count of each
-// column. A record's ranks depend on the record and on released counts only, so the other system's
-// guarantee holds for records. Both are on one ledger. The mapping back depends on released counts
-// and on synthetic records of the other system.
+// Guarantee: the counts are one Gaussian release of differences between halves of intervals
+// (marginal.Halves, which states what a record changes). A record's ranks depend on the record and
+// on released counts only, so the other system's guarantee holds for records. Both are on one
+// ledger. The mapping back depends on released counts and on synthetic records of the other system.
 //
 // Source: the transform by a column's distribution function is the probability integral transform.
 // Li, Xiong and Jiang, "Differentially Private Synthesization of Multi-Dimensional Data using

@@ -59,7 +59,8 @@ func (w *work) Notes() []string {
 	c := w.config
 	notes := []string{fmt.Sprintf("numbers of %d columns are mapped to ranks by released counts, "+
 		"and synthetic ranks are mapped back, at no cost", len(attributesOf(c.Schema, c.Cells))),
-		fmt.Sprintf("a column with more than %d values is counted in %d cells", mostCells+2, c.Cells)}
+		fmt.Sprintf("a logarithmic column or one with more than %d values is counted in %d cells",
+			mostCells+2, c.Cells)}
 	inner, prefix := synth.WorkOf(c.Of), c.inner().Prefix
 	notes = append(notes, prefix+inner.Title())
 	for _, note := range inner.Notes() {

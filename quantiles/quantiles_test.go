@@ -156,8 +156,9 @@ func TestRefusals(t *testing.T) {
 // noise. Each column of numbers must nevertheless have the distribution of the records: a heavy
 // tail, a value of half of the records, and missing values.
 //
-// The distribution functions of 20,000 drawn and 20,000 real numbers differ by at most .03, except
-// with a probability below 1e-7 for each column.
+// Samples of 20,000 numbers of one distribution have distribution functions that differ by at most
+// .03, except with a probability below 1e-7 for each column. Numbers that are drawn evenly within
+// cells add at most .01.
 func TestColumnsKeepTheirDistribution(t *testing.T) {
 	s := schemaOf(t, records.Numeric("tail", 0, 1e6), records.Integer("hours", 0, 999),
 		records.Categorical("colour", "red", "green", "blue"),
@@ -171,7 +172,7 @@ func TestColumnsKeepTheirDistribution(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			hours = math.Floor(1000 * rng.Float64())
 		}
-		real[0] = append(real[0], min(3e4*math.Exp(1.2*rng.NormFloat64()), 1e6))
+		real[0] = append(real[0], min(1e5*math.Exp(1.2*rng.NormFloat64()), 1e6))
 		real[1] = append(real[1], hours)
 		real[2] = append(real[2], min(max(0.3*rng.NormFloat64(), -1), 1))
 		real[3] = append(real[3], max(0, rng.ExpFloat64()-1))
@@ -208,7 +209,7 @@ func TestColumnsKeepTheirDistribution(t *testing.T) {
 				got = append(got, x)
 			}
 		}
-		if d := apart(got, want); !(d < 0.03) {
+		if d := apart(got, want); !(d < 0.04) {
 			t.Errorf("column %d: distribution functions differ by %.4f", j, d)
 		}
 	}

@@ -24,7 +24,7 @@ func columnsOf(attributes []marginal.Attribute, parts [][]float64) (list []colum
 }
 
 // widest is the rank's distance from the mean, in standard deviations of the normal distribution,
-// that is mapped to a bound. About one record in 740 lies beyond.
+// that is mapped to a bound. About one record in 370 lies beyond.
 const widest = 3
 
 // normal returns the coordinate of a rank: its quantile in the normal distribution, on a scale from

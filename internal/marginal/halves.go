@@ -211,33 +211,35 @@ const explained = 2.5
 // column. A difference between neighbours that noise explains is replaced by the difference that
 // the neighbouring intervals suggest. If noise explains the records outside of the first part,
 // there are none.
+//
+// The differences are divided by the number of records first, so that no sum overflows.
 func (l layout) fractions(differences []float64, total, std float64) []float64 {
 	list := l.intervals()
-	counts := make([]float64, len(l.position)) // by position; an interval's records are evenly spread
-	for i := range counts {
-		counts[i] = total / float64(len(counts))
+	shares := make([]float64, len(l.position)) // by position; an interval's records are evenly spread
+	for i := range shares {
+		shares[i] = 1 / float64(len(shares))
 	}
 	for level := range l.depth() {
-		next := slices.Clone(counts)
+		next := slices.Clone(shares)
 		for i, n := range list {
 			if n.level == level {
-				n.write(l.difference(n, differences[i], counts, std), counts, next)
+				n.write(l.difference(n, differences[i]/total, shares, std/total), shares, next)
 			}
 		}
-		counts = next
+		shares = next
 	}
-	parts := make([]float64, len(counts))
+	parts := make([]float64, len(shares))
 	for code, at := range l.position {
-		parts[code] = counts[at] / total
+		parts[code] = shares[at]
 	}
 	return parts
 }
 
-// difference estimates the difference between the halves of an interval. The argument counts has
-// the counts of all intervals of this level.
-func (l layout) difference(n interval, released float64, counts []float64, std float64) float64 {
+// difference estimates the difference between the halves of an interval. The argument shares has
+// the fractions of records of all intervals of this level.
+func (l layout) difference(n interval, released float64, shares []float64, std float64) float64 {
 	width := float64(n.end - n.first)
-	mean := counts[n.first]
+	mean := shares[n.first]
 	guess := released
 	switch {
 	case n.level == 0 && l.parted():
@@ -245,10 +247,10 @@ func (l layout) difference(n interval, released float64, counts []float64, std f
 	case n.end <= l.neighbours:
 		before, after := mean, mean
 		if n.first > 0 {
-			before = counts[n.first-1]
+			before = shares[n.first-1]
 		}
 		if n.end < l.neighbours {
-			after = counts[n.end]
+			after = shares[n.end]
 		}
 		// the parabola with the means before, mean and after in three intervals of this width
 		guess = mean*float64(2*n.mid-n.first-n.end) + (before-after)*width/8
@@ -259,14 +261,14 @@ func (l layout) difference(n interval, released float64, counts []float64, std f
 	return min(max(guess, -mean*width), mean*width)
 }
 
-// write writes the counts of an interval's halves to next.
-func (n interval) write(difference float64, counts, next []float64) {
-	count := counts[n.first] * float64(n.end-n.first)
+// write writes the shares of an interval's halves to next.
+func (n interval) write(difference float64, shares, next []float64) {
+	share := shares[n.first] * float64(n.end-n.first)
 	for i := n.first; i < n.end; i++ {
 		if i < n.mid {
-			next[i] = (count + difference) / 2 / float64(n.mid-n.first)
+			next[i] = (share + difference) / 2 / float64(n.mid-n.first)
 		} else {
-			next[i] = (count - difference) / 2 / float64(n.end-n.mid)
+			next[i] = (share - difference) / 2 / float64(n.end-n.mid)
 		}
 	}
 }
