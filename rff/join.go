@@ -100,6 +100,28 @@ func (j *joined) NormBound() float64 { return math.Sqrt(j.norm) }
 // ChangeBound returns the largest distance between two records' features.
 func (j *joined) ChangeBound() float64 { return math.Sqrt(j.change) }
 
+// A CompoundEmbedding is a concatenation of scaled embeddings, such as a [Join]'s. A training step
+// can then treat each part in the way that is fastest for it.
+type CompoundEmbedding interface {
+	Embedding
+	// Scaled returns the parts in the order of their features.
+	Scaled() []ScaledEmbedding
+}
+
+// ScaledEmbedding is a part of a [CompoundEmbedding]: features that are multiplied by a factor.
+type ScaledEmbedding struct {
+	Embedding
+	Scale float32
+}
+
+// Scaled implements [CompoundEmbedding].
+func (j *joined) Scaled() (list []ScaledEmbedding) {
+	for i, e := range j.parts {
+		list = append(list, ScaledEmbedding{e, j.scales[i]})
+	}
+	return list
+}
+
 // Transform implements [Embedding].
 func (j *joined) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	be.Fill(dst, 0)
