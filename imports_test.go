@@ -61,6 +61,7 @@ var policy = map[string][]string{
 	"dpgm": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
 	"merf": {"internal/counts", "internal/defaults", "internal/marginal", "accountant", "mechanism",
+		"records/retouch",
 		"partial", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network",
 		"synth"},
 	"mix": {"internal/counts", "internal/defaults", "accountant", "mechanism", "partial", "records",

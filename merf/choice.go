@@ -142,8 +142,11 @@ func (c Config) validateChoice() error {
 }
 
 // stages returns the stages for a noise multiplier. With a Choice, the stages together have about
-// the cost of a single Gaussian release of this multiplier.
+// the cost of a single Gaussian release of this multiplier, and with Learned exactly this cost.
 func (c Config) stages(z float64) []synth.Stage {
+	if !c.Learned.none() {
+		return []synth.Stage{c.stage(c.embedNoise(z)), c.learnedStage(z)}
+	}
 	if c.Choice.none() {
 		return []synth.Stage{c.stage(z)}
 	}
@@ -161,6 +164,9 @@ func columnsNoise(z float64) float64 { return z / math.Sqrt(columnsPart) }
 
 // embedNoise returns the noise multiplier of the embedding.
 func (c Config) embedNoise(z float64) float64 {
+	if !c.Learned.none() {
+		return z / math.Sqrt(1-c.Learned.Part)
+	}
 	if c.Choice.none() {
 		return z
 	}

@@ -37,11 +37,14 @@ type Config struct {
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the whole
 	// release or, with Batches, of each release. With a Choice it is the multiplier of a single
-	// release that has about the cost of all stages. 0 means the smallest multiplier that meets the
-	// budget.
+	// release that has about the cost of all stages, and with Learned that of a single release that
+	// has the cost of both. 0 means the smallest multiplier that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.
 	Choice Choice `json:"choice,omitzero"`
+	// Learned adds a second release of images, of features that a network learns from the first. The
+	// zero value means a single release.
+	Learned Learned `json:"learned,omitzero"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.
 	Batches Batches `json:"batches,omitzero"`
@@ -50,6 +53,8 @@ type Config struct {
 	// Generator describes the generator and its training, which costs no privacy.
 	Generator GeneratorConfig `json:"generator"`
 
+	encoder *encoder         // of learned features; nil before it is learned
+	share   float64          // of learned features in the joint features' squared norm
 	decided bool             // all defaults have been set
 	choices defaults.Choices // the choices that the default rules made
 }
@@ -92,6 +97,7 @@ func (c Config) Validate() error {
 	} else {
 		c.validateKernel(&k)
 	}
+	k.Add(c.validateLearned())
 	c.validateGenerator(&k)
 	return k.Err()
 }
@@ -170,12 +176,15 @@ func (c Config) kernel() rff.EmbeddingKernel {
 }
 
 // features draws the feature map. For a plan with a Choice, it is a map with at least as many
-// features as the map of the chosen pairs.
+// features as the map of the chosen pairs. With an encoder, it is the map of both releases.
 func (c Config) features() (rff.Embedding, error) {
 	k, l := c.kernel(), layout(c.Schema)
 	if pairs, ok := k.(rff.Pairs); ok && !c.Choice.none() && pairs.Only == nil &&
 		pairs.Order != 1 {
 		k = widest(pairs, l, c.Choice.Pairs)
+	}
+	if c.encoder != nil {
+		k = c.encoder.joint(k, c.share)
 	}
 	return k.Embedding(l, c.Seed)
 }

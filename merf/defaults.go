@@ -29,6 +29,7 @@ const (
 	imageSteps    = 10_000
 	imageNetworks = 6    // better than one network trained for the same total time
 	imageSubset   = 1000 // features compared in each step
+	learnedPart   = 0.3  // of the squared effect, for features that are learned from the first release
 )
 
 // chosen returns the configuration with its zero fields set by the default rules if Nominal is
@@ -48,6 +49,7 @@ func (c Config) chosen() (Config, error) {
 		return c, fmt.Errorf("merf: defaults: %w", err)
 	}
 	c.choices = nil
+	own := c.Kernel == nil && c.Features == 0
 	if c.Kernel == nil {
 		var why string
 		chosen := !c.Choice.none()
@@ -57,6 +59,9 @@ func (c Config) chosen() (Config, error) {
 		if !c.Choice.none() && !chosen {
 			c.choices.Add("Choice.Pairs", c.Choice.Pairs, "as many pairs as the noise permits")
 		}
+	}
+	if own {
+		c.chooseLearned(t)
 	}
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
@@ -96,6 +101,17 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
+}
+
+// chooseLearned adds a second release for images with classes, if noise does not limit the number
+// of features of the first.
+func (c *Config) chooseLearned(t defaults.Task) {
+	k, patches := c.Kernel.(rff.Patches)
+	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures {
+		return
+	}
+	defaults.Fill(&c.choices, &c.Learned.Part, learnedPart, "Learned.Part",
+		"features that a network learns from generated images distinguish the classes better")
 }
 
 // tableKernel returns the first of three kernels that has few enough features and enough signal.
@@ -178,7 +194,8 @@ func (c *Config) chooseGenerator() {
 	usual := g.withDefaults()
 	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
-		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
+		left := imageSeconds - defaults.CostOf(c.learnedOperations(usual), 0).Seconds
+		g.Steps = min(max(defaults.Rounded(max(left, 0)/step), usual.Steps), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
 			"as many as each network can take in about %d s for all, from %d to %d: images keep improving",
 			imageSeconds, usual.Steps, imageSteps))
@@ -240,6 +257,9 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 		features *= min(float64(g.FeaturesPerStep)/dim, 1)
 	}
 	network := 1e5
+	if !c.Learned.none() {
+		features += encoderCost * float64(c.codeProducts()) * 3 / 2 // forward and back, times 3/4
+	}
 	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
 		codes := codesOf(device.CPU(), g.Latent, c.Schema)
 		params, _ := s.GeneratorSize(codes.Width(), nil)
@@ -250,6 +270,27 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	}
 	// The features need two matrix products where a layer of the network needs three.
 	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
+}
+
+// encoderCost is the cost of one product of an encoder, in the unit of defaults.CostOf.
+const encoderCost = 0.6
+
+// codeProducts returns the number of products that a code takes.
+func (c Config) codeProducts() int {
+	_, n := (&encoder{schema: c.Schema, settings: c.Learned.withDefaults()}).size()
+	return n
+}
+
+// learnedOperations returns the number of operations between the two releases, or 0 for a single
+// release.
+func (c Config) learnedOperations(g GeneratorConfig) float64 {
+	if c.Learned.none() {
+		return 0
+	}
+	l, products := c.Learned.withDefaults(), float64(c.codeProducts())
+	g.Generators, c.Learned = firstNetworks, Learned{}
+	return float64(l.Steps)*c.stepOperations(g) +
+		3*encoderCost*products*float64(l.Images)*float64(l.Epochs)
 }
 
 // cost predicts the time and memory of the run.
@@ -269,6 +310,12 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	}
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
+	}
+	if l := c.Learned.withDefaults(); !c.Learned.none() {
+		release += float64(t.Nominal) * (encoderCost*float64(c.codeProducts()) +
+			float64(l.Features)*(denseCost*float64(l.Code)+20))
+		bytes += 4*float64(l.Images*c.Schema.Dim()) + 28*classes*float64(l.Features)
+		release += c.learnedOperations(g)
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

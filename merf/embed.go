@@ -221,7 +221,7 @@ func (p *Plan) made() error {
 }
 
 // wholeSums returns an error for plans with Batches, which release samples, and for plans with a
-// Choice, which make several passes.
+// Choice or Learned, which make several passes.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
@@ -233,6 +233,11 @@ func (p *Plan) wholeSums(want string) error {
 		return param.New("merf.Config.Choice", c,
 			"no choice of pairs, which reads the records three times: use FitPasses, or give a Kernel such "+
 				"as rff.Pairs{Order: 1}")
+	}
+	if l := p.work.config.Learned; !l.none() {
+		return param.New("merf.Config.Learned", l,
+			"no learned features, for which the records are read twice: use FitPasses, or give a Kernel "+
+				"such as rff.PatchesFor and no Learned")
 	}
 	return nil
 }
@@ -272,6 +277,9 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding
 	} else {
 		err = w.sampled(ctx, r, e)
 	}
+	if err == nil && !w.config.Learned.none() {
+		e, err = w.learn(ctx, r, e)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -285,16 +293,7 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	if w.noise.count > 0 {
 		sizes = append(sizes, len(e.counts))
 	}
-	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
-		sums, err := fill(w, r)
-		if err != nil {
-			return 0, nil, err
-		}
-		if sums.Real() {
-			r.NoteReal(PurposeEmbed)
-		}
-		return w.noise.effect, w.parts(sums.Sums()), nil
-	})
+	out, err := w.draw(r, PurposeEmbed, sizes, fill)
 	if err != nil {
 		return err
 	}
@@ -303,8 +302,25 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 		copy(e.counts, out[1])
 	}
 	e.noise.widen(r.Wider(PurposeEmbed))
-	r.Report(PurposeEmbed, 1, 1)
 	return nil
+}
+
+// draw makes the one release of a stage.
+func (w *work) draw(r *synth.Run, purpose string, sizes []int, fill filler) ([][]float64, error) {
+	out, err := r.Once(purpose, sizes, func() (float64, []mechanism.Part, error) {
+		sums, err := fill(w, r)
+		if err != nil {
+			return 0, nil, err
+		}
+		if sums.Real() {
+			r.NoteReal(purpose)
+		}
+		return w.noise.effect, w.parts(sums.Sums()), nil
+	})
+	if err == nil {
+		r.Report(purpose, 1, 1)
+	}
+	return out, err
 }
 
 // parts returns the sums, and the counts if they are released.

@@ -87,7 +87,8 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
-	pieces        []piece            // parts of the features; a step compares one part
+	choices       [][]piece          // parts of the features; a step compares one of them
+	more          device.Matrix      // derivative of one of several joined embeddings
 	features      device.Matrix      // of the batch; then the loss gradient in them
 	mean, pull    device.Matrix      // sum of one class; pull (see aim) of each class
 	own           []float32          // of each class; see aim
@@ -100,7 +101,7 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 
 // newTrainingOn is newTraining with the given parts of the features; with nil, each step compares
 // all features.
-func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
+func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
 	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
 	if err != nil {
@@ -123,8 +124,13 @@ func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	}
 	t.cut(parts)
 	most := 0
-	for _, p := range t.pieces {
-		most = max(most, p.width())
+	for _, part := range t.choices {
+		for _, p := range part {
+			most = max(most, p.width())
+		}
+	}
+	if len(t.choices[0]) > 1 {
+		t.more = be.New(rows, net.Dim())
 	}
 	if t.batch == nil {
 		t.features = be.New(rows, most)
@@ -147,25 +153,50 @@ func (t *training) step(step int) {
 func (t *training) derive(x device.Matrix) {
 	if t.batch != nil {
 		t.deriveByClass(x)
-	} else {
-		t.deriveByRow(x, t.draw())
+		return
+	}
+	for i, p := range t.draw() {
+		dx := t.dx
+		if i > 0 {
+			dx = t.more
+		}
+		t.deriveByPiece(x, p, dx)
+		if i > 0 {
+			t.be.Axpy(1, dx, t.dx)
+		}
 	}
 }
 
-// deriveByRow sets dx to the derivative of the loss with respect to the batch's records. It stores
-// features of every record.
-func (t *training) deriveByRow(x device.Matrix, p piece) {
-	if p.stretches != nil {
-		t.deriveByStretch(x, p)
+// deriveByPiece sets dx to the derivative of a piece's loss with respect to the batch's records.
+func (t *training) deriveByPiece(x device.Matrix, p piece, dx device.Matrix) {
+	if p.encoder == nil {
+		t.deriveFeatures(x, p, dx)
 		return
 	}
+	codes := p.encoder.net.Forward(x)
+	t.deriveFeatures(codes, p, p.encoder.dx)
+	p.encoder.net.PullBack(p.encoder.dx, dx)
+}
+
+// deriveFeatures sets dx to the derivative of a piece's loss with respect to x, which are records
+// or codes.
+func (t *training) deriveFeatures(x device.Matrix, p piece, dx device.Matrix) {
+	if p.stretches != nil {
+		t.deriveByStretch(x, p, dx)
+	} else {
+		t.deriveByRow(x, p, dx)
+	}
+}
+
+// deriveByRow stores the features of every row of x.
+func (t *training) deriveByRow(x device.Matrix, p piece, dx device.Matrix) {
 	dim := p.features.Dim()
 	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
 	pulls := t.pull.Slice(0, len(p.means), 0, dim)
 	p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
 	for c, target := range p.means {
 		t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
-		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
+		t.own[c] = t.aim(c, p.weight, mean, target, pulls.RowRange(c, c+1))
 	}
 	for c, own := range t.own {
 		f := features.RowRange(c*t.each, (c+1)*t.each)
@@ -175,13 +206,13 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 		t.be.ScaleRows(f, t.factors)
 		t.be.BiasApply(device.Identity, f, pulls.RowRange(c, c+1))
 	}
-	p.features.Backward(t.be, x, features, t.dx)
+	p.features.Backward(t.be, x, features, dx)
 }
 
 // deriveByStretch computes the result of deriveByRow, but stores only one stretch of the features
 // at a time. The part own·φ of the derivative contributes nothing, because the features have
 // constant norm.
-func (t *training) deriveByStretch(x device.Matrix, p piece) {
+func (t *training) deriveByStretch(x device.Matrix, p piece, dx device.Matrix) {
 	from := 0
 	for i, s := range p.stretches {
 		dim := s.Dim()
@@ -190,20 +221,20 @@ func (t *training) deriveByStretch(x device.Matrix, p piece) {
 		p.retracing.Trace(t.be, s, x, features)
 		for c, target := range p.means {
 			t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
-			t.aim(c, mean, target.Slice(0, 1, from, from+dim), pulls.RowRange(c, c+1))
+			t.aim(c, p.weight, mean, target.Slice(0, 1, from, from+dim), pulls.RowRange(c, c+1))
 		}
-		p.retracing.Retrace(t.be, s, features, pulls, t.each, float32(min(i, 1)), t.dx)
+		p.retracing.Retrace(t.be, s, features, pulls, t.each, float32(min(i, 1)), dx)
 		from += dim
 	}
 }
 
 // deriveByClass is deriveByRow, but does not store the features of single records.
 func (t *training) deriveByClass(x device.Matrix) {
-	for c, target := range t.pieces[0].means {
+	for c, target := range t.choices[0][0].means {
 		rows := x.RowRange(c*t.each, (c+1)*t.each)
 		t.batch.Sum(t.be, rows, t.mean)
 		pull := t.pull.RowRange(c, c+1)
-		own := t.aim(c, t.mean, target, pull)
+		own := t.aim(c, 1, t.mean, target, pull)
 		t.batch.PullBack(t.be, rows, pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
 	}
 }
@@ -220,10 +251,12 @@ func (t *training) deriveByClass(x device.Matrix) {
 //
 // Its derivative with respect to φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
+// The argument weight multiplies the loss, in addition to the weight w of the class.
+//
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
-func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32) {
+func (t *training) aim(class int, weight float32, sum, target, pull device.Matrix) (own float32) {
 	b := float32(t.each)
-	scale := 2 * t.target.weight[class] / b
+	scale := 2 * weight * t.target.weight[class] / b
 	t.be.Fill(pull, 0)
 	t.be.Axpy(scale/(b-1), sum, pull)
 	t.be.Axpy(-scale, target, pull)

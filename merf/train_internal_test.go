@@ -56,7 +56,9 @@ func TestDerivative(t *testing.T) {
 		Weights: ByProportion}.withDefaults()
 	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5},
 		"rbf row by row": rowwise{rff.RBF{Dim: 20, Bandwidth: 0.5}},
-		"pairs":          pairs, "pairs row by row": rowwise{pairs}} {
+		"pairs":          pairs, "pairs row by row": rowwise{pairs},
+		"joined": rff.Join{Parts: []rff.Part{{Share: 0.3, Kernel: pairs},
+			{Share: 0.7, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}}} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
@@ -138,15 +140,15 @@ func TestPiecesPullAsTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := max((22+g.FeaturesPerStep/2)/max(g.FeaturesPerStep, 1), 1); g.FeaturesPerStep > 0 &&
-			len(tr.pieces) != want {
-			t.Fatalf("got %d pieces of 22 features with %d features per step", len(tr.pieces),
+			len(tr.choices) != want {
+			t.Fatalf("got %d pieces of 22 features with %d features per step", len(tr.choices),
 				g.FeaturesPerStep)
 		}
 		sum = make([]float64, len(x.Data))
-		for _, p := range tr.pieces {
-			tr.deriveByRow(x, p)
+		for _, pieces := range tr.choices {
+			tr.deriveByPiece(x, pieces[0], tr.dx)
 			for i, v := range tr.dx.Data {
-				sum[i] += float64(v) * float64(p.features.Dim()) / 22
+				sum[i] += float64(v) * float64(pieces[0].features.Dim()) / 22
 			}
 		}
 		return sum

@@ -54,6 +54,12 @@ func (w *work) Notes() []string {
 		text += fmt.Sprintf("; %d of %d pairs of columns are chosen privately, by tables of %d groups",
 			c.Pairs, pairsOf(n), c.Groups)
 	}
+	if l := w.config.Learned; !l.none() {
+		l = l.withDefaults()
+		text += fmt.Sprintf("; a second release has %d features of %d-number codes that a network "+
+			"learns from images of the first, noise ±%.4g", l.Features, l.Code,
+			w.config.learnedNoise().sum)
+	}
 	return append([]string{text, "training generators costs no privacy"},
 		w.config.choices.Notes()...)
 }
@@ -65,6 +71,16 @@ func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error
 	}
 	if sums, err := w.stagePartial(p); sums != nil || err != nil {
 		return sums, err
+	}
+	if p.Purpose == PurposeLearned && !w.config.Learned.none() {
+		l := &encoder{schema: w.config.Schema, settings: w.config.Learned.withDefaults()}
+		if l.readState(p.State) {
+			second, err := w.describing(l)
+			if err != nil {
+				return nil, err
+			}
+			return second.newPartial(be), nil
+		}
 	}
 	if p.Purpose == PurposeEmbed && w.config.Choice.none() && p.State == nil {
 		return w.newPartial(be), nil
@@ -89,6 +105,9 @@ func (w *work) Passes() []string {
 	}
 	if !w.config.Choice.none() {
 		return []string{PurposeColumns, PurposePairs, PurposeEmbed}
+	}
+	if !w.config.Learned.none() {
+		return []string{PurposeEmbed, PurposeLearned}
 	}
 	return []string{PurposeEmbed}
 }

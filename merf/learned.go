@@ -1,0 +1,155 @@
+package merf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Learned describes a second release, of features that are learned from the first.
+//
+// Two networks are trained against the first release and generate labelled images. Another network,
+// the encoder, learns to classify these images after small random distortions. Its last hidden
+// layer, the code, describes what distinguishes the classes. The mean features of the private
+// images' codes are then released for each class, and the plan's networks are trained against both
+// releases.
+//
+// Guarantee: the plan has two stages, a Gaussian release each. The encoder is computed from the
+// first release and from public seeds, so it is public when the second release is made. An image's
+// code depends on that image only, and its features have a norm of at most 1 for any code. Together
+// the two releases have the squared effect of a single release of the plan's noise multiplier.
+//
+// Source: random features of codes are those of package rff. Releases whose features come from
+// networks trained on earlier synthetic data are used by several systems; here the two releases
+// share one budget.
+type Learned struct {
+	// Part is the fraction of the squared effect for the second release, in (0, 1). 0 means no second
+	// release, unless Config.Nominal is given and a default rule chooses it.
+	Part float64 `json:"part,omitempty"`
+	// Features is the number of random features of a code, which is even; 0 means 2000.
+	Features int `json:"features,omitempty"`
+	// Code is the number of coordinates of a code; 0 means 64.
+	Code int `json:"code,omitempty"`
+	// Bandwidth is the mean length scale of the Gaussian kernels on codes, in units of the mean
+	// distance between the codes of two generated images; 0 means 0.5. The scales range from 1/1.7 to
+	// 1.7 times this mean.
+	Bandwidth float64 `json:"bandwidth,omitempty"`
+	// Steps is the number of training steps of each first network; 0 means 2000.
+	Steps int `json:"steps,omitempty"`
+	// Images is the number of generated images that the encoder learns from; 0 means 20,000.
+	Images int `json:"images,omitempty"`
+	// Epochs is the number of passes over these images; 0 means 8.
+	Epochs int `json:"epochs,omitempty"`
+	// Distort is the strength of the distortions; see retouch.Distortion. 0 means 1.
+	Distort float64 `json:"distort,omitempty"`
+}
+
+// PurposeLearned is the name of the stage that releases learned features, and the purpose of its
+// ledger entry.
+const PurposeLearned = "learned embedding"
+
+const (
+	mostCode   = 1 << 12
+	mostImages = 1 << 24
+	mostEpochs = 1 << 16
+)
+
+func (l Learned) none() bool { return l.Part == 0 }
+
+func (l Learned) withDefaults() Learned {
+	l.Features, l.Code = cmp.Or(l.Features, 2000), cmp.Or(l.Code, 64)
+	l.Bandwidth, l.Distort = cmp.Or(l.Bandwidth, 0.5), cmp.Or(l.Distort, 1)
+	l.Steps, l.Images = cmp.Or(l.Steps, 2000), cmp.Or(l.Images, 20_000)
+	l.Epochs = cmp.Or(l.Epochs, 8)
+	return l
+}
+
+// validateLearned returns the mistakes in Learned.
+func (c Config) validateLearned() error {
+	const path = "merf.Config.Learned"
+	l := c.Learned
+	var k param.Checker
+	if l.none() {
+		k.OK(l == Learned{}, path+".Part", l.Part, "a fraction in (0, 1), or a Learned that is zero")
+		return k.Err()
+	}
+	l = l.withDefaults()
+	k.OK(l.Part > 0 && l.Part < 1, path+".Part", l.Part, "a fraction in (0, 1), or 0 for none")
+	k.OK(l.Features > 0 && l.Features%2 == 0 && l.Features <= maxSums, path+".Features", l.Features,
+		fmt.Sprintf("a positive even number up to %d, or 0 for 2000", maxSums))
+	k.OK(l.Code > 0 && l.Code <= mostCode, path+".Code", l.Code,
+		fmt.Sprintf("a positive number of coordinates up to %d, or 0 for 64", mostCode))
+	k.OK(l.Bandwidth >= 0x1p-10 && l.Bandwidth <= 0x1p10, path+".Bandwidth", l.Bandwidth,
+		"a number of mean distances from 2^-10 to 2^10, or 0 for 0.5")
+	k.OK(l.Steps > 0, path+".Steps", l.Steps, "a positive integer, or 0 for 2000")
+	k.OK(l.Images > 1 && l.Images <= mostImages, path+".Images", l.Images,
+		fmt.Sprintf("a number of images from 2 to %d, or 0 for 20000", mostImages))
+	k.OK(l.Epochs > 0 && l.Epochs <= mostEpochs, path+".Epochs", l.Epochs,
+		fmt.Sprintf("a positive number up to %d, or 0 for 8", mostEpochs))
+	k.OK(l.Distort > 0 && l.Distort <= 10, path+".Distort", l.Distort,
+		"a strength in (0, 10], or 0 for 1")
+	k.OK(c.Batches.none(), path, c.Batches, "a single release: no Batches")
+	if s := c.Schema; s.Validate() == nil {
+		k.OK(s.IsImage() && s.Classes() > 1, path, s.String(), "images of two classes or more")
+		k.OK(l.Features <= maxSums/classesOf(s), path+".Features", l.Features,
+			fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
+		if s.IsImage() {
+			k.Add(codeNetwork(s).Validate())
+		}
+	}
+	return k.Err()
+}
+
+// codeNetwork describes the encoder of images of a schema without its last layer.
+func codeNetwork(s records.Schema) models.CNN {
+	return models.CNN{Height: s.Height(), Width: s.Width(), Channels: s.Channels(),
+		Convolutions: []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
+			{Maps: 32, Size: 5, Stride: 2, Pad: 2}}, Hidden: []int{128}}
+}
+
+// learnedStage returns the stage of the second release for the noise multiplier of the whole.
+func (c Config) learnedStage(z float64) synth.Stage {
+	z /= math.Sqrt(c.Learned.Part)
+	return synth.Stage{Purpose: PurposeLearned, Event: accountant.Gaussian{NoiseMultiplier: z},
+		Count: 1, NoiseMultiplier: z, Once: true}
+}
+
+// learnedNoise returns the noise of the second release, which has sums only: the counts of the
+// first release serve both. A record changes the sum of its class by a vector of norm at most 1. A
+// replaced record changes either one sum by at most 2 or two sums by at most 1 each; see spread.
+func (c Config) learnedNoise() noise {
+	z, r := c.NoiseMultiplier/math.Sqrt(c.Learned.Part), c.Budget.Relation
+	b := bounds{norm: 1, change: 2, dim: c.Learned.withDefaults().Features,
+		rows: c.Schema.RowsPerPerson()}
+	n := noise{sum: z}
+	if r == accountant.ReplaceOne {
+		b = b.held(mechanism.GridFor(2 * z))
+		n.sum = z * max(b.change, math.Sqrt2)
+	}
+	return measured(r, b, classesOf(c.Schema), n)
+}
+
+// joint returns the kernel of both releases together. The argument part is the fraction of the
+// squared norm for learned features.
+func (l *encoder) joint(base rff.EmbeddingKernel, part float64) rff.Join {
+	list := []rff.Part{{Share: 1 - part, Kernel: base}}
+	if j, ok := base.(rff.Join); ok { // the parts of a Join are not Joins
+		total := 0.0
+		for _, p := range j.Parts {
+			total += p.Share
+		}
+		list = nil
+		for _, p := range j.Parts {
+			list = append(list, rff.Part{Share: (1 - part) * p.Share / total, Kernel: p.Kernel})
+		}
+	}
+	return rff.Join{Parts: append(list, rff.Part{Share: part, Kernel: l})}
+}
