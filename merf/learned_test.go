@@ -270,7 +270,7 @@ func TestLearnedThatAreRefused(t *testing.T) {
 }
 
 // TestDefaultsOfImages checks that a second release is a default for grey images with classes, if
-// noise does not limit the number of features.
+// noise permits enough features.
 func TestDefaultsOfImages(t *testing.T) {
 	grey := records.Image(28, 28).WithLabels("a", "b", "c")
 	for _, c := range []struct {
