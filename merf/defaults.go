@@ -103,8 +103,8 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	return rff.Rule(d, s.Dim()), why
 }
 
-// chooseLearned adds a second release for images with classes, if noise permits a quarter or more of
-// the largest number of features of the first.
+// chooseLearned adds a second release for images with classes, if noise permits a quarter or more
+// of the largest number of features of the first.
 func (c *Config) chooseLearned(t defaults.Task) {
 	k, patches := c.Kernel.(rff.Patches)
 	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures/4 {

@@ -159,3 +159,76 @@ func TestCodesDependOnTheirImage(t *testing.T) {
 		}
 	}
 }
+
+// TestLearnedNoiseCoversEveryChange checks the noise of the second release against the largest
+// changes that features of norm 1 permit: one sum changes by 1, by 2 if an image is replaced within
+// its class, or two sums change by 1 each.
+func TestLearnedNoiseCoversEveryChange(t *testing.T) {
+	for _, c := range []struct {
+		relation accountant.Relation
+		change   float64
+	}{{accountant.AddOrRemoveOne, 1}, {accountant.ReplaceOne, 2}} {
+		config := Config{Schema: records.Image(4, 4).WithLabels("a", "b"), NoiseMultiplier: 3,
+			Budget:  accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: c.relation},
+			Learned: Learned{Part: 0.25}}
+		n, z := config.learnedNoise(), config.learnedStage(3).NoiseMultiplier
+		if z != 6 {
+			t.Errorf("%v: the stage has the noise multiplier %v, want 3/√.25", c.relation, z)
+		}
+		if got := c.change / n.sum * z; got > 1+1e-12 || got < 1-1e-6 {
+			t.Errorf("%v: a change of %v is %v of the stage's effect, want 1", c.relation, c.change, got)
+		}
+		if n.effect*z > 1+1e-12 || n.count != 0 {
+			t.Errorf("%v: the stated effect is %v of the stage's, with counts ±%v; want 1 and none",
+				c.relation, n.effect*z, n.count)
+		}
+	}
+}
+
+// TestJointSumsAreSumsOfJointFeatures compares a release with hardly any noise with the sums of the
+// joint features of the images.
+func TestJointSumsAreSumsOfJointFeatures(t *testing.T) {
+	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 8, Bandwidth: 1},
+		"join": rff.Join{Parts: []rff.Part{{Share: 2, Kernel: rff.RBF{Dim: 4, Bandwidth: 1}},
+			{Share: 3, Kernel: rff.RBF{Dim: 6, Bandwidth: 2}}}}} {
+		s := records.Image(4, 4).WithLabels("a", "b")
+		rng := rand.New(rand.NewPCG(5, 1))
+		flat, labels := make([]float32, 40*16), make([]int32, 40)
+		for i := range flat {
+			flat[i] = rng.Float32()
+		}
+		for i := range labels {
+			labels[i] = int32(i % 2)
+		}
+		data, err := records.FromFlat(s, flat, labels...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5}, Seed: 1,
+			NoiseMultiplier: 0.002, Kernel: k, Learned: Learned{Part: 0.3, Features: 12, Code: 3, Steps: 3,
+				Images: 50, Epochs: 1},
+			Generator: GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}}, Latent: 2,
+				Batch: 12}}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := p.Embed(context.Background(), accountant.NewLedger(p.Budget()), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		be := device.CPU()
+		f := be.New(40, e.Features())
+		e.features.Transform(be, device.Batch{Rows: 40, Dense: device.HostMatrix(40, 16, flat)}, f)
+		for class := range 2 {
+			for j, got := range e.Sum(class) {
+				want := 0.0
+				for i := class; i < 40; i += 2 {
+					want += float64(f.Row(i)[j])
+				}
+				if math.Abs(got-want) > 8*e.SumStd()+1e-3 {
+					t.Fatalf("%s: sum %d of class %d is %v, want %v", name, j, class, got, want)
+				}
+			}
+		}
+	}
+}

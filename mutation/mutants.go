@@ -12,5 +12,5 @@ func mutants() []mutant {
 		sequenceMutants(), poolMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants(), choiceMutants(), lineMutants())
+		partialMutants(), tableMutants(), choiceMutants(), learnedMutants(), lineMutants())
 }
