@@ -127,8 +127,8 @@ func (c Config) learnedStage(z float64) synth.Stage {
 // replaced record changes either one sum by at most 2 or two sums by at most 1 each; see spread.
 func (c Config) learnedNoise() noise {
 	z, r := c.NoiseMultiplier/math.Sqrt(c.Learned.Part), c.Budget.Relation
-	b := bounds{norm: 1, change: 2, dim: c.Learned.withDefaults().Features,
-		rows: c.Schema.RowsPerPerson()}
+	b := bounds{rows: c.Schema.RowsPerPerson(), norm: 1, change: 2,
+		dim: c.Learned.withDefaults().Features}
 	n := noise{sum: z}
 	if r == accountant.ReplaceOne {
 		b = b.held(mechanism.GridFor(2 * z))

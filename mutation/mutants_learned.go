@@ -17,7 +17,7 @@ func learnedMutants() []mutant {
 			Old: "n := noise{sum: z}", New: "n := noise{sum: z / 2}",
 			Why: "the release has half the noise that its price assumes"},
 		{Name: "merf/learned features change by one", In: in, Tests: covers,
-			Old: "b := bounds{norm: 1, change: 2,", New: "b := bounds{norm: 1, change: 1,",
+			Old: "norm: 1, change: 2,", New: "norm: 1, change: 1,",
 			Why: "a replaced image may change a sum by 2"},
 		{Name: "merf/learned features under replace-one", In: in, Tests: covers,
 			Old: "n.sum = z * max(b.change, math.Sqrt2)", New: "n.sum = z",
