@@ -290,7 +290,7 @@ func (c Config) learnedOperations(g GeneratorConfig) float64 {
 	l, products := c.Learned.withDefaults(), float64(c.codeProducts())
 	g.Generators, c.Learned = firstNetworks, Learned{}
 	return float64(l.Steps)*c.stepOperations(g) +
-		3*encoderCost*products*float64(l.Images)*float64(l.Epochs)
+		3*encoderCost*products*float64(l.Records)*float64(l.Epochs)
 }
 
 // cost predicts the time and memory of the run.
@@ -314,7 +314,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	if l := c.Learned.withDefaults(); !c.Learned.none() {
 		release += float64(t.Nominal) * (encoderCost*float64(c.codeProducts()) +
 			float64(l.Features)*(denseCost*float64(l.Code)+20))
-		bytes += 4*float64(l.Images*c.Schema.Dim()) + 28*classes*float64(l.Features)
+		bytes += 4*float64(l.Records*c.Schema.Dim()) + 28*classes*float64(l.Features)
 		release += c.learnedOperations(g)
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)

@@ -16,16 +16,16 @@ import (
 
 // Learned describes a second release, of features that are learned from the first.
 //
-// Two networks are trained against the first release and generate labelled images. Another network,
-// the encoder, learns to classify these images after small random distortions. Its last hidden
-// layer, the code, describes what distinguishes the classes. The mean features of the private
-// images' codes are then released for each class, and the plan's networks are trained against both
-// releases.
+// Two networks are trained against the first release and generate labelled records. Another
+// network, the encoder, learns to classify these records; images are distorted a little before. Its
+// last hidden layer, the code, describes what distinguishes the classes. The mean features of the
+// private records' codes are then released for each class, and the plan's networks are trained
+// against both releases. Images gain most; docs/defaults.md has the measurements.
 //
 // Guarantee: the plan has two stages, a Gaussian release each. The encoder is computed from the
-// first release and from public seeds, so it is public when the second release is made. An image's
-// code depends on that image only, and its features have a norm of at most 1 for any code. Together
-// the two releases have the squared effect of a single release of the plan's noise multiplier.
+// first release and from public seeds, so it is public when the second release is made. A record's
+// code depends on that record only, and its features have a norm of at most 1 for any code. Both
+// releases together have the squared effect of a single one of the plan's noise multiplier.
 //
 // Source: random features of codes are those of package rff. Releases whose features come from
 // networks trained on earlier synthetic data are used by several systems; here the two releases
@@ -39,16 +39,16 @@ type Learned struct {
 	// Code is the number of coordinates of a code; 0 means 64.
 	Code int `json:"code,omitempty"`
 	// Bandwidth is the mean length scale of the Gaussian kernels on codes, in units of the mean
-	// distance between the codes of two generated images; 0 means 0.5. The scales range from 1/1.7 to
+	// distance between the codes of two generated records; 0 means 0.5. The scales range from 1/1.7 to
 	// 1.7 times this mean.
 	Bandwidth float64 `json:"bandwidth,omitempty"`
 	// Steps is the number of training steps of each first network; 0 means 2000.
 	Steps int `json:"steps,omitempty"`
-	// Images is the number of generated images that the encoder learns from; 0 means 20,000.
-	Images int `json:"images,omitempty"`
-	// Epochs is the number of passes over these images; 0 means 8.
+	// Records is the number of generated records that the encoder learns from; 0 means 20,000.
+	Records int `json:"records,omitempty"`
+	// Epochs is the number of passes over these records; 0 means 8.
 	Epochs int `json:"epochs,omitempty"`
-	// Distort is the strength of the distortions; see retouch.Distortion. 0 means 1.
+	// Distort is the strength of the distortions of images; see retouch.Distortion. 0 means 1.
 	Distort float64 `json:"distort,omitempty"`
 }
 
@@ -57,9 +57,9 @@ type Learned struct {
 const PurposeLearned = "learned embedding"
 
 const (
-	mostCode   = 1 << 12
-	mostImages = 1 << 24
-	mostEpochs = 1 << 16
+	mostCode      = 1 << 12
+	mostGenerated = 1 << 24
+	mostEpochs    = 1 << 16
 )
 
 func (l Learned) none() bool { return l.Part == 0 }
@@ -67,7 +67,7 @@ func (l Learned) none() bool { return l.Part == 0 }
 func (l Learned) withDefaults() Learned {
 	l.Features, l.Code = cmp.Or(l.Features, 2000), cmp.Or(l.Code, 64)
 	l.Bandwidth, l.Distort = cmp.Or(l.Bandwidth, 0.5), cmp.Or(l.Distort, 1)
-	l.Steps, l.Images = cmp.Or(l.Steps, 2000), cmp.Or(l.Images, 20_000)
+	l.Steps, l.Records = cmp.Or(l.Steps, 2000), cmp.Or(l.Records, 20_000)
 	l.Epochs = cmp.Or(l.Epochs, 8)
 	return l
 }
@@ -90,30 +90,34 @@ func (c Config) validateLearned() error {
 	k.OK(l.Bandwidth >= 0x1p-10 && l.Bandwidth <= 0x1p10, path+".Bandwidth", l.Bandwidth,
 		"a number of mean distances from 2^-10 to 2^10, or 0 for 0.5")
 	k.OK(l.Steps > 0, path+".Steps", l.Steps, "a positive integer, or 0 for 2000")
-	k.OK(l.Images > 1 && l.Images <= mostImages, path+".Images", l.Images,
-		fmt.Sprintf("a number of images from 2 to %d, or 0 for 20000", mostImages))
+	k.OK(l.Records > 1 && l.Records <= mostGenerated, path+".Records", l.Records,
+		fmt.Sprintf("a number of records from 2 to %d, or 0 for 20000", mostGenerated))
 	k.OK(l.Epochs > 0 && l.Epochs <= mostEpochs, path+".Epochs", l.Epochs,
 		fmt.Sprintf("a positive number up to %d, or 0 for 8", mostEpochs))
 	k.OK(l.Distort > 0 && l.Distort <= 10, path+".Distort", l.Distort,
 		"a strength in (0, 10], or 0 for 1")
 	k.OK(c.Batches.none(), path, c.Batches, "a single release: no Batches")
 	if s := c.Schema; s.Validate() == nil {
-		k.OK(s.IsImage() && s.Classes() > 1, path, s.String(), "images of two classes or more")
+		k.OK(!s.Sparse() && s.Classes() > 1, path, s.String(),
+			"records of two classes or more that are not sets")
 		k.OK(l.Features <= maxSums/classesOf(s), path+".Features", l.Features,
 			fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
 		if s.IsImage() {
-			k.Add(codeNetwork(s).Validate())
+			k.Add(imageNetwork(s).Validate())
 		}
 	}
 	return k.Err()
 }
 
-// codeNetwork describes the encoder of images of a schema without its last layer.
-func codeNetwork(s records.Schema) models.CNN {
+// imageNetwork describes the encoder of images of a schema without its last layer.
+func imageNetwork(s records.Schema) models.CNN {
 	return models.CNN{Height: s.Height(), Width: s.Width(), Channels: s.Channels(),
 		Convolutions: []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
 			{Maps: 32, Size: 5, Stride: 2, Pad: 2}}, Hidden: []int{128}}
 }
+
+// hiddenOfRows holds the widths of the hidden layers of the encoder of records other than images.
+var hiddenOfRows = []int{128, 128}
 
 // learnedStage returns the stage of the second release for the noise multiplier of the whole.
 func (c Config) learnedStage(z float64) synth.Stage {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -26,17 +27,20 @@ type encoder struct {
 // size returns the number of parameters, and the number of products that a code takes. It allocates
 // no network, since settings may come from a file.
 func (l *encoder) size() (params, products int) {
-	a := codeNetwork(l.schema)
-	m := device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
-	for _, c := range a.Convolutions {
-		w := device.Window{Image: m, Size: c.Size, Stride: c.Stride, Pad: c.Pad}
-		params += (w.Patch() + 1) * c.Maps
-		products += w.Places() * w.Patch() * c.Maps
-		m.Height, m.Width = w.Grid()
-		m.Channels = c.Maps
+	width, hidden := l.schema.Dim(), hiddenOfRows
+	if l.schema.IsImage() {
+		a := imageNetwork(l.schema)
+		m := device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
+		for _, c := range a.Convolutions {
+			w := device.Window{Image: m, Size: c.Size, Stride: c.Stride, Pad: c.Pad}
+			params += (w.Patch() + 1) * c.Maps
+			products += w.Places() * w.Patch() * c.Maps
+			m.Height, m.Width = w.Grid()
+			m.Channels = c.Maps
+		}
+		width, hidden = m.Len(), a.Hidden
 	}
-	width := m.Len()
-	for _, wide := range append(a.Hidden, l.settings.Code) {
+	for _, wide := range append(slices.Clone(hidden), l.settings.Code) {
 		params += (width + 1) * wide
 		products += width * wide
 		width = wide
@@ -52,7 +56,10 @@ func (l *encoder) part() synth.Part {
 
 // build returns an untrained network, or an error if the settings do not fit the schema.
 func (l *encoder) build(be device.Backend, seed uint64) (models.Encoder, error) {
-	return codeNetwork(l.schema).Encoder(be, l.schema.Dim(), l.settings.Code, seed)
+	if l.schema.IsImage() {
+		return imageNetwork(l.schema).Encoder(be, l.schema.Dim(), l.settings.Code, seed)
+	}
+	return models.MLP{Hidden: hiddenOfRows}.Encoder(be, l.schema.Dim(), l.settings.Code, seed)
 }
 
 // on returns a copy of the trained network on a backend.
@@ -142,7 +149,7 @@ func (e *learnedFeatures) Dim() int             { return e.inner.Dim() }
 func (e *learnedFeatures) NormBound() float64   { return e.inner.NormBound() }
 func (e *learnedFeatures) ChangeBound() float64 { return e.inner.ChangeBound() }
 
-// Transform computes the features of each image's code.
+// Transform computes the features of each record's code.
 func (e *learnedFeatures) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	if b.Rows == 0 {
 		return

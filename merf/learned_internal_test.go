@@ -46,7 +46,7 @@ func tinyLearned(t *testing.T) *Embedding {
 	}
 	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 5, Delta: 1e-5}, Seed: 1,
 		Kernel: rff.RBF{Dim: 8, Bandwidth: 1}, Learned: Learned{Part: 0.3, Features: 12, Code: 3,
-			Steps: 3, Images: 200, Epochs: 2},
+			Steps: 3, Records: 200, Epochs: 2},
 		Generator: GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}}, Latent: 2,
 			Batch: 12}}.Plan()
 	if err != nil {
@@ -206,7 +206,7 @@ func TestJointSumsAreSumsOfJointFeatures(t *testing.T) {
 		}
 		p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5}, Seed: 1,
 			NoiseMultiplier: 0.002, Kernel: k, Learned: Learned{Part: 0.3, Features: 12, Code: 3, Steps: 3,
-				Images: 50, Epochs: 1},
+				Records: 50, Epochs: 1},
 			Generator: GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}}, Latent: 2,
 				Batch: 12}}.Plan()
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // little describes learned features whose runs take milliseconds.
-var little = merf.Learned{Part: 0.4, Features: 6, Code: 3, Steps: 2, Images: 12, Epochs: 1}
+var little = merf.Learned{Part: 0.4, Features: 6, Code: 3, Steps: 2, Records: 12, Epochs: 1}
 
 // learnedSubject is a system that releases learned features.
 func learnedSubject() synthtest.Subject {
@@ -228,14 +228,14 @@ func TestLearnedThatAreRefused(t *testing.T) {
 		"a negative bandwidth": func(c *merf.Config) { c.Learned.Bandwidth = -1 },
 		"an infinite one":      func(c *merf.Config) { c.Learned.Bandwidth = math.Inf(1) },
 		"negative steps":       func(c *merf.Config) { c.Learned.Steps = -1 },
-		"one image":            func(c *merf.Config) { c.Learned.Images = 1 },
+		"one record":           func(c *merf.Config) { c.Learned.Records = 1 },
 		"negative epochs":      func(c *merf.Config) { c.Learned.Epochs = -1 },
 		"a strong distortion":  func(c *merf.Config) { c.Learned.Distort = 11 },
 		"samples":              func(c *merf.Config) { c.Batches = some },
 		"one class":            func(c *merf.Config) { c.Schema = records.Image(4, 5).WithLabels("a") },
 		"no classes":           func(c *merf.Config) { c.Schema = records.Image(4, 5) },
-		"vectors": func(c *merf.Config) {
-			c.Schema = records.Binary(20).WithLabels("a", "b")
+		"sets": func(c *merf.Config) {
+			c.Schema = records.Sets(20, 4).WithLabels("a", "b")
 		},
 		"a join of the parts": func(c *merf.Config) {
 			c.Kernel = rff.Join{Parts: make([]rff.Part, 64)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
@@ -30,13 +31,13 @@ const (
 // Numbers that distinguish the public random streams of learned features.
 const (
 	streamFirst   = 0x6669727374
-	streamImages  = 0x696d61676573
+	streamRecords = 0x696d61676573
 	streamDistort = 0x6469737430
 	streamEncoder = 0x656e636f6465
 )
 
-// generated trains networks against the first release and draws labelled images from them, which it
-// distorts. All classes have equal probabilities.
+// generated trains networks against the first release and draws labelled records from them. It
+// distorts images. All classes have equal probabilities.
 func (w *work) generated(ctx context.Context, r *synth.Run, e *Embedding) (*records.Table, error) {
 	l := w.config.Learned.withDefaults()
 	g := w.config.Generator.withDefaults()
@@ -57,19 +58,25 @@ func (w *work) generated(ctx context.Context, r *synth.Run, e *Embedding) (*reco
 	if err != nil {
 		return nil, err
 	}
-	drawn, err := synth.NewGenerator(systemName, model, accountant.Guarantee{}).Sample(ctx, l.Images,
-		synth.Means(), synth.Seed(w.config.Seed+streamImages), synth.Unconstrained())
+	drawn, err := synth.NewGenerator(systemName, model, accountant.Guarantee{}).Sample(ctx, l.Records,
+		synth.Means(), synth.Seed(w.config.Seed+streamRecords), synth.Unconstrained())
 	if err != nil {
 		return nil, err
 	}
+	if f, ok := drawn.(*records.Frame); ok {
+		return f.Encoded(), nil
+	}
 	t, ok := drawn.(*records.Table)
 	if !ok {
-		return nil, fmt.Errorf("merf: generated images are %T, want a table", drawn)
+		return nil, fmt.Errorf("merf: generated records are %T, want a table", drawn)
+	}
+	if !t.Schema().IsImage() {
+		return t, nil
 	}
 	return retouch.Distortion{Strength: l.Distort, Seed: w.config.Seed + streamDistort}.Apply(t)
 }
 
-// learnEncoder trains the encoder on generated images, and sets the length scale of its codes.
+// learnEncoder trains the encoder on generated records, and sets the length scale of its codes.
 func (w *work) learnEncoder(ctx context.Context, r *synth.Run, t *records.Table) (*encoder, error) {
 	l := &encoder{schema: w.config.Schema, settings: w.config.Learned.withDefaults()}
 	be := r.ReleaseBackend()
@@ -83,7 +90,7 @@ func (w *work) learnEncoder(ctx context.Context, r *synth.Run, t *records.Table)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	var b device.Batch
+	rows := reader{unit: network.UnitOf(t.Schema())}
 	rng := rand.New(rand.NewPCG(w.config.Seed, streamEncoder))
 	for step := range l.settings.Epochs * each {
 		if err := ctx.Err(); err != nil {
@@ -93,14 +100,13 @@ func (w *work) learnEncoder(ctx context.Context, r *synth.Run, t *records.Table)
 		if i == 0 {
 			rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
-		t.Gather(order[i*batch:(i+1)*batch], &b)
-		c.step(b, step, l.settings.Epochs*each)
+		c.step(rows.gather(t, order[i*batch:(i+1)*batch]), step, l.settings.Epochs*each)
 		r.Report(StageEncoder, step+1, l.settings.Epochs*each)
 	}
 	l.params = make([]float32, c.net.Params().Len())
 	be.Download(l.params, c.net.Params().Flat)
-	t.Range(0, min(distanceOf, n), &b)
-	l.bandwidth = l.settings.Bandwidth * c.distance(b)
+	some := rows.read(t, 0, min(distanceOf, n))
+	l.bandwidth = l.settings.Bandwidth * c.distance(some)
 	if !goodBandwidth(l.bandwidth) { // all codes are equal: any length scale will do
 		l.bandwidth = 1
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -86,12 +85,11 @@ type training struct {
 	grad, average device.Params
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
-	batch         rff.BatchEmbedding // nil if features are stored row by row
-	choices       [][]piece          // parts of the features; a step compares one of them
-	more          device.Matrix      // derivative of one of several joined embeddings
-	features      device.Matrix      // of the batch; then the loss gradient in them
-	mean, pull    device.Matrix      // sum of one class; pull (see aim) of each class
-	own           []float32          // of each class; see aim
+	choices       [][]piece     // parts of the features; a step compares one of them
+	more          device.Matrix // derivative of one of several joined embeddings
+	features      device.Matrix // of the batch; then the loss gradient in them
+	mean, pull    device.Matrix // sum of one class; pull (see aim) of each class
+	own           []float32     // of each class; see aim
 	factors       []float32
 }
 
@@ -99,8 +97,7 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	return newTrainingOn(e, divide(e, g), g, be)
 }
 
-// newTrainingOn is newTraining with the given parts of the features; with nil, each step compares
-// all features.
+// newTrainingOn is newTraining with the given parts of the features.
 func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
 	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
@@ -119,22 +116,20 @@ func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
 	t.dx = be.New(rows, net.Dim())
-	if t.dx.Mem == nil && parts == nil {
-		t.batch, _ = e.features.(rff.BatchEmbedding)
-	}
 	t.cut(parts)
-	most := 0
+	most, stored := 0, 0
 	for _, part := range t.choices {
 		for _, p := range part {
 			most = max(most, p.width())
+			if p.batch == nil {
+				stored = max(stored, p.width())
+			}
 		}
 	}
 	if len(t.choices[0]) > 1 {
 		t.more = be.New(rows, net.Dim())
 	}
-	if t.batch == nil {
-		t.features = be.New(rows, most)
-	}
+	t.features = be.New(rows, stored)
 	t.mean, t.pull = be.New(1, most), be.New(e.Classes(), most)
 	t.own, t.factors = make([]float32, e.Classes()), make([]float32, t.each)
 	return t, nil
@@ -151,10 +146,6 @@ func (t *training) step(step int) {
 
 // derive sets dx to the derivative of the loss with respect to the batch's records.
 func (t *training) derive(x device.Matrix) {
-	if t.batch != nil {
-		t.deriveByClass(x)
-		return
-	}
 	for i, p := range t.draw() {
 		dx := t.dx
 		if i > 0 {
@@ -181,9 +172,12 @@ func (t *training) deriveByPiece(x device.Matrix, p piece, dx device.Matrix) {
 // deriveFeatures sets dx to the derivative of a piece's loss with respect to x, which are records
 // or codes.
 func (t *training) deriveFeatures(x device.Matrix, p piece, dx device.Matrix) {
-	if p.stretches != nil {
+	switch {
+	case p.batch != nil:
+		t.deriveByClass(x, p, dx)
+	case p.stretches != nil:
 		t.deriveByStretch(x, p, dx)
-	} else {
+	default:
 		t.deriveByRow(x, p, dx)
 	}
 }
@@ -229,13 +223,14 @@ func (t *training) deriveByStretch(x device.Matrix, p piece, dx device.Matrix) {
 }
 
 // deriveByClass is deriveByRow, but does not store the features of single records.
-func (t *training) deriveByClass(x device.Matrix) {
-	for c, target := range t.choices[0][0].means {
-		rows := x.RowRange(c*t.each, (c+1)*t.each)
-		t.batch.Sum(t.be, rows, t.mean)
-		pull := t.pull.RowRange(c, c+1)
-		own := t.aim(c, 1, t.mean, target, pull)
-		t.batch.PullBack(t.be, rows, pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
+func (t *training) deriveByClass(x device.Matrix, p piece, dx device.Matrix) {
+	dim := p.batch.Dim()
+	mean, pull := t.mean.Slice(0, 1, 0, dim), t.pull.Slice(0, 1, 0, dim)
+	for c, target := range p.means {
+		lo, hi := c*t.each, (c+1)*t.each
+		p.batch.Sum(t.be, x.RowRange(lo, hi), mean)
+		own := t.aim(c, p.weight, mean, target, pull)
+		p.batch.PullBack(t.be, x.RowRange(lo, hi), pull, own, dx.RowRange(lo, hi))
 	}
 }
 

@@ -63,7 +63,7 @@ func TestDerivative(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if byClass := tr.batch != nil; byClass != (name == "pairs") {
+		if byClass := tr.choices[0][0].batch != nil; byClass != (name == "pairs" || name == "joined") {
 			t.Fatalf("%s: derivative by class: got %v", name, byClass)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))

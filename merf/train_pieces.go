@@ -14,6 +14,7 @@ type piece struct {
 	features  rff.Embedding
 	means     []device.Matrix
 	weight    float32                // of the squared distance of these features
+	batch     rff.BatchEmbedding     // features; nil if features are stored row by row
 	retracing rff.RetracingEmbedding // features; nil if stretches is nil
 	stretches []rff.Stretch
 	encoder   *encoding // computes the codes that the features describe; nil for records
@@ -47,8 +48,7 @@ type selection struct {
 }
 
 // divide divides the features of an embedding into parts of about FeaturesPerStep features. A step
-// compares one of the parts. A part has a selection for each of several joined embeddings. divide
-// returns nil if each step compares all features of a single embedding.
+// compares one of the parts. A part has a selection for each of several joined embeddings.
 //
 // A step uses a part drawn uniformly. Its expected gradient is the gradient with all features, and
 // it takes a fraction of the time.
@@ -58,27 +58,20 @@ func divide(e *Embedding, g GeneratorConfig) [][]selection {
 		n = max((e.Features()+f/2)/f, 1)
 	}
 	list := []rff.ScaledEmbedding{{Embedding: e.features, Scale: 1}}
-	compound, joined := e.features.(rff.CompoundEmbedding)
-	if joined {
+	if compound, ok := e.features.(rff.CompoundEmbedding); ok {
 		list = compound.Scaled()
 	}
 	parts := make([][]selection, n)
-	from, divided := 0, false
+	from, different := 0, 1
 	for _, whole := range list {
 		pieces := divisions(whole, from, n)
-		divided = divided || len(pieces) > 1
+		different = max(different, len(pieces))
 		for i := range parts {
 			parts[i] = append(parts[i], pieces[i%len(pieces)])
 		}
 		from += whole.Dim()
 	}
-	switch {
-	case divided:
-		return parts
-	case joined:
-		return parts[:1]
-	}
-	return nil
+	return parts[:different]
 }
 
 // divisions returns n selections of the features of one embedding, which begin at the given feature
@@ -107,13 +100,8 @@ func divisions(whole rff.ScaledEmbedding, from, n int) (list []selection) {
 	return list
 }
 
-// cut sets the pieces of every part or, without parts, of one part with all features.
+// cut sets the pieces of every part.
 func (t *training) cut(parts [][]selection) {
-	if parts == nil {
-		all := selection{features: t.e.features, scale: 1,
-			pick: func(mean []float32) []float32 { return mean }}
-		parts = [][]selection{{all}}
-	}
 	encoders := make([]*encoding, len(parts[0])) // one for each joined embedding
 	for _, part := range parts {
 		var own []piece
@@ -130,7 +118,9 @@ func (t *training) cut(parts [][]selection) {
 
 func (t *training) pieceOf(s selection, encoder *encoding) piece {
 	p := piece{features: s.features, weight: s.scale * s.scale, encoder: encoder}
-	if r, ok := s.features.(rff.RetracingEmbedding); ok && t.batch == nil {
+	if b, ok := s.features.(rff.BatchEmbedding); ok && t.dx.Mem == nil {
+		p.batch = b
+	} else if r, ok := s.features.(rff.RetracingEmbedding); ok {
 		p.retracing, p.stretches = r, r.Stretches(t.be)
 	}
 	for _, m := range t.target.means {

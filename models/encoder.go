@@ -38,6 +38,24 @@ func (a CNN) Encoder(be device.Backend, in, code int, seed uint64) (Encoder, err
 	return newDecoder(be, a.units(be, code), "encoder", seed, a.Activation.gain()), nil
 }
 
+// Encoder builds a network from records to codes, with weights drawn from a public seed. Its last
+// layer is linear.
+//
+// Errors: joined *param.Error values, also for a network with batch norm, which mixes records.
+func (a MLP) Encoder(be device.Backend, in, code int, seed uint64) (Encoder, error) {
+	var c checker
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: an encoder maps single records")
+	c.positive("models.MLP.Encoder: code", code)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	net, err := a.NewGenerator(be, in, []Head{{Width: code}}, seed)
+	if err != nil {
+		return nil, err
+	}
+	return net.(*decoder), nil
+}
+
 // PullBack implements [Encoder].
 func (n *decoder) PullBack(delta, dx device.Matrix) {
 	w := n.walk

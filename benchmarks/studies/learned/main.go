@@ -57,8 +57,8 @@ func run(ctx context.Context, args []string) error {
 		"parts of the squared effect for learned features, a list; 0 for none")
 	f.IntVar(&c.learned.Code, "code", 0, "numbers in a code (default: the plan chooses)")
 	f.IntVar(&c.learned.Epochs, "epochs", 0, "passes of the encoder (default: the plan chooses)")
-	f.IntVar(&c.learned.Images, "generated", 0,
-		"images that the encoder learns from (default: the plan chooses)")
+	f.IntVar(&c.learned.Records, "generated", 0,
+		"records that the encoder learns from (default: the plan chooses)")
 	f.IntVar(&c.learned.Steps, "first-steps", 0,
 		"steps of the first networks (default: the plan chooses)")
 	f.Float64Var(&c.learned.Bandwidth, "bandwidth", 0,
