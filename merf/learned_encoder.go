@@ -121,6 +121,9 @@ type learnedFeatures struct {
 	pull device.Matrix
 }
 
+// mostPlaced bounds the number of backends on which copies are kept.
+const mostPlaced = 8
+
 type placedEncoder struct {
 	be  device.Backend
 	net models.Encoder
@@ -140,6 +143,9 @@ func (e *learnedFeatures) placed(be device.Backend) models.Encoder {
 		}
 	}
 	net := e.encoder.on(be)
+	if len(e.nets) == mostPlaced {
+		e.nets = e.nets[1:]
+	}
 	e.nets = append(e.nets, placedEncoder{be, net})
 	return net
 }
