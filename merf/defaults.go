@@ -29,6 +29,7 @@ const (
 	imageSteps    = 10_000
 	imageNetworks = 6    // better than one network trained for the same total time
 	imageSubset   = 1000 // features compared in each step
+	learnedPixels = 4096 // of an image, at most: the encoder learns from 20,000 images in memory
 	learnedPart   = 0.3  // of the squared effect, for features that are learned from the first release
 )
 
@@ -107,7 +108,8 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 // of the largest number of features of the first.
 func (c *Config) chooseLearned(t defaults.Task) {
 	k, patches := c.Kernel.(rff.Patches)
-	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures/4 {
+	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures/4 ||
+		c.Schema.Dim() > learnedPixels {
 		return
 	}
 	defaults.Fill(&c.choices, &c.Learned.Part, learnedPart, "Learned.Part",
@@ -314,7 +316,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	if l := c.Learned.withDefaults(); !c.Learned.none() {
 		release += float64(t.Nominal) * (encoderCost*float64(c.codeProducts()) +
 			float64(l.Features)*(denseCost*float64(l.Code)+20))
-		bytes += 4*float64(l.Records*c.Schema.Dim()) + 28*classes*float64(l.Features)
+		bytes += 12*float64(l.Records*c.Schema.Dim()) + 28*classes*float64(l.Features)
 		release += c.learnedOperations(g)
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)

@@ -57,6 +57,9 @@ type Learned struct {
 const PurposeLearned = "learned embedding"
 
 const (
+	leastPart     = 0x1p-10
+	mostNumbers   = 1 << 28 // of the generated records
+	mostEncoder   = 1 << 26 // parameters of the encoder
 	mostCode      = 1 << 12
 	mostGenerated = 1 << 24
 	mostEpochs    = 1 << 16
@@ -82,7 +85,8 @@ func (c Config) validateLearned() error {
 		return k.Err()
 	}
 	l = l.withDefaults()
-	k.OK(l.Part > 0 && l.Part < 1, path+".Part", l.Part, "a fraction in (0, 1), or 0 for none")
+	k.OK(l.Part >= leastPart && l.Part <= 1-leastPart, path+".Part", l.Part,
+		"a fraction from 2^-10 to 1-2^-10, or 0 for none")
 	k.OK(l.Features > 0 && l.Features%2 == 0 && l.Features <= maxSums, path+".Features", l.Features,
 		fmt.Sprintf("a positive even number up to %d, or 0 for 2000", maxSums))
 	k.OK(l.Code > 0 && l.Code <= mostCode, path+".Code", l.Code,
@@ -97,14 +101,21 @@ func (c Config) validateLearned() error {
 	k.OK(l.Distort > 0 && l.Distort <= 10, path+".Distort", l.Distort,
 		"a strength in (0, 10], or 0 for 1")
 	k.OK(c.Batches.none(), path, c.Batches, "a single release: no Batches")
+	k.OK(c.Choice.none(), path, c.Choice, "no Choice: pairs are not chosen for learned features")
 	if s := c.Schema; s.Validate() == nil {
 		k.OK(!s.Sparse() && s.Classes() > 1, path, s.String(),
 			"records of two classes or more that are not sets")
-		k.OK(l.Features <= maxSums/classesOf(s), path+".Features", l.Features,
-			fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
+		k.OK(s.Sparse() || l.Records <= mostNumbers/max(s.Dim(), 1), path+".Records", l.Records,
+			fmt.Sprintf("at most %d records of %d numbers", mostNumbers/max(s.Dim(), 1), s.Dim()))
+		if k.Err() != nil {
+			return k.Err()
+		}
 		if s.IsImage() {
 			k.Add(imageNetwork(s).Validate())
 		}
+		n, _ := (&encoder{schema: s, settings: l}).size()
+		k.OK(n <= mostEncoder, path+".Code", l.Code,
+			fmt.Sprintf("an encoder of at most %d parameters, but these records need %d", mostEncoder, n))
 	}
 	return k.Err()
 }
@@ -118,6 +129,45 @@ func imageNetwork(s records.Schema) models.CNN {
 
 // hiddenOfRows holds the widths of the hidden layers of the encoder of records other than images.
 var hiddenOfRows = []int{128, 128}
+
+// checkJoint draws the joint features of both releases, because they may not fit together. The
+// mistake must be found before any budget is spent. The argument std is the noise of the first
+// release.
+func (c Config) checkJoint(std float64) error {
+	const path = "merf.Config.Learned"
+	var k param.Checker
+	for _, s := range c.stages(c.NoiseMultiplier) {
+		k.OK(mechanism.IsNoiseMultiplier(s.NoiseMultiplier), path+".Part", c.Learned.Part,
+			fmt.Sprintf("a part for which every stage's noise multiplier is at most 2^24, not %g",
+				s.NoiseMultiplier))
+	}
+	c.share = shareOfLearned(std, c.learnedNoise().sum)
+	k.OK(c.share >= leastShare && c.share <= 1-leastShare, path+".Part", c.Learned.Part,
+		fmt.Sprintf("a part with which both releases count: learned features would have %g of the joint "+
+			"squared norm", c.share))
+	if k.Err() != nil {
+		return k.Err()
+	}
+	c.encoder = &encoder{schema: c.Schema, settings: c.Learned, bandwidth: 1}
+	joint, err := c.features()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	k.OK(joint.Dim() <= maxSums/classesOf(c.Schema), path+".Features", joint.Dim(),
+		fmt.Sprintf("a number of joint features that, times classes, is at most %d", maxSums))
+	return k.Err()
+}
+
+// leastShare is the least part of the joint squared norm that each release has. Shares lost to
+// interruptions change the part by a small factor.
+const leastShare = 0x1p-40
+
+// shareOfLearned returns the fraction of the joint squared norm for learned features, by the noise
+// of both releases.
+func shareOfLearned(std, learned float64) float64 {
+	first, second := 1/(std*std), 1/(learned*learned)
+	return second / (first + second)
+}
 
 // learnedStage returns the stage of the second release for the noise multiplier of the whole.
 func (c Config) learnedStage(z float64) synth.Stage {

@@ -94,7 +94,7 @@ func (l *encoder) readState(state []byte) bool {
 func goodBandwidth(x float64) bool { return x >= leastBandwidth && x <= mostBandwidth }
 
 // The bounds keep frequencies far from overflow.
-const leastBandwidth, mostBandwidth = 0x1p-60, 0x1p60
+const leastBandwidth, mostBandwidth = 0x1p-50, 0x1p50
 
 // spreadOfScales is the ratio of the longest length scale of the kernels on codes to the mean one,
 // and of the mean one to the shortest.

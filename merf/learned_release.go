@@ -2,7 +2,6 @@ package merf
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -108,15 +107,8 @@ func (w *work) describing(l *encoder) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := *w
-	c.config.Generator = GeneratorConfig{}
-	second.pass = partial.LocalPass()
-	config, err := c.Config()
-	if err != nil { // a kernel that JSON cannot hold
-		return second, nil
-	}
-	second.pass, err = partial.NewPass(systemName, w.config.Schema, w.config.Budget,
-		json.RawMessage(config), synth.Pass{Purpose: PurposeLearned, State: l.state()})
+	second.pass, err = partial.NewPass(w.pass.String(),
+		synth.Pass{Purpose: PurposeLearned, State: l.state()})
 	return second, err
 }
 
@@ -125,7 +117,7 @@ func (w *work) describing(l *encoder) (*work, error) {
 func (e *Embedding) joined(l *encoder, sums []float64, std float64) (*Embedding, error) {
 	first, second := 1/(e.noise.sum*e.noise.sum), 1/(std*std)
 	c := e.config
-	c.encoder, c.share = l, second/(first+second)
+	c.encoder, c.share = l, shareOfLearned(e.noise.sum, std)
 	features, err := c.features()
 	if err != nil {
 		return nil, err

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
@@ -237,8 +240,30 @@ func TestLearnedThatAreRefused(t *testing.T) {
 		"sets": func(c *merf.Config) {
 			c.Schema = records.Sets(20, 4).WithLabels("a", "b")
 		},
-		"a join of the parts": func(c *merf.Config) {
-			c.Kernel = rff.Join{Parts: make([]rff.Part, 64)}
+		"a nearly whole part": func(c *merf.Config) { c.Learned.Part = 1 - 1e-9 },
+		"many records":        func(c *merf.Config) { c.Learned.Records = 1 << 24 },
+		"a large encoder": func(c *merf.Config) {
+			c.Schema, c.Learned.Records = records.Image(2048, 2048).WithLabels("a", "b"), 2
+		},
+		"features of long codes": func(c *merf.Config) {
+			c.Learned.Features, c.Learned.Code = 1<<20, 1<<12
+		},
+		"a choice of pairs": func(c *merf.Config) {
+			c.Schema = table(t, records.Label("class", "a", "b", "c"))
+			c.Kernel, c.Choice.Pairs = nil, 2
+		},
+		"as many joined kernels as there may be": func(c *merf.Config) {
+			var j rff.Join
+			for range 64 {
+				j.Parts = append(j.Parts, rff.Part{Share: 1, Kernel: rff.RBF{Dim: 2, Bandwidth: 1}})
+			}
+			c.Kernel = j
+		},
+		"a kernel that outweighs codes": func(c *merf.Config) {
+			c.Kernel = stretched{rff.RBF{Dim: 4, Bandwidth: 1}}
+		},
+		"noise beyond every grid": func(c *merf.Config) {
+			c.NoiseMultiplier, c.Learned.Part = 1<<23, 0.002
 		},
 	} {
 		c := good
@@ -269,6 +294,91 @@ func TestLearnedThatAreRefused(t *testing.T) {
 	}
 }
 
+// stretched is a user-defined kernel whose features have a large norm.
+type stretched struct{ rff.EmbeddingKernel }
+
+func (k stretched) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
+	e, err := k.EmbeddingKernel.Embedding(l, seed)
+	return stretchedEmbedding{e}, err
+}
+
+type stretchedEmbedding struct{ rff.Embedding }
+
+func (stretchedEmbedding) NormBound() float64   { return 1 << 30 }
+func (stretchedEmbedding) ChangeBound() float64 { return 1 << 31 }
+
+// TestLearnedWithOwnKernels checks that other passes can add up the features of both releases if
+// JSON cannot hold the kernel of the first one.
+func TestLearnedWithOwnKernels(t *testing.T) {
+	c := small(records.Image(4, 5).WithLabels("a", "b"), accountant.AddOrRemoveOne,
+		modest{rff.RBF{Dim: 8, Bandwidth: 1}})
+	c.Learned = little
+	p := mustPlan(t, c)
+	_, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()),
+		func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+			all, err := p.Partial(pass)
+			if err != nil {
+				return nil, err
+			}
+			return all, all.Add(ctx, pictures(t, 9, 1))
+		})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestResumedRunsKeepTheirEncoder interrupts a run after its encoder has been learned, and resumes
+// it on another backend, on which learning would give another encoder.
+func TestResumedRunsKeepTheirEncoder(t *testing.T) {
+	p := learnedPlan(t, accountant.AddOrRemoveOne, joins[0])
+	ledger, path := accountant.NewLedger(p.Budget()), filepath.Join(t.TempDir(), "run")
+	encoders := map[string]bool{}
+	for i, be := range []device.Backend{devicetest.SeparateMemory(device.CPU()), device.CPU()} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := p.FitPasses(ctx, ledger, func(ctx context.Context,
+			pass synth.Pass) (*partial.Partial, error) {
+			if pass.Purpose == merf.PurposeLearned {
+				encoders[string(pass.State)] = true
+				if i == 0 {
+					cancel()
+				}
+			}
+			all, err := p.Partial(pass)
+			if err != nil {
+				return nil, err
+			}
+			return all, all.Add(ctx, pictures(t, 20, 1))
+		}, synth.Checkpoint(path), synth.On(be))
+		cancel()
+		if interrupted := errors.Is(err, context.Canceled); interrupted != (i == 0) ||
+			i > 0 && err != nil {
+			t.Fatalf("run %d: %v", i, err)
+		}
+	}
+	if len(encoders) != 1 {
+		t.Errorf("%d encoders, want 1", len(encoders))
+	}
+}
+
+// TestEncodersOfPlansAreLimited checks that a plan from a file cannot request a large encoder.
+func TestEncodersOfPlansAreLimited(t *testing.T) {
+	c := small(records.Image(4, 5).WithLabels("a", "b"), accountant.AddOrRemoveOne, joins[0])
+	c.Learned = little
+	c.Learned.Code = 4096
+	text, err := mustPlan(t, c).MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	systems := synth.Systems{merf.System()}
+	if _, err := systems.ReadPlan(text); err != nil {
+		t.Error(err)
+	}
+	limits := synth.WithLimits(records.Limits{Parameters: 5000})
+	if _, err := systems.ReadPlan(text, limits); err == nil {
+		t.Error("an encoder of more than 500,000 parameters is within a limit of 5,000")
+	}
+}
+
 // TestDefaultsOfImages checks that a second release is a default for grey images with classes, if
 // noise permits enough features.
 func TestDefaultsOfImages(t *testing.T) {
@@ -284,6 +394,8 @@ func TestDefaultsOfImages(t *testing.T) {
 		{"a kernel", merf.Config{Schema: grey, Nominal: 60_000, Kernel: joins[0]}, false},
 		{"a number of features", merf.Config{Schema: grey, Nominal: 60_000, Features: 4000}, false},
 		{"samples", merf.Config{Schema: grey, Nominal: 60_000, Batches: some}, false},
+		{"large images", merf.Config{Schema: records.Image(128, 128).WithLabels("a", "b"),
+			Nominal: 60_000}, false},
 		{"no defaults", merf.Config{Schema: grey}, false},
 	} {
 		c.config.Budget = accountant.Budget{Epsilon: 1, Delta: 1e-5}

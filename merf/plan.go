@@ -20,7 +20,7 @@ const PurposeEmbed = "mean embedding"
 type Plan struct {
 	synth.Program
 	Config   Config
-	SumStd   float64 // standard deviation of the noise on each feature's sum
+	SumStd   float64 // standard deviation of the noise on each feature's sum in the first release
 	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
@@ -42,6 +42,9 @@ func (c Config) Plan() (*Plan, error) {
 	c.Kernel, c.Features = c.kernel(), 0
 	if !c.Choice.none() {
 		c.Choice = c.Choice.withDefaults(len(columnsOf(c.Schema)))
+	}
+	if !c.Learned.none() {
+		c.Learned = c.Learned.withDefaults()
 	}
 	c = c.own()
 	if c.NoiseMultiplier == 0 {
@@ -68,6 +71,11 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, param.New("merf.Config.Budget", c.Budget.String(),
 			"an ε for which the noise of a count is 2^-20 to 2^23 records")
 	}
+	if !c.Learned.none() {
+		if err := c.checkJoint(w.noise.sum); err != nil {
+			return nil, err
+		}
+	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
@@ -84,8 +92,9 @@ func (c Config) own() Config {
 	return c
 }
 
-// Features returns the number of features of a record, or 0 for a nil or zero plan. For a plan with
-// a Choice it is an upper bound, since the number depends on the chosen pairs.
+// Features returns the number of features of a record in the first release, or 0 for a nil or zero
+// plan. For a plan with a Choice it is an upper bound, since the number depends on the chosen
+// pairs.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -58,7 +58,9 @@ func TestDerivative(t *testing.T) {
 		"rbf row by row": rowwise{rff.RBF{Dim: 20, Bandwidth: 0.5}},
 		"pairs":          pairs, "pairs row by row": rowwise{pairs},
 		"joined": rff.Join{Parts: []rff.Part{{Share: 0.3, Kernel: pairs},
-			{Share: 0.7, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}}} {
+			{Share: 0.7, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}},
+		"a vanishing share": rff.Join{Parts: []rff.Part{{Share: 1e-300, Kernel: pairs},
+			{Share: 1, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}}} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)

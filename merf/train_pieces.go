@@ -64,6 +64,10 @@ func divide(e *Embedding, g GeneratorConfig) [][]selection {
 	parts := make([][]selection, n)
 	from, different := 0, 1
 	for _, whole := range list {
+		if whole.Scale*whole.Scale == 0 { // its distance has the weight 0
+			from += whole.Dim()
+			continue
+		}
 		pieces := divisions(whole, from, n)
 		different = max(different, len(pieces))
 		for i := range parts {

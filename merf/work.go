@@ -169,5 +169,11 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		network.CheckNamedGenerators(g.Generators, saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}
+	if !j.Learned.none() && j.validateLearned() == nil {
+		n, _ := (&encoder{schema: saved.Schema, settings: j.Learned.withDefaults()}).size()
+		if err := saved.Network("the encoder", int64(n)); err != nil {
+			return nil, err
+		}
+	}
 	return synth.PlanOf(j.Plan())
 }

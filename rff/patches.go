@@ -104,7 +104,7 @@ type brush struct {
 func newBrush(c Patches, l Layout) *brush {
 	b := &brush{height: l.Height, width: l.Width, channels: l.In / (l.Height * l.Width)}
 	b.windows = append(b.windows, c.Windows...)
-	b.kernel, b.scratch = bell(c.Blur), make([]float64, l.In)
+	b.kernel = bell(c.Blur)
 	return b
 }
 
@@ -125,6 +125,9 @@ func bell(sigma float64) []float64 {
 // draw fills w with a patch whose length is the root mean square length of white noise on the whole
 // image.
 func (b *brush) draw(rng *rand.Rand, w []float64) {
+	if b.scratch == nil { // not before a frequency is drawn, since a schema may come from a file
+		b.scratch = make([]float64, len(w))
+	}
 	normal(rng, w, 1)
 	b.smooth(b.scratch, w, b.channels, b.width)
 	b.smooth(w, b.scratch, b.channels*b.width, b.height)

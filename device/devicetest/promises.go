@@ -92,6 +92,16 @@ func rowOps(b device.Backend) map[string]rowOp {
 			b.Col2Im(w, back, out)
 			return get(b, back)
 		},
+		"Convolve": func(b device.Backend, x []float32, rows int) []float64 {
+			w := device.Window{Image: device.Image{Height: 2, Width: 2, Channels: 12}, Size: 2,
+				Stride: 1, Pad: 1}
+			return convolved(b, w, 7, x, rows)
+		},
+		"Convolve of grey images": func(b device.Backend, x []float32, rows int) []float64 {
+			w := device.Window{Image: device.Image{Height: 6, Width: 8, Channels: 1}, Size: 3,
+				Stride: 1, Pad: 1}
+			return convolved(b, w, 8, x, rows)
+		},
 		"UpSample": func(b device.Backend, x []float32, rows int) []float64 {
 			m := device.Image{Height: 4, Width: 4, Channels: 3}
 			out, back := b.New(rows, m.Doubled().Len()), b.New(rows, rowWidth)
@@ -139,6 +149,25 @@ func rowOps(b device.Backend) map[string]rowOp {
 		}
 	}
 	return ops
+}
+
+// convolved returns a convolution of images of rowWidth numbers, by Convolve if the backend has a
+// fast algorithm for the window, followed by its transpose.
+func convolved(b device.Backend, w device.Window, maps int, x []float32, rows int) []float64 {
+	images := put(b, x, rows, rowWidth)
+	weights := put(b, rowNumbers(w.Patch(), maps), w.Patch(), maps)
+	out, back := b.New(rows*w.Places(), maps), b.New(rows, rowWidth)
+	c, ok := b.(device.Convolver)
+	if !ok || !c.Convolve(w, false, images, weights, out) {
+		patches := b.New(rows*w.Places(), w.Patch())
+		b.Im2Col(w, patches, images)
+		b.Gemm(false, false, 1, patches, weights, 0, out)
+	}
+	if !ok || !c.Spread(w, true, out, weights, back) {
+		return get(b, out)
+	}
+	b.Axpy(1, images, back)
+	return get(b, back)
 }
 
 func inPlace(f func(m device.Matrix)) rowOp {
