@@ -59,6 +59,7 @@ const PurposeLearned = "learned embedding"
 const (
 	leastPart     = 0x1p-10
 	mostNumbers   = 1 << 28 // of the generated records
+	mostWidth     = 1 << 20 // numbers of a record; sizes of encoders then fit into 32 bits
 	mostEncoder   = 1 << 26 // parameters of the encoder
 	mostCode      = 1 << 12
 	mostGenerated = 1 << 24
@@ -105,6 +106,8 @@ func (c Config) validateLearned() error {
 	if s := c.Schema; s.Validate() == nil {
 		k.OK(!s.Sparse() && s.Classes() > 1, path, s.String(),
 			"records of two classes or more that are not sets")
+		k.OK(s.Dim() <= mostWidth, path, s.String(),
+			fmt.Sprintf("records of at most %d numbers", mostWidth))
 		k.OK(s.Sparse() || l.Records <= mostNumbers/max(s.Dim(), 1), path+".Records", l.Records,
 			fmt.Sprintf("at most %d records of %d numbers", mostNumbers/max(s.Dim(), 1), s.Dim()))
 		if k.Err() != nil {
