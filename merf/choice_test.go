@@ -158,25 +158,29 @@ func TestChoicesHavePlannedNoise(t *testing.T) {
 	}
 }
 
-// TestChoicesOverShards checks that FitPasses on sums of shards gives the same generator and ledger
-// as FitOn on all records.
-func TestChoicesOverShards(t *testing.T) {
-	data := drawTable(t, 90, 4)
-	p := choosingPlan(t, data.Schema(), accountant.AddOrRemoveOne, merf.Choice{Pairs: 4})
-	purposes := []string(nil)
-	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
-		purposes = append(purposes, pass.Purpose)
+// sliced is a data set of which parts can be taken.
+type sliced[D records.Data] interface {
+	Len() int
+	Slice(lo, hi int) D
+}
+
+// inShards returns a function that adds up passes over shards of the given number of records, which
+// are sealed and opened. It appends the purpose of each pass to purposes.
+func inShards[D records.Data](p *merf.Plan, data sliced[D], size int,
+	purposes *[]string) func(context.Context, synth.Pass) (*partial.Partial, error) {
+	return func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		*purposes = append(*purposes, pass.Purpose)
 		key := mechanism.NewKey()
 		all, err := p.Partial(pass)
 		if err != nil {
 			return nil, err
 		}
-		for lo := 0; lo < data.Len(); lo += 40 {
+		for lo := 0; lo < data.Len(); lo += size {
 			shard, err := p.Partial(pass)
 			if err != nil {
 				return nil, err
 			}
-			if err := shard.Add(ctx, data.Slice(lo, min(lo+40, data.Len()))); err != nil {
+			if err := shard.Add(ctx, data.Slice(lo, min(lo+size, data.Len()))); err != nil {
 				return nil, err
 			}
 			b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
@@ -189,6 +193,15 @@ func TestChoicesOverShards(t *testing.T) {
 		}
 		return all, nil
 	}
+}
+
+// TestChoicesOverShards checks that FitPasses on sums of shards gives the same generator and ledger
+// as FitOn on all records.
+func TestChoicesOverShards(t *testing.T) {
+	data := drawTable(t, 90, 4)
+	p := choosingPlan(t, data.Schema(), accountant.AddOrRemoveOne, merf.Choice{Pairs: 4})
+	purposes := []string(nil)
+	read := inShards(p, data, 40, &purposes)
 	one, two := accountant.NewLedger(p.Budget()), accountant.NewLedger(p.Budget())
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
 	want, err := p.FitOn(seeded(), one, data)

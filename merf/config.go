@@ -42,8 +42,8 @@ type Config struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.
 	Choice Choice `json:"choice,omitzero"`
-	// Learned adds a second release of images, of features that a network learns from the first. The
-	// zero value means a single release.
+	// Learned adds a second release, of features that a network learns from the first. The zero value
+	// means a single release, unless Nominal is given and a default rule chooses a second one.
 	Learned Learned `json:"learned,omitzero"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.

@@ -17,7 +17,7 @@ import (
 // Learned describes a second release, of features that are learned from the first.
 //
 // Two networks are trained against the first release and generate labelled records. Another
-// network, the encoder, learns to classify these records; images are distorted a little before. Its
+// network, the encoder, learns to classify these records; images are first distorted a little. Its
 // last hidden layer, the code, describes what distinguishes the classes. The mean features of the
 // private records' codes are then released for each class, and the plan's networks are trained
 // against both releases. Images gain most; docs/defaults.md has the measurements.
@@ -31,8 +31,8 @@ import (
 // networks trained on earlier synthetic data are used by several systems; here the two releases
 // share one budget.
 type Learned struct {
-	// Part is the fraction of the squared effect for the second release, in (0, 1). 0 means no second
-	// release, unless Config.Nominal is given and a default rule chooses it.
+	// Part is the fraction of the squared effect for the second release, from 2^-10 to 1-2^-10. 0 means
+	// no second release, unless Config.Nominal is given and a default rule chooses it.
 	Part float64 `json:"part,omitempty"`
 	// Features is the number of random features of a code, which is even; 0 means 2000.
 	Features int `json:"features,omitempty"`
@@ -82,7 +82,7 @@ func (c Config) validateLearned() error {
 	l := c.Learned
 	var k param.Checker
 	if l.none() {
-		k.OK(l == Learned{}, path+".Part", l.Part, "a fraction in (0, 1), or a Learned that is zero")
+		k.OK(l == Learned{}, path+".Part", l.Part, "a fraction from 2^-10 to 1-2^-10, or a Learned that is zero")
 		return k.Err()
 	}
 	l = l.withDefaults()

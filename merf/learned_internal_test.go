@@ -84,9 +84,8 @@ func TestDerivativeOfLearnedFeatures(t *testing.T) {
 		x.Data[i] = rng.Float32()
 	}
 	tr.derive(x)
-	bad := 0
 	for i := range x.Data {
-		const h = 1.0 / 512
+		const h = 1.0 / 4096 // small, because a quotient may cross a kink of a rectified unit
 		save := x.Data[i]
 		x.Data[i] = save + h
 		up := loss(tr, x)
@@ -95,11 +94,8 @@ func TestDerivativeOfLearnedFeatures(t *testing.T) {
 		x.Data[i] = save
 		want := (up - down) / (2 * h)
 		if got := float64(tr.dx.Data[i]); math.Abs(want-got) > 2e-3*(1+math.Abs(want)) {
-			bad++
+			t.Errorf("coordinate %d: derivative %v, want the difference quotient %v", i, got, want)
 		}
-	}
-	if bad > len(x.Data)/10 {
-		t.Errorf("%d of %d derivatives differ from difference quotients", bad, len(x.Data))
 	}
 	joined := e.features.(rff.CompoundEmbedding).Scaled()
 	if n := len(joined); n != 2 || joined[1].Dim() != 12 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/devicetest"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
@@ -161,31 +159,7 @@ func TestLearnedOverShards(t *testing.T) {
 	data := pictures(t, 90, 4)
 	p := learnedPlan(t, accountant.AddOrRemoveOne, joins[0])
 	var purposes []string
-	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
-		purposes = append(purposes, pass.Purpose)
-		key := mechanism.NewKey()
-		all, err := p.Partial(pass)
-		if err != nil {
-			return nil, err
-		}
-		for lo := 0; lo < data.Len(); lo += 40 {
-			shard, err := p.Partial(pass)
-			if err != nil {
-				return nil, err
-			}
-			if err := shard.Add(ctx, data.Slice(lo, min(lo+40, data.Len()))); err != nil {
-				return nil, err
-			}
-			b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
-			if err != nil {
-				return nil, err
-			}
-			if err := all.OpenAll(key, b, b); err != nil {
-				return nil, err
-			}
-		}
-		return all, nil
-	}
+	read := inShards(p, data, 40, &purposes)
 	one, two := accountant.NewLedger(p.Budget()), accountant.NewLedger(p.Budget())
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
 	want, err := p.FitOn(seeded(), one, data)

@@ -25,7 +25,7 @@ const (
 	firstNetworks = 2
 	encoderBatch  = 100
 	encoderRate   = 2e-3 // learning rate of Adam, which falls to 0
-	distanceOf    = 1000 // images whose codes' distances set the length scale
+	distanceOf    = 1000 // records whose codes' distances set the length scale
 )
 
 // Numbers that distinguish the public random streams of learned features.
