@@ -31,8 +31,8 @@ import (
 // networks trained on earlier synthetic data are used by several systems; here the two releases
 // share one budget.
 type Learned struct {
-	// Part is the fraction of the squared effect for the second release, from 2^-10 to 1-2^-10. 0 means
-	// no second release, unless Config.Nominal is given and a default rule chooses it.
+	// Part is the fraction of the squared effect for the second release, from 2^-10 to 1-2^-10. 0
+	// means no second release, unless Config.Nominal is given and a default rule chooses it.
 	Part float64 `json:"part,omitempty"`
 	// Features is the number of random features of a code, which is even; 0 means 2000.
 	Features int `json:"features,omitempty"`
