@@ -22,6 +22,37 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
+// TestLargePoolsAreReadBack reads plans of pools with five networks of images, and of eight systems
+// on ranks. Their networks together are within the limits for untrusted plans.
+func TestLargePoolsAreReadBack(t *testing.T) {
+	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	images := privgen.MERF(records.Image(28, 28).WithLabels("a", "b"), b).Nominal(60_000)
+	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := privgen.MERF(table, b).Nominal(10_000).Quantiles(quantiles.Config{})
+	of := func(n int, p privgen.Pooled) []privgen.Pooled {
+		return slices.Repeat([]privgen.Pooled{p}, n)
+	}
+	for name, chain := range map[string]interface{ Plan() (*pool.Plan, error) }{
+		"five of images": privgen.Pool(b, of(5, images)...),
+		"eight of ranks": privgen.Pool(b, of(8, ranks)...),
+	} {
+		p, err := chain.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := privgen.ReadPlan(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestPoolChain checks that a pool of all systems of tables spends its budget, that its plan and
 // its generator can be read back, that draws obey constraints, and that it can be the first system
 // of a sequence.

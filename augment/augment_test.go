@@ -15,7 +15,6 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
-	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -242,21 +241,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := augment.Of(&synth.Generator{}); err == nil {
 		t.Error("Of accepts a generator without a model")
-	}
-	then, err := sequence.Config{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, First: of,
-		Then: twice, Records: 40}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := digits.Draw(30, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ledger := accountant.NewLedger(then.Budget())
-	_, err = then.FitOn(t.Context(), ledger, data)
-	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "augment.Plan" ||
-		ledger.Epsilon().Upper != 0 {
-		t.Errorf("as the second of a sequence: error %v after ε = %v", err, ledger.Epsilon().Upper)
 	}
 }
 

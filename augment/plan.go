@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -121,7 +120,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	limits, ok := saved.Limits.Half() // the other system builds networks, too
+	limits, ok := saved.Limits.Share(2) // the other system builds networks, too
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
@@ -144,12 +143,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	return synth.PlanOf(p, err)
 }
 
-// Judge makes the other system's checks. It refuses to follow another system, because the choice
-// does not use records of an earlier system.
+// Judge makes the other system's checks.
 func (w *work) Judge(r *synth.Run) error {
-	if r.Follows() {
-		return param.New("augment.Plan", "the second system of a sequence",
-			"the first system, since the choice does not use the records of an earlier system")
-	}
 	return r.JudgeInner(w.config.inner())
 }

@@ -30,6 +30,9 @@ type work struct{ config Config }
 // weights, and training samples and clips whole persons.
 func (w *work) TakesPersons() {}
 
+// StartsFromEarlier implements [synth.Follower].
+func (w *work) StartsFromEarlier() bool { return w.config.Follows }
+
 // Title describes the networks and the records.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)

@@ -223,6 +223,9 @@ func (w work) Judge(r *synth.Run) error {
 	return err
 }
 
+// StartsFromEarlier implements [synth.Follower].
+func (w work) StartsFromEarlier() bool { return w.config.Follows }
+
 // Releases returns the schema of synthetic records.
 func (w work) Releases() records.Schema {
 	if w.config.IgnoreLabels {

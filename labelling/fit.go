@@ -6,17 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Judge makes the other system's checks and builds the classifier. It refuses to follow another
-// system, because a labelling does not use records of an earlier system.
+// Judge makes the other system's checks and builds the classifier.
 func (w *work) Judge(r *synth.Run) error {
-	if r.Follows() {
-		return param.New("labelling.Plan", "the second system of a sequence",
-			"the first system, since a labelling does not use the records of an earlier system")
-	}
 	if err := r.JudgeInner(w.config.inner()); err != nil {
 		return err
 	}

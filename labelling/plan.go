@@ -138,7 +138,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	limits, ok := saved.Limits.Half() // the other system builds networks, too
+	limits, ok := saved.Limits.Share(2) // the other system builds networks, too
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}

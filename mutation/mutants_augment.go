@@ -52,8 +52,5 @@ func augmentMutants() []mutant {
 		{Name: "augment/the other system's count is lost", In: in, Tests: at(in, "ChangesFit"),
 			Old: ", Unaccepted: of.Unaccepted}", New: "}",
 			Why: "a draw of records that the classifier rejected looks like any other"},
-		{Name: "augment/the second system of a sequence", In: in, Tests: at(in, "Refusals"),
-			Old: "if r.Follows() {", New: "if false {",
-			Why: "the records of the first system are paid for and not used"},
 	}
 }

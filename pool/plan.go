@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -127,10 +126,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, synth.Malformed(fmt.Errorf("%d systems with %d shares", len(j.Plans),
 			len(j.Shares)))
 	}
-	limits, ok := saved.Limits, true
-	for n := 1; n < len(j.Plans) && ok; n *= 2 { // every plan may build networks
-		limits, ok = limits.Half()
-	}
+	limits, ok := saved.Limits.Share(len(j.Plans)) // every plan may build networks
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
@@ -149,13 +145,8 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	return synth.PlanOf(p, err)
 }
 
-// Judge makes the checks of all systems. It refuses to follow another system, because the systems
-// do not use the records of an earlier one.
+// Judge makes the checks of all systems.
 func (w *work) Judge(r *synth.Run) error {
-	if r.Follows() {
-		return param.New("pool.Plan", "the second system of a sequence",
-			"the first system, since a pool does not use the records of an earlier system")
-	}
 	for _, part := range w.config.parts() {
 		if err := r.JudgeInner(part); err != nil {
 			return err

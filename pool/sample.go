@@ -17,6 +17,7 @@ import (
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	c := &drawing{m: m, rng: rand.New(rand.NewPCG(d.Seed, 0x706f6f6c))}
 	d.Given, d.Unconstrained, d.OnAccepted = nil, true, nil
+	d.Cluster = -1 // a pool is one cluster; the systems' clusters are not its own
 	for i, of := range m.models {
 		own := d
 		own.Seed = d.Seed + uint64(i+1)*0x9e3779b97f4a7c15

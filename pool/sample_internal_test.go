@@ -151,3 +151,21 @@ func TestStages(t *testing.T) {
 		}
 	}
 }
+
+// TestAPoolIsOneCluster checks that a draw from cluster 0 of a pool does not select a component of
+// its systems.
+func TestAPoolIsOneCluster(t *testing.T) {
+	s := records.Interval(1, 0, 1<<22)
+	var seen []synth.Draw
+	m := &Model{systems: []string{"one", "two"}, shares: []float64{0.5, 0.5}, models: []synth.Model{
+		counting{schema: s, seen: &seen}, counting{schema: s, start: 100, seen: &seen}}}
+	g := synth.NewGenerator(systemName, m, accountant.Guarantee{})
+	if _, err := g.Sample(t.Context(), 5, synth.FromCluster(0)); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range seen {
+		if d.Cluster != -1 {
+			t.Errorf("system %d draws from cluster %d", i, d.Cluster)
+		}
+	}
+}

@@ -13,9 +13,15 @@ import (
 )
 
 const (
-	drawnBack = 1 << 16 // synthetic records on which the mapping back is computed
-	knots     = 1025    // quantiles of a column of these records
+	drawnBack   = 1 << 16 // synthetic records for the mapping back, if columns are few
+	mostNumbers = 1 << 24 // of these records together
+	knots       = 1025    // quantiles of a column of these records
 )
+
+// drawnFor returns the number of synthetic records on which the mapping back is computed.
+func drawnFor(columns int) int {
+	return max(min(drawnBack, mostNumbers/max(columns, 1)), knots)
+}
 
 // back maps the other system's coordinates of one column to ranks. It holds quantiles of the
 // coordinates, in ascending order, at equal distances of rank.
@@ -31,7 +37,8 @@ func backOf(ctx context.Context, m *Model, private records.Data, seed uint64) ([
 	drawn := make([][]float32, len(m.columns))
 	gen := synth.NewGenerator(m.system, m.Model, accountant.Guarantee{})
 	var z records.Nonzeros
-	for rows, err := range gen.Stream(ctx, drawnBack, synth.Seed(seed), synth.Unconstrained()) {
+	n := drawnFor(len(m.columns))
+	for rows, err := range gen.Stream(ctx, n, synth.Seed(seed), synth.Unconstrained()) {
 		if err != nil {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -48,6 +49,22 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 		return records.DecodeNonzeros(m.schema, &out)
 	}
 	return synth.Sampler{Schema: m.schema, Next: next}, nil
+}
+
+// Assign writes the cluster of each record of a batch to dst. The clusters are those of the other
+// system, so numbers are first replaced by ranks.
+func (m *Model) Assign(b device.Batch, dst []int32) {
+	if m.Clusters() == 1 {
+		clear(dst)
+		return
+	}
+	own := device.HostMatrix(b.Rows, b.Dense.Cols, make([]float32, b.Rows*b.Dense.Cols))
+	for i := range b.Rows {
+		copy(own.Row(i), b.Dense.Row(i))
+	}
+	b.Dense = own
+	ranked{columns: m.columns}.replace(&b)
+	m.Wrapped.Assign(b, dst)
 }
 
 // numbers replaces the coordinates of ranks by coordinates of numbers.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -113,10 +112,6 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	limits, ok := saved.Limits.Half() // the other system builds networks, too
-	if !ok {
-		return nil, synth.Malformed(errors.New("too many systems within each other"))
-	}
 	if err := saved.Decided(j.NoiseMultiplier); err != nil {
 		return nil, err
 	}
@@ -126,20 +121,15 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	c := Config{Schema: saved.Schema, Budget: saved.Budget, NoiseMultiplier: j.NoiseMultiplier,
 		Cells: j.Cells, Seed: j.Seed}
 	var err error
-	if c.Of, err = of.ReadPlan(j.Plan, synth.WithLimits(limits)); err != nil {
+	if c.Of, err = of.ReadPlan(j.Plan, synth.WithLimits(saved.Limits)); err != nil {
 		return nil, err
 	}
 	p, err := c.Plan()
 	return synth.PlanOf(p, err)
 }
 
-// Judge makes the other system's checks. It refuses to follow another system, because the counts do
-// not use records of an earlier system.
+// Judge makes the other system's checks.
 func (w *work) Judge(r *synth.Run) error {
-	if r.Follows() {
-		return param.New("quantiles.Plan", "the second system of a sequence",
-			"the first system, since the counts do not use the records of an earlier system")
-	}
 	part := w.config.inner()
 	if r.Data != nil {
 		part.Data = ranked{Data: r.Data, schema: w.config.Of.Schema()}

@@ -2,12 +2,42 @@ package quantiles
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
+
+// TestManyColumnsCostLittle checks that a schema of many columns, which may come from a small file,
+// takes memory in proportion to its columns: when it is read, and for the mapping back.
+func TestManyColumnsCostLittle(t *testing.T) {
+	const n = 5000
+	columns := make([]records.Column, n)
+	for i := range columns {
+		columns[i] = records.Numeric(strconv.Itoa(i), 0, 1)
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if got := len(attributesOf(s, 2)); got != n {
+		t.Fatalf("%d columns are mapped, want %d", got, n)
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / n; got > 10_000 { // 3,000 in fact
+		t.Errorf("%d bytes for each of %d columns", got, n)
+	}
+	for columns, want := range map[int]int{1: 1 << 16, 256: 1 << 16, 8192: 1 << 11, 1 << 20: knots} {
+		if got := drawnFor(columns); got != want {
+			t.Errorf("the mapping back of %d columns is of %d records, want %d", columns, got, want)
+		}
+	}
+}
 
 // failing is data that has failed.
 type failing struct{ records.Data }

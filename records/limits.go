@@ -109,12 +109,12 @@ func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
-// Half returns the limits for one half of an input whose halves describe separate networks. ok is
-// false if the halves are nested too deeply for useful limits.
-func (l Limits) Half() (half Limits, ok bool) {
-	half = l
-	half.Parameters = orDefault(l.Parameters, mostParameters) / 2
-	return half, half.Parameters >= mostParameters>>5
+// Share returns the limits for one of n parts of an input that describe separate networks. ok is
+// false if parts within parts are too many for useful limits.
+func (l Limits) Share(n int) (part Limits, ok bool) {
+	part = l
+	part.Parameters = orDefault(l.Parameters, mostParameters) / int64(max(n, 1))
+	return part, part.Parameters >= mostParameters>>6
 }
 
 // CheckParameters returns an error if a network that an input describes has more parameters than

@@ -53,6 +53,7 @@ func (c Config) Validate() error {
 	if k.Err() != nil {
 		return k.Err()
 	}
+	k.Add(synth.Inner{Plan: c.Then, Follows: true}.CheckFollows("sequence.Config.Then"))
 	want := c.Then.Schema()
 	width := want.Dim()
 	if want.Sparse() {

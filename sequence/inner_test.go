@@ -35,13 +35,15 @@ func TestInnerPlansAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := &spy{}
-	plan := spyPlan(t, part, b)
+	plan, alone := spyPlan(t, part, b), spyPlan(t, &spy{alone: true}, b)
 	for name, c := range map[string]struct {
 		in   synth.Inner
 		want string // path of the error; "" if the plan is carried out
 	}{
 		"alone":         {synth.Inner{Plan: plan, Prefix: "x: "}, ""},
 		"after another": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true, Public: other}, ""},
+		"a part that uses no records": {synth.Inner{Plan: alone, Prefix: "x: ", Follows: true,
+			Public: other}, "synth.Inner.Plan"},
 		"another stage": {synth.Inner{Plan: plan, Prefix: "y: "}, "synth.Inner.Prefix"},
 		"nothing before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true},
 			"synth.Inner.Public"},

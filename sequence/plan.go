@@ -122,7 +122,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	limits, ok := saved.Limits.Half() // both plans may build networks, or be sequences
+	limits, ok := saved.Limits.Share(2) // both plans may build networks, or be sequences
 	if !ok {
 		return nil, synth.Malformed(errors.New("sequences within each other are nested too deeply"))
 	}

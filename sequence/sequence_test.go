@@ -55,10 +55,12 @@ func mustPlan(t testing.TB, r accountant.Relation, first, then planner) *sequenc
 type spy struct {
 	given records.Data
 	made  func(r *synth.Run) records.Data
+	alone bool // does not use the records of an earlier system
 }
 
 func (w *spy) Title() string                    { return "spy" }
 func (w *spy) Notes() []string                  { return nil }
+func (w *spy) StartsFromEarlier() bool          { return !w.alone }
 func (w *spy) Config() (json.RawMessage, error) { return json.RawMessage("{}"), nil }
 func (w *spy) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	w.given = r.Public()
@@ -139,6 +141,29 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 	for row := range got {
 		if !want[row] {
 			t.Fatal("the public records differ from the released generator's records")
+		}
+	}
+}
+
+// TestThenUsesTheRecordsOfFirst: a second system that ignores the records of the first one is
+// refused, because the first one's budget would be wasted.
+func TestThenUsesTheRecordsOfFirst(t *testing.T) {
+	b := budget(accountant.AddOrRemoveOne)
+	half := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	first, err := embedding(numbers, half, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := sequence.Config{Budget: b, First: first, Then: spyPlan(t, &spy{}, b)}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, then := range map[string]synth.Plan{"merf": first, "a sequence": inner,
+		"a system that may follow and does not": spyPlan(t, &spy{alone: true}, b)} {
+		_, err := sequence.Config{Budget: accountant.Budget{Epsilon: 100, Delta: 1e-5}, First: first,
+			Then: then}.Plan()
+		if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "sequence.Config.Then" {
+			t.Errorf("%s: got error %v, want a *param.Error about sequence.Config.Then", name, err)
 		}
 	}
 }

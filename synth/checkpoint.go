@@ -205,12 +205,29 @@ func isDamage(err error) bool {
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its
-// checkpoints.
+// checkpoints. No price is part of it, also none of a plan within the plan.
 func (p *Program) hash() (string, error) {
+	j, err := p.parameters()
+	if err == nil {
+		j.Config, err = unpriced(j.Config)
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.hashOf(j)
+}
+
+// hashBefore returns the digest of former versions, with the prices of plans within the plan. It
+// is the same as hash if there are none.
+func (p *Program) hashBefore() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
 		return "", err
 	}
+	return p.hashOf(j)
+}
+
+func (p *Program) hashOf(j planJSON) (string, error) {
 	h := hashed{Plan: j, Types: p.types(), Lines: []hashedLine{}}
 	t := p.transaction(true)
 	for _, g := range t.Groups {
@@ -297,7 +314,9 @@ func (k *keeper) read(ctx context.Context) error {
 		return err
 	}
 	if h.Plan != k.hash {
-		return ErrPlan
+		if before, err := k.run.program.hashBefore(); err != nil || h.Plan != before {
+			return ErrPlan
+		}
 	}
 	if h.Sections < 0 || h.Sections > len(f.Sections) || h.ID == "" {
 		return fmt.Errorf("%w: parts of the checkpoint are missing", ErrFormat)

@@ -77,6 +77,26 @@ func (in Inner) Releases() records.Schema {
 	return in.Plan.Schema()
 }
 
+// A Follower is a Work that can start from the synthetic records of an earlier system. The second
+// system of a sequence must be one, because the records would have no effect otherwise.
+type Follower interface {
+	// StartsFromEarlier reports whether this plan starts from such records.
+	StartsFromEarlier() bool
+}
+
+// CheckFollows returns an error for a part that follows another one and would not use its records.
+// The path names the part's plan.
+//
+// Errors: *param.Error.
+func (in Inner) CheckFollows(path string) error {
+	f, ok := WorkOf(in.Plan).(Follower)
+	if !in.Follows || ok && f.StartsFromEarlier() {
+		return nil
+	}
+	return param.New(path, in.Plan.System(), "a plan that starts from the records of an earlier "+
+		"system, such as one of gan or dpgm with Follows")
+}
+
 // enclosing describes a part and the run that contains it.
 type enclosing struct {
 	run  *Run
@@ -106,10 +126,14 @@ func (r *Run) inner(in Inner) (*Run, error) {
 
 // JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
 //
-// Errors: all errors of the part's Judge; *param.Error for a plan that cannot be a part.
+// Errors: all errors of the part's Judge; *param.Error for a plan that cannot be a part, and for a
+// part that follows another without being a [Follower].
 func (r *Run) JudgeInner(in Inner) error {
 	sub, err := r.inner(in)
 	if err != nil {
+		return err
+	}
+	if err := in.CheckFollows("synth.Inner.Plan"); err != nil {
 		return err
 	}
 	if j, ok := sub.program.work.(Judge); ok {
@@ -150,6 +174,7 @@ func (r *Run) complete(in Inner) error {
 		k.OK(r.allowed[s.Purpose] != nil, "synth.Inner.Prefix", in.Prefix+s.Purpose,
 			"the name of a stage of the run's plan")
 	}
+	k.Add(in.CheckFollows("synth.Inner.Plan"))
 	some := in.Public != nil && in.Public.Len() > 0
 	k.OK(in.Follows == some, "synth.Inner.Public", redactedRecords,
 		"records of an earlier part if Follows is set, and none otherwise")

@@ -52,7 +52,7 @@ type Program struct {
 //
 // Errors: accountant.ErrBudgetExceeded if the stages together cost more than the budget;
 // accountant.ErrUnsupported if a stage has no known sound analysis; *param.Error for invalid
-// stages.
+// stages, and for a plan whose generator could not be saved.
 func NewProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
 	w Work) (Program, error) {
 	p := Program{system: system, schema: schema, budget: budget, stages: slices.Clone(stages), work: w}
@@ -78,6 +78,9 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	}
 	if p.total.Upper > budget.Epsilon {
 		return Program{}, overspent(system, "the plan", p.total, budget)
+	}
+	if err := p.checkFile(); err != nil {
+		return Program{}, err
 	}
 	return p, nil
 }

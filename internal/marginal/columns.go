@@ -40,11 +40,12 @@ func AttributesOf(s records.Schema) []Attribute { return AttributesIn(s, MostCel
 // is divided into cells.
 func AttributesIn(s records.Schema, cells int) []Attribute {
 	var list []Attribute
+	columns, blocks := s.Columns(), s.Blocks() // copies: once, not once a block
 	for i, b := range network.TableBlocks(s) {
 		a := Attribute{Block: b, Codes: b.Width}
 		if !b.OneHot {
 			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > cells+2 {
-				a.Cells, a.Codes, a.grid = cells, cells+2, gridOf(s, i)
+				a.Cells, a.Codes, a.grid = cells, cells+2, gridOf(blocks[i], columns[blocks[i].Column])
 			}
 			if b.Width == 2 {
 				a.Missing = true

@@ -14,10 +14,8 @@ type valueGrid struct {
 	logarithmic bool
 }
 
-// gridOf returns the grid of a block of one number.
-func gridOf(s records.Schema, block int) valueGrid {
-	b := s.Blocks()[block]
-	c := s.Columns()[b.Column]
+// gridOf returns the grid of a block of one number of a column.
+func gridOf(b records.Block, c records.Column) valueGrid {
 	step := c.Step()
 	if b.OneHot || b.Part != 0 || !(step > 0) {
 		return valueGrid{}
