@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,7 @@ var shapes = map[string]demo.TableSource{
 type config struct {
 	shape, schema, train, test string
 	header                     bool
-	rows                       int
+	rows, skip                 int
 	systems                    []string
 	epsilons                   []float64
 	runs                       int
@@ -63,6 +64,8 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.train, "train", "", "CSV file of real rows")
 	f.StringVar(&c.test, "test", "", "CSV file of real rows to test on; by default a fifth of the training rows")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
+	f.IntVar(&c.skip, "skip", 0, "a column of the files that is not in the schema, counted from 1 "+
+		"(default: none)")
 	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
 		"by default all")
 	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, pool, naive-bayes, "+
@@ -180,10 +183,16 @@ func (c config) load() (table, error) {
 	if err != nil {
 		return table{}, err
 	}
-	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted()}
+	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(), Names: c.names(s)}
 	rows, err := csv.OpenFrame(c.train, s)
 	if err != nil {
 		return table{}, err
+	}
+	for j, column := range s.Columns() {
+		if rows.Strays(j) == rows.Len() {
+			return table{}, fmt.Errorf("%s: every value of column %s is outside the schema: see -skip",
+				c.train, column.Name())
+		}
 	}
 	t := table{name: strings.TrimSuffix(baseName(c.schema), ".json"), rows: rows}
 	if c.test != "" {
@@ -195,6 +204,18 @@ func (c config) load() (table, error) {
 	}
 	t.rows = some(t.rows, c.rows)
 	return t, nil
+}
+
+// names returns the names of the file's columns, with "" for the column that is skipped. It returns
+// nil if none is.
+func (c config) names(s records.Schema) (list []string) {
+	if c.skip == 0 {
+		return nil
+	}
+	for _, column := range s.Columns() {
+		list = append(list, column.Name())
+	}
+	return slices.Insert(list, min(c.skip-1, len(list)), "")
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
