@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func agreement(gen *privgen.Generator) {
 	var poor []string
 	for class, rate := range m.Agreement() {
 		fmt.Printf("  %d: %.0f %%\n", class, 100*rate)
-		if rate < 0.1 {
+		if rate < rarely {
 			poor = append(poor, strconv.Itoa(class))
 		}
 	}
@@ -58,15 +59,37 @@ func agreement(gen *privgen.Generator) {
 	}
 }
 
-// across is the number of images in a row of the picture.
-const across = 16
+// rarely is a rate of agreement below which most kept images have labels with which the classifier
+// disagrees.
+const rarely = 0.1
 
-// picture writes real images, and below them one row of synthetic images for each class. It shows
-// them without the chosen change, which is made for classifiers.
-func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+// shown returns the generator of the picture's images.
+func (c config) shown(gen *privgen.Generator) *privgen.Generator {
 	if of, err := augment.Of(gen); err == nil {
 		gen = of
 	}
+	if c.labels != labelling.Keep.String() {
+		return gen
+	}
+	strict, err := labelling.WithRule(gen, labelling.Keep, certain)
+	if err != nil || slices.Min(strict.Model().(*labelling.Model).Agreement()) < rarely {
+		return gen // the classifier is hardly ever certain of some class
+	}
+	return strict
+}
+
+// across is the number of images in a row of the picture.
+const across = 16
+
+// certain is the margin by which the private classifier must prefer the label of an image in the
+// picture. Among images of smaller margins, some look like two digits.
+const certain = 0.9
+
+// picture writes real images, and below them one row of synthetic images for each class. It shows
+// them without the chosen change, which is made for classifiers. Grey levels are stretched, and if
+// the private classifier chooses images, it must be certain. Both are post-processing.
+func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+	gen = c.shown(gen)
 	s := gen.Schema()
 	sheet := grid.Sheet{Height: s.Height(), Width: s.Width(), Colours: s.Channels(),
 		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
@@ -76,8 +99,16 @@ func picture(ctx context.Context, c config, gen *privgen.Generator, real *record
 		if err != nil {
 			return err
 		}
+		table, ok := rows.(*records.Table)
+		if !ok {
+			return fmt.Errorf("samples are %T, not a table of images", rows)
+		}
+		drawn, err := images.Finish{Contrast: s.Channels() == 1}.Apply(table, c.seed)
+		if err != nil {
+			return err
+		}
 		sheet.Rows = append(sheet.Rows,
-			grid.Row{Caption: s.ClassName(class), Images: images.First(rows, across)})
+			grid.Row{Caption: s.ClassName(class), Images: images.First(drawn, across)})
 	}
 	path := filepath.Join(c.out, "synthetic.png")
 	if err := sheet.Save(path); err != nil {
