@@ -48,7 +48,7 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 		m.numbers(&in, &out, rng)
 		return records.DecodeNonzeros(m.schema, &out)
 	}
-	return synth.Sampler{Schema: m.schema, Next: next}, nil
+	return synth.Sampler{Schema: m.schema, Next: next, Unaccepted: of.Unaccepted}, nil
 }
 
 // Assign writes the cluster of each record of a batch to dst. The clusters are those of the other
