@@ -72,6 +72,9 @@ func (w *work) Notes() []string {
 	return notes
 }
 
+// Plans implements [synth.Nested].
+func (w *work) Plans() []synth.Plan { return []synth.Plan{w.config.Of} }
+
 // Parts returns the parts of the other system that the caller may define.
 func (w *work) Parts() []any {
 	if typed, ok := synth.WorkOf(w.config.Of).(synth.Typed); ok {

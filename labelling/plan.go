@@ -85,6 +85,9 @@ func (w *work) Notes() []string {
 	return notes
 }
 
+// Plans implements [synth.Nested].
+func (w *work) Plans() []synth.Plan { return []synth.Plan{w.config.Of} }
+
 // Parts returns the parts that the caller may define.
 func (w *work) Parts() []any {
 	list := []any{w.config.Features}

@@ -76,6 +76,9 @@ func (w *work) Notes() (notes []string) {
 	return notes
 }
 
+// Plans implements [synth.Nested].
+func (w *work) Plans() []synth.Plan { return w.config.Of }
+
 // Parts returns the parts of all systems that the caller may define.
 func (w *work) Parts() (list []any) {
 	for _, p := range w.config.Of {

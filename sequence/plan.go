@@ -65,6 +65,9 @@ func (w *work) Notes() []string {
 	return notes
 }
 
+// Plans implements [synth.Nested].
+func (w *work) Plans() []synth.Plan { return []synth.Plan{w.config.First, w.config.Then} }
+
 // Parts returns the parts of both systems that the caller may define.
 func (w *work) Parts() (list []any) {
 	for _, part := range w.config.parts() {

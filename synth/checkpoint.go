@@ -217,9 +217,9 @@ func (p *Program) hash() (string, error) {
 	return p.hashOf(j)
 }
 
-// hashBefore returns the digest of former versions, with the prices of plans within the plan. It
-// is the same as hash if there are none.
-func (p *Program) hashBefore() (string, error) {
+// pricedHash returns the digest with the prices of plans within the plan. It is the same as hash if
+// there are none. Checkpoints of former versions have it.
+func (p *Program) pricedHash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
 		return "", err
@@ -314,7 +314,7 @@ func (k *keeper) read(ctx context.Context) error {
 		return err
 	}
 	if h.Plan != k.hash {
-		if before, err := k.run.program.hashBefore(); err != nil || h.Plan != before {
+		if before, err := k.run.program.pricedHash(); err != nil || h.Plan != before {
 			return ErrPlan
 		}
 	}

@@ -37,7 +37,8 @@ func (r *Run) ledTo(g *Generator) error {
 	}
 	release := accountant.Release{Transaction: r.transaction}
 	var err error
-	if release.Plan, err = r.program.hash(); err != nil {
+	// The digest with prices needs no code that reads JSON, which small programs do without.
+	if release.Plan, err = r.program.pricedHash(); err != nil {
 		release.Plan = "" // a plan that cannot be written
 	}
 	sum := sha256.New()

@@ -1,34 +1,48 @@
 package synth
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/jsonlimit"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
-// mostPlanValues bounds the JSON values of a plan. It is a little below the limit for files,
-// because the header of the model's file has the same schemas and a few values of its own.
-const mostPlanValues = 95_000
+// A Nested is a Work that carries out other plans. Its files have a copy of each plan's schema.
+type Nested interface{ Plans() []Plan }
 
-// checkFile returns an error for a plan with so many values, such as levels of columns, that its
-// file and the generator's file would exceed the limits for files. Without this check, the
-// generator could not be saved after the run has been paid for.
-//
-// A plan with parts that cannot be written is checked by its schema.
+// mostFileValues bounds the JSON values of the schemas in a plan. It is a little below the limit
+// for files, because the headers of plans and generators have some values of their own.
+const mostFileValues = 95_000
+
+// checkFile returns an error for a plan whose schemas have so many columns or levels that files of
+// the plan and of its generator would exceed the limits for files. Without this check, the
+// generator could not be saved after the run has been paid for. Values are counted, not encoded, so
+// that small programs need no code for JSON.
 func (p *Program) checkFile() error {
-	text, err := p.MarshalJSON()
-	if err != nil {
-		if text, err = json.Marshal(p.schema); err != nil {
-			return fmt.Errorf("%s: schema: %w", p.system, err)
-		}
-	}
-	if (jsonlimit.Limits{Values: mostPlanValues}).Check(text) == nil && len(text) <= maxHeader {
+	n := p.fileValues()
+	if n <= mostFileValues {
 		return nil
 	}
-	return param.New(p.system+".Config.Schema", fmt.Sprintf("a plan of %d bytes", len(text)),
-		fmt.Sprintf("a plan of at most %d JSON values and %d bytes, because larger files cannot be "+
-			"read: declare fewer columns or levels; a plan within a plan has its own copy", mostPlanValues,
-			maxHeader))
+	return param.New(p.system+".Config.Schema", fmt.Sprintf("%d values in schemas", n),
+		fmt.Sprintf("at most %d, because larger files cannot be read: declare fewer columns or levels; "+
+			"each plan within a plan has a copy of the schema", mostFileValues))
+}
+
+// fileValues estimates the number of JSON values of all schemas in the plan.
+func (p *Program) fileValues() int {
+	n := 0
+	for _, c := range p.schema.Columns() {
+		n += 5 // name, kind and bounds
+		if c.Kind() != records.HashedColumn {
+			n += len(c.Levels())
+		}
+	}
+	if w, ok := p.work.(Nested); ok {
+		for _, of := range w.Plans() {
+			if inner := programOf(of); inner != nil {
+				n += inner.fileValues()
+			}
+		}
+	}
+	return n
 }

@@ -1,7 +1,6 @@
 package synth_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
 	"testing"
@@ -12,31 +11,56 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// notWritten is a system whose configuration cannot be written.
-type notWritten struct{ reading }
+// nesting is a system whose file has other plans.
+type nesting struct {
+	reading
+	of []synth.Plan
+}
 
-func (notWritten) Config() (json.RawMessage, error) { return nil, errors.New("user-defined") }
+func (w nesting) Plans() []synth.Plan { return w.of }
+
+// planOfLevels returns the plan of a system for a table of two columns with n levels together.
+func planOfLevels(t *testing.T, n int, w synth.Work) (synth.Plan, error) {
+	t.Helper()
+	levels := make([]string, n/2)
+	for i := range levels {
+		levels[i] = strconv.Itoa(i)
+	}
+	s, err := records.NewSchema(records.Categorical("c", levels...),
+		records.Categorical("d", levels...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := synth.NewProgram("reading", s, accountant.Budget{Epsilon: 9, Delta: 1e-5},
+		[]synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}}, w)
+	return &struct{ *synth.Program }{&p}, err
+}
 
 // TestPlansThatCannotBeSaved checks that a plan is refused if the levels of its columns exceed the
-// limits for files, whether or not the plan can be written.
+// limits for files, together with the levels of plans within the plan.
 func TestPlansThatCannotBeSaved(t *testing.T) {
-	for n, fits := range map[int]bool{90_000: true, 96_000: false} {
-		levels := make([]string, n/2)
-		for i := range levels {
-			levels[i] = strconv.Itoa(i)
-		}
-		s, err := records.NewSchema(records.Categorical("c", levels...),
-			records.Categorical("d", levels...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, w := range map[string]synth.Work{"written": reading{}, "unwritten": notWritten{}} {
-			_, err = synth.NewProgram("reading", s, accountant.Budget{Epsilon: 9, Delta: 1e-5},
-				[]synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}}, w)
-			wrong := new(param.Error)
-			if fits && err != nil || !fits && !errors.As(err, &wrong) {
-				t.Errorf("%s, %d levels: got error %v", name, n, err)
-			}
+	half, err := planOfLevels(t, 47_000, reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := planOfLevels(t, 10_000, nesting{of: []synth.Plan{half}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		levels int
+		work   synth.Work
+		fits   bool
+	}{
+		"a large schema":          {94_000, reading{}, true},
+		"a schema that is larger": {96_000, reading{}, false},
+		"a plan within":           {47_000, nesting{of: []synth.Plan{half}}, true},
+		"two plans within":        {47_000, nesting{of: []synth.Plan{half, half}}, false},
+		"a plan within another":   {47_000, nesting{of: []synth.Plan{two}}, false},
+	} {
+		_, err := planOfLevels(t, c.levels, c.work)
+		if wrong := new(param.Error); c.fits && err != nil || !c.fits && !errors.As(err, &wrong) {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }

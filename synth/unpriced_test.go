@@ -91,7 +91,7 @@ func TestFormerCheckpointsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, err1 := p.hash()
-	before, err2 := p.hashBefore()
+	before, err2 := p.pricedHash()
 	if err := errors.Join(err1, err2); err != nil || now == before {
 		t.Fatalf("both digests are %s, error %v", now, err)
 	}

@@ -56,6 +56,9 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{program, c}, nil
 }
 
+// Plans implements [synth.Nested].
+func (w *work) Plans() []synth.Plan { return w.config.Candidates }
+
 // Title describes the search.
 func (w *work) Title() string {
 	if len(w.config.Candidates) == 1 {
