@@ -8,29 +8,22 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
-	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/synth"
-	"github.com/seed7ba64551/privgen/tune"
 )
 
 // unmade returns zero values and nil pointers of plans and released types.
 func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
-		draft.Plan{}, fidelity.Plan{}, augment.Plan{}, labelling.Plan{}, pool.Plan{}, quantiles.Plan{},
-		sequence.Plan{}, tune.Plan{}, report.Report{},
+		draft.Plan{}, fidelity.Plan{}, report.Report{},
 		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
 		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)

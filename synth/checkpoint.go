@@ -205,7 +205,7 @@ func isDamage(err error) bool {
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its
-// checkpoints. No price is part of it, also none of a plan within the plan.
+// checkpoints. No price is part of it, not even of a plan within the plan.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err == nil {

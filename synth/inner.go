@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
@@ -32,9 +33,11 @@ type Inner struct {
 // Program.
 func (p *Program) base() *Program { return p }
 
-// programOf returns the program of a plan; nil for a plan without one.
+// programOf returns the program of a plan; nil for a plan without one and for a nil pointer, whose
+// promoted methods would panic.
 func programOf(p Plan) *Program {
-	if p == nil || len(p.Stages()) == 0 { // nil pointers of the module's plans have no stages
+	if v := reflect.ValueOf(p); p == nil || v.Kind() == reflect.Pointer && v.IsNil() ||
+		len(p.Stages()) == 0 {
 		return nil
 	}
 	if b, ok := p.(interface{ base() *Program }); ok {

@@ -64,3 +64,14 @@ func TestPlansThatCannotBeSaved(t *testing.T) {
 		}
 	}
 }
+
+// TestNilPlansHaveNoWork checks that a nil pointer to a plan that embeds a Program is no plan.
+func TestNilPlansHaveNoWork(t *testing.T) {
+	type plan struct{ synth.Program }
+	if w := synth.WorkOf((*plan)(nil)); w != nil {
+		t.Errorf("a nil plan has the work %v", w)
+	}
+	if list := (synth.Inner{Plan: (*plan)(nil)}).Stages(); list != nil {
+		t.Errorf("a nil plan has the stages %v", list)
+	}
+}

@@ -23,12 +23,7 @@ type Plan struct {
 }
 
 // Config returns the configuration that the plan was made from.
-func (p *Plan) Config() Config {
-	if p == nil {
-		return Config{}
-	}
-	return p.config
-}
+func (p *Plan) Config() Config { return p.config }
 
 // Plan prices all stages: one selection among a random number of trials. No record is read.
 //
