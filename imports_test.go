@@ -45,7 +45,6 @@ var policy = map[string][]string{
 	"draft": {"accountant", "mechanism", "partial", "records", "internal/heading"},
 	"sgd": {"accountant", "mechanism", "partial", "records", "device", "models",
 		"internal/optim"},
-	"sgd/workers":       {"sgd", "mechanism"},
 	"partial":           {"mechanism", "records"},
 	"internal/counts":   {},
 	"internal/defaults": {"accountant", "records"},

@@ -15,7 +15,6 @@ type Gradient struct {
 	Units           []int32   // or the sum in fixed point, as multiples of Unit
 	Carry           []float64 // with Units: the excess over 31 bits, as multiples of Unit, or nil
 	Unit            float64   // with Units: a power of two
-	Whole           *FixedSum // or the sum in fixed point with its own grid
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64   // noise standard deviation of this release ÷ Sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It does not
@@ -85,18 +84,10 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 }
 
 // dim returns the number of coordinates.
-func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units), s.Whole.Dim()) }
+func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units)) }
 
 // check reports an invalid combination of Sum, Units and Carry.
 func (s Gradient) check() error {
-	if s.Whole != nil {
-		if s.Sum != nil || s.Units != nil || s.Carry != nil || s.Unit != 0 ||
-			!isPowerOfTwo(s.Whole.Grid()) {
-			return errors.New("Gradient.Whole: its grid must be a power of two, and no other sum may " +
-				"be set")
-		}
-		return nil
-	}
 	switch {
 	case s.Sum != nil && s.Units != nil:
 		return errors.New("Gradient: Sum and Units are both set: want one of them")
@@ -112,8 +103,6 @@ func (s Gradient) check() error {
 // coordinate returns coordinate i of the sum.
 func (s Gradient) coordinate(i int) float64 {
 	switch {
-	case s.Whole != nil:
-		return float64(s.Whole.sum[i]) * s.Whole.grid
 	case s.Units == nil:
 		return float64(s.Sum[i])
 	case s.Carry == nil:

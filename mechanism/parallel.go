@@ -158,8 +158,6 @@ func (w *worker) refill() {
 func (p *parallel) add(noisy []float64, lo int) {
 	s, hi := p.spec, lo+len(noisy)
 	switch {
-	case s.Whole != nil:
-		sampler.AddWhole(noisy, s.Whole.sum[lo:hi], s.Whole.grid*p.inverse, p.grid)
 	case s.Units == nil:
 		p.kernels.AddSum(noisy, s.Sum[lo:hi], p.inverse, p.grid)
 	case s.Carry == nil:

@@ -52,44 +52,6 @@ func TestSealedBytes(t *testing.T) {
 	}
 }
 
-// TestWholeGradients: a release of Whole has the same bits as a release of Units and Carry.
-func TestWholeGradients(t *testing.T) {
-	units, carry := []int32{5, -7, 1 << 30}, []float64{1 << 40, 0, -3}
-	whole := NewFixedSum(3, 0.25)
-	whole.AddUnits(units, carry)
-	release := func(g Gradient) (out [3]float64) {
-		g.Sensitivity, g.NoiseMultiplier, g.Workers = 1, 1, 1
-		a := allowanceOf(t)
-		grant, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		grant.PoissonSample(1, nil, nil)
-		if err := grant.ReleaseGradient(g, func(offset int, noisy []float64) {
-			copy(out[offset:], noisy)
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	want := release(Gradient{Units: units, Carry: carry, Unit: 0.25})
-	if got := release(Gradient{Whole: whole}); got != want {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	grant, err := allowanceOf(t).Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	grant.PoissonSample(1, nil, nil)
-	for _, bad := range []Gradient{{Whole: whole, Units: units, Unit: 1}, {Whole: whole,
-		Sum: []float32{1}}, {Whole: NewFixedSum(3, 0.3)}} {
-		bad.Sensitivity, bad.NoiseMultiplier = 1, 1
-		if grant.ReleaseGradient(bad, func(int, []float64) {}) == nil {
-			t.Errorf("%v is released", bad)
-		}
-	}
-}
-
 // TestKeysHaveNamesThatKeepThem: the public name of a key contains no two consecutive bytes of the
 // key.
 func TestKeysHaveNamesThatKeepThem(t *testing.T) {

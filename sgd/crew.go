@@ -62,7 +62,7 @@ func newCrew(t *Trainer) *crew {
 	_, steps := t.net.(models.Stepper)
 	_, state := t.net.(models.Stateful)
 	if !ok || steps || state || t.exact == nil || t.exact.alone() || t.share == nil ||
-		t.groups != nil || t.remote != nil || t.workers < 2 {
+		t.groups != nil || t.workers < 2 {
 		return nil
 	}
 	c := &crew{share: t.share, form: t.exact.form}

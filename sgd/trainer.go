@@ -50,7 +50,6 @@ type Trainer struct {
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
 	sink    func(offset int, noisy []float64)
-	remote  summer // set if workers sum gradients
 
 	*hiddenStep
 }
@@ -124,11 +123,6 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	}
 	if t.byPerson {
 		if err := t.takePersons("sgd.WithPersons"); err != nil {
-			return nil, err
-		}
-	}
-	if t.remote != nil {
-		if err := t.remote.check(t); err != nil {
 			return nil, err
 		}
 	}
@@ -332,12 +326,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 			return Step{}, err
 		}
 	}
-	loss, err := Private{}, error(nil)
-	if t.remote != nil {
-		err = t.remote.sum(ctx, t, data)
-	} else {
-		loss, err = t.clippedSum(ctx, grant, data)
-	}
+	loss, err := t.clippedSum(ctx, grant, data)
 	if err != nil {
 		return Step{}, err
 	}
@@ -360,9 +349,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
 		Share: t.share}
-	if t.remote != nil {
-		sum.Whole = t.remote.whole()
-	} else if t.exact != nil {
+	if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
 	} else {
 		if t.sum.Flat.Mem != nil {

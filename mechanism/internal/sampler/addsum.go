@@ -38,14 +38,6 @@ func AddCarried(noisy []float64, sum []int32, carry []float64, inverse, grid flo
 	}
 }
 
-// AddWhole is like addUnits, for sums of 64 bits.
-func AddWhole(noisy []float64, sum []int64, inverse, grid float64) {
-	sum = sum[:len(noisy)]
-	for i, v := range sum {
-		noisy[i] = (RoundToGrid(float64(v), inverse) + noisy[i]) * grid
-	}
-}
-
 // RoundToGrid rounds a coordinate to the nearest grid point, in grid steps.
 func RoundToGrid(x, inverse float64) float64 {
 	return (clampStep(x*inverse) + nearest) - nearest

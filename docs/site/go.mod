@@ -1,5 +1,0 @@
-module github.com/seed7ba64551/privgen/docs/site
-
-go 1.26.0
-
-require github.com/yuin/goldmark v1.8.7
