@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -20,8 +20,8 @@ import (
 
 // small plans MERF of drawn digits with few features and steps.
 func small(b accountant.Budget) (synth.Plan, error) {
-	return synth.PlanOf(merf.Config{Schema: digits.Schema(), Budget: b, Kernel: rff.PatchesFor(300,
-		digits.Side, digits.Side), Nominal: 2000, Generator: merf.GeneratorConfig{Steps: 80,
+	return synth.PlanOf(merf.Config{Schema: shapes.Schema(), Budget: b, Kernel: rff.PatchesFor(300,
+		shapes.Side, shapes.Side), Nominal: 2000, Generator: merf.GeneratorConfig{Steps: 80,
 		Batch: 50, Generators: 1}}.Plan())
 }
 
@@ -29,7 +29,7 @@ func small(b accountant.Budget) (synth.Plan, error) {
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the
 // utilities differ by hundreds, and the choice has ε = 5.
 func TestHarmfulChangesAreNotChosen(t *testing.T) {
-	data, err := digits.Draw(2000, 1)
+	data, err := shapes.Draw(2000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestChoicesAreRandom(t *testing.T) {
 // TestChangesAreApplied checks that samples are the other system's samples of the same seed,
 // changed by the chosen candidate.
 func TestChangesAreApplied(t *testing.T) {
-	data, err := digits.Draw(300, 1)
+	data, err := shapes.Draw(300, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestChangesAreApplied(t *testing.T) {
 	black := augment.Candidate{Contrast: retouch.Contrast{Black: 0.5, White: 0.51}}
 	c, err := augment.Config{Budget: b, Records: 200, Candidates: []augment.Candidate{black, black}}.
 		Within(func(b accountant.Budget) (synth.Plan, error) {
-			return embedding(digits.Schema(), b, 300)
+			return embedding(shapes.Schema(), b, 300)
 		})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := embedding(digits.Schema(), accountant.Budget{Epsilon: 0.9, Delta: 1e-5,
+	other, err := embedding(shapes.Schema(), accountant.Budget{Epsilon: 0.9, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}, 100)
 	if err != nil {
 		t.Fatal(err)

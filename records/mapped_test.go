@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )

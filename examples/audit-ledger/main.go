@@ -2,9 +2,9 @@
 // limits on the success of attacks. It also prints a program that recomputes the price with an
 // independent accountant.
 //
-//	go run ./examples/audit-ledger              the ledger of an imaginary training run
-//	go run ./examples/audit-ledger ledger.json  a ledger in a file, such as own-loop writes
-//	go run ./examples/audit-ledger -store DIR patients-2026  a ledger in a store, with its history
+//	go -C examples run ./audit-ledger              the ledger of an imaginary training run
+//	go -C examples run ./audit-ledger ledger.json  a ledger in a file, such as own-loop writes
+//	go -C examples run ./audit-ledger -store DIR patients-2026  a ledger in a store, with its history
 //
 // The program only reads a store. Other processes may use the store at the same time.
 //
@@ -18,7 +18,7 @@ import (
 	"os"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/store"
 )
 

@@ -2,8 +2,8 @@
 // draws synthetic digits from them. The library chooses all settings except schema, budget and
 // nominal size.
 //
-//	go run ./examples/dpgm                     on digits drawn by the program: half a minute
-//	go run ./examples/dpgm -nominal 60000 \
+//	go -C examples run ./dpgm                     on digits drawn by the program: half a minute
+//	go -C examples run ./dpgm -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // It prints the price before it reads a record, and the guarantee and the quality afterwards. It
@@ -20,10 +20,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
-	"github.com/seed7ba64551/privgen/internal/examples/digits"
-	"github.com/seed7ba64551/privgen/internal/examples/grid"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/digits"
+	"github.com/seed7ba64551/privgen/examples/grid"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 

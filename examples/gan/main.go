@@ -2,8 +2,8 @@
 // interrupted run continues from its checkpoint when the program is started again, and no budget is
 // spent twice.
 //
-//	go run ./examples/gan                      on digits drawn by the program: about a minute
-//	go run ./examples/gan -nominal 60000 \
+//	go -C examples run ./gan                      on digits drawn by the program: about a minute
+//	go -C examples run ./gan -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
@@ -22,10 +22,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/examples/digits"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/examples/digits"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 

@@ -2,15 +2,15 @@
 // differential privacy, and trains a generator of synthetic images against
 // them.
 //
-//	go run ./examples/merf-images          on digits drawn by the program: a minute
-//	go run ./examples/merf-images \
+//	go -C examples run ./merf-images          on digits drawn by the program: a minute
+//	go -C examples run ./merf-images \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
 // Images in colour have 32×32 pixels: drawn shapes, or CIFAR-10 in its binary format:
 //
-//	go run ./examples/merf-images -shapes
-//	go run ./examples/merf-images -labels-by keep -nominal 50000 -cifar-test test_batch.bin \
+//	go -C examples run ./merf-images -shapes
+//	go -C examples run ./merf-images -labels-by keep -nominal 50000 -cifar-test test_batch.bin \
 //		-cifar data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin
 //
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
@@ -40,8 +40,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 

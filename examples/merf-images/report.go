@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/examples/grid"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/examples/grid"
+	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
 )

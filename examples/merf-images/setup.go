@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/internal/examples/digits"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/examples/digits"
+	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"

@@ -1,8 +1,8 @@
 // Command mix publishes noisy mixtures of labelled digits and trains a classifier on the published
 // file. Anyone with the file can do the same.
 //
-//	go run ./examples/mix                      on digits drawn by the program: a few seconds
-//	go run ./examples/mix -nominal 60000 \
+//	go -C examples run ./mix                      on digits drawn by the program: a few seconds
+//	go -C examples run ./mix -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
@@ -19,9 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/examples/digits"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/digits"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"

@@ -1,7 +1,7 @@
 // Command own-loop trains a user-defined model privately with packages sgd and accountant: a linear
 // regression that states its per-example gradients.
 //
-//	go run ./examples/own-loop                 a second
+//	go -C examples run ./own-loop                 a second
 //
 // It prints the coefficients and the guarantee, and saves the ledger in out/own-loop-ledger.json.
 // Command audit-ledger explains this file.
@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"

@@ -1,7 +1,7 @@
 // Command own-optimizer privately trains a classifier of the library with a user-defined optimiser.
 // The learning rate warms up and then falls, and each layer has its own clip norm.
 //
-//	go run ./examples/own-optimizer            a few seconds
+//	go -C examples run ./own-optimizer            a few seconds
 //
 // It prints the guarantee and the accuracy on other records.
 package main
@@ -14,8 +14,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"

@@ -1,8 +1,8 @@
 // Command semisup trains a classifier on a few labelled images with the help of a private generator
 // of unlabelled images.
 //
-//	go run ./examples/semisup                  on digits drawn by the program: a minute
-//	go run ./examples/semisup -nominal 60000 \
+//	go -C examples run ./semisup                  on digits drawn by the program: a minute
+//	go -C examples run ./semisup -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // The generator learns clusters of many private images without labels. The few labelled images are
@@ -10,7 +10,7 @@
 // training data for any classifier, at no further cost.
 //
 // The samples help if clusters correspond to classes, as for digits. Samples of a generator without
-// clusters do not help (Algorithm 4 of Zhang, Ji and Wang 2018; benchmarks/studies/semisup).
+// clusters do not help (Algorithm 4 of Zhang, Ji and Wang 2018; lab/studies/semisup).
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/examples/images"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/images"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 

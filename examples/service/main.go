@@ -1,6 +1,6 @@
 // Command service learns a generator from a CSV file once and then serves synthetic rows over HTTP.
 //
-//	go run ./examples/service          learn from examples/quickstart/people.csv and serve
+//	go -C examples run ./service          learn from examples/quickstart/people.csv and serve
 //	curl 'localhost:8080/rows.csv?n=5' in another terminal
 //
 // For your own table, pass -csv FILE, and -schema FILE as written by privgen draft. The ledger and
@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/store"
 )

@@ -1,8 +1,8 @@
 // Command sets makes synthetic sets of items, such as the stops that a passenger visited. It
 // compares the answers to counting queries on synthetic and real sets.
 //
-//	go run ./examples/sets                     on sets made up by the program: a few seconds
-//	go run ./examples/sets -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
+//	go -C examples run ./sets                     on sets made up by the program: a few seconds
+//	go -C examples run ./sets -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
 //
 // It prints the price before it reads a record, the guarantee and the errors afterwards.
 package main
@@ -13,9 +13,9 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/evaluate/itemsets"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -1,7 +1,7 @@
 // Command table makes a private synthetic copy of a table with mixed columns and a class.
 //
-//	go run ./examples/table                    on a table made up by the program: half a minute
-//	go run ./examples/table -schema benchmarks/studies/merf-table/adult.json \
+//	go -C examples run ./table                    on a table made up by the program: half a minute
+//	go -C examples run ./table -schema lab/studies/merf-table/adult.json \
 //		-train adult.data.gz -test adult.test.gz -nominal 32000
 //
 // The schema lists the columns with their bounds and levels. It is public: write it from the
@@ -21,8 +21,8 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/demo"
-	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 )

@@ -1,0 +1,190 @@
+package frontdoor_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/pool"
+	"github.com/seed7ba64551/privgen/quantiles"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestLargePoolsAreReadBack reads plans of pools with five networks of images, and of eight systems
+// on ranks. Their networks together are within the limits for untrusted plans.
+func TestLargePoolsAreReadBack(t *testing.T) {
+	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	images := privgen.MERF(records.Image(28, 28).WithLabels("a", "b"), b).Nominal(60_000)
+	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := privgen.MERF(table, b).Nominal(10_000).Quantiles(quantiles.Config{})
+	of := func(n int, p privgen.Pooled) []privgen.Pooled {
+		return slices.Repeat([]privgen.Pooled{p}, n)
+	}
+	for name, chain := range map[string]interface{ Plan() (*pool.Plan, error) }{
+		"five of images": privgen.Pool(b, of(5, images)...),
+		"eight of ranks": privgen.Pool(b, of(8, ranks)...),
+	} {
+		p, err := chain.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := privgen.ReadPlan(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPoolChain checks that a pool of all systems of tables spends its budget, that its plan and
+// its generator can be read back, that draws obey constraints, and that it can be the first system
+// of a sequence.
+func TestPoolChain(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+	chain := privgen.Pool(b, privgen.AIM(s, b).Nominal(200), privgen.MST(s, b).Nominal(200),
+		privgen.NaiveBayes(s, b).Nominal(200), embedding,
+		embedding.Seed(2).Quantiles(quantiles.Config{})).Shares(1, 1, 1, 1, 4)
+	plan, err := chain.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Total().Upper; got > 4 || got < 3.9 || plan.Config().Shares[4] != 0.5 {
+		t.Errorf("the plan costs ε = %v and has shares %v", got, plan.Config().Shares)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := privgen.ReadPlan(text)
+	if err != nil || read.String() != plan.String() {
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
+	}
+	gen, err := read.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := privgen.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn [2][]float64
+	for i, g := range []*privgen.Generator{gen, back} {
+		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[i] = rows.(*records.Frame).Numbers(0)
+	}
+	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {
+		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
+	}
+	more := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	if _, err := privgen.GAN(s, more).Nominal(200).After(chain).Plan(); err != nil {
+		t.Error(err)
+	}
+	var wrong *param.Error
+	for _, bad := range []privgen.PoolChain{{}, privgen.Pool(b, nil, embedding)} {
+		if _, err := bad.Plan(); !errors.As(err, &wrong) {
+			t.Errorf("missing systems: got error %v, want a *param.Error", err)
+		}
+	}
+}
+
+// TestLabelledPoolsAreReadable checks that a classifier can be added to a pool and to a system on
+// ranks, and that the result can be read back.
+func TestLabelledPoolsAreReadable(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+	ranks := embedding.Quantiles(quantiles.Config{})
+	for name, chain := range map[string]interface {
+		Plan() (privgen.Plan, error)
+	}{
+		"quantiles": planned(func(b accountant.Budget) (privgen.Plan, error) {
+			of := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
+			return synth.PlanOf(of.Quantiles(quantiles.Config{}).Plan())
+		}),
+		"pool": planned(func(b accountant.Budget) (privgen.Plan, error) {
+			return synth.PlanOf(privgen.Pool(b, ranks, embedding).Plan())
+		}),
+	} {
+		plan, err := chain.Plan()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		gen, err := plan.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := json.Marshal(plan)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := privgen.ReadPlan(text); err != nil {
+			t.Errorf("the plan of a labelled %s: %v", name, err)
+		}
+		var file bytes.Buffer
+		if err := gen.Save(&file); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := privgen.Load(&file); err != nil {
+			t.Errorf("the generator of a labelled %s: %v", name, err)
+		}
+	}
+}
+
+// planned is a system's plan for a budget, to which Plan adds a classifier.
+type planned func(accountant.Budget) (privgen.Plan, error)
+
+func (p planned) Plan() (privgen.Plan, error) {
+	b := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	c, err := labelling.Config{Budget: b, Nominal: 200, Features: rff.RBF{Dim: 10, Bandwidth: 1},
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
+			Optimizer: sgd.Momentum(1, 0.9)}}.Within(p)
+	if err != nil {
+		return nil, err
+	}
+	return synth.PlanOf(c.Plan())
+}
+
+// wardTable makes a small labelled table.
+func wardTable() (*records.Frame, error) {
+	schema, err := records.NewSchema(records.Integer("age", 0, 100),
+		records.Categorical("ward", "north", "south"), records.Label("outcome", "home", "stay"))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]any, 200)
+	for i := range rows {
+		rows[i] = []any{20 + i%60, []string{"north", "south"}[i%2], []string{"home", "stay"}[i%3/2]}
+	}
+	return records.FromValues(schema, rows...)
+}

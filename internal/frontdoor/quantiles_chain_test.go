@@ -1,0 +1,83 @@
+package frontdoor_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/quantiles"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestQuantilesChain checks that a chain on ranks spends its budget, that its plan and its
+// generator can be read back, that draws obey constraints on numbers, and that it can be the first
+// system of a sequence.
+func TestQuantilesChain(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	quick := merf.GeneratorConfig{Steps: 20}
+	plan, err := privgen.MERF(s, b).Nominal(200).Train(quick).
+		Quantiles(quantiles.Config{}).Seed(3).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Total().Upper; got > 4 || got < 3.9 || plan.Config().Seed != 3 {
+		t.Errorf("the plan costs ε = %v and has the seed %d", got, plan.Config().Seed)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := privgen.ReadPlan(text)
+	if err != nil || read.String() != plan.String() {
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
+	}
+	gen, err := read.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := privgen.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn [2][]float64
+	for i, g := range []*privgen.Generator{gen, back} {
+		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[i] = rows.(*records.Frame).Numbers(0)
+	}
+	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {
+		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
+	}
+	low := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	first := privgen.MERF(s, low).Nominal(200).Train(quick).Quantiles(quantiles.Config{})
+	if _, err := privgen.GAN(s, b).Nominal(200).After(first).Plan(); err != nil {
+		t.Error(err)
+	}
+	alone, err := privgen.GAN(s, b).Nominal(200).Train(gan.Config{}).
+		Quantiles(quantiles.Config{}).Plan()
+	if err != nil || alone.Total().Upper > 4 {
+		t.Errorf("a GAN on ranks: error %v, or over the budget", err)
+	}
+	var wrong *param.Error
+	if _, err := (privgen.QuantilesChain{}).Plan(); !errors.As(err, &wrong) {
+		t.Errorf("the zero value: got error %v, want a *param.Error", err)
+	}
+}

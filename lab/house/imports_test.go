@@ -1,0 +1,237 @@
+package main
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// policy lists the packages of this module that each package may import. A package that is not
+// listed may import none of them, so a new package must be added here first.
+//
+// The table is the architecture. Packages of arithmetic and matrices do not depend on packages for
+// privacy. No package below the systems depends on a system.
+var policy = map[string][]string{
+	"param":              {},
+	"accountant":         {"accountant/internal/pld", "accountant/internal/renyi"},
+	"device":             {},
+	"internal/entropy":   {},
+	"internal/durable":   {},
+	"internal/jsonlimit": {},
+	"internal/npy":       {},
+	"internal/optim":     {"device"},
+	"internal/heading":   {},
+	"records":            {"device", "internal/npy", "internal/heading"},
+	"records/images":     {"records"},
+	"records/retouch":    {"records"},
+	"weights":            {"device", "internal/jsonlimit", "internal/npy"},
+	"records/tensors":    {"device", "records"},
+	"records/matrices":   {"records"},
+	"mechanism":          {"accountant", "internal/entropy", "mechanism/internal/sampler"},
+	"models":             {"device"},
+	"rff":                {"device"},
+	"kmeans": {"accountant", "mechanism", "partial", "records", "device", "models",
+		"internal/optim"},
+	"draft": {"accountant", "mechanism", "partial", "records", "internal/heading"},
+	"sgd": {"accountant", "mechanism", "partial", "records", "device", "models",
+		"internal/optim"},
+	"partial":           {"mechanism", "records"},
+	"internal/counts":   {},
+	"internal/defaults": {"accountant", "records"},
+
+	"internal/graphical": {},
+	"internal/marginal":  {"accountant", "mechanism", "records", "rff", "internal/network", "synth"},
+
+	"synth": {"accountant", "mechanism", "partial", "records", "device", "models",
+		"internal/durable", "internal/jsonlimit"},
+	"synth/synthtest": {"synth", "partial", "accountant", "mechanism", "records", "device", "models",
+		"privacytest", "internal/entropy"},
+	"internal/network": {"synth", "records", "device", "models", "rff"},
+	"dpgm": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
+		"models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
+	"merf": {"internal/counts", "internal/defaults", "internal/marginal", "accountant", "mechanism",
+		"records/retouch",
+		"partial", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network",
+		"synth"},
+	"mix": {"internal/counts", "internal/defaults", "accountant", "mechanism", "partial", "records",
+		"device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
+	"gan": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
+		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
+	"internal/bundle": {"synth"},
+	"pool":            {"accountant", "records", "internal/bundle", "synth"},
+	"sequence":        {"accountant", "records", "internal/bundle", "synth"},
+	"labelling": {"accountant", "records", "records/retouch", "device", "models", "rff", "sgd",
+		"synth", "internal/enum", "internal/network"},
+	"augment": {"accountant", "records", "records/retouch", "device", "synth", "evaluate/classify",
+		"models"},
+	"quantiles": {"accountant", "records", "device", "internal/marginal", "synth"},
+	"tune":      {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
+	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
+		"internal/defaults", "internal/graphical", "internal/marginal", "internal/network", "rff",
+		"synth"},
+	"evaluate": {"records", "device", "models", "internal/optim",
+		"evaluate/classify", "evaluate/internal/assignment", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
+	"privacytest": {"accountant", "mechanism", "records",
+		"internal/entropy", "device"},
+	"device/devicetest": {"device"},
+	"store":             {"accountant", "internal/durable"},
+	"store/storetest":   {"store", "accountant"},
+	"device/cuda":       {"device"},
+	"": {"synth", "baselines", "accountant", "mechanism", "records",
+		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
+		"sequence", "labelling", "augment", "quantiles", "pool", "tune"},
+	"accountant/internal/pld":   {"accountant/internal/renyi"},
+	"accountant/internal/renyi": {},
+	"internal/demo":             {"records"}, // for tests and examples
+	"internal/demo/shapes":      {"records", "device"},
+	"report": {"accountant", "records", "device", "synth", "evaluate", "evaluate/classify",
+		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
+	"report/fidelity": {"accountant", "mechanism", "records", "device",
+		"evaluate/classify"},
+	"internal/enum":              {},
+	"internal/wrap":              {},
+	"internal/tabletest":         {"records"}, // for tests only
+	"mechanism/internal/sampler": {"internal/entropy"},
+	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
+	"evaluate/itemsets": {"records", "device", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset"},
+	"evaluate/tabular": {"records", "device", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset"},
+	"evaluate/risk": {"records", "device", "evaluate/classify", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel",
+		"evaluate/internal/recordset"},
+	"evaluate/internal/assignment": {},
+	"evaluate/internal/notprivate": {},
+	"evaluate/internal/parallel":   {},
+	"evaluate/internal/settings":   {},
+	"evaluate/internal/recordset":  {"records", "device"},
+	"evaluate/internal/made":       {"records"}, // for tests alone
+}
+
+// confined maps external packages to the one package that may import them, because linking them has
+// a cost: tensor adds 15 MB, and cu needs a driver. C is among them, since the core is pure Go.
+var confined = map[string]string{
+	"gorgonia.org/tensor":                "records/tensors",
+	"gorgonia.org/cu":                    "device/cuda",
+	"C":                                  "device/cuda",
+	"go4.org/unsafe/assume-no-moving-gc": "records/tensors",
+	"golang.org/x/exp/mmap":              "records",
+}
+
+// banned lists packages that no library package may import, with the reason.
+var banned = map[string]string{
+	"math/rand":             "use math/rand/v2; noise comes from mechanism",
+	"golang.org/x/exp/rand": "use math/rand/v2; noise comes from mechanism",
+	"log":                   "a library does not write logs of its own",
+}
+
+func TestImportsPointDown(t *testing.T) {
+	files := 0
+	for pkg, file := range sources(t) {
+		for _, f := range file {
+			files++
+			checkFile(t, pkg, f)
+		}
+	}
+	if files < 20 {
+		t.Fatalf("only %d files seen: the walk is broken", files)
+	}
+}
+
+// TestPolicyCatchesWrongImports proves the check can fail.
+func TestPolicyCatchesWrongImports(t *testing.T) {
+	for _, c := range []struct{ pkg, target string }{
+		{"accountant", module + "/mechanism"},
+		{"models", module + "/accountant"},
+		{"mechanism/internal/sampler", module + "/accountant"},
+		{"device", module + "/records"},
+		{"kmeans", module + "/rff"},
+		{"dpgm", module + "/evaluate"},
+		{"dpgm", module + "/evaluate/classify"},
+		{"evaluate/itemsets", module + "/evaluate/classify"},
+		{"", module + "/privacytest"},
+		{"", module + "/records/tensors"},
+		{"sgd", "math/rand"},
+		{"records", "gorgonia.org/tensor"},
+		{"device", "C"},
+		{"unlisted", module + "/device"},
+		{"gan", module + "/examples/digits"},
+		{"gan", module + "/lab/studies/gan"},
+	} {
+		if reason := refuse(c.pkg, c.target); reason == "" {
+			t.Errorf("package %q may import %q, want a refusal", c.pkg, c.target)
+		}
+	}
+	if reason := refuse("sgd", module+"/accountant"); reason != "" {
+		t.Errorf("an allowed import is refused: %s", reason)
+	}
+}
+
+func checkFile(t *testing.T, pkg string, f source) {
+	for _, spec := range f.ast.Imports {
+		target, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reason := refuse(pkg, target); reason != "" {
+			t.Errorf("%s imports %s: %s", f.name, target, reason)
+		}
+	}
+	for _, decl := range f.ast.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			t.Errorf("%s has an init function: a library acts only when it is called", f.name)
+		}
+	}
+	if testHelpers[pkg] { // they start and end child processes
+		return
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" &&
+				slices.Contains([]string{"Exit", "Getenv", "LookupEnv", "Environ"}, sel.Sel.Name) {
+				t.Errorf("%s uses os.%s: a library neither ends the process nor reads its environment", f.name,
+					sel.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+// testHelpers are imported by tests only.
+var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
+	"device/devicetest": true, "store/storetest": true}
+
+// refuse returns the reason why pkg may not import target, or "" if it may.
+func refuse(pkg, target string) string {
+	if why, bad := banned[target]; bad {
+		return why
+	}
+	for prefix, home := range confined {
+		if (target == prefix || strings.HasPrefix(target, prefix+"/")) && pkg != home {
+			return "only " + home + " may import it"
+		}
+	}
+	if target != module && !strings.HasPrefix(target, module+"/") {
+		return ""
+	}
+	if slices.Contains([]string{"/param", "/internal/enum", "/internal/wrap"}, target[len(module):]) {
+		return "" // one error type, one way to write names and to break lines, for every package
+	}
+	ours := strings.TrimPrefix(strings.TrimPrefix(target, module), "/")
+	if pkg == strings.TrimSuffix(ours, "/"+path.Base(ours)) && strings.Contains(ours, "/internal/") {
+		return ""
+	}
+	allowed, listed := policy[pkg]
+	switch {
+	case !listed:
+		return "the package has no place in the policy yet"
+	case !slices.Contains(allowed, ours):
+		return "the policy does not allow it"
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+// Command house measures how large the library is, and fails if it has outgrown its limits.
+//
+//	go -C lab run ./house              the numbers and their limits
+//	go -C lab run ./house -packages    also the lines of every package
+//
+// It counts the root module: lines of code (without comments, blank lines, generated files and
+// tests), public packages, exported names and methods, imports between packages, entries of the top
+// folder and Go files of the root package. Raise a limit only together with what earns the growth.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// limits are the largest numbers that may be committed.
+var limits = []struct {
+	name  string
+	most  int
+	count func(house) int
+}{
+	{"lines of code", 70_000, func(h house) int { return h.lines }},
+	{"public packages", 28, func(h house) int { return len(h.public) }},
+	{"exported names and methods", 1_500, func(h house) int { return h.names }},
+	{"imports between packages", 170, func(h house) int { return h.edges }},
+	{"entries of the top folder", 50, func(h house) int { return h.entries }},
+	{"Go files of the root package", 12, func(h house) int { return h.rootFiles }},
+}
+
+func main() {
+	packages := flag.Bool("packages", false, "print the lines of every package")
+	flag.Parse()
+	root, err := moduleRoot()
+	if err == nil {
+		err = os.Chdir(root)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "house:", err)
+		os.Exit(2)
+	}
+	h, err := measure()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "house:", err)
+		os.Exit(2)
+	}
+	if *packages {
+		h.print()
+	}
+	outgrown := false
+	for _, l := range limits {
+		n, mark := l.count(h), ""
+		if n > l.most {
+			outgrown, mark = true, "  outgrown"
+		}
+		fmt.Printf("%-30s %6d of %6d%s\n", l.name, n, l.most, mark)
+	}
+	if outgrown {
+		os.Exit(1)
+	}
+}
+
+func (h house) print() {
+	byLines := slices.SortedFunc(maps.Keys(h.perPackage), func(a, b string) int {
+		return h.perPackage[b] - h.perPackage[a]
+	})
+	for _, pkg := range byLines {
+		fmt.Printf("%6d  %s\n", h.perPackage[pkg], filepath.ToSlash(filepath.Join(".", pkg)))
+	}
+}

@@ -1,5 +1,0 @@
-package main
-
-import _ "github.com/seed7ba64551/privgen/merf"
-
-func main() {}
