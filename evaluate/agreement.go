@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -56,7 +55,7 @@ func (a Agreement) Share() float64 {
 	for _, n := range a.Counts {
 		total += n
 	}
-	return recordset.Share(top(a.Counts), total)
+	return judge.Share(top(a.Counts), total)
 }
 
 // String prints the most frequent class and its share, marked as not private.
@@ -66,20 +65,20 @@ func (a Agreement) String() string {
 	if len(a.Classes) > 0 {
 		name = a.Classes[a.Class()]
 	}
-	fmt.Fprintf(&b, "%s%.1f%% are called %q", notprivate.Mark, 100*a.Share(), name)
+	fmt.Fprintf(&b, "%s%.1f%% are called %q", judge.Mark, 100*a.Share(), name)
 	for i, n := range a.Counts {
 		if n > 0 && i != a.Class() {
 			fmt.Fprintf(&b, ", %d %q", n, a.Classes[i])
 		}
 	}
-	fmt.Fprintf(&b, " (%s)", notprivate.Caveat)
+	fmt.Fprintf(&b, " (%s)", judge.Caveat)
 	return b.String()
 }
 
 // MarshalJSON writes the result with its caveat.
 func (a Agreement) MarshalJSON() ([]byte, error) {
 	type plain Agreement
-	return notprivate.JSON("label agreement", struct {
+	return judge.JSON("label agreement", struct {
 		Class int     `json:"class"`
 		Share float64 `json:"share"`
 		plain

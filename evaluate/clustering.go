@@ -3,9 +3,7 @@ package evaluate
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/evaluate/internal/assignment"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -45,7 +43,7 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 			cost[c][l] = -float64(n)
 		}
 	}
-	match, total, err := assignment.Match(cost)
+	match, total, err := assign(cost)
 	if err != nil {
 		return Clustering{}, err
 	}
@@ -77,7 +75,7 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 }
 
 // Accuracy returns the fraction of the records whose cluster is matched to their class.
-func (c Clustering) Accuracy() float64 { return recordset.Share(c.Correct, c.Records) }
+func (c Clustering) Accuracy() float64 { return judge.Share(c.Correct, c.Records) }
 
 // Purity returns the fraction of the records that belong to the most frequent class of their
 // cluster. Unlike accuracy, it lets several clusters share a class.
@@ -86,7 +84,7 @@ func (c Clustering) Purity() float64 {
 	for _, row := range c.Counts {
 		most += top(row)
 	}
-	return recordset.Share(most, c.Records)
+	return judge.Share(most, c.Records)
 }
 
 func top(counts []int) int {
@@ -99,13 +97,13 @@ func top(counts []int) int {
 
 // String prints the accuracy, marked as not private.
 func (c Clustering) String() string {
-	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", notprivate.Mark,
-		c.Accuracy(), c.Purity(), c.Records, notprivate.Caveat)
+	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", judge.Mark,
+		c.Accuracy(), c.Purity(), c.Records, judge.Caveat)
 }
 
 // Table prints the records of each cluster by class.
 func (c Clustering) Table() string {
-	return notprivate.Table("records of each cluster by class", c.Counts, func(row int) string {
+	return judge.Table("records of each cluster by class", c.Counts, func(row int) string {
 		return fmt.Sprintf("cluster %3d → %2d", row, c.Match[row])
 	})
 }
@@ -113,7 +111,7 @@ func (c Clustering) Table() string {
 // MarshalJSON writes the result with its caveat.
 func (c Clustering) MarshalJSON() ([]byte, error) {
 	type plain Clustering
-	return notprivate.JSON("clustering accuracy", struct {
+	return judge.JSON("clustering accuracy", struct {
 		Accuracy float64 `json:"accuracy"`
 		Purity   float64 `json:"purity"`
 		plain

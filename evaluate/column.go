@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -42,12 +42,12 @@ func newLayout(s records.Schema, bins int) layout {
 func (l layout) read(d records.Data) []column {
 	const chunk = 1024
 	var b device.Batch
-	d = recordset.InSchema(d)
+	d = judge.InSchema(d)
 	out := l.empty(d.Len())
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		recordset.ToUnit(l.schema, &b)
-		rows := recordset.NewReader(b)
+		judge.ToUnit(l.schema, &b)
+		rows := judge.NewReader(b)
 		for i := range b.Rows {
 			row := rows.Row(i)
 			for j, block := range l.blocks {
@@ -133,8 +133,8 @@ func (c column) shape(o column) float64 {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
 	}
 	a, b := c.present(), o.present()
-	missing := math.Abs(1 - recordset.Share(len(a), len(c.values)) - 1 +
-		recordset.Share(len(b), len(o.values)))
+	missing := math.Abs(1 - judge.Share(len(a), len(c.values)) - 1 +
+		judge.Share(len(b), len(o.values)))
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 

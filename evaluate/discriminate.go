@@ -7,8 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -40,7 +39,7 @@ const probabilityFloor = 1e-6
 // package.
 func JensenShannon(m classify.Method, synthetic, real,
 	held records.Data) (JensenShannonScore, error) {
-	if err := recordset.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
+	if err := judge.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
 		return JensenShannonScore{}, err
 	}
 	if m == nil {
@@ -52,11 +51,11 @@ func JensenShannon(m classify.Method, synthetic, real,
 			param.New("evaluate.JensenShannon records", "too few", "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
-	real = recordset.AtMost(real, n, 0)
-	first := out.tell(m, recordset.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 {
+	real = judge.AtMost(real, n, 0)
+	first := out.tell(m, judge.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 {
 		return &b.Synthetic
 	})
-	second := out.tell(m, recordset.AtMost(held, n, 2), real, func(b *Compared) *float64 {
+	second := out.tell(m, judge.AtMost(held, n, 2), real, func(b *Compared) *float64 {
 		return &b.HeldOut
 	})
 	return out, errors.Join(first, second)
@@ -81,7 +80,7 @@ func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data,
 	if err != nil {
 		return err
 	}
-	labels, fakes := recordset.Labels(test), 0
+	labels, fakes := judge.Labels(test), 0
 	var js, symmetric float64
 	for i, l := range labels {
 		if l == 1 {
@@ -142,7 +141,7 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 		for r := first; r < d.Len(); r += 2 {
 			rows, labels = append(rows, int32(r)), append(labels, int32(label))
 		}
-		recordset.InSchema(d).Gather(rows, &b)
+		judge.InSchema(d).Gather(rows, &b)
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
@@ -168,14 +167,14 @@ func (s JensenShannonScore) String() string {
 			of(s.Symmetric), of(s.ROC))
 	}
 	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)",
-		notprivate.Mark, s.Classifier,
+		judge.Mark, s.Classifier,
 		one(func(b Compared) float64 {
 			return b.Synthetic
-		}), one(func(b Compared) float64 { return b.HeldOut }), notprivate.Caveat)
+		}), one(func(b Compared) float64 { return b.HeldOut }), judge.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (s JensenShannonScore) MarshalJSON() ([]byte, error) {
 	type plain JensenShannonScore
-	return notprivate.JSON("Jensen–Shannon score", plain(s))
+	return judge.JSON("Jensen–Shannon score", plain(s))
 }

@@ -18,7 +18,8 @@ func ExampleClusteringAccuracy() {
 		return
 	}
 	fmt.Println(result)
-	// Output: [not private] clustering accuracy 0.8000, purity 0.8000 over 5 records (computed from real records; covered by no ε)
+	// Output: [not private] clustering accuracy 0.8000, purity 0.8000 over 5 records (computed from
+	// real records; covered by no ε)
 }
 
 // twoClasses draws records of two coordinates. The first coordinate depends on the class.

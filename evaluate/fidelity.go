@@ -7,10 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -62,9 +59,9 @@ type Similarity struct {
 }
 
 func (f Fidelity) withDefaults() Fidelity {
-	f.Rows, f.Bins = settings.OrDefault(f.Rows, 5000), settings.OrDefault(f.Bins, 10)
-	f.Pairs, f.Way, f.Groups = settings.OrDefault(f.Pairs, 1000), settings.OrDefault(f.Way, 3),
-		settings.OrDefault(f.Groups, 500)
+	f.Rows, f.Bins = judge.OrDefault(f.Rows, 5000), judge.OrDefault(f.Bins, 10)
+	f.Pairs, f.Way, f.Groups = judge.OrDefault(f.Pairs, 1000), judge.OrDefault(f.Way, 3),
+		judge.OrDefault(f.Groups, 500)
 	return f
 }
 
@@ -72,9 +69,9 @@ func (f Fidelity) withDefaults() Fidelity {
 //
 // Errors: *[param.Error], joined.
 func (f Fidelity) Validate() error {
-	err := settings.NotNegative("evaluate.Fidelity",
-		settings.Of("Rows", f.Rows), settings.Of("Bins", f.Bins), settings.Of("Pairs", f.Pairs),
-		settings.Of("Way", f.Way), settings.Of("Groups", f.Groups))
+	err := judge.NotNegative("evaluate.Fidelity",
+		judge.Number("Rows", f.Rows), judge.Number("Bins", f.Bins), judge.Number("Pairs", f.Pairs),
+		judge.Number("Way", f.Way), judge.Number("Groups", f.Groups))
 	if f.Bins > 1000 {
 		err = errors.Join(err, param.New("evaluate.Fidelity.Bins", f.Bins, "at most 1000"))
 	}
@@ -89,7 +86,7 @@ func (f Fidelity) Validate() error {
 // Errors: all errors of [Fidelity.Validate], and *[param.Error] for records of different schemas or
 // fewer than two of a kind. Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
-	err := errors.Join(f.Validate(), recordset.Alike("evaluate.Fidelity", real, synthetic, held))
+	err := errors.Join(f.Validate(), judge.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {
 		return Similarity{}, err
 	}
@@ -99,8 +96,8 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 		return Similarity{}, param.New("evaluate.Fidelity records", "too few",
 			"at least two of each kind")
 	}
-	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed),
-		recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)
+	synthetic, real, held = judge.AtMost(synthetic, f.Rows, f.Seed),
+		judge.AtMost(real, f.Rows, f.Seed), judge.AtMost(held, f.Rows, f.Seed)
 	l := newLayout(real.Schema(), f.Bins)
 	c := columnsOf{l.read(synthetic), l.read(real), l.read(held)}
 	out := Similarity{Rows: f.Rows, Way: min(f.Way, len(c.real)), Bins: f.Bins}
@@ -134,7 +131,7 @@ func (b *Compared) add(o Compared, n int) {
 func (f Fidelity) trends(c columnsOf) (mean Compared, pairs int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x70616972)), len(c.real), 2, f.Pairs)
 	scores := make([]Compared, len(groups))
-	parallel.Each(len(groups), func(i int) {
+	judge.Each(len(groups), func(i int) {
 		a, b := groups[i][0], groups[i][1]
 		scores[i] = Compared{trend(c.synthetic, c.real, a, b), trend(c.held, c.real, a, b)}
 	})
@@ -165,7 +162,7 @@ func joint(fake, real []column, group ...int) float64 {
 func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x77617973)), len(c.real), way, f.Groups)
 	scores := make([]Compared, len(groups))
-	parallel.Each(len(groups), func(i int) {
+	judge.Each(len(groups), func(i int) {
 		scores[i] = Compared{joint(c.synthetic, c.real, groups[i]...),
 			joint(c.held, c.real, groups[i]...)}
 	})
@@ -189,7 +186,7 @@ func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	seen, out := map[string]bool{}, make([][]int, 0, most)
 	for len(out) < most {
 		group := make([]int, 0, k)
-		for _, r := range recordset.Subset(rng, n, k) {
+		for _, r := range judge.Subset(rng, n, k) {
 			group = append(group, int(r))
 		}
 		if key := fmt.Sprint(group); !seen[key] {
@@ -239,7 +236,7 @@ func (s Similarity) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		"%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n",
-		notprivate.Mark, s.Rows, notprivate.Caveat)
+		judge.Mark, s.Rows, judge.Caveat)
 	line := func(m Compared, format string, args ...any) {
 		fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf(format, args...), m.Synthetic, m.HeldOut)
 	}
@@ -254,8 +251,8 @@ func (s Similarity) String() string {
 // Table prints the shape of each column, worst first.
 func (s Similarity) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", notprivate.Mark,
-		notprivate.Caveat)
+	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", judge.Mark,
+		judge.Caveat)
 	columns := slices.Clone(s.Columns)
 	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
 		switch {
@@ -275,5 +272,5 @@ func (s Similarity) Table() string {
 // MarshalJSON writes the result with its caveat.
 func (s Similarity) MarshalJSON() ([]byte, error) {
 	type plain Similarity
-	return notprivate.JSON("similarity of distributions", plain(s))
+	return judge.JSON("similarity of distributions", plain(s))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -73,7 +72,7 @@ func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 		t.Error(err)
 	}
 	sets := stray{records.Sets(7, 2)}
-	if _, err := (itemsets.Statistics{}).Compare(sets, sets); err != nil {
+	if _, err := (evaluate.Statistics{}).Compare(sets, sets); err != nil {
 		t.Error(err)
 	}
 }

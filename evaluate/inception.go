@@ -5,8 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -38,7 +37,7 @@ func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionS
 	if c == nil {
 		return InceptionScore{}, param.New("evaluate.Inception c", nil, "a classifier")
 	}
-	if err := recordset.Given("evaluate.Inception", synthetic, held); err != nil {
+	if err := judge.Given("evaluate.Inception", synthetic, held); err != nil {
 		return InceptionScore{}, err
 	}
 	out := InceptionScore{
@@ -94,12 +93,12 @@ func (s InceptionScore) String() string {
 	return fmt.Sprintf(
 		"%sInception-style score by a %s: %.3f ± %.3f, held-out real records %.3f ± %.3f, at most %g "+
 			"(%d splits; %s)",
-		notprivate.Mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut,
-		s.Deviation.HeldOut, s.Most, s.Splits, notprivate.Caveat)
+		judge.Mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut,
+		s.Deviation.HeldOut, s.Most, s.Splits, judge.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (s InceptionScore) MarshalJSON() ([]byte, error) {
 	type plain InceptionScore
-	return notprivate.JSON("Inception-style score", plain(s))
+	return judge.JSON("Inception-style score", plain(s))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -35,11 +34,11 @@ func TestNoRecordsAreAnError(t *testing.T) {
 		"Scores":         second(c.Scores(nil)),
 		"Probabilities":  second(c.Probabilities(nil)),
 		"Inception":      second(evaluate.Inception(c, some, nil)),
-		"NewIndex":       second(itemsets.NewIndex(nil)),
-		"ItemStatistics": second(itemsets.Statistics{}.Compare(nil, nil)),
-		"indexes":        second(itemsets.Statistics{}.CompareIndexes(nil, nil)),
-		"Queries":        second(itemsets.Queries{}.Compare(nil, nil)),
-		"query indexes":  second(itemsets.Queries{}.CompareIndexes(nil, nil)),
+		"NewIndex":       second(evaluate.NewIndex(nil)),
+		"ItemStatistics": second(evaluate.Statistics{}.Compare(nil, nil)),
+		"indexes":        second(evaluate.Statistics{}.CompareIndexes(nil, nil)),
+		"Queries":        second(evaluate.Queries{}.Compare(nil, nil)),
+		"query indexes":  second(evaluate.Queries{}.CompareIndexes(nil, nil)),
 		"Gaussians":      second(evaluate.Gaussians{}.Discrepancy(some, nil, some)),
 		"Fidelity":       second(evaluate.Fidelity{}.Compare(nil, some, some)),
 		"JensenShannon": second(evaluate.JensenShannon(classify.GaussianBayes{}, some,

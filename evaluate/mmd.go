@@ -6,8 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -48,7 +47,7 @@ type Discrepancy struct {
 // Errors: all errors of [Gaussians.Validate], and *[param.Error] for records of different schemas
 // or fewer than two of a kind. Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
-	err := errors.Join(g.Validate(), recordset.Alike("evaluate.Gaussians", real, synthetic, held))
+	err := errors.Join(g.Validate(), judge.Alike("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {
 		err = param.New("evaluate.Gaussians records", "too few", "at least two of each kind")
 	}
@@ -79,14 +78,14 @@ func (g Gaussians) compare(synthetic, real, held records.Data) Discrepancy {
 
 // String prints the discrepancies, marked as not private.
 func (d Discrepancy) String() string {
-	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", notprivate.Mark,
-		d.Synthetic, d.HeldOut, d.Kernel, notprivate.Caveat)
+	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", judge.Mark,
+		d.Synthetic, d.HeldOut, d.Kernel, judge.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (d Discrepancy) MarshalJSON() ([]byte, error) {
 	type plain Discrepancy
-	return notprivate.JSON("maximum mean discrepancy", plain(d))
+	return judge.JSON("maximum mean discrepancy", plain(d))
 }
 
 // cloud holds records as points, with their squared norms.
@@ -96,7 +95,7 @@ type cloud struct {
 }
 
 func newCloud(d records.Data) *cloud {
-	s, d := d.Schema(), recordset.InSchema(d)
+	s, d := d.Schema(), judge.InSchema(d)
 	dim := s.Dim()
 	width := dim + s.Classes()
 	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)),
@@ -105,8 +104,8 @@ func newCloud(d records.Data) *cloud {
 	var b device.Batch
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		recordset.ToUnit(s, &b)
-		read := recordset.NewReader(b)
+		judge.ToUnit(s, &b)
+		read := judge.NewReader(b)
 		for i := range b.Rows {
 			copy(c.points.Row(lo+i), read.Row(i))
 			if b.Labels != nil {

@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -50,7 +49,7 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		others = append(others, held)
 	}
 	const path = "evaluate.Propensity"
-	if err := recordset.Alike(path, real, others...); err != nil {
+	if err := judge.Alike(path, real, others...); err != nil {
 		return PropensityScore{}, err
 	}
 	if p.Rows < 0 {
@@ -73,15 +72,15 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		return PropensityScore{}, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	out := PropensityScore{Model: p.Model.Name(), Discriminator: p.Discriminator.Name(), Records: n}
-	real = recordset.AtMost(real, n, p.Seed)
+	real = judge.AtMost(real, n, p.Seed)
 	var err error
 	out.PMSE.Synthetic, out.ROC.Synthetic, out.Curve, err = p.tell(
-		recordset.AtMost(synthetic, n, p.Seed+1), real)
+		judge.AtMost(synthetic, n, p.Seed+1), real)
 	if held == nil || err != nil {
 		return out, err
 	}
 	out.PMSE.HeldOut, out.ROC.HeldOut, out.HeldCurve, err = p.tell(
-		recordset.AtMost(held, n, p.Seed+2), real)
+		judge.AtMost(held, n, p.Seed+2), real)
 	return out, err
 }
 
@@ -106,7 +105,7 @@ func (p Propensity) tell(fake, real records.Data) (pmse, roc float64, curve []cl
 	for i := 1; i < len(states); i += 2 {
 		pmse += (states[i] - 0.5) * (states[i] - 0.5) * 2 / float64(len(states))
 	}
-	scores, fakes := rankedBySecond(ranks), fromFakes(recordset.Labels(test))
+	scores, fakes := rankedBySecond(ranks), fromFakes(judge.Labels(test))
 	ranking, first := classify.Rank(scores, fakes)
 	curve, second = classify.ROCCurve(scores, fakes)
 	return pmse, ranking.ROC, curve, errors.Join(first, second)
@@ -115,13 +114,13 @@ func (p Propensity) tell(fake, real records.Data) (pmse, roc float64, curve []cl
 // String prints the scores, marked as not private.
 func (s PropensityScore) String() string {
 	return fmt.Sprintf("%spropensity of %d records of each kind: pMSE %.4f by %s, held-out real "+
-		"records %.4f; ROC %.3f by %s, held-out %.3f (%s)", notprivate.Mark, s.Records,
+		"records %.4f; ROC %.3f by %s, held-out %.3f (%s)", judge.Mark, s.Records,
 		s.PMSE.Synthetic, s.Model, s.PMSE.HeldOut, s.ROC.Synthetic, s.Discriminator, s.ROC.HeldOut,
-		notprivate.Caveat)
+		judge.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (s PropensityScore) MarshalJSON() ([]byte, error) {
 	type plain PropensityScore
-	return notprivate.JSON("propensity", plain(s))
+	return judge.JSON("propensity", plain(s))
 }

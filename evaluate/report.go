@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -58,7 +57,7 @@ func (r Review) withDefaults(s records.Schema) Review {
 // different schemas, or too few records.
 // Guarantee: none; see the package.
 func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
-	if err := recordset.Given("evaluate.Review", synthetic, train, test); err != nil {
+	if err := judge.Given("evaluate.Review", synthetic, train, test); err != nil {
 		return Report{}, err
 	}
 	r = r.withDefaults(train.Schema())
@@ -80,7 +79,7 @@ func (r Review) some(d records.Data) records.Data {
 	if r.Most == 0 {
 		return d
 	}
-	return recordset.AtMost(d, r.Most, r.Seed)
+	return judge.AtMost(d, r.Most, r.Seed)
 }
 
 // classes adds the measures that need labels.
@@ -104,8 +103,8 @@ func (r Review) classes(out *Report, synthetic, train, test records.Data) error 
 // String prints all parts, each marked as not private.
 func (r Report) String() string {
 	var b strings.Builder
-	b.WriteString(notprivate.Mark + "report on synthetic records of " + r.Schema + " (" +
-		notprivate.Caveat + ")\n\n")
+	b.WriteString(judge.Mark + "report on synthetic records of " + r.Schema + " (" +
+		judge.Caveat + ")\n\n")
 	b.WriteString(r.Similarity.String() + "\n\n" + r.JensenShannon.String())
 	if r.Inception != nil {
 		b.WriteString("\n" + r.Inception.String())
@@ -119,5 +118,5 @@ func (r Report) String() string {
 // MarshalJSON writes the result with its caveat; its parts carry it too.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type plain Report
-	return notprivate.JSON("report on synthetic records", plain(r))
+	return judge.JSON("report on synthetic records", plain(r))
 }

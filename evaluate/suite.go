@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -35,7 +34,7 @@ type Utilities struct {
 // Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Test], joined; records of
 // different schemas. Guarantee: none; see the package.
 func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
-	if err := recordset.Alike("evaluate.Suite", train, synthetic, test); err != nil {
+	if err := judge.Alike("evaluate.Suite", train, synthetic, test); err != nil {
 		return Utilities{}, err
 	}
 	methods := s.Methods
@@ -72,7 +71,7 @@ func (s Suite) read(d records.Data) (*classify.TrainingSet, error) {
 	}
 	if s.Most > 0 && s.Most < d.Len() {
 		rng := rand.New(rand.NewPCG(s.Seed, 0x6d6f7374))
-		d = recordset.Selection{Of: d, Rows: recordset.Draw(rng, d.Len(), s.Most)}
+		d = judge.Selection{Of: d, Rows: judge.Draw(rng, d.Len(), s.Most)}
 	}
 	return classify.Read(d)
 }
@@ -115,7 +114,7 @@ func meanOf(all []classify.Scores) classify.Scores {
 func (u Utilities) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%strained on %d synthetic | %d real records, tested on %d real ones (%s)\n",
-		notprivate.Mark, u.Trained, u.TrainedOn, u.Tested, notprivate.Caveat)
+		judge.Mark, u.Trained, u.TrainedOn, u.Tested, judge.Caveat)
 	fmt.Fprintf(&b, "%-30s %-13s %-13s %-13s %-13s %-13s %-13s", "", "accuracy", "weighted F1",
 		"ROC, scores", "PRC, scores", "ROC, hard", "PRC, hard")
 	for _, m := range u.Methods {
@@ -138,7 +137,7 @@ func scoreLine(name string, a, b classify.Scores) string {
 func (u Utilities) MarshalJSON() ([]byte, error) {
 	type plain Utilities
 	synthetic, real := u.Mean()
-	return notprivate.JSON("train on synthetic, test on real: several classifiers", struct {
+	return judge.JSON("train on synthetic, test on real: several classifiers", struct {
 		MeanSynthetic classify.Scores `json:"mean_synthetic"`
 		MeanReal      classify.Scores `json:"mean_real"`
 		plain

@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -82,7 +81,7 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 	for _, r := range []fmt.Stringer{
 		classification, clustering, must(evaluate.LabelAgreement(c, data))(t),
 		must(evaluate.CompareTraining(classify.NeuralNetwork{}, data, data, data))(t),
-		must(itemsets.Queries{}.Compare(one, one))(t),
+		must(evaluate.Queries{}.Compare(one, one))(t),
 		must(evaluate.Fidelity{}.Compare(data, data, data))(t),
 		must(evaluate.Gaussians{}.Discrepancy(data, data, data))(t),
 		must(evaluate.Suite{}.Compare(data, data, data))(t), must(evaluate.Inception(c, data, data))(t),
@@ -90,7 +89,7 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 		evaluate.Report{}, evaluate.Similarity{}, evaluate.Discrepancy{}, evaluate.Utilities{},
 		evaluate.InceptionScore{}, evaluate.JensenShannonScore{},
 		evaluate.Agreement{}, classify.Classification{}, evaluate.Clustering{}, evaluate.Utility{},
-		itemsets.QueryErrors{},
+		evaluate.QueryErrors{},
 	} {
 		if text := r.String(); !strings.HasPrefix(text, "[not private] ") ||
 			!strings.Contains(text, "no ε") {

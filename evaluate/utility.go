@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -46,12 +46,12 @@ func (u Utility) Gap() float64 { return u.Real.Accuracy() - u.Synthetic.Accuracy
 func (u Utility) String() string {
 	return fmt.Sprintf(
 		"%s%s tested on %d real records: accuracy %.4f trained on synthetic, %.4f on real ones (%s)",
-		notprivate.Mark, u.Synthetic.Model, u.Synthetic.Records(), u.Synthetic.Accuracy(),
-		u.Real.Accuracy(), notprivate.Caveat)
+		judge.Mark, u.Synthetic.Model, u.Synthetic.Records(), u.Synthetic.Accuracy(),
+		u.Real.Accuracy(), judge.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (u Utility) MarshalJSON() ([]byte, error) {
 	type plain Utility
-	return notprivate.JSON("train on synthetic, test on real", plain(u))
+	return judge.JSON("train on synthetic, test on real", plain(u))
 }

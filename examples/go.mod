@@ -15,3 +15,7 @@ require (
 )
 
 replace github.com/seed7ba64551/privgen => ..
+
+require github.com/seed7ba64551/privgen/report v0.0.0
+
+replace github.com/seed7ba64551/privgen/report => ../report

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/report/tabular"
 	"github.com/seed7ba64551/privgen/synth"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/report/tabular"
 )
 
 // The largest numbers of levels and of columns that have a figure.

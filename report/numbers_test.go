@@ -9,11 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
-	"github.com/seed7ba64551/privgen/evaluate/risk"
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/risk"
+	"github.com/seed7ba64551/privgen/report/tabular"
 )
 
 // equal fails the test unless two numbers are equal, or both are missing.
@@ -365,8 +364,8 @@ func TestQueriesAreTheLibrarys(t *testing.T) {
 func TestSetsAreTheLibrarys(t *testing.T) {
 	real, held, fake := sets(t, 500, 1), sets(t, 300, 2), sets(t, 400, 3)
 	r := made()["sets"](t)
-	s := must[itemsets.Report](t)(itemsets.Statistics{}.Compare(real, fake))
-	h := must[itemsets.Report](t)(itemsets.Statistics{}.Compare(real, held))
+	s := must[evaluate.SetReport](t)(evaluate.Statistics{}.Compare(real, fake))
+	h := must[evaluate.SetReport](t)(evaluate.Statistics{}.Compare(real, held))
 	for _, c := range []struct {
 		name      string
 		got       report.Beside
@@ -396,9 +395,9 @@ func TestSetsAreTheLibrarys(t *testing.T) {
 		}
 	}
 	near(t, "item 0", r.Sets.Items[0].Real, items[0])
-	x := must[*itemsets.Index](t)(itemsets.NewIndex(real))
-	y := must[*itemsets.Index](t)(itemsets.NewIndex(fake))
-	drawn := must[[][][]uint32](t)(itemsets.Queries{Count: 60, Seed: quick().Seed}.Draw(40,
+	x := must[*evaluate.Index](t)(evaluate.NewIndex(real))
+	y := must[*evaluate.Index](t)(evaluate.NewIndex(fake))
+	drawn := must[[][][]uint32](t)(evaluate.Queries{Count: 60, Seed: quick().Seed}.Draw(40,
 		x.Longest()))
 	sum, n := 0.0, 0
 	for _, q := range slices.Concat(drawn...) {

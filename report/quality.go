@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/report/tabular"
 )
 
 // mostPairs is the largest number of pairs of columns that are scored.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/risk"
+	"github.com/seed7ba64551/privgen/report/risk"
 )
 
 // risk attacks the generator and computes the bounds of the guarantee.

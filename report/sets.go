@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -18,15 +18,15 @@ const mostItems = 30
 func (m *maker) isSets() bool { return m.schema().IsBinary() && !m.schema().IsImage() }
 
 // index reads sets into an index.
-func (m *maker) index(d records.Data, seed uint64) (*itemsets.Index, error) {
+func (m *maker) index(d records.Data, seed uint64) (*evaluate.Index, error) {
 	if d == nil {
 		return nil, nil
 	}
-	return itemsets.NewIndex(atMost(d, m.set.Rows, m.set.Seed+seed))
+	return evaluate.NewIndex(atMost(d, m.set.Rows, m.set.Seed+seed))
 }
 
 // indexes returns the indexes of the synthetic, the real and the held-out records.
-func (m *maker) indexes() (fake, real, held *itemsets.Index, err error) {
+func (m *maker) indexes() (fake, real, held *evaluate.Index, err error) {
 	if fake, err = m.index(m.in.Synthetic, 2); err != nil {
 		return nil, nil, nil, err
 	}
@@ -59,7 +59,7 @@ func (m *maker) sets(context.Context) error {
 		return nil
 	}
 	out.MeanReal = Number(meanSize(real))
-	r, err := itemsets.Statistics{}.CompareIndexes(real, fake)
+	r, err := evaluate.Statistics{}.CompareIndexes(real, fake)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (m *maker) sets(context.Context) error {
 	if held == nil {
 		return nil
 	}
-	if r, err = (itemsets.Statistics{}).CompareIndexes(real, held); err != nil {
+	if r, err = (evaluate.Statistics{}).CompareIndexes(real, held); err != nil {
 		return err
 	}
 	out.ItemError.HeldOut, out.PairError.HeldOut = Number(r.Items.Mean), Number(r.Pairs.Mean)
@@ -76,7 +76,7 @@ func (m *maker) sets(context.Context) error {
 	return nil
 }
 
-func meanSize(x *itemsets.Index) float64 {
+func meanSize(x *evaluate.Index) float64 {
 	sum := 0
 	for size, n := range x.Sizes() {
 		sum += size * n
@@ -85,7 +85,7 @@ func meanSize(x *itemsets.Index) float64 {
 }
 
 // popular returns the most frequent items. Of equally frequent items the first come first.
-func popular(x *itemsets.Index, most int) []uint32 {
+func popular(x *evaluate.Index, most int) []uint32 {
 	items := make([]uint32, x.Universe())
 	for i := range items {
 		items[i] = uint32(i)
@@ -95,14 +95,14 @@ func popular(x *itemsets.Index, most int) []uint32 {
 }
 
 // part returns a count as a fraction of all records, or none without an index.
-func part(x *itemsets.Index, count func() int) Number {
+func part(x *evaluate.Index, count func() int) Number {
 	if x == nil {
 		return none
 	}
 	return Number(float64(count()) / math.Max(float64(x.Records()), 1))
 }
 
-func itemBars(fake, real *itemsets.Index, items []uint32) []Bar {
+func itemBars(fake, real *evaluate.Index, items []uint32) []Bar {
 	bars := []Bar{}
 	for _, item := range items {
 		bars = append(bars, Bar{fmt.Sprintf("item %d", item), none, none,
@@ -116,7 +116,7 @@ func itemBars(fake, real *itemsets.Index, items []uint32) []Bar {
 const mostSizes = 30
 
 // sizeBars returns the fractions of records by their number of items.
-func sizeBars(fake, real *itemsets.Index) []Bar {
+func sizeBars(fake, real *evaluate.Index) []Bar {
 	sizes := [2][]int{fake.Sizes()}
 	longest := len(sizes[0])
 	if real != nil {
@@ -151,7 +151,7 @@ func (m *maker) setQueries(context.Context) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := itemsets.Queries{Count: m.set.Queries, Seed: m.set.Seed}.Draw(real.Universe(),
+	drawn, err := evaluate.Queries{Count: m.set.Queries, Seed: m.set.Seed}.Draw(real.Universe(),
 		min(max(real.Longest(), 1), real.Universe()))
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (m *maker) setQueries(context.Context) error {
 	return nil
 }
 
-func setAnswers(x *itemsets.Index, asked [][]uint32) []float64 {
+func setAnswers(x *evaluate.Index, asked [][]uint32) []float64 {
 	if x == nil {
 		return nil
 	}

@@ -4,8 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -27,8 +26,8 @@ func (AdaBoost) Name() string { return "AdaBoost" }
 //
 // Errors: *[param.Error], joined.
 func (m AdaBoost) Validate() error {
-	return settings.NotNegative("classify.AdaBoost", settings.Of("Trees", m.Trees),
-		settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate))
+	return judge.NotNegative("classify.AdaBoost", judge.Number("Trees", m.Trees),
+		judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -44,9 +43,9 @@ func (m AdaBoost) learn(x *design) (Scorer, error) {
 		weights[i] = 1 / float64(len(weights))
 	}
 	out := boosted{classes: x.classes}
-	for range settings.OrDefault(m.Trees, 50) {
+	for range judge.OrDefault(m.Trees, 50) {
 		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes,
-			depth: settings.OrDefault(m.Depth, 1)}
+			depth: judge.OrDefault(m.Depth, 1)}
 		g.leafOf = make([]int32, x.rows())
 		t := g.grow(allRows(x.rows()))
 		votes, wrong := out.votes(t), 0.0
@@ -76,7 +75,7 @@ func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 	case wrong >= 1-1/float64(classes):
 		return 0, false
 	}
-	return settings.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))),
+	return judge.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))),
 		true
 }
 
@@ -124,7 +123,7 @@ func (m boosted) Scores(b device.Batch, dst []float64) {
 		total += w
 	}
 	others := 1 / math.Max(float64(m.classes-1), 1)
-	read := recordset.NewReader(b)
+	read := judge.NewReader(b)
 	for i := range b.Rows {
 		row, scores := read.Row(i), dst[i*m.classes:(i+1)*m.classes]
 		for j, t := range m.of {

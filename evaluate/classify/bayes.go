@@ -4,8 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,7 +20,7 @@ func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 //
 // Errors: *[param.Error], joined.
 func (m GaussianBayes) Validate() error {
-	return settings.NotNegative("classify.GaussianBayes", settings.Of("Smoothing", m.Smoothing))
+	return judge.NotNegative("classify.GaussianBayes", judge.Number("Smoothing", m.Smoothing))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -30,7 +29,7 @@ func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return fit(m, 
 func (m GaussianBayes) learn(x *design) (Scorer, error) {
 	n, means := x.counts(), x.means()
 	variances := x.squares(means)
-	floor := settings.OrDefault(m.Smoothing, 1e-9) * x.largestVariance(n, means, variances)
+	floor := judge.OrDefault(m.Smoothing, 1e-9) * x.largestVariance(n, means, variances)
 	out := &gaussianBayes{quadratic{x.dim, make([]float64, x.classes), means, variances}}
 	for c := range x.classes {
 		out.constant[c] = math.Log(n[c] / float64(x.rows()))
@@ -47,7 +46,7 @@ func (m GaussianBayes) learn(x *design) (Scorer, error) {
 // means returns the means of all coordinates, class by class.
 func (x *design) means() []float64 {
 	n, out := x.counts(), make([]float64, x.classes*x.dim)
-	read := recordset.NewReader(x.batch)
+	read := judge.NewReader(x.batch)
 	for i, l := range x.labels {
 		sum := out[int(l)*x.dim : (int(l)+1)*x.dim]
 		for j, v := range read.Row(i) {
@@ -63,7 +62,7 @@ func (x *design) means() []float64 {
 // squares returns the sums of squared deviations from the classes' means.
 func (x *design) squares(means []float64) []float64 {
 	out := make([]float64, len(means))
-	read := recordset.NewReader(x.batch)
+	read := judge.NewReader(x.batch)
 	for i, l := range x.labels {
 		at := int(l) * x.dim
 		for j, v := range read.Row(i) {
@@ -103,7 +102,7 @@ type gaussianBayes struct{ quadratic }
 // Scores returns the logarithms of the joint densities.
 func (m quadratic) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
-	read := recordset.NewReader(b)
+	read := judge.NewReader(b)
 	for i := range b.Rows {
 		row := read.Row(i)
 		for c := range k {
@@ -136,18 +135,18 @@ func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 //
 // Errors: *[param.Error], joined.
 func (m BernoulliBayes) Validate() error {
-	return settings.NotNegative("classify.BernoulliBayes", settings.Of("Smoothing", m.Smoothing),
-		settings.Part("Threshold", m.Threshold))
+	return judge.NotNegative("classify.BernoulliBayes", judge.Number("Smoothing", m.Smoothing),
+		judge.Fraction("Threshold", m.Threshold))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m BernoulliBayes) learn(x *design) (Scorer, error) {
-	alpha, n := settings.OrDefault(m.Smoothing, 1), x.counts()
-	out := &bernoulliBayes{x.dim, settings.OrDefault(m.Threshold, 0.5), make([]float64, x.classes),
+	alpha, n := judge.OrDefault(m.Smoothing, 1), x.counts()
+	out := &bernoulliBayes{x.dim, judge.OrDefault(m.Threshold, 0.5), make([]float64, x.classes),
 		make([]float64, x.classes*x.dim)}
-	read := recordset.NewReader(x.batch)
+	read := judge.NewReader(x.batch)
 	for i, l := range x.labels {
 		ones := out.odds[int(l)*x.dim : (int(l)+1)*x.dim]
 		for j, v := range read.Row(i) {
@@ -177,7 +176,7 @@ type bernoulliBayes struct {
 // Scores returns the logarithms of the joint probabilities.
 func (m *bernoulliBayes) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
-	read := recordset.NewReader(b)
+	read := judge.NewReader(b)
 	for i := range b.Rows {
 		scores := dst[i*k : (i+1)*k]
 		copy(scores, m.constant)

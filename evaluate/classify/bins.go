@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -40,7 +40,7 @@ func makeBins(x *design) *bins {
 		hi: make([][]float32, x.dim)}
 	const together = 64 // number of columns copied in one pass over the rows
 	blocks := (x.dim + together - 1) / together
-	parallel.Each(blocks, func(block int) {
+	judge.Each(blocks, func(block int) {
 		first, last := block*together, min((block+1)*together, x.dim)
 		columns := x.columns(first, last)
 		for j, values := range columns {

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -32,7 +31,7 @@ type Classification struct {
 // classifier's.
 // Guarantee: none; see the package.
 func (c *Classifier) Test(d records.Data) (Classification, error) {
-	if err := recordset.Given("classify.Classifier.Test", d); err != nil {
+	if err := judge.Given("classify.Classifier.Test", d); err != nil {
 		return Classification{}, err
 	}
 	s := d.Schema()
@@ -45,7 +44,7 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if err != nil {
 		return Classification{}, err
 	}
-	labels := recordset.Labels(d)
+	labels := judge.Labels(d)
 	confusion, err := tabulateClasses(labels, c.named(scores), s.Classes())
 	if err != nil {
 		return Classification{}, err
@@ -90,7 +89,7 @@ func (c Classification) Accuracy() float64 {
 	for i, row := range c.Confusion {
 		right += row[i]
 	}
-	return recordset.Share(right, c.Records())
+	return judge.Share(right, c.Records())
 }
 
 // MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class
@@ -166,29 +165,29 @@ func (c Classification) hard(class int) Ranking {
 	}
 	right := c.Confusion[class][class]
 	if actual == 0 || actual == total {
-		return Ranking{0.5, recordset.Share(actual, total)}
+		return Ranking{0.5, judge.Share(actual, total)}
 	}
-	recall, fall := recordset.Share(right, actual), recordset.Share(named-right, total-actual)
+	recall, fall := judge.Share(right, actual), judge.Share(named-right, total-actual)
 	return Ranking{(1 + recall - fall) / 2,
-		recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
+		recall*judge.Share(right, named) + (1-recall)*judge.Share(actual, total)}
 }
 
 // String prints the accuracy and the macro F1, marked as not private.
 func (c Classification) String() string {
-	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark,
-		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
+	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", judge.Mark,
+		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), judge.Caveat)
 }
 
 // Table returns the confusion matrix as text.
 func (c Classification) Table() string {
-	return notprivate.Table(c.Model+": records by true class (down) and predicted class (across)",
+	return judge.Table(c.Model+": records by true class (down) and predicted class (across)",
 		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })
 }
 
 // MarshalJSON writes the result with its caveat.
 func (c Classification) MarshalJSON() ([]byte, error) {
 	type plain Classification
-	return notprivate.JSON("classification", struct {
+	return judge.JSON("classification", struct {
 		Accuracy   float64 `json:"accuracy"`
 		MacroF1    float64 `json:"macro_f1"`
 		WeightedF1 float64 `json:"weighted_f1"`

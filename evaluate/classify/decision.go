@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -28,7 +26,7 @@ func (DecisionTree) Name() string { return "decision tree" }
 //
 // Errors: *[param.Error], joined.
 func (m DecisionTree) Validate() error {
-	return settings.NotNegative("classify.DecisionTree", settings.Of("Depth", m.Depth))
+	return judge.NotNegative("classify.DecisionTree", judge.Number("Depth", m.Depth))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -73,15 +71,15 @@ func (RandomForest) Name() string { return "random forest" }
 //
 // Errors: *[param.Error], joined.
 func (m RandomForest) Validate() error {
-	return settings.NotNegative("classify.RandomForest", settings.Of("Trees", m.Trees),
-		settings.Of("Depth", m.Depth))
+	return judge.NotNegative("classify.RandomForest", judge.Number("Trees", m.Trees),
+		judge.Number("Depth", m.Depth))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m RandomForest) learn(x *design) (Scorer, error) {
-	e := ensemble{trees: settings.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1),
+	e := ensemble{trees: judge.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1),
 		draws: x.rows(), seed: m.Seed}
 	if m.Balanced {
 		e.weights = x.balanced()
@@ -105,16 +103,16 @@ func (Bagging) Name() string { return "bagging" }
 //
 // Errors: *[param.Error], joined.
 func (m Bagging) Validate() error {
-	return settings.NotNegative("classify.Bagging", settings.Of("Trees", m.Trees),
-		settings.Part("Part", m.Part))
+	return judge.NotNegative("classify.Bagging", judge.Number("Trees", m.Trees),
+		judge.Fraction("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m Bagging) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m Bagging) learn(x *design) (Scorer, error) {
-	draws := max(int(settings.OrDefault(m.Part, 1)*float64(x.rows())), 1)
-	return ensemble{trees: settings.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
+	draws := max(int(judge.OrDefault(m.Part, 1)*float64(x.rows())), 1)
+	return ensemble{trees: judge.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
 }
 
 // ensemble is the common part of a forest and of bagging.
@@ -131,7 +129,7 @@ func (e ensemble) grow(x *design) (Scorer, error) {
 		return nil, err
 	}
 	out := trees{make([]*tree, e.trees)}
-	parallel.Each(e.trees, func(i int) {
+	judge.Each(e.trees, func(i int) {
 		rng := rand.New(rand.NewPCG(e.seed, 0x74726565+uint64(i)))
 		rows, weights := e.bootstrap(rng, x.rows())
 		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: e.depth,
@@ -165,7 +163,7 @@ type trees struct{ of []*tree }
 func (m trees) Scores(b device.Batch, dst []float64) {
 	k := m.of[0].width
 	clear(dst)
-	read := recordset.NewReader(b)
+	read := judge.NewReader(b)
 	for i := range b.Rows {
 		row, mean := read.Row(i), dst[i*k:(i+1)*k]
 		for _, t := range m.of {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -28,7 +28,7 @@ type design struct {
 //
 // Errors: *[param.Error], joined, for records without classes or no records.
 func load(call string, d records.Data) (*design, error) {
-	err := recordset.Given(call, d)
+	err := judge.Given(call, d)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func load(call string, d records.Data) (*design, error) {
 		return nil, err
 	}
 	x := &design{schema: s, dim: s.Dim(), classes: s.Classes()}
-	recordset.InSchema(d).Range(0, d.Len(), &x.batch)
-	recordset.ToUnit(s, &x.batch)
+	judge.InSchema(d).Range(0, d.Len(), &x.batch)
+	judge.ToUnit(s, &x.batch)
 	x.labels = x.batch.Labels
 	return x, nil
 }

@@ -4,8 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"gonum.org/v1/gonum/mat"
@@ -30,8 +29,8 @@ func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis
 //
 // Errors: *[param.Error], joined.
 func (m DiscriminantAnalysis) Validate() error {
-	return settings.NotNegative("classify.DiscriminantAnalysis",
-		settings.Part("Shrinkage", m.Shrinkage))
+	return judge.NotNegative("classify.DiscriminantAnalysis",
+		judge.Fraction("Shrinkage", m.Shrinkage))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
@@ -44,7 +43,7 @@ func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {
 	if err := x.atMost(wide, "DiscriminantAnalysis"); err != nil {
 		return nil, err
 	}
-	means, s := x.means(), settings.OrDefault(m.Shrinkage, 1e-3)
+	means, s := x.means(), judge.OrDefault(m.Shrinkage, 1e-3)
 	cov := x.within(means)
 	ridge := s*mat.Trace(cov)/float64(x.dim) + 1e-9
 	for i := range x.dim {
@@ -89,7 +88,7 @@ func (x *design) within(means []float64) *mat.SymDense {
 		sum      = make([]float64, x.dim*x.dim)
 		product  = be.New(x.dim, x.dim)
 		centred  = be.New(chunk, x.dim)
-		read     = recordset.NewReader(x.batch)
+		read     = judge.NewReader(x.batch)
 		cov      = mat.NewSymDense(x.dim, sum)
 		smallest = 1 / float64(x.rows())
 	)

@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -33,9 +31,9 @@ func (GradientBoosting) Name() string { return "gradient boosting" }
 //
 // Errors: *[param.Error], joined.
 func (m GradientBoosting) Validate() error {
-	return settings.NotNegative("classify.GradientBoosting",
-		settings.Of("Stages", m.Stages), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate),
-		settings.Part("Part", m.Part))
+	return judge.NotNegative("classify.GradientBoosting",
+		judge.Number("Stages", m.Stages), judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate),
+		judge.Fraction("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -46,15 +44,15 @@ func (m GradientBoosting) learn(x *design) (Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Depth, m.Rate, m.Part = settings.OrDefault(m.Depth, 3), settings.OrDefault(m.Rate, 0.1),
-		settings.OrDefault(m.Part, 1)
+	m.Depth, m.Rate, m.Part = judge.OrDefault(m.Depth, 3), judge.OrDefault(m.Rate, 0.1),
+		judge.OrDefault(m.Part, 1)
 	out := &additive{classes: x.classes, rate: m.Rate, start: startOf(x.counts())}
 	state := make([]float64, x.rows()*len(out.start)) // logits, or log-odds, of all records
 	for i := range x.rows() {
 		copy(state[i*len(out.start):], out.start)
 	}
 	rng := rand.New(rand.NewPCG(m.Seed, 0x626f6f73))
-	for range settings.OrDefault(m.Stages, 100) {
+	for range judge.OrDefault(m.Stages, 100) {
 		rows := m.draw(rng, x.rows())
 		out.stages = append(out.stages, m.stage(x, b, rows, state, len(out.start)))
 	}
@@ -84,7 +82,7 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 	if want >= n {
 		return allRows(n)
 	}
-	return recordset.Draw(rng, n, want)
+	return judge.Draw(rng, n, want)
 }
 
 // stage grows a tree for every output and updates the logits.
@@ -102,7 +100,7 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 		}
 	}
 	stage := make([]*tree, outputs)
-	parallel.Each(outputs, func(c int) {
+	judge.Each(outputs, func(c int) {
 		residual := make([]float64, n)
 		for i, l := range x.labels {
 			hit := 0.0
@@ -112,7 +110,7 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 			residual[i] = hit - probabilities[i*outputs+c]
 		}
 		stage[c] = m.tree(x, b, append([]int32(nil), rows...), residual, outputs)
-		read := recordset.NewReader(x.batch)
+		read := judge.NewReader(x.batch)
 		for i := range n {
 			state[i*outputs+c] += m.Rate * stage[c].value(read.Row(i))[0]
 		}
@@ -152,7 +150,7 @@ type additive struct {
 // Scores returns logits.
 func (m *additive) Scores(b device.Batch, dst []float64) {
 	outputs := len(m.start)
-	read := recordset.NewReader(b)
+	read := judge.NewReader(b)
 	sum := make([]float64, outputs)
 	for i := range b.Rows {
 		row := read.Row(i)

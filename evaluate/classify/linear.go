@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -25,17 +25,17 @@ func (SupportVectors) Name() string { return "linear support vector machine" }
 //
 // Errors: *[param.Error], joined.
 func (m SupportVectors) Validate() error {
-	return settings.NotNegative("classify.SupportVectors", settings.Of("C", m.C),
-		settings.Of("Iterations", m.Iterations))
+	return judge.NotNegative("classify.SupportVectors", judge.Number("C", m.C),
+		judge.Number("Iterations", m.Iterations))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m SupportVectors) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m SupportVectors) learn(x *design) (Scorer, error) {
-	o := newObjective(x, settings.OrDefault(m.C, 1), hinge)
+	o := newObjective(x, judge.OrDefault(m.C, 1), hinge)
 	o.penalise = true
-	return linear{o.minimise(settings.OrDefault(m.Iterations, 200))}, nil
+	return linear{o.minimise(judge.OrDefault(m.Iterations, 200))}, nil
 }
 
 // LogisticRegression trains multinomial logistic regression to the minimum of ½‖w‖² + C Σ losses,
@@ -55,16 +55,16 @@ func (LogisticRegression) Name() string { return "logistic regression" }
 //
 // Errors: *[param.Error], joined.
 func (m LogisticRegression) Validate() error {
-	return settings.NotNegative("classify.LogisticRegression", settings.Of("C", m.C),
-		settings.Of("Iterations", m.Iterations))
+	return judge.NotNegative("classify.LogisticRegression", judge.Number("C", m.C),
+		judge.Number("Iterations", m.Iterations))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m LogisticRegression) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m LogisticRegression) learn(x *design) (Scorer, error) {
-	return &logLinear{linear{newObjective(x, settings.OrDefault(m.C, 1),
-		crossEntropy).minimise(settings.OrDefault(m.Iterations, 200))}}, nil
+	return &logLinear{linear{newObjective(x, judge.OrDefault(m.C, 1),
+		crossEntropy).minimise(judge.OrDefault(m.Iterations, 200))}}, nil
 }
 
 // loss returns the loss of one record and replaces its margins by the derivatives. A single margin

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -174,7 +174,7 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 	const chunk = 1024
 	var (
 		b   device.Batch
-		own = recordset.InSchema(d)
+		own = judge.InSchema(d)
 		n   = d.Len()
 		k   = c.schema.Classes()
 		out = make([]float64, n*k)
@@ -182,7 +182,7 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		own.Range(lo, hi, &b)
-		recordset.ToUnit(d.Schema(), &b)
+		judge.ToUnit(d.Schema(), &b)
 		by(b, out[lo*k:hi*k])
 	}
 	return out
@@ -190,7 +190,7 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 
 func (c *Classifier) compatible(call string, d records.Data) error {
 	path := "classify.Classifier." + call
-	if err := recordset.Given(path, d); err != nil {
+	if err := judge.Given(path, d); err != nil {
 		return err
 	}
 	if c.scorer == nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -44,7 +44,7 @@ func rank(scores []float64, positive []bool) Ranking {
 		}
 	}
 	if total == 0 || total == len(scores) {
-		return Ranking{0.5, recordset.Share(total, len(scores))}
+		return Ranking{0.5, judge.Share(total, len(scores))}
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {

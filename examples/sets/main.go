@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	errors, err := itemsets.Queries{Seed: 1}.Compare(real, synthetic)
+	errors, err := evaluate.Queries{Seed: 1}.Compare(real, synthetic)
 	if err != nil {
 		return err
 	}

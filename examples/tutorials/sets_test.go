@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -28,7 +28,7 @@ func Example_sets() {
 	synthetic, err := gen.Sample(ctx, 20_000)
 	check(err)
 
-	errors, err := itemsets.Queries{Count: 200, Seed: 1}.Compare(visits, synthetic)
+	errors, err := evaluate.Queries{Count: 200, Seed: 1}.Compare(visits, synthetic)
 	check(err)
 	fmt.Println("protects one", gen.Guarantee().Unit)
 	fmt.Println("mean relative error below 10 %:", errors.MeanAny() < 0.1)

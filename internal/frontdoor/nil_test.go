@@ -15,15 +15,13 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/report"
-	"github.com/seed7ba64551/privgen/report/fidelity"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 // unmade returns zero values and nil pointers of plans and released types.
 func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
-		draft.Plan{}, fidelity.Plan{}, report.Report{},
+		draft.Plan{},
 		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
 		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)

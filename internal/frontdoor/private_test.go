@@ -14,9 +14,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
@@ -73,19 +72,17 @@ func workers(t *testing.T) map[string]any {
 	}
 	set, err := classify.Read(labelled)
 	made(err)
-	columns, err := tabular.Read(data, nil)
-	made(err)
 	classifier, err := set.Fit(classify.GaussianBayes{})
 	made(err)
 	many, err := records.FromFlat(records.Binary(1), slices.Repeat([]float32{1}, 77123))
 	made(err)
-	index, err := itemsets.NewIndex(many)
+	index, err := evaluate.NewIndex(many)
 	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "assigner": assigner,
 		"assigner by value": *assigner, "trainer": trainer, "step": step, "network": net,
 		"training set": set, "training set by value": *set,
-		"columns": columns, "columns by value": *columns, "index": index, "index by value": *index,
+		"index": index, "index by value": *index,
 		"classifier": classifier, "classifier by value": *classifier}
 }
 

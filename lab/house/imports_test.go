@@ -72,9 +72,8 @@ var policy = map[string][]string{
 	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
 		"internal/defaults", "internal/graphical", "internal/marginal", "internal/network", "rff",
 		"synth"},
-	"evaluate": {"records", "device", "models", "internal/optim",
-		"evaluate/classify", "evaluate/internal/assignment", "evaluate/internal/notprivate",
-		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
+	"evaluate": {"records", "device", "models", "internal/optim", "evaluate/classify",
+		"internal/judge"},
 	"privacytest": {"accountant", "mechanism", "records",
 		"internal/entropy", "device"},
 	"device/devicetest": {"device"},
@@ -84,33 +83,17 @@ var policy = map[string][]string{
 	"": {"synth", "baselines", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
 		"sequence", "labelling", "augment", "quantiles", "pool", "tune"},
-	"accountant/internal/pld":   {"accountant/internal/renyi"},
-	"accountant/internal/renyi": {},
-	"internal/demo":             {"records"}, // for tests and examples
-	"internal/demo/shapes":      {"records", "device"},
-	"report": {"accountant", "records", "device", "synth", "evaluate", "evaluate/classify",
-		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
-	"report/fidelity": {"accountant", "mechanism", "records", "device",
-		"evaluate/classify"},
+	"accountant/internal/pld":    {"accountant/internal/renyi"},
+	"accountant/internal/renyi":  {},
+	"internal/demo":              {"records"}, // for tests and examples
+	"internal/demo/shapes":       {"records", "device"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
 	"internal/tabletest":         {"records"}, // for tests only
 	"mechanism/internal/sampler": {"internal/entropy"},
-	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",
-		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
-	"evaluate/itemsets": {"records", "device", "evaluate/internal/notprivate",
-		"evaluate/internal/parallel", "evaluate/internal/recordset"},
-	"evaluate/tabular": {"records", "device", "evaluate/internal/notprivate",
-		"evaluate/internal/parallel", "evaluate/internal/recordset"},
-	"evaluate/risk": {"records", "device", "evaluate/classify", "evaluate/internal/notprivate",
-		"evaluate/internal/parallel",
-		"evaluate/internal/recordset"},
-	"evaluate/internal/assignment": {},
-	"evaluate/internal/notprivate": {},
-	"evaluate/internal/parallel":   {},
-	"evaluate/internal/settings":   {},
-	"evaluate/internal/recordset":  {"records", "device"},
-	"evaluate/internal/made":       {"records"}, // for tests alone
+	"evaluate/classify":          {"records", "device", "models", "internal/judge"},
+	"internal/judge":             {"records", "device"},
+	"internal/judge/made":        {"records"}, // for tests alone
 }
 
 // confined maps external packages to the one package that may import them, because linking them has

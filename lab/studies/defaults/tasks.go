@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
@@ -178,7 +177,7 @@ func (t task) score(ctx context.Context, gen *privgen.Generator) (string, error)
 		if err != nil {
 			return "", err
 		}
-		errs, err := itemsets.Queries{}.Compare(t.private, rows)
+		errs, err := evaluate.Queries{}.Compare(t.private, rows)
 		return fmt.Sprintf("error of counting queries %.4f", errs.MeanAny()), err
 	case s.IsImage() && s.Classes() == 0:
 		return t.clustering(gen)

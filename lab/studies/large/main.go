@@ -15,11 +15,11 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/tabular"
 	"github.com/seed7ba64551/privgen/synth"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -15,8 +15,8 @@ import (
 type result struct {
 	method  string
 	epsilon float64
-	runs    []itemsets.QueryErrors // of queries with uniform items
-	popular []itemsets.QueryErrors // of queries with items drawn by popularity
+	runs    []evaluate.QueryErrors // of queries with uniform items
+	popular []evaluate.QueryErrors // of queries with items drawn by popularity
 	seconds float64
 	paper   string
 }
@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Printf("%v\n", real.Schema())
-	truth, err := itemsets.NewIndex(real)
+	truth, err := evaluate.NewIndex(real)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 
 // judge fits, samples and evaluates a synthesiser, once for each seed.
 func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable,
-	truth *itemsets.Index) (result, error) {
+	truth *evaluate.Index) (result, error) {
 	out := result{method: m.name, epsilon: eps}
 	budget := accountant.Budget{Epsilon: eps, Delta: c.delta, Relation: c.relation}
 	start := time.Now()
@@ -68,11 +68,11 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 		if err != nil {
 			return out, err
 		}
-		guess, err := itemsets.NewIndex(fake)
+		guess, err := evaluate.NewIndex(fake)
 		if err != nil {
 			return out, err
 		}
-		q := itemsets.Queries{Count: c.queries, Seed: seed + 7}
+		q := evaluate.Queries{Count: c.queries, Seed: seed + 7}
 		uniform, err := q.CompareIndexes(truth, guess)
 		if err != nil {
 			return out, err
@@ -92,8 +92,8 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 }
 
 // tell prints the guarantee and the errors of one run.
-func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors,
-	truth, guess *itemsets.Index) error {
+func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e evaluate.QueryErrors,
+	truth, guess *evaluate.Index) error {
 	if !c.verbose {
 		fmt.Printf("%s: ε = %s, δ = %g, %v, unit %s\n", m.name,
 			accountant.FormatUpper(f.guarantee.Epsilon, 4), f.guarantee.Delta,
@@ -101,7 +101,7 @@ func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemse
 		return nil
 	}
 	fmt.Printf("\n== %s, ε ≤ %g, seed %d\n%s\n\n%v\n%v\n", m.name, eps, seed+1, f.bill, f.guarantee, e)
-	s, err := itemsets.Statistics{}.CompareIndexes(truth, guess)
+	s, err := evaluate.Statistics{}.CompareIndexes(truth, guess)
 	if err == nil {
 		fmt.Println(s)
 	}

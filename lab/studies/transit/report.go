@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate"
 )
 
 // classError returns the mean error of "any" in one length class over all runs.
@@ -19,10 +19,10 @@ func (r result) classError(class int) float64 {
 // meanAny returns the mean over classes for "any of" queries with uniform items, and its standard
 // deviation over runs.
 func (r result) meanAny() (mean, spread float64) {
-	return meanOf(r.runs, itemsets.QueryErrors.MeanAny)
+	return meanOf(r.runs, evaluate.QueryErrors.MeanAny)
 }
 
-func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (mean,
+func meanOf(runs []evaluate.QueryErrors, f func(evaluate.QueryErrors) float64) (mean,
 	spread float64) {
 	n := float64(len(runs))
 	for _, e := range runs {
@@ -66,7 +66,7 @@ func table(c config, results []result) {
 
 // kinds prints the mean errors for each kind of queries, with their standard deviations over seeds.
 func kinds(results []result) {
-	anyOf, allOf := itemsets.QueryErrors.MeanAny, itemsets.QueryErrors.MeanAll
+	anyOf, allOf := evaluate.QueryErrors.MeanAny, evaluate.QueryErrors.MeanAll
 	fmt.Printf("\n%-20s %5s", "mean over lengths", "ε")
 	for _, name := range []string{"any, uniform", "all, uniform", "any, popular", "all, popular"} {
 		fmt.Printf("%18s", name)
@@ -74,8 +74,8 @@ func kinds(results []result) {
 	fmt.Println()
 	for _, r := range results {
 		fmt.Printf("%-20s %5g", r.method, r.epsilon)
-		for _, runs := range [][]itemsets.QueryErrors{r.runs, r.popular} {
-			for _, f := range []func(itemsets.QueryErrors) float64{anyOf, allOf} {
+		for _, runs := range [][]evaluate.QueryErrors{r.runs, r.popular} {
+			for _, f := range []func(evaluate.QueryErrors) float64{anyOf, allOf} {
 				mean, spread := meanOf(runs, f)
 				fmt.Printf("%18s", fmt.Sprintf("%.4f ± %.4f", mean, spread))
 			}

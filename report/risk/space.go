@@ -1,0 +1,183 @@
+package risk
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// points holds records for computing distances. The distance of dense records is the mean over
+// columns of |a − b| on the scale of the schema. Different levels or classes count as 1. The
+// distance of sets is Jaccard's.
+type points struct {
+	n      int
+	width  int       // numbers of a record
+	flat   []float32 // record by record
+	names  int       // levels of a record, the class among them
+	codes  []uint16
+	sets   [][]uint32
+	column float32 // the weight of one column
+}
+
+// read reads some of the records, drawn at random.
+func read(d records.Data, most int, seed uint64) points {
+	d = judge.InSchema(judge.AtMost(d, most, seed))
+	s := d.Schema()
+	blocks := s.Blocks()
+	if blocks == nil {
+		blocks = []records.Block{{Width: s.Dim()}}
+	}
+	p := points{column: 1 / float32(columns(s))}
+	const chunk = 1024
+	var b device.Batch
+	for lo := 0; lo < d.Len(); lo += chunk {
+		d.Range(lo, min(lo+chunk, d.Len()), &b)
+		judge.ToUnit(s, &b)
+		for i := range b.Rows {
+			if b.Sparse != nil {
+				p.sets = append(p.sets, append([]uint32(nil), b.Sparse.Row(i)...))
+			} else {
+				p.add(b.Dense.Row(i), blocks)
+			}
+			if b.Labels != nil {
+				p.codes = append(p.codes, uint16(b.Labels[i]))
+			}
+		}
+		p.n += b.Rows
+	}
+	if p.n > 0 {
+		p.width, p.names = len(p.flat)/p.n, len(p.codes)/p.n
+	}
+	return p
+}
+
+// columns returns the number of columns of a record, including the class.
+func columns(s records.Schema) int {
+	n := s.Dim()
+	if blocks := s.Blocks(); blocks != nil {
+		n = len(blocks)
+	}
+	if s.Classes() > 0 {
+		n++
+	}
+	return n
+}
+
+// add adds a dense record.
+func (p *points) add(row []float32, blocks []records.Block) {
+	for _, b := range blocks {
+		cell := row[b.Offset : b.Offset+b.Width]
+		if !b.OneHot {
+			p.flat = append(p.flat, cell...)
+			continue
+		}
+		best := 0
+		for j, v := range cell {
+			if v > cell[best] {
+				best = j
+			}
+		}
+		p.codes = append(p.codes, uint16(best))
+	}
+}
+
+// distance returns the distance of a record of p from a record of q. If it exceeds limit, the
+// result is any number above limit.
+func (p points) distance(i int, q points, j int, limit float64) float64 {
+	if p.sets != nil || q.sets != nil {
+		return jaccard(p.sets[i], q.sets[j])
+	}
+	apart := 0
+	a, b := p.codes[i*p.names:(i+1)*p.names], q.codes[j*p.names:(j+1)*p.names]
+	for k, code := range a {
+		if code != b[k] {
+			apart++
+		}
+	}
+	sum := float32(apart)
+	most := float32(limit) / p.column
+	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
+	for len(x) >= stride && sum <= most {
+		a, b := (*[stride]float32)(x), (*[stride]float32)(y)
+		var even, odd float32
+		for k := 0; k < stride; k += 2 {
+			even += abs(a[k] - b[k])
+			odd += abs(a[k+1] - b[k+1])
+		}
+		sum += even + odd
+		x, y = x[stride:], y[stride:]
+	}
+	if len(x) < stride {
+		for k, v := range x {
+			sum += abs(v - y[k])
+		}
+	}
+	return float64(sum * p.column)
+}
+
+// stride is the number of coordinates compared between two checks of the limit.
+const stride = 16
+
+// abs returns the absolute value of v.
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
+
+// jaccard returns 1 − |a ∩ b| ÷ |a ∪ b|, and 0 for two empty sets.
+func jaccard(a, b []uint32) float64 {
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			both, i, j = both+1, i+1, j+1
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	if all := len(a) + len(b) - both; all > 0 {
+		return 1 - float64(both)/float64(all)
+	}
+	return 0
+}
+
+// closest returns the distance of each record of p to the closest of q.
+func (p points) closest(q points) []float64 {
+	out := make([]float64, p.n)
+	judge.Each(p.n, func(i int) {
+		out[i] = math.Inf(1)
+		for j := range q.n {
+			out[i] = min(out[i], p.distance(i, q, j, out[i]))
+		}
+	})
+	return out
+}
+
+// density returns, for each record of p, the logarithm of the mean over q of exp(−distance ÷
+// width).
+func (p points) density(q points, width float64) []float64 {
+	out := make([]float64, p.n)
+	judge.Each(p.n, func(i int) {
+		sum := 0.0
+		for j := range q.n {
+			sum += math.Exp(-p.distance(i, q, j, math.Inf(1)) / width)
+		}
+		out[i] = math.Log(sum/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
+	})
+	return out
+}
+
+// halves returns two disjoint halves of the rows, drawn at random.
+func halves(n int, seed uint64) (a, b []int32) {
+	rng := rand.New(rand.NewPCG(seed, 0x68616c66))
+	for i, r := range rng.Perm(n) {
+		if i < (n+1)/2 {
+			a = append(a, int32(r))
+		} else {
+			b = append(b, int32(r))
+		}
+	}
+	return a, b
+}
