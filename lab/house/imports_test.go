@@ -27,7 +27,6 @@ var policy = map[string][]string{
 	"records":            {"device", "internal/npy", "internal/heading"},
 	"records/images":     {"records"},
 	"records/retouch":    {"records"},
-	"weights":            {"device", "internal/jsonlimit", "internal/npy"},
 	"records/tensors":    {"device", "records"},
 	"records/matrices":   {"records"},
 	"mechanism":          {"accountant", "internal/entropy", "mechanism/internal/sampler"},

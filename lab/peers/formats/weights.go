@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/weights"
+	"github.com/seed7ba64551/privgen/connect/onnx/weights"
 )
 
 // network returns the parameters that every program reads.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/weights"
+	"github.com/seed7ba64551/privgen/connect/onnx/weights"
 )
 
 func some(shapes ...device.Shape) device.Params {
