@@ -3,6 +3,7 @@ package merf
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -36,12 +37,9 @@ type Config struct {
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the whole
-	// release or, with Batches, of each release. With a Choice it is the multiplier of a single
-	// release that has about the cost of all stages, and with Learned that of a single release that
-	// has the cost of both. 0 means the smallest multiplier that meets the budget.
+	// release or, with Batches, of each release. With Learned it is that of a single release that has
+	// the cost of both. 0 means the smallest multiplier that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.
-	Choice Choice `json:"choice,omitzero"`
 	// Learned adds a second release, of features that a network learns from the first. The zero value
 	// means a single release, unless Nominal is given and a default rule chooses a second one.
 	Learned Learned `json:"learned,omitzero"`
@@ -92,11 +90,7 @@ func (c Config) Validate() error {
 			"a probability in (0, 1)")
 		k.OK(b.Steps > 0, "merf.Batches.Steps", b.Steps, "a positive integer")
 	}
-	if err := c.validateChoice(); err != nil {
-		k.Add(err) // the features cannot be drawn
-	} else {
-		c.validateKernel(&k)
-	}
+	c.validateKernel(&k)
 	k.Add(c.validateLearned())
 	c.validateGenerator(&k)
 	return k.Err()
@@ -163,9 +157,6 @@ func (c Config) kernel() rff.EmbeddingKernel {
 	if c.Kernel != nil {
 		return c.Kernel
 	}
-	if !c.Choice.none() {
-		return rff.Pairs{}
-	}
 	if c.Features == 0 && c.Schema.Kind() == records.MixedTable {
 		if _, err := (rff.Pairs{}).Embedding(layout(c.Schema), c.Seed); err == nil {
 			return rff.Pairs{}
@@ -175,14 +166,9 @@ func (c Config) kernel() rff.EmbeddingKernel {
 	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
 }
 
-// features draws the feature map. For a plan with a Choice, it is a map with at least as many
-// features as the map of the chosen pairs. With an encoder, it is the map of both releases.
+// features draws the feature map. With an encoder, it is the map of both releases.
 func (c Config) features() (rff.Embedding, error) {
 	k, l := c.kernel(), layout(c.Schema)
-	if pairs, ok := k.(rff.Pairs); ok && !c.Choice.none() && pairs.Only == nil &&
-		pairs.Order != 1 {
-		k = widest(pairs, l, c.Choice.Pairs)
-	}
 	if c.encoder != nil {
 		k = c.encoder.joint(k, c.share)
 	}
@@ -211,4 +197,21 @@ func (c Config) noise(e rff.Embedding) noise {
 	b := c.bounds(e)
 	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
 	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.embedNoise(c.NoiseMultiplier), share)
+}
+
+// stages returns the stages for a noise multiplier. With Learned they together have the cost of a
+// single Gaussian release of this multiplier.
+func (c Config) stages(z float64) []synth.Stage {
+	if !c.Learned.none() {
+		return []synth.Stage{c.stage(c.embedNoise(z)), c.learnedStage(z)}
+	}
+	return []synth.Stage{c.stage(z)}
+}
+
+// embedNoise returns the noise multiplier of the embedding.
+func (c Config) embedNoise(z float64) float64 {
+	if !c.Learned.none() {
+		return z / math.Sqrt(1-c.Learned.Part)
+	}
+	return z
 }

@@ -19,8 +19,6 @@ const (
 	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
 	fewNoise      = 0.1      // the same for pairs with fewKnots
 	fewKnots      = 6        // hat functions of a number if all pairs with 12 do not fit
-	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
-	mostChosen    = 2000     // pairs
 	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
@@ -52,14 +50,9 @@ func (c Config) chosen() (Config, error) {
 	c.choices = nil
 	own := c.Kernel == nil && c.Features == 0
 	if c.Kernel == nil {
-		var why string
-		chosen := !c.Choice.none()
-		c.Kernel, why = c.chooseKernel(t)
-		c.Features = 0
+		kernel, why := c.chooseKernel(t)
+		c.Kernel, c.Features = kernel, 0
 		c.choices.Add("Kernel", c.Kernel, why)
-		if !c.Choice.none() && !chosen {
-			c.choices.Add("Choice.Pairs", c.Choice.Pairs, "as many pairs as the noise permits")
-		}
 	}
 	if own {
 		c.chooseLearned(t)
@@ -72,17 +65,9 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-// chooseKernel returns the kernel. It sets the number of pairs if a Choice does not give it.
-func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
+// chooseKernel returns the kernel and the reason for it.
+func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
-	if !c.Choice.none() {
-		return rff.Pairs{Knots: fewKnots}, "pairs of columns are chosen"
-	}
-	if c.Choice.Groups != 0 {
-		if k, ok := c.choosePairs(t); ok {
-			return k, "pairs of columns are chosen"
-		}
-	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
 		if k, why, ok := c.tableKernel(t); ok {
 			return k, why
@@ -142,37 +127,6 @@ func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool)
 	}
 	return single, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns", pairNoise),
 		!math.IsInf(x, 1)
-}
-
-// choosePairs sets Choice.Pairs to the number of pairs that the noise permits: at least the number
-// of columns, or 0. It reports whether there are pairs.
-func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
-	k := rff.Pairs{Knots: fewKnots}
-	if !c.Batches.none() {
-		return k, false
-	}
-	widths := k.Widths(layout(c.Schema))
-	n, sum, squares := len(widths), 0.0, 0.0
-	for _, w := range widths {
-		sum += float64(w)
-		squares += float64(w) * float64(w)
-	}
-	if n < 2 {
-		return k, false
-	}
-	most := choiceNoise * t.Signal / float64(classesOf(c.Schema))
-	each := (sum*sum - squares) / 2 / float64(pairsOf(n)) // mean number of features of a pair
-	pairs := int(min((most*most-sum)/each, float64(pairsOf(n)), mostChosen))
-	for ; pairs >= n; pairs /= 2 { // pairs of wide columns may exceed the largest number of features
-		c.Choice.Pairs = pairs
-		if c.validateChoice() == nil {
-			if _, err := widest(k, layout(c.Schema), pairs).Embedding(layout(c.Schema), c.Seed); err == nil {
-				return k, true
-			}
-		}
-	}
-	c.Choice.Pairs = 0
-	return k, false
 }
 
 // chooseGenerator chooses the architecture for images and the number of training steps.
@@ -306,10 +260,6 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	}
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
-	if !c.Choice.none() { // counts of all pairs, their sum, and public answers
-		n := len(columnsOf(c.Schema))
-		bytes += 24 * float64(pairsOf(n)*cellsOf(c.Choice.withDefaults(n).Groups))
-	}
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}

@@ -76,7 +76,7 @@ type filler func(*work, *synth.Run) (*Partial, error)
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
 	return func(w *work, r *synth.Run) (*Partial, error) {
-		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed, State: w.pairs})
+		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
 	}
 }
 
@@ -220,19 +220,14 @@ func (p *Plan) made() error {
 	return nil
 }
 
-// wholeSums returns an error for plans with Batches, which release samples, and for plans with a
-// Choice or Learned, which make several passes.
+// wholeSums returns an error for plans with Batches, which release samples, and for plans with
+// Learned, which make two passes.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
 	}
 	if b := p.work.config.Batches; !b.none() {
 		return param.New("merf.Config.Batches", b, want)
-	}
-	if c := p.work.config.Choice; !c.none() {
-		return param.New("merf.Config.Choice", c,
-			"no choice of pairs, which reads the records three times: use FitPasses, or give a Kernel such "+
-				"as rff.Pairs{Order: 1}")
 	}
 	if l := p.work.config.Learned; !l.none() {
 		return param.New("merf.Config.Learned", l,
@@ -262,12 +257,6 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 // embed releases one embedding of the sums that fill returns. With Batches it releases the
 // embeddings of samples of the run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
-	if !w.config.Choice.none() {
-		var err error
-		if w, err = w.choose(ctx, r); err != nil {
-			return nil, err
-		}
-	}
 	e, err := w.newEmbedding()
 	if err != nil {
 		return nil, err

@@ -102,7 +102,6 @@ func (c Config) validateLearned() error {
 	k.OK(l.Distort > 0 && l.Distort <= 10, path+".Distort", l.Distort,
 		"a strength in (0, 10], or 0 for 1")
 	k.OK(c.Batches.none(), path, c.Batches, "a single release: no Batches")
-	k.OK(c.Choice.none(), path, c.Choice, "no Choice: pairs are not chosen for learned features")
 	if s := c.Schema; s.Validate() == nil {
 		k.OK(!s.Sparse() && s.Classes() > 1, path, s.String(),
 			"records of two classes or more that are not sets")

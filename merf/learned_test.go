@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/devicetest"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
@@ -222,10 +224,6 @@ func TestLearnedThatAreRefused(t *testing.T) {
 		"features of long codes": func(c *merf.Config) {
 			c.Learned.Features, c.Learned.Code = 1<<20, 1<<12
 		},
-		"a choice of pairs": func(c *merf.Config) {
-			c.Schema = table(t, records.Label("class", "a", "b", "c"))
-			c.Kernel, c.Choice.Pairs = nil, 2
-		},
 		"as many joined kernels as there may be": func(c *merf.Config) {
 			var j rff.Join
 			for range 64 {
@@ -376,5 +374,51 @@ func TestDefaultsOfImages(t *testing.T) {
 		if got := mustPlan(t, c.config).Config.Learned.Part > 0; got != c.want {
 			t.Errorf("%s: learned features are %v, want %v", c.what, got, c.want)
 		}
+	}
+}
+
+func encodedModel(t *testing.T, g *synth.Generator) *synth.File {
+	t.Helper()
+	f, err := g.Model().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// sliced is a data set of which parts can be taken.
+type sliced[D records.Data] interface {
+	Len() int
+	Slice(lo, hi int) D
+}
+
+// inShards returns a function that adds up passes over shards of the given number of records, which
+// are sealed and opened. It appends the purpose of each pass to purposes.
+func inShards[D records.Data](p *merf.Plan, data sliced[D], size int,
+	purposes *[]string) func(context.Context, synth.Pass) (*partial.Partial, error) {
+	return func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		*purposes = append(*purposes, pass.Purpose)
+		key := mechanism.NewKey()
+		all, err := p.Partial(pass)
+		if err != nil {
+			return nil, err
+		}
+		for lo := 0; lo < data.Len(); lo += size {
+			shard, err := p.Partial(pass)
+			if err != nil {
+				return nil, err
+			}
+			if err := shard.Add(ctx, data.Slice(lo, min(lo+size, data.Len()))); err != nil {
+				return nil, err
+			}
+			b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
+			if err != nil {
+				return nil, err
+			}
+			if err := all.OpenAll(key, b, b); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -40,9 +39,6 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
-	if !c.Choice.none() {
-		c.Choice = c.Choice.withDefaults(len(columnsOf(c.Schema)))
-	}
 	if !c.Learned.none() {
 		c.Learned = c.Learned.withDefaults()
 	}
@@ -67,10 +63,6 @@ func (c Config) Plan() (*Plan, error) {
 			return nil, err
 		}
 	}
-	if !c.Choice.none() && !c.survey().Drawable(columnsNoise(c.NoiseMultiplier)) {
-		return nil, param.New("merf.Config.Budget", c.Budget.String(),
-			"an ε for which the noise of a count is 2^-20 to 2^23 records")
-	}
 	if !c.Learned.none() {
 		if err := c.checkJoint(w.noise.sum); err != nil {
 			return nil, err
@@ -93,8 +85,7 @@ func (c Config) own() Config {
 }
 
 // Features returns the number of features of a record in the first release, or 0 for a nil or zero
-// plan. For a plan with a Choice it is an upper bound, since the number depends on the chosen
-// pairs.
+// plan.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -29,7 +29,6 @@ type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
-	turned        []float32     // the pull of every pair of columns, transposed
 }
 
 // batchPool keeps the scratch memory of one embedding for later calls.
@@ -50,13 +49,6 @@ func (p *batchPool) take(rows, width int) *batchWork {
 func (w *batchWork) square(width int) {
 	if w.products.Rows < width {
 		w.products = hostZeros(width, width)
-	}
-}
-
-// turn makes room for transposed pulls.
-func (w *batchWork) turn(dim int) {
-	if len(w.turned) < dim {
-		w.turned = make([]float32, dim)
 	}
 }
 
