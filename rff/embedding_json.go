@@ -28,8 +28,6 @@ func embeddingName(k EmbeddingKernel) string {
 		return "sum"
 	case Pairs:
 		return "pairs"
-	case Hermite:
-		return "hermite"
 	case Patches:
 		return "patches"
 	case Join:
@@ -51,8 +49,6 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 		return decodeParams[Sum](t.Params)
 	case "pairs":
 		return decodeParams[Pairs](t.Params)
-	case "hermite":
-		return decodeParams[Hermite](t.Params)
 	case "patches":
 		return decodeParams[Patches](t.Params)
 	case "join":

@@ -10,8 +10,7 @@ import (
 )
 
 // Join concatenates the scaled features of several embeddings, so its kernel is the weighted sum of
-// their kernels. For images, Patches can describe strokes, and Hermite the brightness of single
-// pixels.
+// their kernels.
 //
 // Guarantee: the norm bound is √(Σ share·norm²) over the parts, with shares that add up to 1. It is
 // 1 if every part has norm bound 1.

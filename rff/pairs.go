@@ -63,9 +63,9 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 		return nil, param.New("rff.Pairs.MaxDim", c.MaxDim, want)
 	}
 	axes := columnAxes(l, c.Knots)
-	t := newTensor(l.In, axes, 1, math.Sqrt2)
+	t := newPairsMap(l.In, axes)
 	c.addTerms(t)
-	return newSparseTensor(t), nil
+	return t, nil
 }
 
 func (c Pairs) validate() error {
@@ -138,15 +138,14 @@ func (b Block) codes(knots int) int {
 	return b.knots(knots) + b.Width - 1
 }
 
-func (c Pairs) addTerms(t *tensor) {
+func (c Pairs) addTerms(t *pairsMap) {
 	pairs := c.pairs(len(t.axes))
 	weight := float64(singleWeight*len(t.axes) + len(pairs))
-	for i, a := range t.axes {
-		t.add(math.Sqrt(singleWeight/weight), []int{a.width()}, i)
+	for i := range t.axes {
+		t.add(math.Sqrt(singleWeight/weight), i)
 	}
 	for _, p := range pairs {
-		widths := []int{t.axes[p[0]].width(), t.axes[p[1]].width()}
-		t.add(math.Sqrt(1/weight), widths, p[0], p[1])
+		t.add(math.Sqrt(1/weight), p[0], p[1])
 	}
 }
 
