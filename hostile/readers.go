@@ -407,8 +407,7 @@ func kernelDocuments() (list []any, err error) {
 	plain := rff.RBF{Dim: 6, Bandwidth: 1}
 	for _, k := range []rff.EmbeddingKernel{plain, rff.Laplacian{Dim: 6, Bandwidth: 1},
 		rff.Scales{Dim: 6, Low: 0.5, High: 2},
-		rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1,
-			High: 2}, rff.Join{Parts: []rff.Part{{Share: 1, Kernel: plain}}}} {
+		rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2}} {
 		text, err := rff.MarshalEmbedding(k)
 		if err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package merf
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -37,12 +36,9 @@ type Config struct {
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the whole
-	// release or, with Batches, of each release. With Learned it is that of a single release that has
-	// the cost of both. 0 means the smallest multiplier that meets the budget.
+	// release or, with Batches, of each release. 0 means the smallest
+	// multiplier that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// Learned adds a second release, of features that a network learns from the first. The zero value
-	// means a single release, unless Nominal is given and a default rule chooses a second one.
-	Learned Learned `json:"learned,omitzero"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.
 	Batches Batches `json:"batches,omitzero"`
@@ -51,8 +47,6 @@ type Config struct {
 	// Generator describes the generator and its training, which costs no privacy.
 	Generator GeneratorConfig `json:"generator"`
 
-	encoder *encoder         // of learned features; nil before it is learned
-	share   float64          // of learned features in the joint features' squared norm
 	decided bool             // all defaults have been set
 	choices defaults.Choices // the choices that the default rules made
 }
@@ -91,7 +85,6 @@ func (c Config) Validate() error {
 		k.OK(b.Steps > 0, "merf.Batches.Steps", b.Steps, "a positive integer")
 	}
 	c.validateKernel(&k)
-	k.Add(c.validateLearned())
 	c.validateGenerator(&k)
 	return k.Err()
 }
@@ -166,13 +159,9 @@ func (c Config) kernel() rff.EmbeddingKernel {
 	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
 }
 
-// features draws the feature map. With an encoder, it is the map of both releases.
+// features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
-	k, l := c.kernel(), layout(c.Schema)
-	if c.encoder != nil {
-		k = c.encoder.joint(k, c.share)
-	}
-	return k.Embedding(l, c.Seed)
+	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
 // bounds returns the bounds on the features and the largest number of rows of one person.
@@ -196,22 +185,5 @@ func (c Config) stage(z float64) synth.Stage {
 func (c Config) noise(e rff.Embedding) noise {
 	b := c.bounds(e)
 	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
-	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.embedNoise(c.NoiseMultiplier), share)
-}
-
-// stages returns the stages for a noise multiplier. With Learned they together have the cost of a
-// single Gaussian release of this multiplier.
-func (c Config) stages(z float64) []synth.Stage {
-	if !c.Learned.none() {
-		return []synth.Stage{c.stage(c.embedNoise(z)), c.learnedStage(z)}
-	}
-	return []synth.Stage{c.stage(z)}
-}
-
-// embedNoise returns the noise multiplier of the embedding.
-func (c Config) embedNoise(z float64) float64 {
-	if !c.Learned.none() {
-		return z / math.Sqrt(1-c.Learned.Part)
-	}
-	return z
+	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
 }

@@ -27,8 +27,6 @@ const (
 	imageSteps    = 10_000
 	imageNetworks = 6    // better than one network trained for the same total time
 	imageSubset   = 1000 // features compared in each step
-	learnedPixels = 4096 // of an image, at most: the encoder learns from 20,000 images in memory
-	learnedPart   = 0.3  // of the squared effect, for features that are learned from the first release
 )
 
 // chosen returns the configuration with its zero fields set by the default rules if Nominal is
@@ -48,14 +46,10 @@ func (c Config) chosen() (Config, error) {
 		return c, fmt.Errorf("merf: defaults: %w", err)
 	}
 	c.choices = nil
-	own := c.Kernel == nil && c.Features == 0
 	if c.Kernel == nil {
 		kernel, why := c.chooseKernel(t)
 		c.Kernel, c.Features = kernel, 0
 		c.choices.Add("Kernel", c.Kernel, why)
-	}
-	if own {
-		c.chooseLearned(t)
 	}
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
@@ -87,18 +81,6 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
-}
-
-// chooseLearned adds a second release for images with classes, if noise permits a quarter or more
-// of the largest number of features of the first.
-func (c *Config) chooseLearned(t defaults.Task) {
-	k, patches := c.Kernel.(rff.Patches)
-	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures/4 ||
-		c.Schema.Dim() > learnedPixels {
-		return
-	}
-	defaults.Fill(&c.choices, &c.Learned.Part, learnedPart, "Learned.Part",
-		"features that a network learns from generated images distinguish the classes better")
 }
 
 // tableKernel returns the first of three kernels that has few enough features and enough signal.
@@ -150,8 +132,7 @@ func (c *Config) chooseGenerator() {
 	usual := g.withDefaults()
 	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
-		left := imageSeconds - defaults.CostOf(c.learnedOperations(usual), 0).Seconds
-		g.Steps = min(max(defaults.Rounded(max(left, 0)/step), usual.Steps), imageSteps)
+		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
 			"as many as each network can take in about %d s for all, from %d to %d: images keep improving",
 			imageSeconds, usual.Steps, imageSteps))
@@ -213,9 +194,6 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 		features *= min(float64(g.FeaturesPerStep)/dim, 1)
 	}
 	network := 1e5
-	if !c.Learned.none() {
-		features += encoderCost * float64(c.codeProducts()) * 3 / 2 // forward and back, times 3/4
-	}
 	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
 		codes := codesOf(device.CPU(), g.Latent, c.Schema)
 		params, _ := s.GeneratorSize(codes.Width(), nil)
@@ -226,27 +204,6 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	}
 	// The features need two matrix products where a layer of the network needs three.
 	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
-}
-
-// encoderCost is the cost of one product of an encoder, in the unit of defaults.CostOf.
-const encoderCost = 0.6
-
-// codeProducts returns the number of products that a code takes.
-func (c Config) codeProducts() int {
-	_, n := (&encoder{schema: c.Schema, settings: c.Learned.withDefaults()}).size()
-	return n
-}
-
-// learnedOperations returns the number of operations between the two releases, or 0 for a single
-// release.
-func (c Config) learnedOperations(g GeneratorConfig) float64 {
-	if c.Learned.none() {
-		return 0
-	}
-	l, products := c.Learned.withDefaults(), float64(c.codeProducts())
-	g.Generators, c.Learned = firstNetworks, Learned{}
-	return float64(l.Steps)*c.stepOperations(g) +
-		3*encoderCost*products*float64(l.Records)*float64(l.Epochs)
 }
 
 // cost predicts the time and memory of the run.
@@ -262,12 +219,6 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	bytes := dim * classes * 28
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
-	}
-	if l := c.Learned.withDefaults(); !c.Learned.none() {
-		release += float64(t.Nominal) * (encoderCost*float64(c.codeProducts()) +
-			float64(l.Features)*(denseCost*float64(l.Code)+20))
-		bytes += 12*float64(l.Records*c.Schema.Dim()) + 28*classes*float64(l.Features)
-		release += c.learnedOperations(g)
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

@@ -19,7 +19,7 @@ const PurposeEmbed = "mean embedding"
 type Plan struct {
 	synth.Program
 	Config   Config
-	SumStd   float64 // standard deviation of the noise on each feature's sum in the first release
+	SumStd   float64 // standard deviation of the noise on each feature's sum
 	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
@@ -39,13 +39,10 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
-	if !c.Learned.none() {
-		c.Learned = c.Learned.withDefaults()
-	}
 	c = c.own()
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return synth.Total(c.stages(z)...)
+			return synth.Total(c.stage(z))
 		})
 		if err != nil {
 			return nil, fmt.Errorf("merf: noise of the embedding: %w", err)
@@ -63,15 +60,10 @@ func (c Config) Plan() (*Plan, error) {
 			return nil, err
 		}
 	}
-	if !c.Learned.none() {
-		if err := c.checkJoint(w.noise.sum); err != nil {
-			return nil, err
-		}
-	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
-		c.stages(c.NoiseMultiplier), w)
+		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +76,7 @@ func (c Config) own() Config {
 	return c
 }
 
-// Features returns the number of features of a record in the first release, or 0 for a nil or zero
-// plan.
+// Features returns the number of features of a record, or 0 for a nil or zero plan.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

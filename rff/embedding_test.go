@@ -51,13 +51,6 @@ func embeddings() map[string]kernelCase {
 	patches := rff.Patches{Dim: 60, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6}
 	list["patches"] = kernelCase{patches, image}
 	list["colours"] = kernelCase{patches, rff.Layout{In: 90, Height: 5, Width: 6}}
-	list["join"] = kernelCase{rff.Join{Parts: []rff.Part{
-		{Share: 3, Kernel: patches}, {Share: 1, Kernel: rff.RBF{Dim: 6, Bandwidth: 3}},
-	}}, image}
-	list["joined table"] = kernelCase{rff.Join{Parts: []rff.Part{
-		{Share: 1, Kernel: rff.Sum{Numbers: rff.RBF{Dim: 20, Bandwidth: 1}}},
-		{Share: 1, Kernel: rff.Pairs{Knots: 4}},
-	}}, mixed}
 	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
 	return list
 }
@@ -271,8 +264,6 @@ func TestHostileEmbeddings(t *testing.T) {
 	for _, s := range append([]string{
 		`{"kernel":"sum","params":{}}`,
 		`{"kernel":"sum","params":{"numbers":{"kernel":"sum","params":{}}}}`,
-		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":{"kernel":"join","params":{}}}]}}`,
-		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":7}]}}`,
 		`{"kernel":"pairs","params":[]}`,
 	}, hostile[:5]...) {
 		if k, err := rff.UnmarshalEmbedding([]byte(s)); !errors.Is(err, rff.ErrFormat) {
@@ -312,9 +303,6 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Patches{}, image, "rff.Patches.Windows"},
 		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image,
 			"rff.Patches.Blur"},
-		{rff.Join{}, mixed, "rff.Join.Parts"},
-		{rff.Join{Parts: []rff.Part{{Share: -1}}}, mixed, "rff.Join.Parts[0].Share"},
-		{rff.Join{Parts: []rff.Part{{Share: 1, Kernel: rff.RBF{}}}}, mixed, "rff.RBF.Bandwidth"},
 	} {
 		e, err := c.kernel.Embedding(c.layout, 1)
 		var typed *param.Error
