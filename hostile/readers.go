@@ -405,8 +405,7 @@ func books() (*accountant.Ledger, []any, error) {
 // kernelDocuments returns one document for each kind of kernel.
 func kernelDocuments() (list []any, err error) {
 	plain := rff.RBF{Dim: 6, Bandwidth: 1}
-	for _, k := range []rff.EmbeddingKernel{plain, rff.Laplacian{Dim: 6, Bandwidth: 1},
-		rff.Scales{Dim: 6, Low: 0.5, High: 2},
+	for _, k := range []rff.EmbeddingKernel{plain, rff.Scales{Dim: 6, Low: 0.5, High: 2},
 		rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2}} {
 		text, err := rff.MarshalEmbedding(k)
 		if err != nil {

@@ -16,24 +16,6 @@ import (
 var exact = map[string]func(delta []float64) float64{
 	"rbf":        func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
 	"orthogonal": func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
-	"laplacian": func(d []float64) float64 {
-		var s float64
-		for _, v := range d {
-			s += math.Abs(v)
-		}
-		return math.Exp(-s / 6)
-	},
-	"cauchy": func(d []float64) float64 {
-		p := 1.0
-		for _, v := range d {
-			p /= 1 + v*v/9
-		}
-		return p
-	},
-	"matern": func(d []float64) float64 {
-		r := math.Sqrt(3*square(d)) / 2
-		return (1 + r) * math.Exp(-r)
-	},
 	"custom": func(d []float64) float64 {
 		p := 1.0
 		for _, v := range d {
@@ -115,22 +97,6 @@ func TestKernelApproximation(t *testing.T) {
 		hoeffding(dim/2, n, 1, 1e-9); e < bound {
 		t.Errorf("a wrong bandwidth has error %.4f, below the bound %.4f: the test has no power", e,
 			bound)
-	}
-}
-
-func TestMaternClosedForms(t *testing.T) {
-	const in, dim, n = 5, 8000, 40
-	forms := map[float64]func(r float64) float64{
-		0.5: func(r float64) float64 { return math.Exp(-r) },
-		1.5: func(r float64) float64 { s := math.Sqrt(3) * r; return (1 + s) * math.Exp(-s) },
-		2.5: func(r float64) float64 { s := math.Sqrt(5) * r; return (1 + s + s*s/3) * math.Exp(-s) },
-	}
-	for nu, form := range forms {
-		k := rff.Matern{Dim: dim, Smoothness: nu, Bandwidth: 1.5}
-		e := worst(t, k, 4, in, n, func(d []float64) float64 { return form(math.Sqrt(square(d)) / 1.5) })
-		if bound := hoeffding(dim/2, n, 1, 1e-9) + 1e-4; e > bound {
-			t.Errorf("ν = %v: error %.4f above %.4f", nu, e, bound)
-		}
 	}
 }
 
@@ -217,9 +183,6 @@ func TestParameterErrors(t *testing.T) {
 		{rff.RBF{Dim: 4, Bandwidth: math.Inf(1)}, 3, []string{"rff.RBF.Bandwidth"}},
 		{rff.RBF{Dim: 4, Bandwidth: -1}, 3, []string{"rff.RBF.Bandwidth"}},
 		{rff.RBF{Dim: 1 << 28, Bandwidth: 1}, 1 << 20, []string{"rff.RBF.Dim"}},
-		{rff.Laplacian{Dim: -2, Bandwidth: 1}, 3, []string{"rff.Laplacian.Dim"}},
-		{rff.Cauchy{Dim: 2}, 3, []string{"rff.Cauchy.Bandwidth"}},
-		{rff.Matern{Dim: 2, Bandwidth: 1}, 3, []string{"rff.Matern.Smoothness"}},
 		{rff.Custom{Dim: 2}, 3, []string{"rff.Custom.Frequencies"}},
 		{rff.Custom{Dim: 2, Frequencies: func(_ *rand.Rand, w []float64) {
 			w[0] = math.Inf(1)
