@@ -38,7 +38,7 @@ type kernelCase struct {
 func embeddings() map[string]kernelCase {
 	list := map[string]kernelCase{
 		"scales":  {rff.Scales{Dim: 40, Bandwidths: []float64{0.3, 1, 3}}, mixed},
-		"range":   {rff.Scales{Dim: 40, Low: 0.3, High: 3, Orthogonal: true}, mixed},
+		"range":   {rff.Scales{Dim: 40, Low: 0.3, High: 3}, mixed},
 		"sum":     {rff.Sum{Numbers: rff.Scales{Dim: 40, Low: 0.1, High: 1}}, mixed},
 		"pairs":   {rff.Pairs{Knots: 5}, mixed},
 		"singles": {rff.Pairs{Knots: 5, Order: 1}, mixed},

@@ -14,8 +14,7 @@ import (
 
 // exact holds each kernel's closed form as a function of the difference of two records.
 var exact = map[string]func(delta []float64) float64{
-	"rbf":        func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
-	"orthogonal": func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
+	"rbf": func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
 	"custom": func(d []float64) float64 {
 		p := 1.0
 		for _, v := range d {
@@ -76,8 +75,7 @@ func hoeffding(m, n int, r, alarm float64) float64 {
 
 // TestKernelApproximation compares inner products of features with the kernels. Paired features
 // average cos⟨w,x−y⟩ ∈ [−1,1]; phases average 2·cos·cos ∈ [−2,2]. For independent frequencies the
-// false-alarm probability is 1e-9 for each kernel; seeds are fixed. Orthogonal frequencies must
-// satisfy the same bound.
+// false-alarm probability is 1e-9 for each kernel; seeds are fixed.
 func TestKernelApproximation(t *testing.T) {
 	const in, dim, n = 9, 8000, 60
 	for name, k := range kernels(dim, false) {
@@ -113,40 +111,6 @@ func TestGammaIsTheVarianceNotTheDeviation(t *testing.T) {
 	wrong := rff.RBF{Dim: dim, Bandwidth: 1 / (2 * gamma)}
 	if e := worst(t, wrong, 1, in, n, want); e < 2*bound {
 		t.Errorf("standard deviation 2γ: error %.4f, want a large one", e)
-	}
-}
-
-// TestOrthogonalLowersTheVariance compares the mean squared errors of orthogonal and independent
-// frequencies at one pair of records, over 400 seeds. The standard error of their ratio is about
-// 0.1.
-func TestOrthogonalLowersTheVariance(t *testing.T) {
-	const in, dim, seeds = 16, 32, 400
-	x, y := make([]float32, in), make([]float32, in)
-	for i := range y {
-		y[i] = 0.5
-	}
-	want := math.Exp(-square([]float64{2}) / (2 * 4))
-	mse := func(orthogonal bool) (mean, mse float64) {
-		for s := range uint64(seeds) {
-			out := transform(newMap(t, rff.RBF{Dim: dim, Bandwidth: 2, Orthogonal: orthogonal}, in, s),
-				dense(2, in, append(append([]float32{}, x...), y...)))
-			var dot float64
-			for j, v := range out.Row(0) {
-				dot += float64(v) * float64(out.Row(1)[j])
-			}
-			mean += dot / seeds
-			mse += (dot - want) * (dot - want) / seeds
-		}
-		return mean, mse
-	}
-	_, plain := mse(false)
-	mean, orthogonal := mse(true)
-	if orthogonal > 0.6*plain {
-		t.Errorf("mean squared error %.5f with orthogonal frequencies, %.5f with independent ones",
-			orthogonal, plain)
-	}
-	if se := math.Sqrt(orthogonal / seeds); math.Abs(mean-want) > 6*se {
-		t.Errorf("the orthogonal map is biased: mean %.4f, want %.4f ± %.4f", mean, want, se)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)). Its frequencies are normal with variance 1/ℓ² in
 // every coordinate.
 //
-// Source: Rahimi and Recht 2007; orthogonal frequencies: Yu et al. 2016.
+// Source: Rahimi and Recht 2007.
 type RBF struct {
 	Dim       int     `json:"dim"`       // number of features; even unless Phase
 	Bandwidth float64 `json:"bandwidth"` // ℓ, in the units of a record's coordinates
@@ -18,15 +18,12 @@ type RBF struct {
 	// Phase selects the features √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs et al. The
 	// norm of the features varies between records and can reach √2.
 	Phase bool `json:"phase,omitempty"`
-	// Orthogonal makes the directions of frequencies orthogonal within blocks whose size is the record
-	// width. The estimate of the kernel stays unbiased and has less variance.
-	Orthogonal bool `json:"orthogonal,omitempty"`
 }
 
 // New implements [Kernel].
 func (c RBF) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1/c.Bandwidth) }
-	s := spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}
+	s := spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, draw: draw}
 	return build(c, s, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
 }
 

@@ -13,8 +13,7 @@ import (
 
 func kernels(dim int, phase bool) map[string]rff.Kernel {
 	return map[string]rff.Kernel{
-		"rbf":        rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase},
-		"orthogonal": rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase, Orthogonal: true},
+		"rbf": rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase},
 		"custom": rff.Custom{Name: "two-point", Dim: dim, Phase: phase,
 			Frequencies: func(rng *rand.Rand, w []float64) {
 				for i := range w {
