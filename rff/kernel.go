@@ -28,9 +28,9 @@ const (
 
 // spectrum describes how to draw the frequencies of a kernel's map.
 type spectrum struct {
-	name       string // of the kernel's type, for errors and files
-	dim        int
-	phase      bool
+	name  string // of the kernel's type, for errors and files
+	dim   int
+	phase bool
 	// draw fills w with one frequency.
 	draw func(rng *rand.Rand, w []float64)
 	// length, if not nil, returns a factor for frequency j of n, by which it is multiplied.

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// An axis maps the coordinates of one column to a short vector of norm at most 1, the column's code.
-// The map is differentiable.
+// An axis maps the coordinates of one column to a short vector of norm at most 1, the column's
+// code. The map is differentiable.
 type axis interface {
 	width() int
 	// features writes the code of the record x to p, which has length width.
@@ -30,9 +30,9 @@ type term struct {
 	size  int
 }
 
-// A pairsMap is the embedding of [Pairs]. It concatenates terms. It is computed on the host, because
-// its rows are short loops and not matrix products. All single columns have the same scale, and all
-// pairs of columns have the same scale.
+// A pairsMap is the embedding of [Pairs]. It concatenates terms. It is computed on the host,
+// because its rows are short loops and not matrix products. All single columns have the same scale,
+// and all pairs of columns have the same scale.
 type pairsMap struct {
 	in, dim     int
 	axes        []axis
@@ -111,7 +111,8 @@ func (t *pairsMap) project(x, p []float32) {
 	}
 }
 
-// of returns the part of all that belongs to axis k; all has a number for every entry of every code.
+// of returns the part of all that belongs to axis k. The slice all has a number for every entry of
+// every code.
 func (t *pairsMap) of(k int, all []float32) []float32 {
 	return all[t.at[k] : t.at[k]+t.axes[k].width()]
 }
@@ -180,8 +181,8 @@ func outer(dst, a, b []float32) {
 	}
 }
 
-// contract sets da to the derivative of ⟨delta, a⊗b⟩ with respect to a, and adds the derivative with
-// respect to b to db.
+// contract sets da to the derivative of ⟨delta, a⊗b⟩ with respect to a, and adds the derivative
+// with respect to b to db.
 func contract(delta, a, b, da, db []float32) {
 	for i, v := range a {
 		row := delta[i*len(b) : (i+1)*len(b)]
