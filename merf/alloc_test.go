@@ -19,7 +19,7 @@ func TestStepsAllocateNoMatrices(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3,
 		Batch: 16}.withDefaults()
 	for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 20, Bandwidth: 0.5}, pairs} {
-		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
+		tr, err := newTraining(internalEmbedding(t, k), nil, g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,15 +36,9 @@ type Config struct {
 	// and affects defaults only.
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of the whole
-	// release or, with Batches, of each release. With a Choice it is the multiplier of a single
-	// release that has about the cost of all stages, and with Learned that of a single release that
-	// has the cost of both. 0 means the smallest multiplier that meets the budget.
+	// release or, with Batches, of each release. 0 means the smallest
+	// multiplier that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// Choice chooses the pairs of columns of a wide table privately. The zero value means no choice.
-	Choice Choice `json:"choice,omitzero"`
-	// Learned adds a second release, of features that a network learns from the first. The zero value
-	// means a single release, unless Nominal is given and a default rule chooses a second one.
-	Learned Learned `json:"learned,omitzero"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value means a single release, which is several times more accurate at the same ε.
 	Batches Batches `json:"batches,omitzero"`
@@ -53,8 +47,6 @@ type Config struct {
 	// Generator describes the generator and its training, which costs no privacy.
 	Generator GeneratorConfig `json:"generator"`
 
-	encoder *encoder         // of learned features; nil before it is learned
-	share   float64          // of learned features in the joint features' squared norm
 	decided bool             // all defaults have been set
 	choices defaults.Choices // the choices that the default rules made
 }
@@ -92,12 +84,7 @@ func (c Config) Validate() error {
 			"a probability in (0, 1)")
 		k.OK(b.Steps > 0, "merf.Batches.Steps", b.Steps, "a positive integer")
 	}
-	if err := c.validateChoice(); err != nil {
-		k.Add(err) // the features cannot be drawn
-	} else {
-		c.validateKernel(&k)
-	}
-	k.Add(c.validateLearned())
+	c.validateKernel(&k)
 	c.validateGenerator(&k)
 	return k.Err()
 }
@@ -163,9 +150,6 @@ func (c Config) kernel() rff.EmbeddingKernel {
 	if c.Kernel != nil {
 		return c.Kernel
 	}
-	if !c.Choice.none() {
-		return rff.Pairs{}
-	}
 	if c.Features == 0 && c.Schema.Kind() == records.MixedTable {
 		if _, err := (rff.Pairs{}).Embedding(layout(c.Schema), c.Seed); err == nil {
 			return rff.Pairs{}
@@ -175,18 +159,9 @@ func (c Config) kernel() rff.EmbeddingKernel {
 	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
 }
 
-// features draws the feature map. For a plan with a Choice, it is a map with at least as many
-// features as the map of the chosen pairs. With an encoder, it is the map of both releases.
+// features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
-	k, l := c.kernel(), layout(c.Schema)
-	if pairs, ok := k.(rff.Pairs); ok && !c.Choice.none() && pairs.Only == nil &&
-		pairs.Order != 1 {
-		k = widest(pairs, l, c.Choice.Pairs)
-	}
-	if c.encoder != nil {
-		k = c.encoder.joint(k, c.share)
-	}
-	return k.Embedding(l, c.Seed)
+	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
 // bounds returns the bounds on the features and the largest number of rows of one person.
@@ -210,5 +185,5 @@ func (c Config) stage(z float64) synth.Stage {
 func (c Config) noise(e rff.Embedding) noise {
 	b := c.bounds(e)
 	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
-	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.embedNoise(c.NoiseMultiplier), share)
+	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
 }

@@ -19,8 +19,6 @@ const (
 	pairNoise     = 0.15     // noise on a class's mean of pairs ÷ its norm; single columns above it
 	fewNoise      = 0.1      // the same for pairs with fewKnots
 	fewKnots      = 6        // hat functions of a number if all pairs with 12 do not fit
-	choiceNoise   = 0.05     // noise on a class's mean of chosen pairs ÷ its norm
-	mostChosen    = 2000     // pairs
 	featuresOfDim = 50       // largest number of random features for each coordinate of a record
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
@@ -29,8 +27,6 @@ const (
 	imageSteps    = 10_000
 	imageNetworks = 6    // better than one network trained for the same total time
 	imageSubset   = 1000 // features compared in each step
-	learnedPixels = 4096 // of an image, at most: the encoder learns from 20,000 images in memory
-	learnedPart   = 0.3  // of the squared effect, for features that are learned from the first release
 )
 
 // chosen returns the configuration with its zero fields set by the default rules if Nominal is
@@ -50,19 +46,10 @@ func (c Config) chosen() (Config, error) {
 		return c, fmt.Errorf("merf: defaults: %w", err)
 	}
 	c.choices = nil
-	own := c.Kernel == nil && c.Features == 0
 	if c.Kernel == nil {
-		var why string
-		chosen := !c.Choice.none()
-		c.Kernel, why = c.chooseKernel(t)
-		c.Features = 0
+		kernel, why := c.chooseKernel(t)
+		c.Kernel, c.Features = kernel, 0
 		c.choices.Add("Kernel", c.Kernel, why)
-		if !c.Choice.none() && !chosen {
-			c.choices.Add("Choice.Pairs", c.Choice.Pairs, "as many pairs as the noise permits")
-		}
-	}
-	if own {
-		c.chooseLearned(t)
 	}
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
@@ -72,17 +59,9 @@ func (c Config) chosen() (Config, error) {
 	return c, nil
 }
 
-// chooseKernel returns the kernel. It sets the number of pairs if a Choice does not give it.
-func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
+// chooseKernel returns the kernel and the reason for it.
+func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	s, classes := c.Schema, classesOf(c.Schema)
-	if !c.Choice.none() {
-		return rff.Pairs{Knots: fewKnots}, "pairs of columns are chosen"
-	}
-	if c.Choice.Groups != 0 {
-		if k, ok := c.choosePairs(t); ok {
-			return k, "pairs of columns are chosen"
-		}
-	}
 	if c.Features == 0 && s.Kind() == records.MixedTable {
 		if k, why, ok := c.tableKernel(t); ok {
 			return k, why
@@ -102,18 +81,6 @@ func (c *Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
-}
-
-// chooseLearned adds a second release for images with classes, if noise permits a quarter or more
-// of the largest number of features of the first.
-func (c *Config) chooseLearned(t defaults.Task) {
-	k, patches := c.Kernel.(rff.Patches)
-	if !patches || classesOf(c.Schema) < 2 || !c.Batches.none() || k.Dim < imageFeatures/4 ||
-		c.Schema.Dim() > learnedPixels {
-		return
-	}
-	defaults.Fill(&c.choices, &c.Learned.Part, learnedPart, "Learned.Part",
-		"features that a network learns from generated images distinguish the classes better")
 }
 
 // tableKernel returns the first of three kernels that has few enough features and enough signal.
@@ -144,37 +111,6 @@ func (c Config) tableKernel(t defaults.Task) (rff.EmbeddingKernel, string, bool)
 		!math.IsInf(x, 1)
 }
 
-// choosePairs sets Choice.Pairs to the number of pairs that the noise permits: at least the number
-// of columns, or 0. It reports whether there are pairs.
-func (c *Config) choosePairs(t defaults.Task) (rff.Pairs, bool) {
-	k := rff.Pairs{Knots: fewKnots}
-	if !c.Batches.none() {
-		return k, false
-	}
-	widths := k.Widths(layout(c.Schema))
-	n, sum, squares := len(widths), 0.0, 0.0
-	for _, w := range widths {
-		sum += float64(w)
-		squares += float64(w) * float64(w)
-	}
-	if n < 2 {
-		return k, false
-	}
-	most := choiceNoise * t.Signal / float64(classesOf(c.Schema))
-	each := (sum*sum - squares) / 2 / float64(pairsOf(n)) // mean number of features of a pair
-	pairs := int(min((most*most-sum)/each, float64(pairsOf(n)), mostChosen))
-	for ; pairs >= n; pairs /= 2 { // pairs of wide columns may exceed the largest number of features
-		c.Choice.Pairs = pairs
-		if c.validateChoice() == nil {
-			if _, err := widest(k, layout(c.Schema), pairs).Embedding(layout(c.Schema), c.Seed); err == nil {
-				return k, true
-			}
-		}
-	}
-	c.Choice.Pairs = 0
-	return k, false
-}
-
 // chooseGenerator chooses the architecture for images and the number of training steps.
 func (c *Config) chooseGenerator() {
 	g := &c.Generator
@@ -196,8 +132,7 @@ func (c *Config) chooseGenerator() {
 	usual := g.withDefaults()
 	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
-		left := imageSeconds - defaults.CostOf(c.learnedOperations(usual), 0).Seconds
-		g.Steps = min(max(defaults.Rounded(max(left, 0)/step), usual.Steps), imageSteps)
+		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
 			"as many as each network can take in about %d s for all, from %d to %d: images keep improving",
 			imageSeconds, usual.Steps, imageSteps))
@@ -259,9 +194,6 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 		features *= min(float64(g.FeaturesPerStep)/dim, 1)
 	}
 	network := 1e5
-	if !c.Learned.none() {
-		features += encoderCost * float64(c.codeProducts()) * 3 / 2 // forward and back, times 3/4
-	}
 	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
 		codes := codesOf(device.CPU(), g.Latent, c.Schema)
 		params, _ := s.GeneratorSize(codes.Width(), nil)
@@ -272,27 +204,6 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	}
 	// The features need two matrix products where a layer of the network needs three.
 	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
-}
-
-// encoderCost is the cost of one product of an encoder, in the unit of defaults.CostOf.
-const encoderCost = 0.6
-
-// codeProducts returns the number of products that a code takes.
-func (c Config) codeProducts() int {
-	_, n := (&encoder{schema: c.Schema, settings: c.Learned.withDefaults()}).size()
-	return n
-}
-
-// learnedOperations returns the number of operations between the two releases, or 0 for a single
-// release.
-func (c Config) learnedOperations(g GeneratorConfig) float64 {
-	if c.Learned.none() {
-		return 0
-	}
-	l, products := c.Learned.withDefaults(), float64(c.codeProducts())
-	g.Generators, c.Learned = firstNetworks, Learned{}
-	return float64(l.Steps)*c.stepOperations(g) +
-		3*encoderCost*products*float64(l.Records)*float64(l.Epochs)
 }
 
 // cost predicts the time and memory of the run.
@@ -306,18 +217,8 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	}
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
-	if !c.Choice.none() { // counts of all pairs, their sum, and public answers
-		n := len(columnsOf(c.Schema))
-		bytes += 24 * float64(pairsOf(n)*cellsOf(c.Choice.withDefaults(n).Groups))
-	}
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
-	}
-	if l := c.Learned.withDefaults(); !c.Learned.none() {
-		release += float64(t.Nominal) * (encoderCost*float64(c.codeProducts()) +
-			float64(l.Features)*(denseCost*float64(l.Code)+20))
-		bytes += 12*float64(l.Records*c.Schema.Dim()) + 28*classes*float64(l.Features)
-		release += c.learnedOperations(g)
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

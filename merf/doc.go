@@ -27,22 +27,6 @@
 // the gradient of every other record, so the sensitivity of the sum is not bounded. [Encoded] uses
 // an encoder trained on public records instead.
 //
-// # Wide tables
-//
-// The features of all pairs of columns of a wide table can be too many, or too noisy. With a
-// [Choice] a plan releases the columns' counts, chooses some of the pairs by the exponential
-// mechanism, and releases the features of these pairs only. Such a plan reads all records three
-// times. It has no methods for streams and for sums computed in advance; Plan.FitPasses reads from
-// other processes. All three stages are reserved together, before the first noise is drawn.
-//
-// # Images with classes
-//
-// Fixed features of images say little about what distinguishes similar classes. With [Learned] a
-// plan makes two releases. Networks trained against the first one generate images. An encoder
-// learns to tell the classes of these images apart, which costs no privacy. The second release has
-// features of the private images' codes, and the generator is trained against both. Such a plan
-// reads all records twice, and like a plan with a Choice it has no methods for streams.
-//
 // # Defaults
 //
 // Only Schema and Budget are always required. If [Config.Nominal] = n is given, fields that are
@@ -52,16 +36,13 @@
 //	tables        rff.Pairs, unless k·√features/s exceeds 0.15 or there are over 200,000 features;
 //	              then with 6 knots, unless it exceeds 0.1 or there are too many features; then of
 //	              order 1 (single columns)
-//	Choice        if only Groups is given: 6 knots and as many pairs as keep k·√features/s at 0.05,
-//	              at least one for each column
 //	images        rff.PatchesFor (rff.Rule in colour or with a side below 8 pixels); a ConvDecoder
 //	              if both sides are multiples of 4
-//	Learned       grey images with classes and 1,000 features or more: Part 0.3
 //	others        rff.Rule
 //	features      (s/16k)², at least 200, at most 10,000 (images: 4,000) and 50 per coordinate
 //	networks      one; images: six, with 1,000 features compared in each step
 //	steps         2,000, or as many as fit in 5 minutes if that is fewer; images: as many as fit in
-//	              4 minutes for all networks and the encoder together, from 2,000 to 10,000 for each
+//	              4 minutes for all networks together, from 2,000 to 10,000 for each
 //
 // docs/defaults.md shows the measurements behind these numbers.
 package merf

@@ -71,18 +71,18 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 }
 
 // A filler returns the sums of the records that a run reads.
-type filler func(*work, *synth.Run) (*Partial, error)
+type filler func(*synth.Run) (*Partial, error)
 
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
-	return func(w *work, r *synth.Run) (*Partial, error) {
-		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed, State: w.pairs})
+	return func(r *synth.Run) (*Partial, error) {
+		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
 	}
 }
 
 // pieces adds up the records of a stream.
 func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
-	return func(_ *work, r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*Partial, error) {
 		s := w.newPartial(r.Backend)
 		for data, err := range stream {
 			if err != nil {
@@ -157,7 +157,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	if read == nil {
 		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
-	return p.release(ctx, ledger, nil, func(_ *work, r *synth.Run) (*Partial, error) {
+	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
 		if err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 type taken struct{ all *Partial }
 
 func (t *taken) from(w *work, shards []*Partial) filler {
-	return func(_ *work, r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*Partial, error) {
 		t.all = w.newPartial(r.Backend)
 		for _, s := range shards {
 			if err := t.all.Merge(s); err != nil {
@@ -220,24 +220,13 @@ func (p *Plan) made() error {
 	return nil
 }
 
-// wholeSums returns an error for plans with Batches, which release samples, and for plans with a
-// Choice or Learned, which make several passes.
+// wholeSums returns an error for plans with Batches, which release samples.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
 	}
 	if b := p.work.config.Batches; !b.none() {
 		return param.New("merf.Config.Batches", b, want)
-	}
-	if c := p.work.config.Choice; !c.none() {
-		return param.New("merf.Config.Choice", c,
-			"no choice of pairs, which reads the records three times: use FitPasses, or give a Kernel such "+
-				"as rff.Pairs{Order: 1}")
-	}
-	if l := p.work.config.Learned; !l.none() {
-		return param.New("merf.Config.Learned", l,
-			"no learned features, for which the records are read twice: use FitPasses, or give a Kernel "+
-				"such as rff.PatchesFor and no Learned")
 	}
 	return nil
 }
@@ -262,12 +251,6 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 // embed releases one embedding of the sums that fill returns. With Batches it releases the
 // embeddings of samples of the run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
-	if !w.config.Choice.none() {
-		var err error
-		if w, err = w.choose(ctx, r); err != nil {
-			return nil, err
-		}
-	}
 	e, err := w.newEmbedding()
 	if err != nil {
 		return nil, err
@@ -276,9 +259,6 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding
 		err = w.once(r, e, fill)
 	} else {
 		err = w.sampled(ctx, r, e)
-	}
-	if err == nil && !w.config.Learned.none() {
-		e, err = w.learn(ctx, r, e)
 	}
 	if err != nil {
 		return nil, err
@@ -293,34 +273,26 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	if w.noise.count > 0 {
 		sizes = append(sizes, len(e.counts))
 	}
-	out, err := w.draw(r, PurposeEmbed, sizes, fill)
+	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
+		sums, err := fill(r)
+		if err != nil {
+			return 0, nil, err
+		}
+		if sums.Real() {
+			r.NoteReal(PurposeEmbed)
+		}
+		return w.noise.effect, w.parts(sums.Sums()), nil
+	})
 	if err != nil {
 		return err
 	}
+	r.Report(PurposeEmbed, 1, 1)
 	copy(e.sums, out[0])
 	if len(out) > 1 {
 		copy(e.counts, out[1])
 	}
 	e.noise.widen(r.Wider(PurposeEmbed))
 	return nil
-}
-
-// draw makes the one release of a stage.
-func (w *work) draw(r *synth.Run, purpose string, sizes []int, fill filler) ([][]float64, error) {
-	out, err := r.Once(purpose, sizes, func() (float64, []mechanism.Part, error) {
-		sums, err := fill(w, r)
-		if err != nil {
-			return 0, nil, err
-		}
-		if sums.Real() {
-			r.NoteReal(purpose)
-		}
-		return w.noise.effect, w.parts(sums.Sums()), nil
-	})
-	if err == nil {
-		r.Report(purpose, 1, 1)
-	}
-	return out, err
 }
 
 // parts returns the sums, and the counts if they are released.

@@ -25,10 +25,6 @@ type embeddingHeader struct {
 	SumStd    float64              `json:"sum_std"`
 	CountStd  float64              `json:"count_std"`
 	Guarantee accountant.Guarantee `json:"guarantee"`
-	// Learned describes the second release, whose encoder is a section of the file; absent for none.
-	Learned *Learned `json:"learned,omitempty"`
-	Share   float64  `json:"learned_share,omitempty"` // of learned features in the squared norm
-	encoderHeader
 }
 
 // Save writes the embedding in a self-describing format that LoadEmbedding reads. The file does not
@@ -40,9 +36,6 @@ func (e *Embedding) Save(w io.Writer) error {
 	}
 	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal,
 		SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
-	if e.config.encoder != nil {
-		h.Learned, h.Share, h.encoderHeader = &e.config.Learned, e.config.share, e.encoded()
-	}
 	if kernel, err := rff.MarshalEmbedding(e.config.Kernel); err == nil {
 		h.Kernel = kernel
 	}
@@ -54,15 +47,11 @@ func (e *Embedding) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// parts returns the file's parts for the sums, the counts and the encoder.
+// parts returns the file's parts for the sums and the counts.
 func (e *Embedding) parts() []synth.Part {
 	classes := classesOf(e.config.Schema)
-	list := []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
+	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
 		synth.Part64("counts", &e.counts, classes)}
-	if e.config.encoder != nil {
-		list = append(list, e.config.encoder.part())
-	}
-	return list
 }
 
 // LoadEmbedding reads an embedding that Save wrote. It uses the kernel argument if the file
@@ -118,14 +107,6 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 		e.config.Kernel = kernel[0]
 	default:
 		return nil, errors.New("the file contains no kernel, and none was passed to LoadEmbedding")
-	}
-	if h.Learned != nil {
-		e.config.Learned, e.config.share = *h.Learned, h.Share
-		if err := e.config.checkEncoder(h); err != nil {
-			return nil, err
-		}
-		e.config.encoder = &encoder{schema: h.Schema, settings: h.Learned.withDefaults(),
-			bandwidth: h.Bandwidth}
 	}
 	e.features, err = e.config.features()
 	return e, err

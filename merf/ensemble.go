@@ -29,7 +29,7 @@ func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble,
 	for i := range g.Generators {
 		own, core := g, i%len(backends)
 		own.Seed = memberSeed(g.Seed, i)
-		t, err := newTrainingOn(e, parts, own, backends[core])
+		t, err := newTraining(e, parts, own, backends[core])
 		if err != nil {
 			return nil, err
 		}

@@ -280,7 +280,7 @@ func TestPlansAreSaved(t *testing.T) {
 	systems := synth.Systems{merf.System()}
 	for _, r := range relations {
 		c := small(records.Image(4, 4).WithLabels("a", "b"), r,
-			rff.RBF{Dim: 8, Bandwidth: 2, Orthogonal: true})
+			rff.RBF{Dim: 8, Bandwidth: 2, Phase: true})
 		c.Batches, c.CountShare = merf.Batches{Probability: 0.1, Steps: 3}, 0.3
 		c.Generator.Labels, c.Generator.Weights = merf.UniformLabels, merf.ByProportion
 		p := mustPlan(t, c)

@@ -23,10 +23,10 @@ type Partial = partial.Partial
 var ErrPrivate = partial.ErrPrivate
 
 // NewPartial returns an empty sum, which computes on the backend given by synth.On. Adding to the
-// sum is an error if the plan is nil or the zero plan, if it has a Choice or Learned (use
-// Plan.Partial instead), or if opts has a checkpoint. Other options have no effect.
+// sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint. Other options
+// have no effect.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
-	if p.made() != nil || !p.work.config.Choice.none() || !p.work.config.Learned.none() {
+	if p.made() != nil {
 		return new(Partial)
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)

@@ -6,7 +6,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -20,7 +19,7 @@ const PurposeEmbed = "mean embedding"
 type Plan struct {
 	synth.Program
 	Config   Config
-	SumStd   float64 // standard deviation of the noise on each feature's sum in the first release
+	SumStd   float64 // standard deviation of the noise on each feature's sum
 	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
@@ -40,16 +39,10 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
-	if !c.Choice.none() {
-		c.Choice = c.Choice.withDefaults(len(columnsOf(c.Schema)))
-	}
-	if !c.Learned.none() {
-		c.Learned = c.Learned.withDefaults()
-	}
 	c = c.own()
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return synth.Total(c.stages(z)...)
+			return synth.Total(c.stage(z))
 		})
 		if err != nil {
 			return nil, fmt.Errorf("merf: noise of the embedding: %w", err)
@@ -67,19 +60,10 @@ func (c Config) Plan() (*Plan, error) {
 			return nil, err
 		}
 	}
-	if !c.Choice.none() && !c.survey().Drawable(columnsNoise(c.NoiseMultiplier)) {
-		return nil, param.New("merf.Config.Budget", c.Budget.String(),
-			"an ε for which the noise of a count is 2^-20 to 2^23 records")
-	}
-	if !c.Learned.none() {
-		if err := c.checkJoint(w.noise.sum); err != nil {
-			return nil, err
-		}
-	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
-		c.stages(c.NoiseMultiplier), w)
+		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +76,7 @@ func (c Config) own() Config {
 	return c
 }
 
-// Features returns the number of features of a record in the first release, or 0 for a nil or zero
-// plan. For a plan with a Choice it is an upper bound, since the number depends on the chosen
-// pairs.
+// Features returns the number of features of a record, or 0 for a nil or zero plan.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

@@ -56,7 +56,7 @@ func imageTraining(b *testing.B, dim, batch int) *training {
 	g := GeneratorConfig{Architecture: models.ConvDecoder{Height: 28, Width: 28, Channels: 1,
 		Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU,
 		Output: device.Sigmoid, BatchNorm: true}, Latent: 10, Batch: batch, LR: 0.01}.withDefaults()
-	t, err := newTraining(e, g, device.CPUWith(0))
+	t, err := newTraining(e, divide(e, g), g, device.CPUWith(0))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -85,20 +86,15 @@ type training struct {
 	grad, average device.Params
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
-	choices       [][]piece     // parts of the features; a step compares one of them
-	more          device.Matrix // derivative of one of several joined embeddings
+	pieces        []piece       // parts of the features; a step compares one of them
 	features      device.Matrix // of the batch; then the loss gradient in them
 	mean, pull    device.Matrix // sum of one class; pull (see aim) of each class
 	own           []float32     // of each class; see aim
 	factors       []float32
 }
 
-func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
-	return newTrainingOn(e, divide(e, g), g, be)
-}
-
-// newTrainingOn is newTraining with the given parts of the features.
-func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
+// newTraining prepares the training of one network on the given parts of the features.
+func newTraining(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
 	if err != nil {
@@ -118,16 +114,11 @@ func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
 	t.dx = be.New(rows, net.Dim())
 	t.cut(parts)
 	most, stored := 0, 0
-	for _, part := range t.choices {
-		for _, p := range part {
-			most = max(most, p.width())
-			if p.batch == nil {
-				stored = max(stored, p.width())
-			}
+	for _, p := range t.pieces {
+		most = max(most, p.width())
+		if p.batch == nil {
+			stored = max(stored, p.width())
 		}
-	}
-	if len(t.choices[0]) > 1 {
-		t.more = be.New(rows, net.Dim())
 	}
 	t.features = be.New(rows, stored)
 	t.mean, t.pull = be.New(1, most), be.New(e.Classes(), most)
@@ -138,59 +129,33 @@ func newTrainingOn(e *Embedding, parts [][]selection, g GeneratorConfig,
 // step makes one training step.
 func (t *training) step(step int) {
 	x := t.net.Forward(t.codes.Draw(t.rng, t.labels))
-	t.derive(x)
+	t.derive(x, t.draw())
 	t.be.Fill(t.grad.Flat, 0)
 	t.net.Backward(t.dx, t.grad, device.Matrix{})
 	t.move(step)
 }
 
-// derive sets dx to the derivative of the loss with respect to the batch's records.
-func (t *training) derive(x device.Matrix) {
-	for i, p := range t.draw() {
-		dx := t.dx
-		if i > 0 {
-			dx = t.more
-		}
-		t.deriveByPiece(x, p, dx)
-		if i > 0 {
-			t.be.Axpy(1, dx, t.dx)
-		}
-	}
-}
-
-// deriveByPiece sets dx to the derivative of a piece's loss with respect to the batch's records.
-func (t *training) deriveByPiece(x device.Matrix, p piece, dx device.Matrix) {
-	if p.encoder == nil {
-		t.deriveFeatures(x, p, dx)
-		return
-	}
-	codes := p.encoder.net.Forward(x)
-	t.deriveFeatures(codes, p, p.encoder.dx)
-	p.encoder.net.PullBack(p.encoder.dx, dx)
-}
-
-// deriveFeatures sets dx to the derivative of a piece's loss with respect to x, which are records
-// or codes.
-func (t *training) deriveFeatures(x device.Matrix, p piece, dx device.Matrix) {
+// derive sets dx to the derivative of a piece's loss with respect to the batch's records.
+func (t *training) derive(x device.Matrix, p piece) {
 	switch {
 	case p.batch != nil:
-		t.deriveByClass(x, p, dx)
+		t.deriveByClass(x, p)
 	case p.stretches != nil:
-		t.deriveByStretch(x, p, dx)
+		t.deriveByStretch(x, p)
 	default:
-		t.deriveByRow(x, p, dx)
+		t.deriveByRow(x, p)
 	}
 }
 
 // deriveByRow stores the features of every row of x.
-func (t *training) deriveByRow(x device.Matrix, p piece, dx device.Matrix) {
+func (t *training) deriveByRow(x device.Matrix, p piece) {
 	dim := p.features.Dim()
 	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
 	pulls := t.pull.Slice(0, len(p.means), 0, dim)
 	p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
 	for c, target := range p.means {
 		t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
-		t.own[c] = t.aim(c, p.weight, mean, target, pulls.RowRange(c, c+1))
+		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
 	}
 	for c, own := range t.own {
 		f := features.RowRange(c*t.each, (c+1)*t.each)
@@ -200,13 +165,13 @@ func (t *training) deriveByRow(x device.Matrix, p piece, dx device.Matrix) {
 		t.be.ScaleRows(f, t.factors)
 		t.be.BiasApply(device.Identity, f, pulls.RowRange(c, c+1))
 	}
-	p.features.Backward(t.be, x, features, dx)
+	p.features.Backward(t.be, x, features, t.dx)
 }
 
 // deriveByStretch computes the result of deriveByRow, but stores only one stretch of the features
 // at a time. The part own·φ of the derivative contributes nothing, because the features have
 // constant norm.
-func (t *training) deriveByStretch(x device.Matrix, p piece, dx device.Matrix) {
+func (t *training) deriveByStretch(x device.Matrix, p piece) {
 	from := 0
 	for i, s := range p.stretches {
 		dim := s.Dim()
@@ -215,22 +180,22 @@ func (t *training) deriveByStretch(x device.Matrix, p piece, dx device.Matrix) {
 		p.retracing.Trace(t.be, s, x, features)
 		for c, target := range p.means {
 			t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
-			t.aim(c, p.weight, mean, target.Slice(0, 1, from, from+dim), pulls.RowRange(c, c+1))
+			t.aim(c, mean, target.Slice(0, 1, from, from+dim), pulls.RowRange(c, c+1))
 		}
-		p.retracing.Retrace(t.be, s, features, pulls, t.each, float32(min(i, 1)), dx)
+		p.retracing.Retrace(t.be, s, features, pulls, t.each, float32(min(i, 1)), t.dx)
 		from += dim
 	}
 }
 
 // deriveByClass is deriveByRow, but does not store the features of single records.
-func (t *training) deriveByClass(x device.Matrix, p piece, dx device.Matrix) {
+func (t *training) deriveByClass(x device.Matrix, p piece) {
 	dim := p.batch.Dim()
 	mean, pull := t.mean.Slice(0, 1, 0, dim), t.pull.Slice(0, 1, 0, dim)
 	for c, target := range p.means {
 		lo, hi := c*t.each, (c+1)*t.each
 		p.batch.Sum(t.be, x.RowRange(lo, hi), mean)
-		own := t.aim(c, p.weight, mean, target, pull)
-		p.batch.PullBack(t.be, x.RowRange(lo, hi), pull, own, dx.RowRange(lo, hi))
+		own := t.aim(c, mean, target, pull)
+		p.batch.PullBack(t.be, x.RowRange(lo, hi), pull, own, t.dx.RowRange(lo, hi))
 	}
 }
 
@@ -246,12 +211,10 @@ func (t *training) deriveByClass(x device.Matrix, p piece, dx device.Matrix) {
 //
 // Its derivative with respect to φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
-// The argument weight multiplies the loss, in addition to the weight w of the class.
-//
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
-func (t *training) aim(class int, weight float32, sum, target, pull device.Matrix) (own float32) {
+func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32) {
 	b := float32(t.each)
-	scale := 2 * weight * t.target.weight[class] / b
+	scale := 2 * t.target.weight[class] / b
 	t.be.Fill(pull, 0)
 	t.be.Axpy(scale/(b-1), sum, pull)
 	t.be.Axpy(-scale, target, pull)

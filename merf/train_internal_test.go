@@ -56,16 +56,12 @@ func TestDerivative(t *testing.T) {
 		Weights: ByProportion}.withDefaults()
 	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5},
 		"rbf row by row": rowwise{rff.RBF{Dim: 20, Bandwidth: 0.5}},
-		"pairs":          pairs, "pairs row by row": rowwise{pairs},
-		"joined": rff.Join{Parts: []rff.Part{{Share: 0.3, Kernel: pairs},
-			{Share: 0.7, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}},
-		"a vanishing share": rff.Join{Parts: []rff.Part{{Share: 1e-300, Kernel: pairs},
-			{Share: 1, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}}}}} {
-		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
+		"pairs":          pairs, "pairs row by row": rowwise{pairs}} {
+		tr, err := newTraining(internalEmbedding(t, k), nil, g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if byClass := tr.choices[0][0].batch != nil; byClass != (name == "pairs" || name == "joined") {
+		if byClass := tr.pieces[0].batch != nil; byClass != (name == "pairs") {
 			t.Fatalf("%s: derivative by class: got %v", name, byClass)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -74,7 +70,7 @@ func TestDerivative(t *testing.T) {
 			// All numbers are between the same two knots, where the loss is differentiable.
 			x.Data[i] = 0.05 + 0.4*rng.Float32()
 		}
-		tr.derive(x)
+		tr.derive(x, tr.pieces[0])
 		for i := range x.Data {
 			const h = 1.0 / 256
 			save := x.Data[i]
@@ -137,20 +133,20 @@ func TestPiecesPullAsTheWhole(t *testing.T) {
 	e := internalEmbedding(t, rff.RBF{Dim: 22, Bandwidth: 0.5})
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10}.withDefaults()
 	derive := func(g GeneratorConfig, x device.Matrix) (sum []float64) {
-		tr, err := newTraining(e, g, device.CPUWith(1))
+		tr, err := newTraining(e, divide(e, g), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := max((22+g.FeaturesPerStep/2)/max(g.FeaturesPerStep, 1), 1); g.FeaturesPerStep > 0 &&
-			len(tr.choices) != want {
-			t.Fatalf("got %d pieces of 22 features with %d features per step", len(tr.choices),
+			len(tr.pieces) != want {
+			t.Fatalf("got %d pieces of 22 features with %d features per step", len(tr.pieces),
 				g.FeaturesPerStep)
 		}
 		sum = make([]float64, len(x.Data))
-		for _, pieces := range tr.choices {
-			tr.deriveByPiece(x, pieces[0], tr.dx)
+		for _, piece := range tr.pieces {
+			tr.derive(x, piece)
 			for i, v := range tr.dx.Data {
-				sum[i] += float64(v) * float64(pieces[0].features.Dim()) / 22
+				sum[i] += float64(v) * float64(piece.features.Dim()) / 22
 			}
 		}
 		return sum

@@ -12,8 +12,6 @@ type trainingHeader struct {
 	Done     *int    `json:"done"`
 	SumStd   float64 `json:"sum_std"` // noise of the release
 	CountStd float64 `json:"count_std"`
-	choiceHeader
-	encoderHeader
 }
 
 // parts returns the file's parts for the state that training changes. This state is a function of
@@ -35,8 +33,7 @@ func (m *ensemble) parts() (list []synth.Part) {
 
 // file returns a file of the training's state and the release.
 func (m *ensemble) file() (*synth.File, error) {
-	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count, m.e.chosen(),
-		m.e.encoded()},
+	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count},
 		append(m.parts(), m.e.parts()...)...)
 }
 

@@ -29,7 +29,6 @@ type work struct {
 	features rff.Embedding
 	noise    noise
 	pass     partial.Pass // identifies everything that the sums depend on
-	pairs    []byte       // the chosen pairs, see pairState; nil before they are chosen
 }
 
 // TakesPersons marks that the system supports schemas with several rows per person. Each row is
@@ -49,17 +48,6 @@ func (w *work) Notes() []string {
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)
 	}
-	if c := w.config.Choice; !c.none() {
-		n := len(columnsOf(w.config.Schema))
-		text += fmt.Sprintf("; %d of %d pairs of columns are chosen privately, by tables of %d groups",
-			c.Pairs, pairsOf(n), c.Groups)
-	}
-	if l := w.config.Learned; !l.none() {
-		l = l.withDefaults()
-		text += fmt.Sprintf("; a second release has %d features of %d-number codes that a network "+
-			"learns from images of the first, noise ±%.4g", l.Features, l.Code,
-			w.config.learnedNoise().sum)
-	}
 	return append([]string{text, "training generators costs no privacy"},
 		w.config.choices.Notes()...)
 }
@@ -69,45 +57,17 @@ func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error
 	if b := w.config.Batches; !b.none() {
 		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
 	}
-	if sums, err := w.stagePartial(p); sums != nil || err != nil {
-		return sums, err
+	if p.Purpose != PurposeEmbed || p.State != nil {
+		return nil, param.New("merf.Pass.Purpose", p.Purpose,
+			"a pass of this plan, with its state unchanged")
 	}
-	if p.Purpose == PurposeLearned && !w.config.Learned.none() {
-		l := &encoder{schema: w.config.Schema, settings: w.config.Learned.withDefaults()}
-		if l.readState(p.State) {
-			second, err := w.describing(l)
-			if err != nil {
-				return nil, err
-			}
-			return second.newPartial(be), nil
-		}
-	}
-	if p.Purpose == PurposeEmbed && w.config.Choice.none() && p.State == nil {
-		return w.newPartial(be), nil
-	}
-	if p.Purpose == PurposeEmbed && !w.config.Choice.none() {
-		if pairs, ok := readPairs(p.State, w.config.Choice.Pairs); ok {
-			chosen, err := w.with(pairs)
-			if err != nil {
-				return nil, err
-			}
-			return chosen.newPartial(be), nil
-		}
-	}
-	return nil, param.New("merf.Pass.Purpose", p.Purpose,
-		"a pass of this plan, with its state unchanged")
+	return w.newPartial(be), nil
 }
 
 // Passes returns the stages whose sums are computed in a pass over all records.
 func (w *work) Passes() []string {
 	if !w.config.Batches.none() {
 		return nil
-	}
-	if !w.config.Choice.none() {
-		return []string{PurposeColumns, PurposePairs, PurposeEmbed}
-	}
-	if !w.config.Learned.none() {
-		return []string{PurposeEmbed, PurposeLearned}
 	}
 	return []string{PurposeEmbed}
 }
@@ -168,12 +128,6 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
 		network.CheckNamedGenerators(g.Generators, saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
-	}
-	if !j.Learned.none() && j.validateLearned() == nil {
-		n, _ := (&encoder{schema: saved.Schema, settings: j.Learned.withDefaults()}).size()
-		if err := saved.Network("the encoder", int64(n)); err != nil {
-			return nil, err
-		}
 	}
 	return synth.PlanOf(j.Plan())
 }

@@ -33,7 +33,7 @@ func TestBatchesAllocateNoMatrices(t *testing.T) {
 func TestBackwardAllocatesNothing(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPU()
-	for _, name := range []string{"rbf", "phase", "sum", "hermite"} {
+	for _, name := range []string{"rbf", "phase", "sum", "pairs"} {
 		e := newEmbedding(t, embeddings()[name])
 		x, delta, dx := be.New(4, e.In()), be.New(4, e.Dim()), be.New(4, e.In())
 		b := device.Batch{Rows: 4, Dense: x}

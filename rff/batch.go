@@ -29,7 +29,6 @@ type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
-	turned        []float32     // the pull of every pair of columns, transposed
 }
 
 // batchPool keeps the scratch memory of one embedding for later calls.
@@ -53,46 +52,22 @@ func (w *batchWork) square(width int) {
 	}
 }
 
-// turn makes room for transposed pulls.
-func (w *batchWork) turn(dim int) {
-	if len(w.turned) < dim {
-		w.turned = make([]float32, dim)
-	}
-}
-
 func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// newSparseTensor returns the sparse form of a tensor. All single columns must have the same scale,
-// and all pairs of columns must have the same scale.
-func newSparseTensor(t *tensor) sparseTensor {
-	s := sparseTensor{tensor: t, batch: new(batchPool)}
-	for _, m := range t.terms {
-		if square := float64(m.scale) * float64(m.scale); len(m.axes) == 1 {
-			s.alone = square
-		} else {
-			s.both = square
-		}
-	}
-	return s
-}
-
 // encode writes the codes of every record into a row of codes.
-func (t *tensor) encode(be device.Backend, x, codes device.Matrix) {
+func (t *pairsMap) encode(be device.Backend, x, codes device.Matrix) {
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, p := x.Row(i), codes.Row(i)
-			for k, a := range t.axes {
-				a.features(row, p[t.at[k]:t.at[k]+a.width()])
-			}
+			t.project(x.Row(i), codes.Row(i))
 		}
 	})
 }
 
 // Sum implements [BatchEmbedding]. It computes the sum of all outer products of codes as one matrix
 // product.
-func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
+func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
 	w := t.batch.take(x.Rows, t.width)
 	defer t.batch.pool.Put(w)
 	codes := w.codes.RowRange(0, x.Rows)
@@ -110,27 +85,20 @@ func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
 }
 
 // gather copies one term's sums to dst.
-func (t sparseTensor) gather(w *batchWork, m term, dst []float32) {
+func (t *pairsMap) gather(w *batchWork, m term, dst []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], m.widths[len(m.widths)-1]
+	from, width := t.at[last], t.axes[last].width()
 	if len(m.axes) == 1 {
 		scaleTo(dst, w.single.Row(0)[from:from+width], m.scale)
 		return
 	}
-	for i := range m.widths[0] {
+	for i := range t.axes[first].width() {
 		scaleTo(dst[i*width:(i+1)*width], w.products.Row(t.at[first] + i)[from:from+width], m.scale)
 	}
 }
 
-func scaleTo(dst, src []float32, scale float32) {
-	dst = dst[:len(src)]
-	for i, v := range src {
-		dst[i] = scale * v
-	}
-}
-
 // PullBack implements [BatchEmbedding].
-func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own float32,
+func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float32,
 	dx device.Matrix) {
 	w := t.batch.take(x.Rows, t.width)
 	defer t.batch.pool.Put(w)
@@ -157,14 +125,14 @@ func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own flo
 }
 
 // scatter writes one term's pull to the positions at which its axes read it.
-func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
+func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], m.widths[len(m.widths)-1]
+	from, width := t.at[last], t.axes[last].width()
 	if len(m.axes) == 1 {
 		scaleTo(w.single.Row(0)[from:from+width], pull, m.scale)
 		return
 	}
-	for i := range m.widths[0] {
+	for i := range t.axes[first].width() {
 		row := pull[i*width : (i+1)*width]
 		scaleTo(w.products.Row(t.at[first] + i)[from:from+width], row, m.scale)
 		for j, v := range row {
@@ -176,7 +144,7 @@ func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 // pullRow adds to dp the derivative of ½·own·‖φ‖² with respect to the codes. For the code p of a
 // column this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
 // It then propagates dp from codes to coordinates.
-func (t sparseTensor) pullRow(x, p, dp []float32, own float32, dx []float32) {
+func (t *pairsMap) pullRow(x, p, dp []float32, own float32, dx []float32) {
 	total := 0.0
 	for k, a := range t.axes {
 		total += squared(p[t.at[k] : t.at[k]+a.width()])

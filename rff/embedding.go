@@ -133,13 +133,4 @@ func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 func (c RBF) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
 // Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
-func (c Laplacian) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
-
-// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
-func (c Cauchy) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
-
-// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
-func (c Matern) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
-
-// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Custom) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }

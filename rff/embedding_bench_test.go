@@ -12,7 +12,6 @@ import (
 func BenchmarkStep(b *testing.B) {
 	for name, c := range map[string]kernelCase{
 		"patches-10000": {rff.PatchesFor(10_000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}},
-		"hermite":       {rff.Hermite{Order: 12, Bandwidth: 0.3}, rff.Layout{In: 784}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			e, err := c.kernel.Embedding(c.layout, 1)

@@ -28,12 +28,8 @@ func embeddingName(k EmbeddingKernel) string {
 		return "sum"
 	case Pairs:
 		return "pairs"
-	case Hermite:
-		return "hermite"
 	case Patches:
 		return "patches"
-	case Join:
-		return "join"
 	case Kernel:
 		return kernelName(k)
 	}
@@ -51,12 +47,8 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 		return decodeParams[Sum](t.Params)
 	case "pairs":
 		return decodeParams[Pairs](t.Params)
-	case "hermite":
-		return decodeParams[Hermite](t.Params)
 	case "patches":
 		return decodeParams[Patches](t.Params)
-	case "join":
-		return decodeParams[Join](t.Params)
 	}
 	k, err := UnmarshalKernel(data)
 	if err != nil {
@@ -87,49 +79,4 @@ func (c *Sum) UnmarshalJSON(data []byte) error {
 	k, err := UnmarshalKernel(f.Numbers)
 	c.Numbers = k
 	return err
-}
-
-type joinFile struct {
-	Parts []partFile `json:"parts"`
-}
-
-type partFile struct {
-	Share  float64         `json:"share"`
-	Kernel json.RawMessage `json:"kernel"`
-}
-
-// MarshalJSON writes every part's kernel, tagged with its name.
-func (c Join) MarshalJSON() ([]byte, error) {
-	var f joinFile
-	for _, p := range c.Parts {
-		k, err := MarshalEmbedding(p.Kernel)
-		if err != nil {
-			return nil, err
-		}
-		f.Parts = append(f.Parts, partFile{p.Share, k})
-	}
-	return json.Marshal(f)
-}
-
-// UnmarshalJSON reads a kernel that MarshalJSON wrote. A join of joins is an error, so a file
-// cannot nest joins without limit. Errors: [ErrFormat].
-func (c *Join) UnmarshalJSON(data []byte) error {
-	var f joinFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	var parts []Part
-	for i, p := range f.Parts {
-		var t tagged
-		if json.Unmarshal(p.Kernel, &t) != nil || t.Kernel == "join" {
-			return fmt.Errorf("%w: part %d of a join: want a kernel other than a join", ErrFormat, i)
-		}
-		k, err := UnmarshalEmbedding(p.Kernel)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, Part{p.Share, k})
-	}
-	c.Parts = parts
-	return nil
 }

@@ -37,16 +37,11 @@ type kernelCase struct {
 
 func embeddings() map[string]kernelCase {
 	list := map[string]kernelCase{
-		"scales":   {rff.Scales{Dim: 40, Bandwidths: []float64{0.3, 1, 3}}, mixed},
-		"range":    {rff.Scales{Dim: 40, Low: 0.3, High: 3, Orthogonal: true}, mixed},
-		"sum":      {rff.Sum{Numbers: rff.Scales{Dim: 40, Low: 0.1, High: 1}}, mixed},
-		"pairs":    {rff.Pairs{Knots: 5}, mixed},
-		"singles":  {rff.Pairs{Knots: 5, Order: 1}, mixed},
-		"some":     {rff.Pairs{Knots: 5, Only: [][2]int{{0, 1}, {1, 2}}}, mixed},
-		"hermite":  {rff.Hermite{Order: 8, Bandwidth: 0.3}, mixed},
-		"products": {rff.Hermite{Order: 8, Bandwidth: 0.3, Products: 20, ProductOrder: 4}, mixed},
-		"triples": {rff.Hermite{Order: 6, Bandwidth: 0.2, Products: 7, Subset: 3, ProductOrder: 3,
-			Share: 0.3}, mixed},
+		"scales":  {rff.Scales{Dim: 40, Bandwidths: []float64{0.3, 1, 3}}, mixed},
+		"range":   {rff.Scales{Dim: 40, Low: 0.3, High: 3}, mixed},
+		"sum":     {rff.Sum{Numbers: rff.Scales{Dim: 40, Low: 0.1, High: 1}}, mixed},
+		"pairs":   {rff.Pairs{Knots: 5}, mixed},
+		"singles": {rff.Pairs{Knots: 5, Order: 1}, mixed},
 	}
 	for name, k := range kernels(40, false) {
 		if name != "custom" {
@@ -56,13 +51,6 @@ func embeddings() map[string]kernelCase {
 	patches := rff.Patches{Dim: 60, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6}
 	list["patches"] = kernelCase{patches, image}
 	list["colours"] = kernelCase{patches, rff.Layout{In: 90, Height: 5, Width: 6}}
-	list["join"] = kernelCase{rff.Join{Parts: []rff.Part{
-		{Share: 3, Kernel: patches}, {Share: 1, Kernel: rff.Hermite{Order: 6, Bandwidth: 0.3}},
-	}}, image}
-	list["joined table"] = kernelCase{rff.Join{Parts: []rff.Part{
-		{Share: 1, Kernel: rff.Sum{Numbers: rff.RBF{Dim: 20, Bandwidth: 1}}},
-		{Share: 1, Kernel: rff.Pairs{Knots: 4}},
-	}}, mixed}
 	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
 	return list
 }
@@ -276,10 +264,7 @@ func TestHostileEmbeddings(t *testing.T) {
 	for _, s := range append([]string{
 		`{"kernel":"sum","params":{}}`,
 		`{"kernel":"sum","params":{"numbers":{"kernel":"sum","params":{}}}}`,
-		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":{"kernel":"join","params":{}}}]}}`,
-		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":7}]}}`,
 		`{"kernel":"pairs","params":[]}`,
-		`{"kernel":"hermite","params":"x"}`,
 	}, hostile[:5]...) {
 		if k, err := rff.UnmarshalEmbedding([]byte(s)); !errors.Is(err, rff.ErrFormat) {
 			t.Errorf("%s: got %+v and error %v, want ErrFormat", s, k, err)
@@ -308,14 +293,6 @@ func TestEmbeddingMistakes(t *testing.T) {
 			"rff.Layout.Blocks:"},
 		{rff.Pairs{Order: 3}, mixed, "rff.Pairs.Order"},
 		{rff.Pairs{Knots: 1}, mixed, "rff.Pairs.Knots"},
-		{rff.Pairs{Only: [][2]int{}}, mixed, "rff.Pairs.Only"},
-		{rff.Pairs{Order: 1, Only: [][2]int{{0, 1}}}, mixed, "rff.Pairs.Only"},
-		{rff.Pairs{Only: [][2]int{{1, 0}}}, mixed, "rff.Pairs.Only[0]"},
-		{rff.Pairs{Only: [][2]int{{1, 1}}}, mixed, "rff.Pairs.Only[0]"},
-		{rff.Pairs{Only: [][2]int{{-1, 1}}}, mixed, "rff.Pairs.Only[0]"},
-		{rff.Pairs{Only: [][2]int{{0, 1}, {0, 1}}}, mixed, "rff.Pairs.Only[1]"},
-		{rff.Pairs{Only: [][2]int{{0, 2}, {0, 1}}}, mixed, "rff.Pairs.Only[1]"},
-		{rff.Pairs{Only: [][2]int{{0, 1}, {1, 99}}}, mixed, "rff.Pairs.Only[1]"},
 		{rff.Pairs{}, rff.Layout{In: 784}, "44208192 features"},
 		{rff.Sum{}, mixed, "rff.Sum.Numbers"},
 		{rff.Sum{Numbers: rff.RBF{Dim: 4}}, mixed, "rff.RBF.Bandwidth"},
@@ -326,13 +303,6 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Patches{}, image, "rff.Patches.Windows"},
 		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image,
 			"rff.Patches.Blur"},
-		{rff.Join{}, mixed, "rff.Join.Parts"},
-		{rff.Join{Parts: []rff.Part{{Share: -1}}}, mixed, "rff.Join.Parts[0].Share"},
-		{rff.Join{Parts: []rff.Part{{Share: 1, Kernel: rff.Hermite{}}}}, mixed, "rff.Hermite.Bandwidth"},
-		{rff.Hermite{}, mixed, "rff.Hermite.Bandwidth"},
-		{rff.Hermite{Order: 4, Bandwidth: 1, Subset: 4}, mixed, "rff.Hermite.Subset"},
-		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 16}, mixed, "rff.Hermite.Order"},
-		{rff.Hermite{Order: 1, Bandwidth: 1, Products: 1<<16 + 1}, mixed, "rff.Hermite.Products"},
 	} {
 		e, err := c.kernel.Embedding(c.layout, 1)
 		var typed *param.Error
@@ -393,27 +363,6 @@ func TestPairsCountTogether(t *testing.T) {
 		if math.Abs(v-want[i]) > 1e-5 {
 			t.Errorf("feature %d sums to %v, want %v", i, v, want[i])
 		}
-	}
-}
-
-// TestHermiteIsTheGaussianKernel checks inner products of features with many degrees. They must
-// equal the mean of the Gaussian kernels of single coordinates.
-func TestHermiteIsTheGaussianKernel(t *testing.T) {
-	const bandwidth = 0.2
-	l := rff.Layout{In: 3}
-	e := newEmbedding(t, kernelCase{rff.Hermite{Order: 200, Bandwidth: bandwidth}, l})
-	x, y := []float32{0.1, 0.5, 0.9}, []float32{0.3, 0.45, 0.2}
-	out := embed(e, append(slices.Clone(x), y...))
-	var got, want float64
-	for i, v := range out.Row(0) {
-		got += float64(v) * float64(out.Row(1)[i])
-	}
-	for i := range x {
-		d := float64(x[i]-y[i]) / bandwidth
-		want += math.Exp(-d*d/2) / 3
-	}
-	if math.Abs(got-want) > 1e-4 {
-		t.Errorf("inner product %v, want the kernel's %v", got, want)
 	}
 }
 

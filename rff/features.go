@@ -39,15 +39,6 @@ func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c Laplacian) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
-
-// Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c Cauchy) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
-
-// Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c Matern) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
-
-// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // Features implements [FeatureKernel] and treats all coordinates of a record alike.

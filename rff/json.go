@@ -20,8 +20,8 @@ var ErrFormat = errors.New("rff: malformed description")
 func MarshalKernel(k Kernel) ([]byte, error) {
 	name := kernelName(k)
 	if name == "" {
-		return nil, fmt.Errorf("rff.MarshalKernel: a kernel of type %T cannot be written: want RBF, "+
-			"Laplacian, Cauchy, Matern or Scales", k)
+		return nil, fmt.Errorf("rff.MarshalKernel: a kernel of type %T cannot be written: want RBF "+
+			"or Scales", k)
 	}
 	params, err := json.Marshal(k)
 	if err != nil {
@@ -39,12 +39,6 @@ func kernelName(k Kernel) string {
 	switch k.(type) {
 	case RBF:
 		return "rbf"
-	case Laplacian:
-		return "laplacian"
-	case Cauchy:
-		return "cauchy"
-	case Matern:
-		return "matern"
 	case Scales:
 		return "scales"
 	}
@@ -60,12 +54,6 @@ func UnmarshalKernel(data []byte) (Kernel, error) {
 	switch t.Kernel {
 	case "rbf":
 		return decode[RBF](t.Params)
-	case "laplacian":
-		return decode[Laplacian](t.Params)
-	case "cauchy":
-		return decode[Cauchy](t.Params)
-	case "matern":
-		return decode[Matern](t.Params)
 	case "scales":
 		return decode[Scales](t.Params)
 	}

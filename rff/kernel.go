@@ -28,15 +28,12 @@ const (
 
 // spectrum describes how to draw the frequencies of a kernel's map.
 type spectrum struct {
-	name       string // of the kernel's type, for errors and files
-	dim        int
-	phase      bool
-	orthogonal bool
-	// draw fills w with one frequency. For orthogonal maps the direction of a frequency must be
-	// uniform and independent of its length, as for every isotropic kernel.
+	name  string // of the kernel's type, for errors and files
+	dim   int
+	phase bool
+	// draw fills w with one frequency.
 	draw func(rng *rand.Rand, w []float64)
-	// length, if not nil, returns a factor for frequency j of n. The frequency is multiplied by it
-	// after it has been made orthogonal to the others.
+	// length, if not nil, returns a factor for frequency j of n, by which it is multiplied.
 	length func(j, n int) float64
 }
 

@@ -13,11 +13,7 @@ import (
 
 func kernels(dim int, phase bool) map[string]rff.Kernel {
 	return map[string]rff.Kernel{
-		"rbf":        rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase},
-		"orthogonal": rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase, Orthogonal: true},
-		"laplacian":  rff.Laplacian{Dim: dim, Bandwidth: 6, Phase: phase},
-		"cauchy":     rff.Cauchy{Dim: dim, Bandwidth: 3, Phase: phase},
-		"matern":     rff.Matern{Dim: dim, Smoothness: 1.5, Bandwidth: 2, Phase: phase},
+		"rbf": rff.RBF{Dim: dim, Bandwidth: 2, Phase: phase},
 		"custom": rff.Custom{Name: "two-point", Dim: dim, Phase: phase,
 			Frequencies: func(rng *rand.Rand, w []float64) {
 				for i := range w {
@@ -191,7 +187,6 @@ func TestSparseEqualsDense(t *testing.T) {
 			a, b := transform(m, dense(rows, in, x)), transform(m, device.Batch{Rows: rows, Sparse: s})
 			for i := range rows {
 				for j, v := range a.Row(i) {
-					// Cauchy frequencies are large, and so are the rounding errors of their sums.
 					if math.Abs(float64(v-b.Row(i)[j])) > 1e-4 {
 						t.Fatalf("%s, phase %v: feature %d of row %d is %v for a dense record, %v for a sparse one",
 							name, phase, j, i, v,

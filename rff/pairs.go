@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -23,9 +22,6 @@ import (
 type Pairs struct {
 	// Order is 1 for single columns only, or 2 for single columns and pairs of columns; 0 means 2.
 	Order int `json:"order,omitempty"`
-	// Only lists the pairs of columns to use, each as the numbers i < j of its columns, in ascending
-	// order. Nil means all pairs.
-	Only [][2]int `json:"only,omitempty"`
 	// Knots is the number of hat functions of a number; 0 means 12. A number with fewer levels has one
 	// hat function for each level.
 	Knots int `json:"knots,omitempty"`
@@ -61,21 +57,15 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err
 	}
-	if err := c.checkColumns(l); err != nil {
-		return nil, err
-	}
 	c = c.withDefaults()
 	if dim := c.dim(l); dim > c.MaxDim {
 		want := fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)
 		return nil, param.New("rff.Pairs.MaxDim", c.MaxDim, want)
 	}
 	axes := columnAxes(l, c.Knots)
-	t := newTensor(l.In, axes, 1, math.Sqrt2)
+	t := newPairsMap(l.In, axes)
 	c.addTerms(t)
-	if c.Only != nil {
-		return newSomeTensor(t), nil
-	}
-	return newSparseTensor(t), nil
+	return t, nil
 }
 
 func (c Pairs) validate() error {
@@ -90,7 +80,7 @@ func (c Pairs) validate() error {
 		want := fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)
 		errs = append(errs, param.New("rff.Pairs.MaxDim", c.MaxDim, want))
 	}
-	return errors.Join(append(errs, c.validateOnly()...)...)
+	return errors.Join(errs...)
 }
 
 // columnAxes returns the axis of every column.
@@ -124,9 +114,6 @@ func (b Block) knots(most int) int {
 // dim computes the number of features without allocating them. All pairs together have ((Σw)² −
 // Σw²)/2 features, where w is the width of a column's code.
 func (c Pairs) dim(l Layout) int {
-	if c.Only != nil {
-		return c.dimOnly(l)
-	}
 	n, k := float64(l.In), float64(c.Knots)
 	sum, squares := n*k, n*k*k
 	if len(l.Blocks) > 0 {
@@ -143,32 +130,6 @@ func (c Pairs) dim(l Layout) int {
 	return int(min(sum+(sum*sum-squares)/2, 1<<52))
 }
 
-// dimOnly is dim for the listed pairs.
-func (c Pairs) dimOnly(l Layout) int {
-	widths, dim := c.Widths(l), 0.0
-	for _, w := range widths {
-		dim += float64(w)
-	}
-	for _, p := range c.Only {
-		dim += float64(widths[p[0]]) * float64(widths[p[1]])
-	}
-	return int(min(dim, 1<<52))
-}
-
-// Widths returns the number of features of each column. A pair of columns has the product of the
-// two numbers. The layout must be valid.
-func (c Pairs) Widths(l Layout) []int {
-	c = c.withDefaults()
-	if len(l.Blocks) == 0 {
-		return slices.Repeat([]int{c.Knots}, l.In)
-	}
-	list := make([]int, len(l.Blocks))
-	for i, b := range l.Blocks {
-		list[i] = b.codes(c.Knots)
-	}
-	return list
-}
-
 // codes returns the width of a column's code.
 func (b Block) codes(knots int) int {
 	if b.OneHot {
@@ -177,22 +138,21 @@ func (b Block) codes(knots int) int {
 	return b.knots(knots) + b.Width - 1
 }
 
-func (c Pairs) addTerms(t *tensor) {
+func (c Pairs) addTerms(t *pairsMap) {
 	pairs := c.pairs(len(t.axes))
 	weight := float64(singleWeight*len(t.axes) + len(pairs))
-	for i, a := range t.axes {
-		t.add(math.Sqrt(singleWeight/weight), []int{a.width()}, i)
+	for i := range t.axes {
+		t.add(math.Sqrt(singleWeight/weight), i)
 	}
 	for _, p := range pairs {
-		widths := []int{t.axes[p[0]].width(), t.axes[p[1]].width()}
-		t.add(math.Sqrt(1/weight), widths, p[0], p[1])
+		t.add(math.Sqrt(1/weight), p[0], p[1])
 	}
 }
 
 // pairs returns the pairs of n columns.
 func (c Pairs) pairs(n int) [][2]int {
-	if c.Order == 1 || c.Only != nil {
-		return c.Only
+	if c.Order == 1 {
+		return nil
 	}
 	var list [][2]int
 	for i := range n {

@@ -21,9 +21,6 @@ type Scales struct {
 	Bandwidths []float64 `json:"bandwidths,omitempty"`
 	Low        float64   `json:"low,omitempty"`
 	High       float64   `json:"high,omitempty"`
-	// Orthogonal makes the directions of frequencies orthogonal within blocks whose size is the record
-	// width.
-	Orthogonal bool `json:"orthogonal,omitempty"`
 }
 
 // Rule returns scales for records of n coordinates in [0, 1]. They do not depend on the records:
@@ -37,7 +34,7 @@ func Rule(dim, n int) Scales {
 // New implements [Kernel].
 func (c Scales) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1) }
-	s := spectrum{name: "Scales", dim: c.Dim, orthogonal: c.Orthogonal, draw: draw, length: c.length()}
+	s := spectrum{name: "Scales", dim: c.Dim, draw: draw, length: c.length()}
 	return build(c, s, in, seed, c.validate())
 }
 
@@ -54,7 +51,7 @@ func (c Scales) length() func(j, n int) float64 {
 	octaves := math.Log(c.High / c.Low)
 	return func(j, n int) float64 {
 		// A golden-ratio sequence is evenly distributed over every run of consecutive frequencies, so
-		// each block of orthogonal directions has scales from the whole range.
+		// each part of the features has scales from the whole range.
 		_, at := math.Modf((float64(j) + 0.5) * math.Phi)
 		return math.Exp(-at*octaves) / c.Low
 	}

@@ -15,24 +15,6 @@ type SparseEmbedding interface {
 	AppendRow(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
 }
 
-// sparseAxis is an axis that can list its nonzero features.
-type sparseAxis interface {
-	axis
-	// list appends the indices and the values of the axis's nonzero features, given the nonzero
-	// coordinates that it reads.
-	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
-	// span returns the range of coordinates of a record that the axis reads.
-	span() (lo, hi int)
-}
-
-// sparseTensor is a tensor whose terms have at most two factors. Most features of its axes are
-// zero.
-type sparseTensor struct {
-	*tensor
-	batch       *batchPool
-	alone, both float64 // squared scales of single columns and of pairs
-}
-
 // listed holds the nonzero features of all axes of one record.
 type listed struct {
 	ends   []int // for each axis, the end of its features in the lists
@@ -50,20 +32,20 @@ func (l *listed) of(k int) (places []int32, values []float32) {
 }
 
 // list lists the nonzero features of every axis. Axes read consecutive ranges of coordinates.
-func (t sparseTensor) list(l *listed, in []int32, x []float32) {
+func (t *pairsMap) list(l *listed, in []int32, x []float32) {
 	l.ends, l.places, l.values = l.ends[:0], l.places[:0], l.values[:0]
 	for _, a := range t.axes {
-		lo, hi := a.(sparseAxis).span()
+		lo, hi := a.span()
 		first, _ := slices.BinarySearch(in, int32(lo))
 		last, _ := slices.BinarySearch(in, int32(hi))
-		l.places, l.values = a.(sparseAxis).list(in[first:last], x[first:last], l.places, l.values)
+		l.places, l.values = a.list(in[first:last], x[first:last], l.places, l.values)
 		l.ends = append(l.ends, len(l.places))
 	}
 }
 
 // AppendRow implements [SparseEmbedding]. Its time is proportional to the number of terms plus the
 // number of nonzero features.
-func (t sparseTensor) AppendRow(in []int32, x []float32, places []int32,
+func (t *pairsMap) AppendRow(in []int32, x []float32, places []int32,
 	values []float32) ([]int32, []float32) {
 	w := t.workspace()
 	defer t.pool.Put(w)
@@ -76,7 +58,7 @@ func (t sparseTensor) AppendRow(in []int32, x []float32, places []int32,
 			rows, factors = w.listed.of(m.axes[0])
 		}
 		columns, last := w.listed.of(m.axes[len(m.axes)-1])
-		width := m.widths[len(m.widths)-1]
+		width := t.axes[m.axes[len(m.axes)-1]].width()
 		for i, row := range rows {
 			a := m.scale * factors[i]
 			if a == 0 {

@@ -103,7 +103,6 @@ type config struct {
 	budget                 accountant.Budget
 	nominal                int
 	features, steps, batch int
-	learned                float64
 	generators             int
 	checkpoint             string
 	labels                 string
@@ -126,8 +125,6 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.nominal, "nominal", 60000,
 		"approximate public number of images in files; exact under replace_one")
 	f.IntVar(&c.features, "features", 0, "random features (default: the plan chooses)")
-	f.Float64Var(&c.learned, "learned", 0, "part of the squared effect for a second release of learned "+
-		"features, with -features or images in colour (default: none)")
 	f.IntVar(&c.generators, "generators", 0,
 		"networks trained against the release (default: the plan chooses with files, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,

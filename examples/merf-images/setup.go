@@ -29,8 +29,7 @@ func (c config) chain() privgen.MERFChain {
 	chain := privgen.MERF(s, c.budget).Nominal(c.nominal).Seed(c.seed).
 		Train(merf.GeneratorConfig{Generators: c.generators, Steps: c.steps, Batch: c.batch})
 	if c.features > 0 || c.colours.Wanted() {
-		chain = chain.Embed(merf.Config{Kernel: patches(cmp.Or(c.features, 4000), s),
-			Learned: merf.Learned{Part: c.learned}})
+		chain = chain.Embed(merf.Config{Kernel: patches(cmp.Or(c.features, 4000), s)})
 	}
 	return chain
 }

@@ -65,7 +65,6 @@ func plansAlone() (list []subject, err error) {
 		add("merf, "+name, p, e)
 	}
 	for name, k := range map[string]rff.EmbeddingKernel{
-		"hermite": rff.Hermite{Order: 4, Bandwidth: 0.5, Products: 3},
 		"patches": rff.Patches{Dim: 20, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2},
 		"scales":  rff.Scales{Dim: 6, Low: 0.5, High: 2},
 	} {

@@ -12,5 +12,5 @@ func mutants() []mutant {
 		sequenceMutants(), poolMutants(), innerMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants(), choiceMutants(), learnedMutants(), lineMutants())
+		partialMutants(), tableMutants(), lineMutants())
 }

@@ -207,7 +207,7 @@ func merfMutants() []mutant {
 			Why:   "the price assumes amplification that is not there"},
 		{Name: "merf/a backend without promises is exact", In: in,
 			Tests: at(in, "WithoutPromises"),
-			Old:   "if sums.Real() {\n\t\t\tr.NoteReal(purpose)",
+			Old:   "if sums.Real() {\n\t\t\tr.NoteReal(PurposeEmbed)",
 			New:   "if false {\n\t\t\tr.NoteReal(PurposeEmbed)",
 			Why:   "the stated noise class is not the actual one"},
 	}

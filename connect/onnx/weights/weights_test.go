@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/connect/onnx/weights"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/connect/onnx/weights"
 )
 
 func some(shapes ...device.Shape) device.Params {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/connect/onnx/weights"
+	"github.com/seed7ba64551/privgen/device"
 )
 
 // network returns the parameters that every program reads.

@@ -48,7 +48,6 @@ type config struct {
 	systems                    []string
 	epsilons                   []float64
 	runs                       int
-	part                       float64 // of the effect, for learned features
 	judge                      judge
 	results, python, write     string
 	summary                    bool
@@ -69,11 +68,10 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
 		"by default all")
 	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, pool, naive-bayes, "+
-		"merf-learned, merf-quantiles-learned, reference-aim, reference-mst, reference-merf, or real "+
+		"reference-aim, reference-mst, reference-merf, or real "+
 		"for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
 	f.IntVar(&c.runs, "runs", 1, "number of runs of each system, with seeds 0, 1 and so on")
-	f.Float64Var(&c.part, "part", 0.3, "part of the squared effect for learned features")
 	f.StringVar(&c.judge.classifiers, "classifiers", "six", "one (gradient boosting), six or all")
 	f.IntVar(&c.judge.most, "most", 20_000, "largest number of rows on which a classifier is trained")
 	f.StringVar(&c.results, "results", "",

@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -39,10 +38,6 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	case "merf-quantiles":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).
 			Quantiles(quantiles.Config{Seed: key.seed}).Plan()
-	case "merf-learned":
-		p, err = c.learned(s, b, n, key.seed).Plan()
-	case "merf-quantiles-learned":
-		p, err = c.learned(s, b, n, key.seed).Quantiles(quantiles.Config{Seed: key.seed}).Plan()
 	case "pool":
 		p, err = privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(key.seed),
 			privgen.MERF(s, b).Nominal(n).Seed(key.seed).
@@ -61,13 +56,6 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	}
 	rows, err := gen.Sample(ctx, n, privgen.Seed(key.seed))
 	return rows, 0, err
-}
-
-// learned returns the chain of MERF with a second release of learned features.
-func (c config) learned(s records.Schema, b accountant.Budget, n int,
-	seed uint64) privgen.MERFChain {
-	return privgen.MERF(s, b).Nominal(n).Seed(seed).
-		Embed(merf.Config{Learned: merf.Learned{Part: c.part}})
 }
 
 // referencePrograms has the program of each reference.
