@@ -23,7 +23,6 @@
 // Each package can be used alone. The list goes from the top down, and imports point down only:
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
-//	sequence             two systems on one ledger; the second starts from the first one's records
 //	pool                 several systems on one ledger, each with a share of the records
 //	labelling            a system's records with the labels of a private classifier
 //	augment              changes of synthetic images, chosen by a private measurement

@@ -134,7 +134,6 @@ func TestPlansAreFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
 	pooled := pool.Config{Budget: b, Shares: []float64{2, 1}}
 	pooled, err = pooled.Within(
 		func(b accountant.Budget) (synth.Plan, error) {
@@ -160,9 +159,6 @@ func TestPlansAreFrozen(t *testing.T) {
 		"quantiles":    {&q, func() (privgen.Plan, error) { return synth.PlanOf(q.Plan()) }},
 		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
 		"pool":         {&pooled, func() (privgen.Plan, error) { return synth.PlanOf(pooled.Plan()) }},
-		"sequence": {nil, func() (privgen.Plan, error) {
-			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())
-		}},
 	} {
 		p, err := of.plan()
 		if err != nil {

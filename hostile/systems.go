@@ -50,17 +50,14 @@ func subjects() (list []subject, err error) {
 	ofSets, err1 := subjectsOf("sets", sets)
 	ofNumbers, err2 := subjectsOf("numbers", numbers)
 	ofTables, err3 := tableSubjects()
-	afterSets, err4 := sequenceSubjects("sets", sets)
-	afterNumbers, err5 := sequenceSubjects("numbers", numbers)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	labelled, err1 := labellingSubjects(numbers, ofTables[0].data)
 	changed, err2 := augmentSubjects(numbers)
 	ranked, err3 := rankSubjects(ofTables[0].data)
 	pooled, err4 := poolSubjects(ofTables[0].data)
-	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers, labelled, changed,
-		ranked, pooled), errors.Join(err1, err2, err3, err4)
+	return slices.Concat(ofSets, ofNumbers, ofTables, labelled, changed, ranked, pooled), errors.Join(err1, err2, err3, err4)
 }
 
 // tableSubjects returns plans of the systems that accept only tables.

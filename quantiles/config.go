@@ -112,7 +112,7 @@ func (c Config) Validate() error {
 	if err := k.Err(); err != nil {
 		return err
 	}
-	others := []string{systemName, "labelling", "augment", "pool", "sequence", "tune"}
+	others := []string{systemName, "labelling", "augment", "pool", "tune"}
 	k.OK(!slices.Contains(others, c.Of.System()), path, c.Of.System(),
 		"a plan of one system, such as merf, gan or mix")
 	ranks, err := Ranks(c.Schema)
