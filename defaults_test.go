@@ -57,9 +57,6 @@ func oneLiners(s records.Schema, b accountant.Budget,
 	if s.Kind() == records.MixedTable {
 		list["aim"] = func() (privgen.Plan, error) { return privgen.AIM(s, b).Nominal(n).Plan() }
 		list["mst"] = func() (privgen.Plan, error) { return privgen.MST(s, b).Nominal(n).Plan() }
-		list["naive-bayes"] = func() (privgen.Plan, error) {
-			return privgen.NaiveBayes(s, b).Nominal(n).Plan()
-		}
 	}
 	return list
 }
@@ -276,29 +273,6 @@ func TestRecommendRanks(t *testing.T) {
 		if !slices.Contains(systems, c.want) ||
 			slices.Contains(systems, "merf") != (c.want == "merf") || systems[0] != c.first {
 			t.Errorf("%v, %d rows: %v, want %s first, and %s", c.schema, c.rows, systems, c.first, c.want)
-		}
-	}
-}
-
-// TestRecommendForFewRows checks that the means of classes are recommended first if rows are few
-// compared with columns and noise, and not otherwise.
-func TestRecommendForFewRows(t *testing.T) {
-	columns := []records.Column{records.Label("class", "u", "v")}
-	for i := range 35 {
-		columns = append(columns, records.Numeric(fmt.Sprint("x", i), 0, 1))
-	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	for _, c := range []struct {
-		rows int
-		want string
-	}{{700, "naive-bayes"}, {5_000, "aim"}} {
-		list, err := privgen.Recommend(s, b, c.rows)
-		if err != nil || list[0].Plan.System() != c.want {
-			t.Errorf("%d rows: %v comes first, want %s; %v", c.rows, list[0].Plan.System(), c.want, err)
 		}
 	}
 }
