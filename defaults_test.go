@@ -46,7 +46,9 @@ func oneLiners(s records.Schema, b accountant.Budget,
 		"gan":  func() (privgen.Plan, error) { return privgen.GAN(s, b).Nominal(n).Plan() },
 		"merf": func() (privgen.Plan, error) { return privgen.MERF(s, b).Nominal(n).Plan() },
 		"dpgm": func() (privgen.Plan, error) { return privgen.DPGM(s, b).Nominal(n).Plan() },
-		"mix":  func() (privgen.Plan, error) { return privgen.Mix(s, b).Nominal(n).Plan() },
+	}
+	if s.Kind() != records.MixedTable && !s.Sparse() {
+		list["mix"] = func() (privgen.Plan, error) { return privgen.Mix(s, b).Nominal(n).Plan() }
 	}
 	if s.Sparse() && s.Classes() == 0 {
 		list["independent"] =
@@ -154,7 +156,7 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	if err != nil || m.Features() != 44 || m.Config.Generator.Steps != 7 {
 		t.Errorf("44 features: %v, %+v", err, m)
 	}
-	x, err := privgen.Mix(table, b).Nominal(30_000).Mixtures(mix.Config{Mixtures: 600}).Plan()
+	x, err := privgen.Mix(records.Image(8, 8), b).Nominal(30_000).Mixtures(mix.Config{Mixtures: 600}).Plan()
 	if err != nil || x.Config.Mixtures != 600 || x.Config.ClipNorm == 0 || x.Degree() == 0 {
 		t.Errorf("600 mixtures: %v, %+v", err, x)
 	}

@@ -128,10 +128,10 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 		Critic:    models.MLP{Hidden: []int{4}},
 		Generator: models.MLP{Hidden: []int{4}, BatchNorm: true}}.Plan()
 	add("gan", critic, e)
-	mixtures, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2,
-		Sampling: mix.Poisson{Nominal: 12, Degree: 3}}.Plan()
-	add("mix", mixtures, e)
 	if s.Classes() > 1 {
+		mixtures, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2,
+			Sampling: mix.Poisson{Nominal: 12, Degree: 3}}.Plan()
+		add("mix", mixtures, e)
 		apart, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2, ByClass: true,
 			Sampling: mix.Poisson{Nominal: 12, Degree: 3},
 			Centers:  mix.Centers{Share: 0.3, ClipNorm: 1}}.Plan()
