@@ -6,7 +6,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Augmented adds a private choice among changes of the synthetic images, such as distortions. The
@@ -48,8 +47,6 @@ type AugmentChain struct {
 	config augment.Config
 	seeds
 }
-
-func (c AugmentChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
 // Seed sets the seed of the classifiers and of the distortions.
 func (c AugmentChain) Seed(seed uint64) AugmentChain {

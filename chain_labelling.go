@@ -7,7 +7,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Labelled adds a private classifier that chooses among the synthetic records. By default it keeps
@@ -44,8 +43,6 @@ type LabellingChain struct {
 	config labelling.Config
 	seeds
 }
-
-func (c LabellingChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
 // Seed sets the seed of the classifier's features and initial weights.
 func (c LabellingChain) Seed(seed uint64) LabellingChain {

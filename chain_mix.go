@@ -65,9 +65,8 @@ func (c MixChain) Plan() (*mix.Plan, error) {
 	return config.Plan()
 }
 
-// Fit calls Plan and then the plan's Fit. For tables and sets the generator draws any number of new
-// records. For vectors and images it returns the released rows, repeated if more are requested than
-// were released. The generator's model is a *mix.Model, which has the released rows.
+// Fit calls Plan and then the plan's Fit. The generator returns the released rows, repeated if more
+// are requested than were released. Its model is a *mix.Model, which has the released rows.
 func (c MixChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -35,8 +35,6 @@ type PoolChain struct {
 	config pool.Config
 }
 
-func (c PoolChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
-
 // Shares sets the part of the synthetic records that comes from each system. The default is equal
 // parts. Every system has the same part of the budget, whatever its share is.
 func (c PoolChain) Shares(shares ...float64) PoolChain {

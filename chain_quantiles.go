@@ -6,7 +6,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Quantiles fits MERF to ranks of numbers instead of numbers. It first releases noisy counts of
@@ -42,8 +41,6 @@ type QuantilesChain struct {
 	config quantiles.Config
 	seeds
 }
-
-func (c QuantilesChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
 // Seed sets the seed of the synthetic records on which the mapping back is computed.
 func (c QuantilesChain) Seed(seed uint64) QuantilesChain {

@@ -45,12 +45,6 @@ func (c TableChain) planFor(b accountant.Budget) (Plan, error) {
 }
 
 // planFor returns the chain's plan for another budget than the chain's own.
-func (c NaiveBayesChain) planFor(b accountant.Budget) (Plan, error) {
-	c.config.Budget = b
-	return synth.PlanOf(c.Plan())
-}
-
-// planFor returns the chain's plan for another budget than the chain's own.
 func (c BaselineChain) planFor(b accountant.Budget) (Plan, error) {
 	c.common.Budget = b
 	return synth.PlanOf(c.Plan())

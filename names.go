@@ -15,7 +15,6 @@ import (
 	"github.com/seed7ba64551/privgen/pool"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tune"
 )
@@ -125,7 +124,6 @@ func Systems() synth.Systems {
 	all = append(all, pool.System(all))
 	all = append(all, labelling.System(all))
 	all = append(all, augment.System(all))
-	all = append(all, sequence.System(all))
 	return append(all, tune.System(all))
 }
 

@@ -40,7 +40,6 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
 //	                       the columns are numbers, a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then GAN, then DPGM
-//	tables of few rows     with a class: NaiveBayes before the others
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
 //	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
@@ -143,11 +142,6 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 					MERF(s, b).Nominal(n).Quantiles(quantiles.Config{})).Plan)}
 			list = append([]candidate{both}, list...)
 		}
-		if err == nil && x.noise > fewNoise {
-			means := candidate{"naive-bayes", "the rows are so few that little more than the mean of each " +
-				"column in each class can be learned.", planned(NaiveBayes(s, b).Nominal(n).Plan)}
-			list = append([]candidate{means}, list...)
-		}
 		return list
 	case s.Kind() == records.MixedTable:
 		return []candidate{
@@ -212,7 +206,6 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 // set.
 const (
 	mostNoise     = 0.25
-	fewNoise      = 0.06  // above it, a table has few rows
 	manyNoise     = 0.006 // below it, rows are many enough for ranks of numbers
 	mostItemNoise = 10
 	usualItems    = 12

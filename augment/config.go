@@ -64,7 +64,7 @@ func (c Config) Validate() error {
 	k.OK(synth.WorkOf(c.Of) != nil, "augment.Config.Of", nil,
 		"a plan that embeds a synth.Program, as plans of all systems do")
 	if c.Of != nil {
-		k.OK(!slices.Contains([]string{systemName, "sequence", "tune"}, c.Of.System()),
+		k.OK(!slices.Contains([]string{systemName, "tune"}, c.Of.System()),
 			"augment.Config.Of", c.Of.System(), "a plan of one system, such as merf or labelling")
 	}
 	if k.Err() != nil {

@@ -1,10 +1,9 @@
 // Package baselines has private synthesisers without neural networks. The methods for sets serve as
-// baselines for generative networks. The methods for tables are the graphical models AIM and MST,
-// and NaiveBayes. Each method has a plan, a ledger and a guarantee like any other system.
+// baselines for generative networks. The methods for tables are the graphical models AIM and MST.
+// Each method has a plan, a ledger and a guarantee like any other system.
 //
 //	AIM          tables of a few columns that differ most from the model, one after another
 //	MST          pairs of columns along a tree
-//	NaiveBayes   columns that are independent given the class, for tables of few rows
 //	Independent  noisy item counts, items drawn independently
 //	Tree         noisy counts of items and pairs, a Chow–Liu tree, ancestral sampling
 //	MWEM         multiplicative weights with the exponential mechanism over a domain that is fixed

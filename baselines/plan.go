@@ -190,7 +190,6 @@ func Systems() synth.Systems {
 				ClassPart: cmp.Or(j.ClassPart, noClassPart)}.Plan()
 		}),
 		tableSystem(nameMST, func(t Tables, _ tableJSON) (*Plan, error) { return MST{t}.Plan() }),
-		bayesSystem(),
 	}
 }
 

@@ -22,10 +22,6 @@ func tableSubjects() map[string]synthtest.Subject {
 				return synth.PlanOf(baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b,
 					Bins: 4}}.Plan())
 			}},
-		"naive-bayes": {System: system("naive-bayes"),
-			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
-				return synth.PlanOf(baselines.NaiveBayes{Schema: s, Budget: b}.Plan())
-			}},
 	}
 }
 
@@ -36,7 +32,3 @@ func TestTableSystems(t *testing.T) {
 }
 
 func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"], *kills) }
-
-func TestKilledNaiveBayesGoesOn(t *testing.T) {
-	synthtest.Kill(t, tableSubjects()["naive-bayes"], *kills)
-}

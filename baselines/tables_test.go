@@ -36,11 +36,7 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	bayes, err := baselines.NaiveBayes{Schema: s, Budget: b}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return map[string]*baselines.Plan{"aim": aim, "mst": mst, "naive-bayes": bayes}
+	return map[string]*baselines.Plan{"aim": aim, "mst": mst}
 }
 
 func tableSchema(t testing.TB) records.Schema {

@@ -53,6 +53,9 @@ var tableSchema = must(records.NewSchema(records.Numeric("age", 17, 90),
 
 var setSchema = records.Sets(12, 6)
 
+// vectorSchema is the schema of records that are mixed.
+var vectorSchema = records.Interval(4, 0, 1).WithLabels("low", "high")
+
 // values returns row i of the table as texts.
 func values(i int) []string {
 	rng := rand.New(rand.NewPCG(uint64(i), 5))
@@ -76,6 +79,18 @@ func some(s records.Schema, lo, hi int) records.Data {
 			rows = append(rows, items(i))
 		}
 		return must(records.FromItems(s, rows))
+	}
+	if s.Kind() != records.MixedTable {
+		var flat []float32
+		var labels []int32
+		for i := lo; i < hi; i++ {
+			rng := rand.New(rand.NewPCG(uint64(i), 6))
+			for range s.Dim() {
+				flat = append(flat, rng.Float32())
+			}
+			labels = append(labels, int32(rng.IntN(2)))
+		}
+		return must(records.FromFlat(s, flat, labels...))
 	}
 	b := must(records.NewFrameBuilder(s))
 	for i := lo; i < hi; i++ {
@@ -124,6 +139,7 @@ func embedded(s records.Schema) beam.Source {
 func TestMain(m *testing.M) {
 	beam.RegisterSource("table", embedded(tableSchema))
 	beam.RegisterSource("sets", embedded(setSchema))
+	beam.RegisterSource("vectors", embedded(vectorSchema))
 	sdk.RegisterFunction(twice)
 	sdk.RegisterFunction(again)
 	sdk.RegisterFunction(bundleOf)
@@ -483,7 +499,7 @@ func mixPlans(t testing.TB) map[string]*mix.Plan {
 	}
 	plans := map[string]*mix.Plan{}
 	for name, c := range all {
-		c.Schema, c.Mixtures, c.ClipNorm, c.NoiseMultiplier = tableSchema, 300, 1.2, 2
+		c.Schema, c.Mixtures, c.ClipNorm, c.NoiseMultiplier = vectorSchema, 300, 1.2, 2
 		c.Budget = accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: c.Sampling.Relation()}
 		plans[name] = must(c.Plan())
 	}
@@ -503,7 +519,7 @@ func TestMixIsTheSameBits(t *testing.T) {
 	defer fails.Store(0)
 	for name, p := range mixPlans(t) {
 		one := accountant.NewLedger(p.Budget())
-		want, err := p.FitOn(seeded(t), one, some(tableSchema, 0, people))
+		want, err := p.FitOn(seeded(t), one, some(vectorSchema, 0, people))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -511,7 +527,7 @@ func TestMixIsTheSameBits(t *testing.T) {
 			if shards == 17 && name != "by class around means" {
 				continue // to save time
 			}
-			j, ledger := job(t, "table", shards), accountant.NewLedger(p.Budget())
+			j, ledger := job(t, "vectors", shards), accountant.NewLedger(p.Budget())
 			j.Attempts = 40 // more than the number of failures
 			fails.Store(2)
 			before := opened.Load()
@@ -544,7 +560,7 @@ func TestMixIsTheSameBits(t *testing.T) {
 // TestMixOfBundles: mixtures of 34 shards have the same bits in 1, 3 and 17 separate bundles.
 func TestMixOfBundles(t *testing.T) {
 	p := mixPlans(t)["by class around means"]
-	want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()), some(tableSchema, 0, people))
+	want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()), some(vectorSchema, 0, people))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,44 +573,13 @@ func TestMixOfBundles(t *testing.T) {
 			}
 			return sdk.Flatten(s, sums...)
 		})
-		got, err := beam.Mix(seeded(t), job(t, "table", 34), p, accountant.NewLedger(p.Budget()))
+		got, err := beam.Mix(seeded(t), job(t, "vectors", 34), p, accountant.NewLedger(p.Budget()))
 		undo()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(mixed(want), mixed(got)) {
 			t.Errorf("%d bundles: the rows differ from those in memory", bundles)
-		}
-	}
-}
-
-// TestMixOfACollection: a row's position depends on its part and its ID only, and is the same in
-// every pass, although rows come twice and in any order.
-func TestMixOfACollection(t *testing.T) {
-	p := mixPlans(t)["plain"]
-	for _, parts := range []int{1, 3} {
-		order := make([][]int, parts)
-		for i := range people {
-			k := beam.PartOf(beam.Row{ID: fmt.Sprintf("%06d", i)}, parts)
-			order[k] = append(order[k], i)
-		}
-		var list []records.Data
-		for _, i := range slices.Concat(order...) {
-			list = append(list, some(tableSchema, i, i+1))
-		}
-		want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()),
-			must(records.Concat(tableSchema, list...)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		j := beam.Job{Rows: rows(false), Parts: beam.Parts{N: parts}, Key: mechanism.NewKey(),
-			Folder: t.TempDir()}
-		got, err := beam.Mix(seeded(t), j, p, accountant.NewLedger(p.Budget()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(mixed(want), mixed(got)) {
-			t.Errorf("%d parts: the rows differ from those in memory", parts)
 		}
 	}
 }
@@ -607,10 +592,10 @@ func TestMixFails(t *testing.T) {
 	var grown atomic.Int64
 	beam.RegisterSource("growing", func(context.Context, string) iter.Seq2[records.Data, error] {
 		return func(yield func(records.Data, error) bool) {
-			yield(some(tableSchema, 0, 10+int(grown.Add(1))), nil)
+			yield(some(vectorSchema, 0, 10+int(grown.Add(1))), nil)
 		}
 	})
-	subset := must(mix.Config{Schema: tableSchema, Mixtures: 10, ClipNorm: 1, NoiseMultiplier: 2,
+	subset := must(mix.Config{Schema: vectorSchema, Mixtures: 10, ClipNorm: 1, NoiseMultiplier: 2,
 		Budget:   accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: accountant.ReplaceOne},
 		Sampling: mix.WithoutReplacement{Records: people, Degree: 8}}.Plan())
 	for name, try := range map[string]func() (*accountant.Ledger, error){
@@ -618,7 +603,7 @@ func TestMixFails(t *testing.T) {
 			fails.Store(1 << 20)
 			defer fails.Store(0)
 			l := accountant.NewLedger(p.Budget())
-			_, err := beam.Mix(t.Context(), job(t, "table", 3), p, l)
+			_, err := beam.Mix(t.Context(), job(t, "vectors", 3), p, l)
 			return l, err
 		},
 		"growing": func() (*accountant.Ledger, error) {
@@ -628,7 +613,7 @@ func TestMixFails(t *testing.T) {
 		},
 		"subset": func() (*accountant.Ledger, error) {
 			l := accountant.NewLedger(subset.Budget())
-			_, err := beam.Mix(t.Context(), job(t, "table", 3), subset, l)
+			_, err := beam.Mix(t.Context(), job(t, "vectors", 3), subset, l)
 			return l, err
 		},
 	} {
@@ -770,8 +755,8 @@ func TestReplayOfMixtures(t *testing.T) {
 		location string) iter.Seq2[records.Data, error] {
 		return func(yield func(records.Data, error) bool) {
 			part := must(strconv.Atoi(location))
-			f, _ := records.AsFrame(now)
-			yield(f.Slice(f.Len()*part/3, f.Len()*(part+1)/3), nil)
+			t := now.(*records.Table)
+			yield(t.Slice(t.Len()*part/3, t.Len()*(part+1)/3), nil)
 		}
 	})
 	j := job(t, "replayed in order", 3)
@@ -779,7 +764,7 @@ func TestReplayOfMixtures(t *testing.T) {
 		j.Shards[i].Location = strconv.Itoa(i)
 	}
 	plan := mixPlans(t)["plain"]
-	pairs := privacytest.Neighbours(t, tableSchema, accountant.AddOrRemoveOne, 12, 3)
+	pairs := privacytest.Neighbours(t, vectorSchema, accountant.AddOrRemoveOne, 12, 3)
 	for i := 0; i < len(pairs); i += len(pairs) / 3 {
 		privacytest.Replay[records.Data]{Budget: plan.Budget(), Data: pairs[i].Data,
 			Neighbour: pairs[i].Neighbour, Seeds: 1,

@@ -18,12 +18,12 @@ import (
 // with 8 shards.
 func BenchmarkMix(b *testing.B) {
 	const n = 400_000
-	base, _ := records.AsFrame(some(tableSchema, 0, 4000))
+	base := some(vectorSchema, 0, 4000)
 	pieces := make([]records.Data, n/base.Len())
 	for i := range pieces {
 		pieces[i] = base
 	}
-	whole, err := records.Concat(tableSchema, pieces...)
+	whole, err := records.Concat(vectorSchema, pieces...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func BenchmarkMix(b *testing.B) {
 			}
 		}
 	})
-	c := mix.Config{Schema: tableSchema, Mixtures: 2000, ClipNorm: 1.2, NoiseMultiplier: 2,
+	c := mix.Config{Schema: vectorSchema, Mixtures: 2000, ClipNorm: 1.2, NoiseMultiplier: 2,
 		Budget:   accountant.Budget{Epsilon: 1e3, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: n, Degree: 256}}
 	p, err := c.Plan()

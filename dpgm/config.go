@@ -43,14 +43,6 @@ type Config struct {
 	// Average is the decay, in [0, 1), of a moving average of the released parameters. The average is
 	// the result of training. 0 means that the parameters of the last step are the result.
 	Average float64 `json:"average,omitempty"`
-	// WarmSteps is the number of steps for which the networks are trained on the synthetic records of
-	// an earlier system, before the training on private records. Each of these steps uses WarmBatch
-	// records. 0 means no such training. WarmSteps requires Follows.
-	WarmSteps int `json:"warm_steps,omitempty"`
-	WarmBatch int `json:"warm_batch,omitempty"` // 0 means 128
-	// Follows is true if an earlier system provides synthetic records. The plan can then only run as a
-	// later part of a sequence (see package sequence).
-	Follows bool `json:"follows,omitempty"`
 	// Seed is the seed of the public randomness, which draws frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
@@ -77,7 +69,6 @@ func (c Config) Validate() error {
 	}
 	k.Add(train.Validate())
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
-	c.checkWarm(&k)
 	return k.Err()
 }
 

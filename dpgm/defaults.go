@@ -56,10 +56,6 @@ func (c Config) chosen() (Config, error) {
 	}
 	c = c.own()
 	c.choices = append(defaults.Choices(nil), c.choices...)
-	if c.Follows {
-		defaults.Fill(&c.choices, &c.WarmSteps, usualWarm, "WarmSteps",
-			"steps on an earlier system's records cost no privacy")
-	}
 	c.chooseClusters(t)
 	if c.Schema.Sparse() {
 		c.chooseMarginals(t)

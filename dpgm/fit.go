@@ -136,9 +136,6 @@ func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error
 
 // train runs private gradient descent on the mixture of all clusters' networks.
 func (r *run) train(ctx context.Context) error {
-	if err := r.warm(ctx); err != nil {
-		return err
-	}
 	trainer, err := r.newTrainer(r.nominal)
 	if err != nil {
 		return err

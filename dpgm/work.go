@@ -30,9 +30,6 @@ type work struct{ config Config }
 // weights, and training samples and clips whole persons.
 func (w *work) TakesPersons() {}
 
-// StartsFromEarlier implements [synth.Follower].
-func (w *work) StartsFromEarlier() bool { return w.config.Follows }
-
 // Title describes the networks and the records.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
@@ -46,10 +43,6 @@ func (w *work) Notes() []string {
 		notes = append(notes, fmt.Sprintf("labels are not modelled: generated records have none of the %d "+
 			"classes", n))
 	}
-	if w.config.Follows {
-		notes = append(notes, fmt.Sprintf("training starts with %d steps on the records of an earlier system",
-			w.config.WarmSteps))
-	}
 	return append(append(notes, w.config.choices.Notes()...), w.config.Train.Warnings()...)
 }
 
@@ -57,9 +50,6 @@ func (w *work) Notes() []string {
 // about the records.
 func (w *work) Judge(sr *synth.Run) error {
 	r := run{Run: sr, config: w.config}
-	if err := network.CheckFollows("dpgm.Config.Follows", w.config.Follows, sr); err != nil {
-		return err
-	}
 	if w.config.clustered() {
 		features, err := newFeatures(w.config)
 		if err != nil {

@@ -69,9 +69,6 @@ type Config struct {
 	// Public are public records of the same schema. It is an error if they share memory with the
 	// private records (see records.Overlap).
 	Public records.Data `json:"-"`
-	// Follows uses the synthetic records of an earlier system as the public records; Public must then
-	// be nil. The plan can only run as a later part of a sequence (see package sequence).
-	Follows bool `json:"follows,omitempty"`
 	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, that are taken
 	// on public records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
@@ -203,13 +200,6 @@ func (c Config) validateLabels(k *param.Checker) {
 func (c Config) validatePublic(k *param.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
-	if c.Follows {
-		k.OK(needed, "gan.Config.Follows", true,
-			"false, because neither WarmSteps nor Clipping.Adaptive uses public records")
-		k.OK(c.Public == nil, "gan.Config.Public", "records",
-			"nil, because with Follows public records come from an earlier system")
-		return
-	}
 	if c.Public == nil {
 		k.OK(!needed, "gan.Config.Public", nil,
 			"public records, which WarmSteps and Clipping.Adaptive need")

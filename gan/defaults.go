@@ -18,7 +18,6 @@ const (
 	mostSteps     = 4000
 	marginalShare = 0.6
 	mostSeconds   = 240 // of critic steps
-	usualWarm     = 300 // generator steps on an earlier system's records
 )
 
 // chosen returns the configuration with its zero fields set by the default rules if Nominal is
@@ -41,10 +40,6 @@ func (c Config) chosen() (Config, error) {
 	}
 	c.choices = append(defaults.Choices(nil), c.choices...)
 	left := t
-	if c.Follows && !c.Clipping.Adaptive {
-		defaults.Fill(&c.choices, &c.WarmSteps, usualWarm, "WarmSteps",
-			"steps on an earlier system's records cost no privacy")
-	}
 	if c.Schema.Kind() == records.MixedTable && c.WarmSteps == 0 {
 		c.chooseMarginals(t)
 		if !c.Marginals.Off {

@@ -42,8 +42,7 @@
 // steps (a warm start), determine clip norms, and group parameters (Algorithms 2 and 3 of the
 // paper). Their use costs no privacy, and the guarantee does not cover them. It is an error if
 // public records share memory with the private records. Without public records, clip norms can come
-// from the private policies of package sgd. With [Config.Follows] the public records are the
-// synthetic records of an earlier system on the same ledger; see package sequence.
+// from the private policies of package sgd.
 //
 // # Marginals of tables
 //

@@ -44,9 +44,6 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Follows {
-		c.Public = on.Public() // nil before the run begins
-	}
 	if c.Public != nil {
 		r.public = newPublicRecords(c, r.rng)
 	}

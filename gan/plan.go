@@ -145,9 +145,6 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	if c.Follows {
-		notes = append(notes, "the public records come from an earlier system")
-	}
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
@@ -216,15 +213,9 @@ func (w work) Judge(r *synth.Run) error {
 	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
 		return param.New("gan.Config.Public", "the private records", "public records")
 	}
-	if err := network.CheckFollows("gan.Config.Follows", w.config.Follows, r); err != nil {
-		return err
-	}
 	_, err := newRun(w.config, r)
 	return err
 }
-
-// StartsFromEarlier implements [synth.Follower].
-func (w work) StartsFromEarlier() bool { return w.config.Follows }
 
 // Releases returns the schema of synthetic records.
 func (w work) Releases() records.Schema {

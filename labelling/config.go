@@ -114,7 +114,7 @@ func (c Config) Validate() error {
 	k.OK(synth.WorkOf(c.Of) != nil, "labelling.Config.Of", nil,
 		"a plan that embeds a synth.Program, as plans of all systems do")
 	if c.Of != nil {
-		k.OK(!slices.Contains([]string{systemName, "augment", "sequence", "tune"}, c.Of.System()),
+		k.OK(!slices.Contains([]string{systemName, "augment", "tune"}, c.Of.System()),
 			"labelling.Config.Of", c.Of.System(), "a plan of one system, such as merf, gan or mix")
 	}
 	if k.Err() != nil {

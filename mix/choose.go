@@ -6,43 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/enum"
 )
-
-// Criterion is the predicted quantity that the plan maximises if it chooses the degree. Both
-// criteria depend on public numbers only: noise, degree, number of mixtures, number of features and
-// clip norm.
-type Criterion int
-
-const (
-	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
-	// √T·ℓ·v ÷ (ℓ·v + s²). Here v = R²/d is the variance of a coordinate if a record's squared norm is
-	// spread evenly. The number s is the standard deviation of the noise on a sum. Like the accuracy
-	// of non-linear learners, the ratio has its maximum inside the range of degrees. At smaller
-	// degrees the noise dominates; at larger degrees the mixtures hardly differ from one another.
-	SecondMoments Criterion = iota
-	// FirstMoments is the signal-to-noise ratio of class means, T·ℓ·v ÷ (ℓ·v + s²). A linear learner
-	// uses class means. The ratio grows with the degree (Theorem 2 of the paper and the remarks after
-	// it).
-	FirstMoments
-)
-
-var criterionNames = enum.Names[Criterion]{Type: "mix.Criterion", List: []string{
-	SecondMoments: "second moments", FirstMoments: "first moments",
-}}
-
-// String returns the name.
-func (k Criterion) String() string { return criterionNames.String(k) }
-
-// MarshalText writes the name.
-//
-// Errors: *[param.Error] for a value other than the constants.
-func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal(k) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unmarshal(text, k) }
 
 // A Candidate is one degree that the plan considered.
 type Candidate struct {
@@ -54,15 +18,17 @@ type Candidate struct {
 // Degrees returns the public grid of degrees.
 func Degrees() []int { return []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512} }
 
-func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
+// score predicts the signal-to-noise ratio of covariances estimated from the released rows:
+// √T·ℓ·v ÷ (ℓ·v + s²). Here v = R²/d is the variance of a coordinate if a record's squared norm is
+// spread evenly. The number s is the standard deviation of the noise on a sum. Like the accuracy of
+// non-linear learners, the ratio has its maximum inside the range of degrees. At smaller degrees
+// the noise dominates; at larger degrees the mixtures hardly differ from one another. It depends on
+// public numbers only.
+func (c Config) score(noiseMultiplier float64) float64 {
 	g := c.geometry()
 	l, t, s := float64(c.degree()), float64(c.Mixtures/c.parts()), noiseMultiplier*g.norm()
 	v := g.clip * g.clip / float64(c.dim())
-	signal := l * v / (l*v + s*s)
-	if k == FirstMoments {
-		return t * signal
-	}
-	return math.Sqrt(t) * signal
+	return math.Sqrt(t) * (l * v / (l*v + s*s))
 }
 
 // choose finds the degree of the grid with the highest score. It starts at a first guess and moves
@@ -80,7 +46,7 @@ func (c Config) choose() (Config, []Candidate, error) {
 				return 0, err
 			}
 			z := trial.NoiseMultiplier
-			tried[i] = Candidate{Degree: grid[i], NoiseMultiplier: z, Score: c.Criterion.score(trial, z)}
+			tried[i] = Candidate{Degree: grid[i], NoiseMultiplier: z, Score: trial.score(z)}
 		}
 		return tried[i].Score, nil
 	}

@@ -36,8 +36,6 @@ type Config struct {
 	// and features have the ratio √(k/d) : 1 for k classes and d features. This ratio gives a
 	// linear learner the least noise.
 	LabelShare float64 `json:"label_share"`
-	// Criterion determines which degree the plan chooses if Sampling's Degree is 0.
-	Criterion Criterion `json:"criterion"`
 	// NoiseMultiplier is the standard deviation of the noise divided by the largest norm of a
 	// record with its label. This holds under both relations. 0 means the smallest multiplier that
 	// meets the budget.
@@ -94,10 +92,8 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake in the configuration. Unless they are projected, tables and sets
-// must have at most 2048 coordinates, at most 2048 classes, and at most 2^20 coordinates of all
-// classes together. More correlations cannot be estimated. The error names a system that supports
-// larger records.
+// Validate reports every mistake in the configuration. Tables and sets are refused, because a
+// mixture of rows is not a row and a mixture of sets is not a set.
 //
 // Errors: *param.Error values, joined.
 func (c Config) Validate() error {
@@ -117,9 +113,9 @@ func (c Config) Validate() error {
 	k.OK(c.NoiseMultiplier == 0 || mechanism.IsNoiseMultiplier(c.NoiseMultiplier),
 		path+"NoiseMultiplier", c.NoiseMultiplier,
 		"a positive number, at most 2^24, or 0 to calibrate it")
-	k.OK(criterionNames.Known(c.Criterion), path+"Criterion", int(c.Criterion),
-		"SecondMoments or FirstMoments")
-	c.validateWidth(&k)
+	kind := c.Schema.Kind()
+	k.OK(kind != records.MixedTable && kind != records.ItemSet, path+"Schema", c.Schema.String(),
+		"vectors or images; packages merf and baselines have systems for tables and sets")
 	c.validateSampling(&k)
 	c.Centers.validate(&k)
 	p := c.Projection

@@ -2,7 +2,6 @@ package mix
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
@@ -17,7 +16,6 @@ const (
 	// fraction of the largest norm: √⅓ is the root mean square of a uniform number in [0, 1]
 	colourClip    = 0.58
 	deviationClip = 0.72 // fraction of the clip norm
-	usualItems    = 12   // items of a set
 	rowCost       = 500  // operations on each feature of each row
 	recordCost    = 37   // operations on each feature of each record in a mixture
 	usualDegree   = 40   // records in a mixture, for predictions before the plan chooses the degree
@@ -80,9 +78,6 @@ func (c *Config) chooseNorms() {
 		norm, why = colourClip*norm, "the norm of an image of uniformly random colours"
 	case c.Schema.IsImage():
 		norm, why = imageClip*norm, "few images have a larger norm"
-	case c.Schema.Sparse():
-		norm, why = math.Sqrt(float64(min(c.Schema.MaxItems(), usualItems))),
-			fmt.Sprintf("the norm of a set of %d items", min(c.Schema.MaxItems(), usualItems))
 	}
 	defaults.Fill(&c.choices, &c.ClipNorm, norm, "ClipNorm", why)
 	if !c.Projection.wanted() {

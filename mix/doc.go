@@ -39,12 +39,9 @@
 //
 // # Records from mixtures
 //
-// [Model.Rows] returns the released rows, and the generator turns them into records. For vectors
-// and images the generator returns the rows themselves, clamped to the domain. A mixture of table
-// rows is not a table row, and a mixture of sets is not a set. A mixture rounded to a row or a set
-// would be an average record. For tables and sets the generator therefore draws new records, from
-// class means and a factor analysis of the rows. Levels and items are drawn by their probabilities,
-// and numbers within their bounds. Projected records of any kind are returned as vectors.
+// Records are vectors or images. [Model.Rows] returns the released rows, and the generator returns
+// them as records, clamped to the domain. Projected records are returned as vectors. Tables and
+// sets are refused: a mixture of table rows is not a table row, and a mixture of sets is not a set.
 //
 // # Learning from mixtures
 //
@@ -63,7 +60,7 @@
 //   - the number of mixtures is Nominal, but at most 60,000, and if there are classes, each mixture
 //     is of one class;
 //   - the clip norm is the largest norm of a record (for grey images 0.32 of it, for colour images
-//     0.58 of it, for sets the norm of 12 items);
+//     0.58 of it);
 //   - [Centers] gets 0.15 of ε, and deviations are clipped to 0.72 of the clip norm.
 //
 // The plan chooses the degree, with or without Nominal.

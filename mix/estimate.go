@@ -17,8 +17,8 @@ type estimator struct {
 	noise float64 // variance of the noise on one coordinate of a sum
 }
 
-func newEstimator(m *Model, be device.Backend) *estimator {
-	return &estimator{m, be, m.work.std * m.work.std}
+func newEstimator(m *Model) *estimator {
+	return &estimator{m, device.CPU(), m.work.std * m.work.std}
 }
 
 // part holds the estimates from the mixtures of one part.
@@ -31,14 +31,10 @@ type part struct {
 	mean   []float64     // mean record
 }
 
-// part returns the estimates from the mixtures of a part. Without labels the number of records in a
-// mixture is not released, so the degree is used instead.
+// part returns the estimates from the mixtures of a part.
 func (e *estimator) part(i int) part {
 	rows := e.of(i)
-	p := part{rows: len(rows), center: e.center(i), held: float64(e.work.degree())}
-	if e.rows.classes > 0 {
-		p.held = e.held(i, rows)
-	}
+	p := part{rows: len(rows), center: e.center(i), held: e.held(i, rows)}
 	p.x, p.sum = e.sums(rows, p.center)
 	p.mean = e.mean(p)
 	return p
@@ -140,6 +136,14 @@ func finite(v float64) float64 {
 		return 0
 	}
 	return v
+}
+
+// within clamps x to [lo, hi]; NaN becomes lo.
+func within(x, lo, hi float64) float64 {
+	if !(x > lo) {
+		return lo
+	}
+	return math.Min(x, hi)
 }
 
 // A fit holds the estimates from mixtures of all classes, by regression on their noisy labels. In
@@ -261,10 +265,10 @@ func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 }
 
 // takeMean subtracts from a covariance the part that is due to the varying number of records in a
-// sum: f·(λμ)(λμ)ᵀ/λ. Here λ is the mean number of records, f·λ is the variance of that number, and
-// μ is the mean record.
-func takeMean(s *mat.SymDense, sum mat.Vector, f, held float64) {
-	s.SymRankOne(s, -f/held, sum)
+// sum: (λμ)(λμ)ᵀ/λ. Here λ is the mean number of records, which is also the variance of that
+// number, and μ is the mean record.
+func takeMean(s *mat.SymDense, sum mat.Vector, held float64) {
+	s.SymRankOne(s, -1/held, sum)
 }
 
 func addIdentity(s *mat.SymDense, v float64) {

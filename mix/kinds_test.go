@@ -3,11 +3,7 @@ package mix_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"reflect"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -21,7 +17,7 @@ import (
 // kinds returns a small data set of every kind of record, by name.
 func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 	t.Helper()
-	out := map[string]records.Data{"mixed table": customers(t, n, labelled, 2)}
+	out := map[string]records.Data{}
 	for name, s := range map[string]records.Schema{"binary vector": records.Binary(6),
 		"interval vector": records.Interval(4, -1, 2), "image": records.Image(2, 3),
 		"binary image": records.BinaryImage(2, 3)} {
@@ -30,22 +26,6 @@ func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 		}
 		out[name] = grey(t, n, s)
 	}
-	s, rng := records.Sets(9, 3), rand.New(rand.NewPCG(4, 5))
-	rows, labels := make([][]uint32, n), []int32(nil)
-	for i := range rows {
-		rows[i] = []uint32{uint32(rng.IntN(9)), uint32(rng.IntN(9)), uint32(i % 4)}
-	}
-	if labelled {
-		s, labels = s.WithLabels("a", "b"), make([]int32, n)
-		for i := range labels {
-			labels[i] = int32(rng.IntN(2))
-		}
-	}
-	sets, err := records.FromItems(s, rows, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out["sets"] = sets
 	return out
 }
 
@@ -83,8 +63,7 @@ func reread(t testing.TB, g *synth.Generator) *synth.Generator {
 
 // kindsAreOwn has the kinds for which synthetic records have the schema of the real records. For
 // other kinds synthetic records are vectors or images of numbers.
-var kindsAreOwn = map[string]bool{"sets": true, "mixed table": true, "interval vector": true,
-	"image": true}
+var kindsAreOwn = map[string]bool{"interval vector": true, "image": true}
 
 // TestEveryKindOfRecord fits, samples, saves, loads and samples again every kind of record, under
 // both relations.
@@ -118,7 +97,7 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 		}
 	}
 	for class := range c.Schema.Classes() {
-		if m.Schema().Kind() != records.MixedTable && !m.Schema().Sparse() && !has(m, class) {
+		if !has(m, class) {
 			var wrong *param.Error // no released row is of this class
 			if _, err := gen.Sample(t.Context(), 1, synth.OfClass(class)); !errors.As(err, &wrong) {
 				t.Errorf("class %d has no rows: got %v, want *param.Error", class, err)
@@ -131,7 +110,7 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 			}
 		}
 	}
-	if _, err := m.Rows().Table(m.RowSchema()); err != nil {
+	if _, err := m.Rows().Table(m.Schema()); err != nil {
 		t.Errorf("Rows.Table with RowSchema: %v, want no error", err)
 	}
 }
@@ -146,45 +125,22 @@ func has(m *mix.Model, class int) bool {
 	return false
 }
 
-// TestRecordsTooWideToDrawAreRefused checks that Plan refuses records with too many coordinates or
-// classes and names a system that supports them. Projected records are vectors, and Plan accepts
-// them.
-func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
-	columns := make([]records.Column, 3000)
-	for j := range columns {
-		columns[j] = records.Numeric(fmt.Sprint("column ", j), 0, 1)
-	}
-	table, err := records.NewSchema(columns...)
+// TestTablesAndSetsAreRefused checks that Plan refuses tables and sets, with and without a
+// projection.
+func TestTablesAndSetsAreRefused(t *testing.T) {
+	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := make([]string, 3000)
-	for k := range names {
-		names[k] = fmt.Sprint("class ", k)
-	}
-	for _, c := range []struct {
-		schema        records.Schema
-		field, system string
-	}{
-		{table, "Dim", "merf"},
-		{records.Sets(3000, 5), "Dim", "dpgm"},
-		{records.Sets(3000, 5).WithLabels("a", "b"), "Dim", "merf"},
-		{records.Sets(20, 5).WithLabels(names...), "Classes", "merf"},
-		{records.Sets(2000, 5).WithLabels(names[:600]...), "Classes", "merf"},
-	} {
-		config := small(c.schema, mix.Poisson{Nominal: 12, Degree: 3})
-		var wrong *param.Error
-		_, err := config.Plan()
-		if !errors.As(err, &wrong) || wrong.Path != "mix.Config.Schema."+c.field ||
-			!strings.Contains(wrong.Want, "package "+c.system) {
-			t.Errorf("%v: got %v, want a *param.Error that names another package", c.schema, err)
+	for _, s := range []records.Schema{table, records.Sets(9, 3)} {
+		for _, p := range []mix.Projection{{}, {Dim: 3}} {
+			c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
+			c.Projection = p
+			var wrong *param.Error
+			if _, err := c.Plan(); !errors.As(err, &wrong) || wrong.Path != "mix.Config.Schema" {
+				t.Errorf("%v: got %v, want a *param.Error for the schema", s, err)
+			}
 		}
-		config.Projection = mix.Projection{Dim: 3}
-		mustPlan(t, config)
-	}
-	for _, s := range []records.Schema{records.Binary(3000), records.Sets(2048, 5),
-		records.Sets(2000, 5).WithLabels(names[:500]...)} {
-		mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
 	}
 }
 
@@ -192,10 +148,9 @@ func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 // valid. Such rows may come from a file.
 func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 	for _, labelled := range []bool{false, true} {
-		all := kinds(t, 30, labelled)
-		for _, name := range []string{"sets", "mixed table"} {
-			for _, c := range variants(all[name].Schema(), accountant.AddOrRemoveOne, 30) {
-				gen := fit(t, mustPlan(t, c), all[name])
+		for _, data := range kinds(t, 30, labelled) {
+			for _, c := range variants(data.Schema(), accountant.AddOrRemoveOne, 30) {
+				gen := fit(t, mustPlan(t, c), data)
 				m := gen.Model().(*mix.Model)
 				x, y := m.Rows().Matrices()
 				for _, wild := range [][]float32{{0}, {3e38}, {3e38, -3e38, 1}, {1e30, 7},
@@ -230,29 +185,4 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 		}
 	}
 	return decoded(t, f)
-}
-
-// TestConcurrentFirstDraws checks that concurrent first draws from one model return the same
-// records.
-func TestConcurrentFirstDraws(t *testing.T) {
-	data := kinds(t, 30, true)["mixed table"]
-	gen := fit(t, mustPlan(t, small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})), data)
-	out := make([]device.Batch, 4)
-	var wait sync.WaitGroup
-	for i := range out {
-		wait.Go(func() {
-			drawn, err := gen.Sample(t.Context(), 50, synth.Seed(1))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			drawn.Range(0, drawn.Len(), &out[i])
-		})
-	}
-	wait.Wait()
-	for i := range out {
-		if !reflect.DeepEqual(out[i], out[0]) {
-			t.Errorf("draw %d differs from draw 0", i)
-		}
-	}
 }

@@ -84,29 +84,18 @@ func TestLearning(t *testing.T) {
 	for name, byClass := range map[string]bool{"together": false, "by class": true} {
 		t.Run(name, func(t *testing.T) {
 			m := mixed(t, byClass)
-			linear, err := m.Linear(ctx, mix.LinearConfig{})
+			linear, err := m.Linear(ctx, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := accuracy(test, linear.Predict); got < 0.95 {
 				t.Errorf("linear model: accuracy %.3f, want at least 0.95", got)
 			}
-			moments, err := m.Moments(mix.MomentsConfig{})
+			moments, err := m.Moments()
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkMoments(t, moments)
-			drawn, err := moments.Sample(ctx, 2000, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			net := classifier(t)
-			if err := (mix.Trainer{LearningRate: 5e-3}).FitRecords(ctx, net, drawn); err != nil {
-				t.Fatal(err)
-			}
-			if got := accuracy(test, net.PredictClass); got < 0.95 {
-				t.Errorf("network on drawn records: accuracy %.3f, want at least 0.95", got)
-			}
 			fresh := classifier(t)
 			if err := (mix.Trainer{LearningRate: 5e-3}).FitMoments(ctx, fresh, moments, 2000); err != nil {
 				t.Fatal(err)
@@ -380,7 +369,7 @@ func TestMomentsOfAnyRows(t *testing.T) {
 		for i := 0; i+3 < len(f.Sections[0].Data); i += 4 {
 			copy(f.Sections[0].Data[i:], []byte{0xff, 0xff, 0x7f, 0x7f}) // the largest float32
 		}
-		moments, err := decoded(t, f).Moments(mix.MomentsConfig{})
+		moments, err := decoded(t, f).Moments()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +387,7 @@ func TestMomentsOfNoClass(t *testing.T) {
 	for i := 0; i+3 < len(f.Sections[1].Data); i += 4 {
 		copy(f.Sections[1].Data[i:], []byte{0, 0, 0x80, 0xbf}) // −1
 	}
-	moments, err := decoded(t, f).Moments(mix.MomentsConfig{})
+	moments, err := decoded(t, f).Moments()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +413,7 @@ func TestMomentsOfSubsets(t *testing.T) {
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}, Sampling: mix.WithoutReplacement{Records: 6000, Degree: 32},
 		Mixtures: 3000, ClipNorm: 3}
-	moments, err := released(t, mustPlan(t, c), data).Moments(mix.MomentsConfig{})
+	moments, err := released(t, mustPlan(t, c), data).Moments()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +425,7 @@ func TestMomentsOfSubsets(t *testing.T) {
 // the noise must give another network. The seed is fixed. Only about one seed in ten million would
 // exceed the tolerance of 2 %.
 func TestDrawnImagesGetNoise(t *testing.T) {
-	m, err := mixed(t, true).Moments(mix.MomentsConfig{})
+	m, err := mixed(t, true).Moments()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package mix
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -9,23 +8,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
 )
 
-// LinearConfig configures [Model.Linear], which learns a linear model Y = W·[x; 1]. Every field is
-// public.
-type LinearConfig struct {
-	// Ridge is the weight of ‖W‖²/2 in the loss. It applies to features scaled such that rows have
-	// about unit length. 0 means 1e-3.
-	Ridge  float64
-	Passes int // passes over the rows; 0 means 5
-	// LearningRate is η₀ in η_t = η₀/(1 + t·Ridge·η₀), for features scaled in the same way. 0 means
-	// 0.5.
-	LearningRate float64
-	Seed         uint64
-}
+// Constants of [Model.Linear], for features scaled such that rows have about unit length.
+const (
+	ridge  = 1e-3 // weight of ‖W‖²/2 in the loss
+	passes = 5    // over the rows
+	rate   = 0.5  // η₀ in η_t = η₀/(1 + t·ridge·η₀)
+)
 
-// Linear is a linear model learnt from noisy mixtures. It is safe for concurrent use.
+// Linear is a linear model Y = W·[x; 1] learnt from noisy mixtures. It is safe for concurrent use.
 type Linear struct {
 	dim, classes int
 	w            []float64 // classes × (dim+1); the last column is the constant
@@ -40,37 +32,23 @@ type Linear struct {
 // half of the iterates is averaged. Mixtures vary much less than records, by a factor of about √ℓ.
 // Features and labels are therefore centred, and the constant is computed from their means.
 //
-// Guarantee: post-processing. Errors: *param.Error for an invalid setting and for a release without
-// labels; ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
-// as log(T)/T); Shamir and Zhang 2013.
-func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
+// The public seed determines the order of the rows.
+//
+// Guarantee: post-processing. Errors: *param.Error for a release without labels; ctx.Err(). Source:
+// Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and
+// Zhang 2013.
+func (m *Model) Linear(ctx context.Context, seed uint64) (*Linear, error) {
 	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")
 	}
-	cfg.Ridge, cfg.Passes = cmp.Or(cfg.Ridge, 1e-3), cmp.Or(cfg.Passes, 5)
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
 	sigma, _ := m.work.noise()
-	return newLinearRun(m.rows, sigma, cfg).fit(ctx)
-}
-
-func (c LinearConfig) validate() error {
-	const path = "mix.LinearConfig."
-	var k param.Checker
-	k.OK(positive(c.Ridge), path+"Ridge", c.Ridge, "a positive finite number")
-	k.OK(c.Passes > 0, path+"Passes", c.Passes, "a positive integer")
-	k.OK(c.LearningRate == 0 || positive(c.LearningRate), path+"LearningRate", c.LearningRate,
-		"a non-negative finite number; 0 means 0.5")
-	return k.Err()
+	return newLinearRun(m.rows, sigma).fit(ctx, seed)
 }
 
 // Predict sets dst to the class with the largest output, for every record of a batch.
 func (l *Linear) Predict(b device.Batch, dst []int32) {
-	x := make([]float32, l.dim)
 	for i := range b.Rows {
-		dense(b, i, x)
-		dst[i] = int32(floats.MaxIdx(l.Outputs(x)))
+		dst[i] = int32(floats.MaxIdx(l.Outputs(b.Dense.Row(i))))
 	}
 }
 
@@ -91,14 +69,13 @@ func (l *Linear) Outputs(x []float32) []float64 {
 // have about unit length.
 type linearRun struct {
 	rows         *Rows
-	cfg          LinearConfig
 	x, y         []float64 // column means
 	scale, sigma float64
 	w, average   []float64
 }
 
-func newLinearRun(r *Rows, sigma float64, cfg LinearConfig) *linearRun {
-	s := &linearRun{rows: r, cfg: cfg, x: make([]float64, r.dim), y: make([]float64, r.classes)}
+func newLinearRun(r *Rows, sigma float64) *linearRun {
+	s := &linearRun{rows: r, x: make([]float64, r.dim), y: make([]float64, r.classes)}
 	n := float64(max(r.Len(), 1))
 	square := 0.0
 	for i := range r.Len() {
@@ -116,27 +93,26 @@ func newLinearRun(r *Rows, sigma float64, cfg LinearConfig) *linearRun {
 	s.scale = 1 / math.Sqrt(max(square, 1e-12)) // rows of about unit length
 	s.sigma = sigma * s.scale
 	s.w, s.average = make([]float64, r.classes*r.dim), make([]float64, r.classes*r.dim)
-	s.cfg.LearningRate = cmp.Or(cfg.LearningRate, 0.5)
 	return s
 }
 
-func (s *linearRun) fit(ctx context.Context) (*Linear, error) {
+func (s *linearRun) fit(ctx context.Context, seed uint64) (*Linear, error) {
 	n, t := s.rows.Len(), 0
-	total := n * s.cfg.Passes
+	total := n * passes
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
-	rng := rand.New(rand.NewPCG(s.cfg.Seed, 0x6c696e656172))
+	rng := rand.New(rand.NewPCG(seed, 0x6c696e656172))
 	row := make([]float64, s.rows.dim)
 	averaged := 0.0
-	for range s.cfg.Passes {
+	for range passes {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, i := range order {
 			if t%1024 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			s.step(i, row, s.cfg.LearningRate/(1+float64(t)*s.cfg.LearningRate*s.cfg.Ridge))
+			s.step(i, row, rate/(1+float64(t)*rate*ridge))
 			if t++; 2*t > total {
 				averaged++
 				for k, v := range s.w {
@@ -149,13 +125,13 @@ func (s *linearRun) fit(ctx context.Context) (*Linear, error) {
 }
 
 // step takes a step against the gradient of one row, corrected for the noise.
-func (s *linearRun) step(i int, x []float64, rate float64) {
+func (s *linearRun) step(i int, x []float64, step float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
 	// If σ² exceeds the ridge, subtracting σ²·W makes the factor of w larger than 1. On average the
 	// noise in residual·x cancels this.
-	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
+	shrink := 1 - step*(ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]
 		residual := s.y[k] - float64(y)
@@ -163,7 +139,7 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 			residual += w[j] * v
 		}
 		for j, v := range x {
-			w[j] = shrink*w[j] - rate*residual*v
+			w[j] = shrink*w[j] - step*residual*v
 		}
 	}
 }

@@ -65,12 +65,12 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 		m := short(t, mixed(t, byClass), func(row, class int) bool {
 			return row%7 != 0 && (class > 0 || row%2 == 0)
 		})
-		moments, err := m.Moments(mix.MomentsConfig{})
+		moments, err := m.Moments()
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkMoments(t, moments)
-		linear, err := m.Linear(t.Context(), mix.LinearConfig{})
+		linear, err := m.Linear(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestLostClass(t *testing.T) {
 						if !labelled || c.Projection != (mix.Projection{}) {
 							return
 						}
-						moments, err := m.Moments(mix.MomentsConfig{})
+						moments, err := m.Moments()
 						if err != nil {
 							t.Fatal(err)
 						}

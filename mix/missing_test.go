@@ -57,11 +57,11 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
 	mistakes["write no model"] = second(none.Encode())
-	mistakes["moments of no model"] = second(none.Moments(mix.MomentsConfig{}))
-	mistakes["linear model of no model"] = second(none.Linear(ctx, mix.LinearConfig{}))
+	mistakes["moments of no model"] = second(none.Moments())
+	mistakes["linear model of no model"] = second(none.Linear(ctx, 0))
 	mistakes["records for no model"] = second(none.Prepared(data))
 	m := released(t, p, data)
-	moments, err := m.Moments(mix.MomentsConfig{})
+	moments, err := m.Moments()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,7 @@ func TestWhatIsMissing(t *testing.T) {
 	mistakes["prepared"] = second(m.Prepared(nil))
 	mistakes["described"] = second(moments.Described(nil))
 	for name, train := range map[string]func(net *models.Classifier) error{
-		"rows":    func(net *models.Classifier) error { return mix.Trainer{}.Fit(ctx, net, m.Rows()) },
-		"records": func(net *models.Classifier) error { return mix.Trainer{}.FitRecords(ctx, net, data) },
+		"rows": func(net *models.Classifier) error { return mix.Trainer{}.Fit(ctx, net, m.Rows()) },
 		"moments": func(net *models.Classifier) error {
 			return mix.Trainer{}.FitMoments(ctx, net, moments, 3)
 		},
@@ -85,7 +84,6 @@ func TestWhatIsMissing(t *testing.T) {
 		}
 	}
 	mistakes["train on no rows"] = mix.Trainer{}.Fit(ctx, net, nil)
-	mistakes["train on no records"] = mix.Trainer{}.FitRecords(ctx, net, nil)
 	mistakes["train on no moments"] = mix.Trainer{}.FitMoments(ctx, net, nil, 3)
 	for name, err := range mistakes {
 		var wrong *param.Error

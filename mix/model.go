@@ -2,7 +2,6 @@ package mix
 
 import (
 	"math/rand/v2"
-	"sync"
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/param"
@@ -17,9 +16,6 @@ type Model struct {
 	rows    *Rows
 	parts   []int32     // part of every row, with ByClass; otherwise nil
 	centers [][]float32 // released mean records; nil if there are none
-
-	once       sync.Once
-	population *population // only for tables and sets; estimated on first use
 }
 
 // made returns an error for the zero value.
@@ -67,20 +63,10 @@ func (m *Model) of(part int) (list []int) {
 	return list
 }
 
-// Schema returns the schema of drawn records: the plan's schema for tables and sets that are not
-// projected, and the schema of the rows otherwise.
+// Schema returns the schema of drawn records, which describes released rows as vectors or images.
+// It is also for use with [Rows.Table] and [Project]. The coordinates of mixed binary records can
+// be any number in [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) Schema() records.Schema {
-	if m.made() == nil && m.work.config.decoded() {
-		return m.work.config.Schema
-	}
-	return m.RowSchema()
-}
-
-// RowSchema returns the schema that describes released rows as vectors or images, for use with
-// [Rows.Table] and [Project]. The coordinates of mixed binary records, sets and encoded rows of
-// tables can be any number in [0, 1]. Projected records are vectors of any sign, bounded by the
-// clip norm.
-func (m *Model) RowSchema() records.Schema {
 	if m.made() != nil {
 		return records.Schema{}
 	}
@@ -91,57 +77,28 @@ func (m *Model) RowSchema() records.Schema {
 		s = records.Interval(c.dim(), -c.ClipNorm, c.ClipNorm).WithLabels(s.ClassNames()...)
 	case s.IsImage():
 		s = network.MeansOf(s)
-	case s.IsBinary() || s.Kind() == records.MixedTable:
+	case s.IsBinary():
 		s = records.Interval(s.Dim(), 0, 1).WithLabels(s.ClassNames()...)
 	}
 	return s
 }
 
-// Sampler starts a draw.
+// Sampler starts a draw. It returns the released mixtures in random order, clamped to the domain
+// and labelled by their largest label coordinate. Mixtures repeat if more are requested than were
+// released.
 //
-// For tables and sets the sampler draws any number of new records. The first call estimates class
-// frequencies, means and correlations from the released mixtures. Frequencies and means need fewer
-// mixtures than correlations, and dependence below the noise level is not modelled. Without labels
-// the estimates use the degree as the mean number of records in a mixture. Sets with more items
-// than the square of the clip norm are clipped and so have less weight than others.
-//
-// For vectors and images the sampler returns the released mixtures themselves in random order,
-// clamped to the domain and labelled by their largest label coordinate. Mixtures repeat if more are
-// requested than were released.
-//
-// With Draw.Means a set is returned as the vector of its items' probabilities, and a table row has
-// the most probable level of each column.
-//
-// Guarantee: post-processing. Errors: *param.Error for the zero value, and for vectors or images of
-// a class without released rows.
+// Guarantee: post-processing. Errors: *param.Error for the zero value, and for a class without
+// released rows.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err
 	}
-	if !m.work.config.decoded() {
-		return m.handOut(d)
-	}
-	s := m.Schema()
-	if d.Means && s.Sparse() {
-		s = network.MeansOf(s)
-	}
-	return synth.Sampler{Schema: s, Next: m.estimated().drawing(d).next}, nil
-}
-
-// estimated returns the population estimated from the rows. It is computed once.
-func (m *Model) estimated() *population {
-	m.once.Do(func() { m.population = newPopulation(m) })
-	return m.population
-}
-
-// handOut returns released rows in random order.
-func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	rows := m.eligible(d)
 	if len(rows) == 0 {
 		return synth.Sampler{}, param.New("synth.OfClass", d.Class,
 			"a class with released rows")
 	}
-	rng, at, schema := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0, m.RowSchema()
+	rng, at, schema := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0, m.Schema()
 	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
 		part := make([]int32, n)
 		for k := range part {

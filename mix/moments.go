@@ -14,16 +14,6 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// MomentsConfig configures [Model.Moments]. Every field is public.
-type MomentsConfig struct {
-	// Frequencies is the number of cosine frequencies along each side of an image. An image is
-	// described by its coefficients at the pairs of frequencies in a quarter disc. This assumes that
-	// neighbouring pixels are similar. 0 means half the longer side. Records other than images are
-	// described by their coordinates.
-	Frequencies int
-	Backend     device.Backend // nil for the CPU
-}
-
 // Moments describes the records by one normal distribution per class, estimated from released
 // mixtures. Any number of labelled records can be drawn from these distributions. Moments is safe
 // for concurrent use.
@@ -48,12 +38,13 @@ type Moments struct {
 // Without [Config.ByClass] the class means come from a regression on the noisy labels, corrected
 // for their noise, and all classes share one covariance.
 //
-// For tables and sets the moments describe encoded records, and [Moments.Sample] draws vectors. Use
-// the generator to draw table rows or sets.
+// An image is described by its cosine coefficients at low frequencies: the pairs of frequencies in
+// a quarter disc whose radius is half the longer side. This assumes that neighbouring pixels are
+// similar. Records other than images are described by their coordinates.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011. Errors:
-// *param.Error if there are no classes, if the records were projected, or if cfg is invalid.
-func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
+// *param.Error if there are no classes, and if the records were projected.
+func (m *Model) Moments() (*Moments, error) {
 	if err := m.made(); err != nil {
 		return nil, err
 	}
@@ -62,15 +53,8 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 		return nil, mistake("Moments", c.Schema.String(),
 			"a release of labelled records without projection")
 	}
-	e := newEstimator(m, cfg.Backend)
-	if e.be == nil {
-		e.be = device.CPU()
-	}
-	b, err := newBasis(c.Schema, cfg.Frequencies)
-	if err != nil {
-		return nil, err
-	}
-	out := &Moments{schema: m.RowSchema(), basis: b}
+	e := newEstimator(m)
+	out := &Moments{schema: m.Schema(), basis: newBasis(c.Schema)}
 	if c.ByClass {
 		out.byClass(e)
 	} else {
@@ -89,7 +73,7 @@ func (m *Moments) byClass(e *estimator) {
 		each[class] = e.covariance(m.basis.describe(e.be, p.x))
 		if p.center == nil { // the random number of records multiplies the mean
 			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
-			takeMean(each[class], sum, 1, p.held)
+			takeMean(each[class], sum, p.held)
 		}
 		m.means, count[class], held[class] = append(m.means, p.mean), p.rows, p.held
 	}
@@ -148,7 +132,7 @@ func (m *Moments) Components(class int) int {
 	return cols
 }
 
-// Schema returns the schema of drawn records, which is [Model.RowSchema].
+// Schema returns the schema of drawn records, which is [Model.Schema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
 // Sample draws n labelled records. It draws each record's class with the estimated class
@@ -296,21 +280,15 @@ func (b *basis) of(vectors mat.Matrix) *mat.Dense {
 }
 
 // newBasis returns the basis of low cosine frequencies for images, and the identity otherwise.
-func newBasis(s records.Schema, frequencies int) (*basis, error) {
+func newBasis(s records.Schema) *basis {
 	if !s.IsImage() {
 		rows := device.HostMatrix(s.Dim(), s.Dim(), make([]float32, s.Dim()*s.Dim()))
 		for i := range s.Dim() {
 			rows.Data[i*s.Dim()+i] = 1
 		}
-		return &basis{rows}, nil
+		return &basis{rows}
 	}
-	if frequencies == 0 {
-		frequencies = (max(s.Height(), s.Width()) + 1) / 2
-	}
-	if frequencies < 1 || frequencies > max(s.Height(), s.Width()) {
-		return nil, mistake("MomentsConfig.Frequencies", frequencies,
-			fmt.Sprintf("an integer from 1 to %d", max(s.Height(), s.Width())))
-	}
+	frequencies := (max(s.Height(), s.Width()) + 1) / 2
 	var flat []float32
 	for a := range min(frequencies, s.Height()) {
 		for b := range min(frequencies, s.Width()) {
@@ -322,7 +300,7 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 			}
 		}
 	}
-	return &basis{device.HostMatrix(len(flat)/s.Dim(), s.Dim(), flat)}, nil
+	return &basis{device.HostMatrix(len(flat)/s.Dim(), s.Dim(), flat)}
 }
 
 // appendCosine appends the basis image of one pair of frequencies in one channel. All other

@@ -24,7 +24,7 @@ func Project(r *Rows, s records.Schema) *Rows {
 
 // toShares projects y to shares. It subtracts one number from all coordinates and sets negative
 // results to zero. The number is chosen such that the results add up to 1.
-func toShares[F float32 | float64](y []F) {
+func toShares(y []float32) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
 		lo, hi = min(lo, float64(v)-1), max(hi, float64(v))
@@ -37,8 +37,21 @@ func toShares[F float32 | float64](y []F) {
 		return sum > 1
 	})
 	for k, v := range y {
-		y[k] = F(max(0, float64(v)-off))
+		y[k] = float32(max(0, float64(v)-off))
 	}
+}
+
+// bisect returns the point of [lo, hi] at which below changes from true to false, approximated by
+// the given number of bisections.
+func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
+	for range rounds {
+		if mid := (lo + hi) / 2; below(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
 }
 
 // Denoise returns rows of images smoothed by a Gaussian filter of the given standard deviation in
@@ -153,7 +166,7 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	source.reader().each(0, source.parts[0], func(_ int32, x []float32) {
 		flat = append(flat, x...)
 	})
-	s := m.RowSchema().WithoutLabels()
+	s := m.Schema().WithoutLabels()
 	if t.Schema().Classes() > 0 {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}

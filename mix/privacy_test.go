@@ -86,14 +86,9 @@ func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Con
 }
 
 func schemas(t *testing.T) []records.Schema {
-	table, err := records.NewSchema(records.Numeric("age", 0, 9).WithMissing(),
-		records.Categorical("city", "x", "y", "z"), records.Label("kind", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	return []records.Schema{records.Binary(6).WithLabels("a", "b"),
 		records.Interval(4, -1, 1).WithLabels("a",
-			"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b"), table}
+			"b", "c"), records.Image(2, 3).WithLabels("a", "b")}
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the

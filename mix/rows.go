@@ -82,7 +82,7 @@ func (r *Rows) Clone() *Rows {
 // each row gets the class of its largest label coordinate.
 //
 // Errors: *param.Error for a schema of sets or tables, and for a schema with another dimension or
-// number of classes. [Model.RowSchema] is a suitable schema.
+// number of classes. [Model.Schema] is a suitable schema.
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() || s.Kind() == records.MixedTable {
 		return nil, mistake("Rows.Table.schema", s.String(),

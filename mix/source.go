@@ -92,17 +92,16 @@ func (s *source) reader() *reader { return &reader{source: s} }
 // Shapes: rows are indices of the data's rows; the result has Config.dim numbers for each.
 func (r *reader) read(part int, rows []int32) []float32 {
 	r.data.Gather(rows, &r.batch)
-	dim, in := r.config.dim(), make([]float32, r.config.Schema.Dim())
+	dim := r.config.dim()
 	if len(r.ready) < len(rows)*dim {
 		r.ready = make([]float32, len(rows)*dim)
 	}
 	for i := range rows {
 		dst := r.ready[i*dim : (i+1)*dim]
 		if r.project == nil {
-			dense(r.batch, i, dst)
+			copy(dst, r.batch.Dense.Row(i))
 		} else {
-			dense(r.batch, i, in)
-			multiply(dst, r.project, in)
+			multiply(dst, r.project, r.batch.Dense.Row(i))
 		}
 		shorten(dst, r.config.ClipNorm)
 		if r.centers != nil {
@@ -113,18 +112,6 @@ func (r *reader) read(part int, rows []int32) []float32 {
 		}
 	}
 	return r.ready
-}
-
-// dense copies record i of a batch.
-func dense(b device.Batch, i int, dst []float32) {
-	if b.Sparse == nil {
-		copy(dst, b.Dense.Row(i))
-		return
-	}
-	clear(dst)
-	for _, item := range b.Sparse.Row(i) {
-		dst[item] = 1
-	}
 }
 
 func multiply(dst, m, x []float32) {

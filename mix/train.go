@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 // Trainer fits a classifier to soft labels by Adam, with a learning rate that decreases to zero.
@@ -68,26 +67,6 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 				copy(x.Row(k), rows.Features(int(i)))
 				copy(targets.Row(k), rows.Labels(int(i)))
 			}
-		})
-}
-
-// FitRecords trains a classifier on labelled records that were drawn from a release, for example
-// records of [Moments.Sample].
-//
-// Errors: *param.Error; ctx.Err().
-func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
-	data *records.Table) error {
-	if data == nil {
-		return mistake("Trainer.FitRecords.data", nil, "records")
-	}
-	var in device.Batch
-	return t.run(ctx, net, data.Len(), data.Schema().Dim(), data.Schema().Classes(),
-		func(order []int32, x, targets device.Matrix) {
-			data.Gather(order, &in)
-			for k := range order {
-				copy(x.Row(k), in.Dense.Row(k))
-			}
-			oneHot(targets, in.Labels)
 		})
 }
 

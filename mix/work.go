@@ -69,7 +69,7 @@ func (w *work) Notes() []string {
 		return notes
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "degree by predicted signal-to-noise of %v:", w.config.Criterion)
+	b.WriteString("degree by predicted signal-to-noise of second moments:")
 	for _, k := range w.candidates {
 		fmt.Fprintf(&b, " %d: %.3g", k.Degree, k.Score)
 	}

@@ -86,7 +86,7 @@ func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 		k.OK(false, path, nil, "a plan that embeds a synth.Program, as plans of all systems do")
 		return
 	}
-	others := []string{systemName, "labelling", "augment", "sequence", "tune"}
+	others := []string{systemName, "labelling", "augment", "tune"}
 	k.OK(!slices.Contains(others, p.System()), path, p.System(),
 		"a plan of one system, such as merf or aim, or of a system on ranks")
 	k.Add(records.RefusePersons(path+".Schema", p.Schema()))

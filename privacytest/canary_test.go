@@ -17,7 +17,6 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -299,41 +298,6 @@ func adversaries(s records.Schema) planner {
 	}
 }
 
-// successors plans a dp-GAN that starts from DP-MERF's records; the observer sees both
-// generators.
-func successors(s records.Schema) planner {
-	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		half := b
-		half.Epsilon /= 2
-		embed := merf.Config{Schema: s, Budget: half, Features: 8, Seed: 1,
-			Generator: merf.GeneratorConfig{Architecture: models.MLP{}, Latent: 1, Steps: 20, Batch: 32}}
-		if b.Relation == accountant.ReplaceOne {
-			embed.Nominal = 1
-		}
-		first, err := embed.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		c, err := sequence.Config{Budget: b, First: first, Records: 64}.Within(
-			func(b accountant.Budget) (synth.Plan, error) {
-				return synth.PlanOf(gan.Config{Schema: s, Budget: b, Latent: 1, Generator: models.MLP{},
-					Critic: models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU},
-					Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 4,
-						Optimizer: sgd.SGD(1), NominalBatch: 1},
-					CriticSteps: 1, GeneratorBatch: 64, GeneratorOptimizer: sgd.SGD(0.1), Seed: 1,
-					WarmSteps: 2, Follows: true}.Plan())
-			})
-		if err != nil {
-			return nil, nil, err
-		}
-		plan, err := c.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		return bill(plan), fitted(plan), nil
-	}
-}
-
 // marginals plans DPGM with two clusters and the frequencies of coordinates.
 func marginals(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
@@ -379,9 +343,6 @@ func systems(t testing.TB) []system {
 		{"DPMix", labelled(t, c), labelled(t, c, 0), add, mixtures(c)},
 		{"DPMix, replace-one", filled(t, s, -1), filled(t, s, 1), replace, mixtures(s)},
 		{"dp-GAN", filled(t, s), filled(t, s, 1), add, adversaries(s)},
-		{"DP-MERF, then dp-GAN", filled(t, s), filled(t, s, 1), add, successors(s)},
-		{"DP-MERF, then dp-GAN, replace-one", filled(t, s, -1), filled(t, s, 1), replace,
-			successors(s)},
 		{"pool of two DP-MERFs", filled(t, s), filled(t, s, 1), add, pooled(s)},
 		{"pool of two DP-MERFs, replace-one", filled(t, s, -1), filled(t, s, 1), replace, pooled(s)},
 		{"DPGM, clusters and marginals", filled(t, bits), filled(t, bits, 1), add, marginals(bits)},

@@ -112,9 +112,9 @@ func (c Config) Validate() error {
 	if err := k.Err(); err != nil {
 		return err
 	}
-	others := []string{systemName, "labelling", "augment", "pool", "sequence", "tune"}
+	others := []string{systemName, "labelling", "augment", "pool", "tune"}
 	k.OK(!slices.Contains(others, c.Of.System()), path, c.Of.System(),
-		"a plan of one system, such as merf, gan or mix")
+		"a plan of one system, such as merf or gan")
 	ranks, err := Ranks(c.Schema)
 	k.Add(err)
 	k.OK(c.Of.Schema().Equal(ranks), path+".Schema", c.Of.Schema(), "the schema Ranks(Schema)")

@@ -11,14 +11,10 @@ import (
 )
 
 // An Inner is a plan that is carried out as one part of a run of several plans. It uses the records
-// and the reservation of that run; see [Run.FitInner]. Package sequence runs plans in this way.
+// and the reservation of that run; see [Run.FitInner]. Package pool runs plans in this way.
 type Inner struct {
 	Plan   Plan
 	Prefix string // put before the purposes of the plan's stages to name them in the run
-	// Public holds synthetic records drawn from the released model of an earlier part; nil for the
-	// first part.
-	Public  records.Data
-	Follows bool // reports whether there is an earlier part
 	// Data holds the records that the part reads in place of the run's; nil for the run's own. Record
 	// i must be computed from record i of the run by a function that depends on public and released
 	// values only. Otherwise the part's noise does not cover its result.
@@ -80,26 +76,6 @@ func (in Inner) Releases() records.Schema {
 	return in.Plan.Schema()
 }
 
-// A Follower is a Work that can start from the synthetic records of an earlier system. The second
-// system of a sequence must be one, because the records would have no effect otherwise.
-type Follower interface {
-	// StartsFromEarlier reports whether this plan starts from such records.
-	StartsFromEarlier() bool
-}
-
-// CheckFollows returns an error for a part that follows another one and would not use its records.
-// The path names the part's plan.
-//
-// Errors: *param.Error.
-func (in Inner) CheckFollows(path string) error {
-	f, ok := WorkOf(in.Plan).(Follower)
-	if !in.Follows || ok && f.StartsFromEarlier() {
-		return nil
-	}
-	return param.New(path, in.Plan.System(), "a plan that starts from the records of an earlier "+
-		"system, such as one of gan or dpgm with Follows")
-}
-
 // enclosing describes a part and the run that contains it.
 type enclosing struct {
 	run  *Run
@@ -129,14 +105,10 @@ func (r *Run) inner(in Inner) (*Run, error) {
 
 // JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
 //
-// Errors: all errors of the part's Judge; *param.Error for a plan that cannot be a part, and for a
-// part that follows another without being a [Follower].
+// Errors: all errors of the part's Judge; *param.Error for a plan that cannot be a part.
 func (r *Run) JudgeInner(in Inner) error {
 	sub, err := r.inner(in)
 	if err != nil {
-		return err
-	}
-	if err := in.CheckFollows("synth.Inner.Plan"); err != nil {
 		return err
 	}
 	if j, ok := sub.program.work.(Judge); ok {
@@ -150,8 +122,7 @@ func (r *Run) JudgeInner(in Inner) error {
 //
 // Guarantee: nothing is reserved, since the run's plan holds the part's Stages. Errors: all errors
 // of the part; ErrData if the data failed during the part, whose results must then be discarded;
-// *param.Error for a plan that cannot be a part, for stages that the run's plan lacks, and for
-// private records among the public ones. It is also an error if Follows and Public do not agree.
+// *param.Error for a plan that cannot be a part, and for stages that the run's plan lacks.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {
@@ -177,31 +148,9 @@ func (r *Run) complete(in Inner) error {
 		k.OK(r.allowed[s.Purpose] != nil, "synth.Inner.Prefix", in.Prefix+s.Purpose,
 			"the name of a stage of the run's plan")
 	}
-	k.Add(in.CheckFollows("synth.Inner.Plan"))
-	some := in.Public != nil && in.Public.Len() > 0
-	k.OK(in.Follows == some, "synth.Inner.Public", redactedRecords,
-		"records of an earlier part if Follows is set, and none otherwise")
 	k.OK(in.Data == nil || in.Data.Schema().Equal(in.Plan.Schema()), "synth.Inner.Data",
-		redactedRecords, "records of the plan's schema")
-	k.OK(!some || r.Data == nil || !records.Overlap(in.Public, r.Data), "synth.Inner.Public",
-		redactedRecords, "records that are not the private ones")
+		"[records]", "records of the plan's schema")
 	return k.Err()
-}
-
-const redactedRecords = "[records]"
-
-// Follows reports whether the run is a part of another run and follows a part that released a
-// model. Public returns records drawn from that model.
-func (r *Run) Follows() bool { return r.outer != nil && r.outer.part.Follows }
-
-// Public returns the synthetic records of the earlier parts if Follows reports true. It returns nil
-// before they have been drawn, and for other runs. Using these records costs no privacy, since they
-// are released.
-func (r *Run) Public() records.Data {
-	if r.outer == nil {
-		return nil
-	}
-	return r.outer.part.Public
 }
 
 // full returns the name of a stage in the checkpoint.

@@ -330,3 +330,15 @@ func TestScoresAreClipped(t *testing.T) {
 			}}.Check(t)
 	}
 }
+
+// TestCandidatesAreJudged checks that a search refuses a candidate that would fail before it
+// reserves anything.
+func TestCandidatesAreJudged(t *testing.T) {
+	p := search(t, tune.Trials{Mean: 3, Limit: 6}, &toy{noise: 3}, &toy{noise: 4, refuses: errToy})
+	ledger := accountant.NewLedger(p.Budget())
+	_, err := p.FitOn(t.Context(), ledger, some(t, 9))
+	if !errors.Is(err, errToy) || len(ledger.Entries()) != 0 {
+		t.Errorf("error %v and %d ledger entries, want the candidate's error and none", err,
+			len(ledger.Entries()))
+	}
+}

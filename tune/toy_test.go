@@ -22,6 +22,7 @@ type toy struct {
 	relation accountant.Relation
 	quirk    func(t *toy, r *synth.Run) error // runs before the release; may be nil
 	log      *fits
+	refuses  error // the result of Judge
 }
 
 // fits records the trials that ran. No search reveals them.
@@ -41,6 +42,8 @@ var errToy = errors.New("the toy broke")
 func (w *toy) Title() string                    { return "a number" }
 func (w *toy) Notes() []string                  { return nil }
 func (w *toy) Config() (json.RawMessage, error) { return json.Marshal(w.noise) }
+
+func (w *toy) Judge(*synth.Run) error { return w.refuses }
 
 func (w *toy) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	w.log.mu.Lock()

@@ -71,10 +71,6 @@ var systems = map[string]maker{
 		return made(privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(seed), embedding(s, b, n, seed)).
 			Plan())
 	},
-	"naive-bayes": func(s records.Schema, b accountant.Budget, n int,
-		_ uint64) (privgen.Plan, error) {
-		return made(privgen.NaiveBayes(s, b).Nominal(n).Plan())
-	},
 }
 
 // embedding returns the chain of MERF on ranks, or of MERF for tables without numbers.

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 // learn trains a convolutional network on images drawn from the class moments of the mixtures. It
 // costs no privacy. The accuracy on held-out real images is not private.
 func learn(ctx context.Context, released *mix.Model, test *records.Table) error {
-	moments, err := released.Moments(mix.MomentsConfig{})
+	moments, err := released.Moments()
 	if err != nil {
 		return err
 	}

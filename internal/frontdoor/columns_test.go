@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
-	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -107,9 +106,6 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []pr
 	p3, err := privgen.GAN(s, b).Nominal(n).Critic(models.MLP{Hidden: []int{8}}).
 		Generator(models.MLP{Hidden: []int{8}}, 2).Plan()
 	add(p3, err)
-	p4, err := privgen.Mix(s, b).Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: n, Degree: 8},
-		Mixtures: 50, ClipNorm: 2}).Plan()
-	add(p4, err)
 	return list
 }
 

@@ -46,7 +46,9 @@ func oneLiners(s records.Schema, b accountant.Budget,
 		"gan":  func() (privgen.Plan, error) { return privgen.GAN(s, b).Nominal(n).Plan() },
 		"merf": func() (privgen.Plan, error) { return privgen.MERF(s, b).Nominal(n).Plan() },
 		"dpgm": func() (privgen.Plan, error) { return privgen.DPGM(s, b).Nominal(n).Plan() },
-		"mix":  func() (privgen.Plan, error) { return privgen.Mix(s, b).Nominal(n).Plan() },
+	}
+	if s.Kind() != records.MixedTable && !s.Sparse() {
+		list["mix"] = func() (privgen.Plan, error) { return privgen.Mix(s, b).Nominal(n).Plan() }
 	}
 	if s.Sparse() && s.Classes() == 0 {
 		list["independent"] =
@@ -57,9 +59,6 @@ func oneLiners(s records.Schema, b accountant.Budget,
 	if s.Kind() == records.MixedTable {
 		list["aim"] = func() (privgen.Plan, error) { return privgen.AIM(s, b).Nominal(n).Plan() }
 		list["mst"] = func() (privgen.Plan, error) { return privgen.MST(s, b).Nominal(n).Plan() }
-		list["naive-bayes"] = func() (privgen.Plan, error) {
-			return privgen.NaiveBayes(s, b).Nominal(n).Plan()
-		}
 	}
 	return list
 }
@@ -157,7 +156,8 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	if err != nil || m.Features() != 44 || m.Config.Generator.Steps != 7 {
 		t.Errorf("44 features: %v, %+v", err, m)
 	}
-	x, err := privgen.Mix(table, b).Nominal(30_000).Mixtures(mix.Config{Mixtures: 600}).Plan()
+	x, err := privgen.Mix(records.Image(8, 8), b).Nominal(30_000).
+		Mixtures(mix.Config{Mixtures: 600}).Plan()
 	if err != nil || x.Config.Mixtures != 600 || x.Config.ClipNorm == 0 || x.Degree() == 0 {
 		t.Errorf("600 mixtures: %v, %+v", err, x)
 	}
@@ -276,29 +276,6 @@ func TestRecommendRanks(t *testing.T) {
 		if !slices.Contains(systems, c.want) ||
 			slices.Contains(systems, "merf") != (c.want == "merf") || systems[0] != c.first {
 			t.Errorf("%v, %d rows: %v, want %s first, and %s", c.schema, c.rows, systems, c.first, c.want)
-		}
-	}
-}
-
-// TestRecommendForFewRows checks that the means of classes are recommended first if rows are few
-// compared with columns and noise, and not otherwise.
-func TestRecommendForFewRows(t *testing.T) {
-	columns := []records.Column{records.Label("class", "u", "v")}
-	for i := range 35 {
-		columns = append(columns, records.Numeric(fmt.Sprint("x", i), 0, 1))
-	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	for _, c := range []struct {
-		rows int
-		want string
-	}{{700, "naive-bayes"}, {5_000, "aim"}} {
-		list, err := privgen.Recommend(s, b, c.rows)
-		if err != nil || list[0].Plan.System() != c.want {
-			t.Errorf("%d rows: %v comes first, want %s; %v", c.rows, list[0].Plan.System(), c.want, err)
 		}
 	}
 }

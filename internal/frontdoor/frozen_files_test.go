@@ -31,11 +31,6 @@ type frozenFile struct {
 // frozenFiles lists the generators. In divided-cells, counts within cells tell how often x is
 // exactly 0.5.
 var frozenFiles = map[string]frozenFile{
-	"naive-bayes": {
-		plan: func(s records.Schema, b accountant.Budget) (privgen.Plan, error) {
-			return privgen.NaiveBayes(s, b).Plan()
-		},
-		statistics: [5]float64{0.00186, 0.19936, 0.21588, 0.13122, 0.50795}},
 	"divided-cells": {
 		plan: func(s records.Schema, b accountant.Budget) (privgen.Plan, error) {
 			return baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 4, Fine: 10,

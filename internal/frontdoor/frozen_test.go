@@ -105,7 +105,7 @@ func TestPlansAreFrozen(t *testing.T) {
 	m := merf.Config{Schema: records.Image(8, 8), Budget: b,
 		Kernel:    rff.Patches{Dim: 20, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2},
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}
-	x := mix.Config{Schema: table, Budget: b, Mixtures: 40, ClipNorm: 2,
+	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	a := baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b, Nominal: 1000}}
 	l, err := labelling.Config{Budget: b, Nominal: 1000, Rule: labelling.Relabel,
@@ -134,7 +134,6 @@ func TestPlansAreFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
 	pooled := pool.Config{Budget: b, Shares: []float64{2, 1}}
 	pooled, err = pooled.Within(
 		func(b accountant.Budget) (synth.Plan, error) {
@@ -160,9 +159,6 @@ func TestPlansAreFrozen(t *testing.T) {
 		"quantiles":    {&q, func() (privgen.Plan, error) { return synth.PlanOf(q.Plan()) }},
 		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
 		"pool":         {&pooled, func() (privgen.Plan, error) { return synth.PlanOf(pooled.Plan()) }},
-		"sequence": {nil, func() (privgen.Plan, error) {
-			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())
-		}},
 	} {
 		p, err := of.plan()
 		if err != nil {

@@ -5,20 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/kmeans"
-	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // mixChain returns a chain whose release takes milliseconds.
@@ -103,85 +97,6 @@ func firstRow(d records.Data) [4]float32 {
 	var b device.Batch
 	d.Range(0, 1, &b)
 	return [4]float32(b.Dense.Row(0))
-}
-
-// TestMixDrawsTables checks that mixtures of a table's rows are drawn as rows of that table, also
-// after the generator is saved and loaded.
-func TestMixDrawsTables(t *testing.T) {
-	schema, data := earners(t)
-	gen, err := privgen.Mix(schema, accountant.Budget{Epsilon: 4, Delta: 1e-5}).Mixtures(mix.Config{
-		Sampling: mix.Poisson{Nominal: 300, Degree: 6}, Mixtures: 100, ClipNorm: schema.MaxNorm()}).
-		Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := gen.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range []*privgen.Generator{gen, loaded} {
-		drawn, err := g.Sample(t.Context(), 2500, privgen.Seed(3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, ok := drawn.(*records.Frame)
-		if !ok || rows.Len() != 2500 || !rows.Schema().Equal(schema) || records.Check(rows) != nil {
-			t.Errorf("%T of %d rows: %v", drawn, drawn.Len(), records.Check(drawn))
-		}
-	}
-}
-
-// TestWhatMixCannotDrawHasATaker checks that every refusal names a system, and that this system can
-// plan for the refused schema.
-func TestWhatMixCannotDrawHasATaker(t *testing.T) {
-	var columns []records.Column
-	for j := range 2100 {
-		columns = append(columns, records.Numeric(fmt.Sprint("column ", j), 0, 1))
-	}
-	table, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
-	wrong := new(param.Error)
-	takers := map[string]func(records.Schema) error{
-		"package merf": func(s records.Schema) error {
-			_, err := merf.Config{Schema: s, Budget: b}.Plan()
-			return err
-		},
-		"package dpgm": func(s records.Schema) error {
-			_, err := privgen.DPGM(s, b).Cluster(kmeans.Config{K: 1}).
-				Model(models.VAE{Hidden: []int{8}, Latent: 2}).
-				Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
-					Optimizer: sgd.Adam(1e-2)}).Plan()
-			return err
-		},
-	}
-	for _, s := range []records.Schema{table, records.Sets(2100, 5),
-		records.Sets(2100, 5).WithLabels("a", "b")} {
-		_, err := privgen.Mix(s, b).Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 60, Degree: 6},
-			Mixtures: 50, ClipNorm: 1}).Plan()
-		if !errors.As(err, &wrong) {
-			t.Fatalf("%v: %v", s, err)
-		}
-		taken := 0
-		for name, plan := range takers {
-			if !strings.Contains(wrong.Want, name) {
-				continue
-			}
-			taken++
-			if err := plan(s); err != nil {
-				t.Errorf("%v: %s: %v", s, name, err)
-			}
-		}
-		if taken != 1 {
-			t.Errorf("%v: %v", s, wrong)
-		}
-	}
 }
 
 // TestMixPlanIsAValue checks that chains can be forked, and that plans are unchanged after JSON.

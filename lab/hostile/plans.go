@@ -71,7 +71,7 @@ func plansAlone() (list []subject, err error) {
 		p, e := merf.Config{Schema: records.Image(6, 6), Budget: replace, Kernel: k, Nominal: 100}.Plan()
 		add("merf, "+name, p, e)
 	}
-	p5, e := mix.Config{Schema: table, Budget: replace, Mixtures: 100, ClipNorm: 2,
+	p5, e := mix.Config{Schema: records.Image(6, 6), Budget: replace, Mixtures: 100, ClipNorm: 2,
 		Sampling: mix.WithoutReplacement{Records: 100}}.Plan()
 	add("mix, subsets", p5, e)
 	return list, err

@@ -61,7 +61,6 @@ var policy = map[string][]string{
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"internal/bundle": {"synth"},
 	"pool":            {"accountant", "records", "internal/bundle", "synth"},
-	"sequence":        {"accountant", "records", "internal/bundle", "synth"},
 	"labelling": {"accountant", "records", "records/retouch", "device", "models", "rff", "sgd",
 		"synth", "internal/enum", "internal/network"},
 	"augment": {"accountant", "records", "records/retouch", "device", "synth", "evaluate/classify",
@@ -81,7 +80,7 @@ var policy = map[string][]string{
 	"device/cuda":       {"device"},
 	"": {"synth", "baselines", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
-		"sequence", "labelling", "augment", "quantiles", "pool", "tune"},
+		"labelling", "augment", "quantiles", "pool", "tune"},
 	"accountant/internal/pld":    {"accountant/internal/renyi"},
 	"accountant/internal/renyi":  {},
 	"internal/demo":              {"records"}, // for tests and examples

@@ -9,7 +9,7 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
-		sequenceMutants(), poolMutants(), innerMutants(),
+		partMutants(), poolMutants(), innerMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants())

@@ -237,7 +237,7 @@ func (t task) pictures(ctx context.Context, gen *privgen.Generator) (string, err
 
 func (t task) mixtures(ctx context.Context, m *mix.Model) (string, error) {
 	s := t.private.Schema()
-	moments, err := m.Moments(mix.MomentsConfig{})
+	moments, err := m.Moments()
 	if err != nil {
 		return "", err
 	}

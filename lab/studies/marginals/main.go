@@ -33,9 +33,6 @@ var shapes = map[string]demo.TableSource{
 	"seven":  {Records: 20_000, Numbers: 5, Choices: 9, Levels: 10, Flags: 2, Classes: 7, Seed: 41},
 	"thirty": {Records: 20_000, Numbers: 30, Classes: 2, Minority: 0.3, Seed: 42},
 
-	"few-wide": {Records: 1250, Numbers: 400, Classes: 2, Minority: 0.2, Seed: 23},
-	"fewest": {Records: 700, Numbers: 10, Choices: 10, Levels: 3, Flags: 14, Classes: 2,
-		Minority: 0.07, Seed: 24},
 	"few-mixed": {Records: 5000, Numbers: 12, Choices: 10, Levels: 8, Classes: 3, Minority: 0.1,
 		Seed: 22},
 }
@@ -67,7 +64,7 @@ func parse(args []string) (config, error) {
 		"(default: none)")
 	f.IntVar(&c.rows, "rows", 0, "number of training rows of the file that are used, drawn at random; "+
 		"by default all")
-	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, pool, naive-bayes, "+
+	systems := f.String("systems", "aim", "aim, mst, merf, merf-quantiles, pool, "+
 		"reference-aim, reference-mst, reference-merf, or real "+
 		"for the real rows, separated by commas")
 	epsilons := f.String("epsilon", "1", "values of ε, separated by commas")
@@ -167,7 +164,7 @@ func (c config) load() (table, error) {
 		source, ok := shapes[c.shape]
 		if !ok {
 			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide, few, "+
-				"few-mixed, few-wide, fewest, seven, thirty, fraud, fraud2, spiky", c.shape)
+				"few-mixed, seven, thirty, fraud, fraud2, spiky", c.shape)
 		}
 		rows, err := source.Make()
 		if err != nil {

@@ -31,8 +31,6 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 		p, err = privgen.AIM(s, b).Nominal(n).Seed(key.seed).Plan()
 	case "mst":
 		p, err = privgen.MST(s, b).Nominal(n).Seed(key.seed).Plan()
-	case "naive-bayes":
-		p, err = privgen.NaiveBayes(s, b).Nominal(n).Plan()
 	case "merf":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).Plan()
 	case "merf-quantiles":

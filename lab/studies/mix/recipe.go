@@ -72,7 +72,7 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 		return score{}, err
 	}
 	var s score
-	linear, err := m.Linear(ctx, mix.LinearConfig{Seed: seed})
+	linear, err := m.Linear(ctx, seed)
 	if err != nil {
 		return s, err
 	}
@@ -112,7 +112,7 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier,
 	t mix.Trainer, show bool,
 	test *records.Table) (*records.Table, error) {
-	moments, err := m.Moments(mix.MomentsConfig{})
+	moments, err := m.Moments()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+package main
+
+// partMutants returns faults in plans that are carried out as parts of a run, and in files of them.
+func partMutants() []mutant {
+	return []mutant{
+		{Name: "synth/parts draw outside the reservation", In: "synth", Tests: at("synth", "InnerPlans"),
+			Old: "k.OK(r.allowed[s.Purpose] != nil,", New: "k.OK(true,",
+			Why: "a part reserves and draws separately"},
+		{Name: "tune/candidates are not judged", In: "tune", Tests: at("tune", "CandidatesAreJudged"),
+			Old: "r.JudgeInner(synth.Inner{Plan: p}); err != nil", New: "error(nil); err != nil && r != nil",
+			Why: "a search that cannot succeed is paid for"},
+		{Name: "records/joined rows forget where they are from", In: "records",
+			Tests: at("records", "OverlapOf"),
+			Old:   "out.of = append(out.of, placesOf(p).homes...)", New: "_ = p",
+			Why: "private records are accepted as public ones after they are joined with others"},
+		{Name: "synth/prices identify a plan", In: "synth", Tests: at("synth", "PricesIdentify"),
+			Old: "\t\t\tdelete(v, \"epsilon\")\n", New: "",
+			Why: "a run that was paid for is refused by a version with a tighter price"},
+		{Name: "synth/former checkpoints are refused", In: "synth",
+			Tests: at("synth", "FormerCheckpoints"),
+			Old:   "err != nil || h.Plan != before {", New: "err != nil || before != \"\" {",
+			Why: "a run that was paid for cannot go on after an update"},
+		{Name: "synth/files of plans are not measured", In: "synth",
+			Tests: at("synth", "CannotBeSaved"),
+			Old:   "if err := p.checkFile(); err != nil {", New: "if false {\n\t\tvar err error",
+			Why: "a generator that was paid for cannot be saved"},
+		{Name: "synth/plans within a plan are not measured", In: "synth",
+			Tests: at("synth", "CannotBeSaved"),
+			Old:   "n += inner.fileValues()", New: "_ = inner",
+			Why: "a generator that was paid for cannot be saved"},
+		{Name: "pool/a cluster of a pool selects components", In: "pool", Tests: at("pool", "OneCluster"),
+			Old: "d.Cluster = -1", New: "_ = d.Cluster",
+			Why: "records of the other components are never drawn"},
+		{Name: "quantiles/numbers are compared with ranks", In: "quantiles",
+			Tests: at("quantiles", "AssignCompares"),
+			Old:   "ranked{columns: m.columns}.replace(&b)", New: "_ = m.columns",
+			Why: "records are assigned to wrong clusters"},
+		{Name: "synth/shares of a part are kept under another name", In: "synth",
+			Tests: at("pool", "Contract/(checkpoints|shares)"),
+			Old:   "r.keeper.released(r.full(purpose), out)", New: "r.keeper.released(purpose, out)",
+			Why: "a share that was paid for is lost"},
+	}
+}

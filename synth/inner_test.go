@@ -1,0 +1,53 @@
+package synth_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// enclosing is a system that carries out another one.
+type enclosing struct {
+	reading
+	part synth.Inner
+}
+
+func (w enclosing) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	return r.FitInner(ctx, w.part)
+}
+
+// TestInnerPlansDrawFromTheReservation checks that a part whose stages the run's plan lacks is
+// refused before it starts.
+func TestInnerPlansDrawFromTheReservation(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits := 0
+	inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		reading{func(*synth.Run) error { fits++; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := synth.Inner{Plan: &inner, Prefix: "x: "}
+	for prefix, want := range map[string]int{"x: ": 1, "y: ": 0} {
+		fits = 0
+		p, err := synth.NewProgram("enclosing", s, b, part.Stages(),
+			enclosing{part: synth.Inner{Plan: &inner, Prefix: prefix}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Fit(t.Context(), table)
+		var wrong *param.Error
+		if fits != want || want == 0 && (!errors.As(err, &wrong) || wrong.Path != "synth.Inner.Prefix") {
+			t.Errorf("prefix %q: %d fits, error %v, want %d fits", prefix, fits, err, want)
+		}
+	}
+}
