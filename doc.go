@@ -16,8 +16,8 @@
 //	fmt.Println(gen.Guarantee())
 //
 // The systems are [DPGM] (Acs et al. 2019), [MERF] (Harder et al. 2021), [GAN] (Zhang et al. 2018)
-// and [Mix] (Lee et al. 2019); [AIM] and [MST] for tables; [MWEM], [Independent] and [Tree] for sets
-// of items. Each has defaults that follow from the schema, the budget and a public number of
+// and [Mix] (Lee et al. 2019); [AIM] and [MST] for tables; [MWEM], [Independent] and [Tree] for
+// sets of items. Each has defaults that follow from the schema, the budget and a public number of
 // records, and [Recommend] returns the plans that suit the records, best first. Systems can be
 // combined: see package compose.
 //
