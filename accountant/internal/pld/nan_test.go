@@ -97,3 +97,14 @@ func TestSteepLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestLostMassIsInfinite: if the cells of a pair do not hold all of P, all of P is at infinite loss.
+func TestLostMassIsInfinite(t *testing.T) {
+	for _, lost := range []float64{0, 1e-3} {
+		p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.475 * (1 - lost), 0.525 * (1 - lost)}, 0, 0)
+		g := gridder{nodes: []float64{-1, 0, 1}}
+		if _, inf := g.connect(p); (inf == 1) != (lost > 0) {
+			t.Errorf("with %g of P lost: the mass at infinite loss is %v", lost, inf)
+		}
+	}
+}
