@@ -2,9 +2,9 @@ package pld
 
 import "math"
 
-// Slope is a pair in which P has density k·e^{(l−a)/2} at losses l in (−a, a), and possibly atoms at
-// both ends. Q is P with the sign of the losses changed. With atoms it is the pair of the Laplace
-// mechanism. Without atoms it covers all mechanisms of bounded range.
+// Slope is a pair in which P has density k·e^{(l−a)/2} at losses l in (−a, a), and possibly atoms
+// at both ends. Q is P with the sign of the losses changed. With atoms it is the pair of the
+// Laplace mechanism. Without atoms it covers all mechanisms of bounded range.
 type Slope struct {
 	a, k       float64
 	lowP, topP float64   // atoms at −a and a

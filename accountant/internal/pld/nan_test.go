@@ -98,7 +98,8 @@ func TestSteepLosses(t *testing.T) {
 	}
 }
 
-// TestLostMassIsInfinite: if the cells of a pair do not hold all of P, all of P is at infinite loss.
+// TestLostMassIsInfinite: if the cells of a pair do not hold all of P, all of it is at infinite
+// loss.
 func TestLostMassIsInfinite(t *testing.T) {
 	for _, lost := range []float64{0, 1e-3} {
 		p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.475 * (1 - lost), 0.525 * (1 - lost)}, 0, 0)
