@@ -33,7 +33,7 @@ func (l *Ledger) Affords(e Event) error {
 	if err != nil {
 		return err
 	}
-	if cost.Upper > root.budget.Epsilon {
+	if !(cost.Upper <= root.budget.Epsilon) {
 		return fmt.Errorf("accountant: ε = %s, the budget is %g: %w",
 			beyond(cost.Upper, root.budget.Epsilon), root.budget.Epsilon, ErrBudgetExceeded)
 	}

@@ -93,15 +93,20 @@ type laplaceAtom struct{ scale float64 }
 // rdp computes Proposition 6 of Mironov 2017 with 1 subtracted from both terms. Their first-order
 // parts cancel; the margin covers the digits lost.
 func (a laplaceAtom) rdp(order float64) (float64, bool) {
+	eps, _ := a.own() // the divergence of infinite order
+	return renyi.AtMost(eps, a.divergence(order)), true
+}
+
+func (a laplaceAtom) divergence(order float64) float64 {
 	x := (order - 1) / a.scale
 	first := order / (2*order - 1)
 	second := (order - 1) / (2*order - 1)
 	if x > 30 {
 		return (x + math.Log(first) + math.Log1p(second/first*math.Exp(-order/a.scale-x))) / (order - 1) *
-			(1 + 8*ulp), true
+			(1 + 8*ulp)
 	}
 	t1, t2 := first*math.Expm1(x), second*math.Expm1(-order/a.scale)
-	return math.Log1p(max(0, t1+t2)+4*ulp*(t1-t2)) / (order - 1) * (1 + 4*ulp), true
+	return math.Log1p(max(0, t1+t2)+4*ulp*(t1-t2)) / (order - 1) * (1 + 4*ulp)
 }
 
 type exponentialAtom struct{ eps float64 }
@@ -122,7 +127,8 @@ func (a approximateAtom) rdp(order float64) (float64, bool) {
 	x := (order - 1) * a.eps
 	s := renyi.LogExpm1(x) + a.eps + math.Log(-math.Expm1(-order*a.eps)) -
 		math.Log1p(math.Exp(-math.Abs(a.eps))) - a.eps
-	return min(a.eps*(1+2*ulp), renyi.FromMomentMinusOne(s, order, 8*ulp*(1+math.Abs(s)))), true
+	return renyi.AtMost(a.eps*(1+2*ulp),
+		renyi.FromMomentMinusOne(s, order, 8*ulp*(1+math.Abs(s)))), true
 }
 
 func (a approximateAtom) pairs() *pld.Pairs {
@@ -130,10 +136,10 @@ func (a approximateAtom) pairs() *pld.Pairs {
 	up := keep / (1 + math.Exp(-a.eps))
 	down := keep / (1 + math.Exp(a.eps))
 	if a.eps == 0 {
-		return &pld.Pairs{Remove: pld.NewDiscrete([]float64{0}, []float64{keep}, a.delta, a.delta)}
+		return &pld.Pairs{Remove: pld.NewSymmetric([]float64{0}, []float64{keep}, a.delta)}
 	}
-	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-a.eps, a.eps}, []float64{down, up},
-		a.delta, a.delta)}
+	return &pld.Pairs{Remove: pld.NewSymmetric([]float64{-a.eps, a.eps}, []float64{down, up},
+		a.delta)}
 }
 
 type responseAtom struct {
@@ -147,10 +153,10 @@ func (a responseAtom) pairs() *pld.Pairs {
 	rest := a.noise * float64(a.categories-2) / float64(a.categories)
 	gap := math.Log(own / other)
 	if gap == 0 {
-		return &pld.Pairs{Remove: pld.NewDiscrete([]float64{0}, []float64{1}, 0, 0)}
+		return &pld.Pairs{Remove: pld.NewSymmetric([]float64{0}, []float64{1}, 0)}
 	}
-	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-gap, 0, gap},
-		[]float64{other, rest, own}, 0, 0)}
+	return &pld.Pairs{Remove: pld.NewSymmetric([]float64{-gap, 0, gap},
+		[]float64{other, rest, own}, 0)}
 }
 
 func (a responseAtom) rdp(order float64) (float64, bool) {
@@ -189,7 +195,7 @@ func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 		loss = append(loss, a.a*(d-2*float64(x)))
 		mass = append(mass, m)
 	}
-	a.made.Remove = pld.NewDiscrete(loss, mass, 0, 0)
+	a.made.Remove = pld.NewSymmetric(loss, mass, 0)
 	return a.made
 }
 
@@ -209,7 +215,7 @@ type discreteGaussianAtom struct {
 // rdp returns the divergence of the continuous Gaussian, which is an upper bound. Source:
 // Canonne, Kamath and Steinke 2020, Proposition 5.
 func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
-	mu := float64(a.sensitivity) / a.sigma
+	mu := max(float64(a.sensitivity)/a.sigma, leastEffect)
 	return order * mu * mu / 2 * (1 + 8*ulp), true
 }
 
@@ -222,7 +228,7 @@ func (a discreteGaussianAtom) pairs() *pld.Pairs {
 	reach := int(14*a.sigma) + 2
 	d := float64(a.sensitivity)
 	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 ||
-		d*14/a.sigma+d*d/(a.sigma*a.sigma) > 1000 {
+		!(d*14/a.sigma+d*d/(a.sigma*a.sigma) <= 1000) {
 		return nil
 	}
 	weight := func(x int) float64 {

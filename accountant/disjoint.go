@@ -208,7 +208,7 @@ func (a worstAtom) rdp(order float64) (float64, bool) {
 	worst := 0.0
 	for _, c := range a.choice {
 		v, ok := rdpTerms(c, order)
-		if !ok || slackOf(c) > 0 {
+		if !ok || !(slackOf(c) <= 0) {
 			return 0, false
 		}
 		worst = math.Max(worst, v)

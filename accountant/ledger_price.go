@@ -68,7 +68,7 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	worst := 0.0
 	for _, terms := range alts {
 		v, ok := rdpTerms(terms, order)
-		if !ok || slackOf(terms) > 0 {
+		if !ok || !(slackOf(terms) <= 0) {
 			return priced{}, unsupported("an event without Rényi divergence in a filter", r)
 		}
 		if len(terms) > 0 {
@@ -107,7 +107,7 @@ func (l *Ledger) priceFull() (priced, error) {
 // depends on them too and is no guarantee.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
-	case sum.Upper > l.budget.Epsilon: // only for entries read from a file that no filter checked
+	case !(sum.Upper <= l.budget.Epsilon): // only for entries read from a file that no filter checked
 		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 	case sum.Upper > 0 || l.uses():
 		sum.Bound = Bound{0, l.budget.Epsilon, l.budget.Epsilon}

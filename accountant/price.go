@@ -29,6 +29,22 @@ func (b Bound) max(c Bound) Bound {
 	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
 }
 
+// sound returns the bracket with ends that prove nothing, 0 and most, in place of ends that are no
+// numbers or out of range. Every ε and every δ passes through it.
+func (b Bound) sound(most float64) Bound {
+	if !(b.Upper >= 0 && b.Upper <= most) {
+		b.Upper = most
+	}
+	if !(b.Lower >= 0) {
+		b.Lower = 0
+	}
+	b.Lower = min(b.Lower, b.Upper)
+	if !(b.Estimate >= b.Lower && b.Estimate <= b.Upper) {
+		b.Estimate = estimate(b.Lower, b.Upper)
+	}
+	return b
+}
+
 // priceAll returns the price of the worst alternative.
 func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, error) {
 	worst := priced{engine: engineNone}
@@ -61,13 +77,14 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 		return pricePure(terms)
 	}
 	if mu, ok := onlyGaussian(terms); ok {
-		return priced{Bound: gaussianBound(mu, delta), engine: engineGauss}, nil
+		return priced{Bound: gaussianBound(mu, delta).sound(math.Inf(1)), engine: engineGauss}, nil
 	}
 	key, short := priceKey(terms, delta, r, lower)
 	if p, ok := prices.find(key); short && ok {
 		return p, nil
 	}
 	p, err := priceByEngines(terms, delta, r, lower)
+	p.Bound = p.sound(math.Inf(1))
 	if short && err == nil {
 		prices.keep(key, p)
 	}
@@ -93,8 +110,7 @@ func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced
 	if a, ok := onlySelection(terms); ok {
 		best.bySelection(a, delta, r)
 	}
-	best.Lower = min(best.Lower, best.Upper)
-	best.Estimate = estimate(best.Lower, best.Upper)
+	best.Estimate = estimate(min(best.Lower, best.Upper), best.Upper)
 	return best, nil
 }
 
@@ -185,17 +201,19 @@ func gaussianBound(mu, delta float64) Bound {
 	return Bound{lower, estimate, upper}
 }
 
+// deltaTerms brackets δ(eps) of terms.
 func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
+	b, err := deltaByEngines(terms, eps, r)
+	return b.sound(1), err
+}
+
+func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 	if len(terms) == 0 {
 		return Bound{}, nil
 	}
 	if mu, ok := onlyGaussian(terms); ok {
-		d := pld.GaussianDelta(mu, eps)
-		if math.IsInf(mu, 1) {
-			return Bound{1, 1, 1}, nil
-		}
-		m := pld.GaussianDeltaError(mu, eps)
-		return Bound{max(0, d-m), d, min(1, d+m)}, nil
+		d, m := pld.GaussianDelta(mu, eps), pld.GaussianDeltaError(mu, eps)
+		return Bound{d - m, d, d + m}, nil
 	}
 	if o := single(terms); o != nil && eps < 600 {
 		lower, upper := o.Delta(eps)
@@ -204,7 +222,7 @@ func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
 	best := Bound{0, 1, 1}
 	basic, lost := basicComposition(terms)
 	if eps >= basic {
-		best.Upper = min(1, lost)
+		best.Upper = lost
 	}
 	known := !math.IsInf(basic, 1)
 	if c := compositionOf(terms); c != nil {

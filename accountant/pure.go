@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 // approximable is an atom that is (ε, δ)-differentially private for one pair (ε, δ), where δ is
@@ -42,7 +44,7 @@ func basicComposition(terms []term) (eps, lost float64) {
 // pricePure returns the price at δ = 0.
 func pricePure(terms []term) (priced, error) {
 	eps, lost := basicComposition(terms)
-	if lost > 0 || math.IsInf(eps, 1) {
+	if !(lost <= 0 && eps < math.Inf(1)) {
 		return priced{},
 			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
 				"events only",
@@ -96,7 +98,9 @@ func (a curveAtom) own() (eps, delta float64) {
 // mechanism. Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
 func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
-	return math.Log1p(a.q*math.Expm1(e)) * (1 + 8*ulp), a.q * d * (1 + ulp)
+	// e^ε may overflow, so log(q(e^ε − 1)) is computed first.
+	s := math.Log(a.q) + renyi.LogExpm1(e)
+	return renyi.FromMomentMinusOne(s, 2, 8*ulp*(e-math.Log(a.q))), a.q * d * (1 + ulp)
 }
 
 func (a oneWayAtom) own() (eps, delta float64) {
@@ -124,7 +128,7 @@ func (a worstAtom) own() (eps, delta float64) {
 // private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
 	e, lost := basicComposition(a.within)
-	if a.poisson || math.IsInf(e, 1) || lost > 0 { // a curve may end above δ = 0
+	if a.poisson || !(e < math.Inf(1) && lost <= 0) { // a curve may end above δ = 0
 		return math.Inf(1), 0
 	}
 	return (2 + a.shape) * e * (1 + 4*ulp), 0

@@ -24,7 +24,7 @@ func RDP(e Event, order float64, r Relation) (float64, error) {
 	worst := 0.0
 	for _, terms := range alts {
 		v, ok := rdpTerms(terms, order)
-		if !ok || slackOf(terms) > 0 {
+		if !ok || !(slackOf(terms) <= 0) {
 			return 0, unsupported("the Rényi divergence of "+e.kind(), r)
 		}
 		worst = math.Max(worst, v)
@@ -39,7 +39,7 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 		if !ok {
 			return 0, false
 		}
-		if math.IsNaN(v) {
+		if !(v >= 0) { // NaN, or an underflow of a bound that cancels
 			v = math.Inf(1)
 		}
 		sum += float64(t.n) * v
@@ -190,7 +190,7 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 	if !s.search() {
 		return 1, false
 	}
-	return math.Min(1, s.best+slackOf(terms)), true
+	return renyi.AtMost(1, s.best+slackOf(terms)), true
 }
 
 // RDPWithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019

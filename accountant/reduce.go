@@ -133,27 +133,27 @@ func (c *collector) push(a atom, n int) error {
 	return nil
 }
 
+// leastEffect is the smallest effect whose square does not underflow. A larger effect only costs
+// more.
+const leastEffect = 1e-150
+
 func (c *collector) gaussian(sigma float64, n int) {
-	mu := 1 / sigma
+	mu := max(1/sigma, leastEffect)
 	c.square += float64(n) * mu * mu
 	c.plain++
 }
 
 // finish appends the joint Gaussian. Its effect is rounded up by more than the error of the sum.
 func (c *collector) finish() []term {
-	if math.IsInf(c.square, 1) || math.IsNaN(c.square) {
+	if !(c.square < math.Inf(1)) {
 		return append(c.terms, term{gaussianAtom{math.Inf(1)}, 1})
 	}
-	if c.plain > 0 && c.square > 0 {
+	if c.plain > 0 {
 		mu := math.Sqrt(c.square)
 		if c.plain > 1 || mu*mu != c.square {
 			mu *= 1 + 2e-16*float64(min(c.plain, 1<<20)+1)
 		}
 		c.terms = append(c.terms, term{gaussianAtom{mu}, 1})
-	} else if c.plain > 0 {
-		// The effects are so small that their squares underflow to zero. Use one release of an effect
-		// whose square does not.
-		c.terms = append(c.terms, term{gaussianAtom{1e-150}, 1})
 	}
 	return c.terms
 }
@@ -309,7 +309,7 @@ type gluedAtom struct {
 func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu, a.fixedSize) }
 
 func (a gaussianAtom) rdp(order float64) (float64, bool) {
-	return order * a.mu * a.mu / 2 * (1 + 4e-16), true
+	return order * a.mu * a.mu / 2 * (1 + 8*ulp), true
 }
 func (a sampledGaussian) rdp(order float64) (float64, bool) {
 	return renyi.SampledGaussian(a.q, a.mu, order), true

@@ -24,7 +24,7 @@ func (a mixtureAtom) rdp(order float64) (float64, bool) { return a.mixture().Ren
 func (a mixtureAtom) pairs() *pld.Pairs {
 	p := a.mixture()
 	if p.Constant() {
-		return &pld.Pairs{Remove: pld.NewDiscrete([]float64{0}, []float64{1}, 0, 0)}
+		return &pld.Pairs{Remove: pld.NewSymmetric([]float64{0}, []float64{1}, 0)}
 	}
 	return &pld.Pairs{Remove: p, Add: pld.NewMirror(p)}
 }

@@ -34,7 +34,7 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 		// the divergence of a run is the divergence of an alternative, and at most the largest.
 		within = []term{{worstAtom{alts}, 1}}
 	}
-	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
+	if _, ok := rdpTerms(within, 2); !ok || !(slackOf(within) <= 0) {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
 	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean,
@@ -75,6 +75,9 @@ func selectMean(shape, gamma float64) float64 {
 // bracket, because a smaller γ costs more.
 func selectGamma(shape, mean float64) float64 {
 	lo, hi := 1e-300, 1.0
+	if !(selectMean(shape, lo) >= mean) {
+		return 0 // the parameter is too small for floating point; no price is known
+	}
 	for range 2000 {
 		mid := math.Sqrt(lo) * math.Sqrt(hi)
 		if !(mid > lo && mid < hi) {

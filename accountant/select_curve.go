@@ -94,7 +94,7 @@ func (a selectAtom) shift() float64 {
 	}
 	lo, hi := 0.0, 0.5
 	at, below := far(hi), math.Inf(1)
-	for ; at > 0; at = far(hi) {
+	for ; !(at <= 0); at = far(hi) {
 		if lo, below = hi, at; hi > mostShift {
 			return math.Inf(1)
 		}
@@ -105,10 +105,10 @@ func (a selectAtom) shift() float64 {
 		if w := below / (below - at); w > 0.05 && w < 0.95 { // the line through both ends is 0 at w
 			mid = lo + (hi-lo)*min(w+0.02, 0.95)
 		}
-		if v := far(mid); v > 0 {
-			lo, below = mid, v
-		} else {
+		if v := far(mid); v <= 0 {
 			hi, at = mid, v
+		} else {
+			lo, below = mid, v
 		}
 	}
 	return (1 + a.shape) * hi * (1 + 8*ulp)

@@ -289,7 +289,7 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	if err != nil {
 		return err
 	}
-	if cost.Upper > root.budget.Epsilon {
+	if !(cost.Upper <= root.budget.Epsilon) {
 		return root.refusal("the budget", lines[0].line.Purpose, root.budget.Epsilon,
 			root.event(nil, nil, 0), cost.Upper)
 	}

@@ -16,10 +16,10 @@ import (
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
 	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
 	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
-	a := truncAtom{q: q, mu: mu, full: min(1, full), relation: r}
+	a := truncAtom{q: q, mu: mu, full: full, relation: r}
 	if full > 0 {
 		more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
-		a.rate = min(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
+		a.rate = renyi.AtMost(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
 	}
 	return a
 }
@@ -127,8 +127,8 @@ func deviance(x, m float64) float64 {
 	for j := 3.0; ; j += 2 {
 		t *= v * v
 		next := s + t/j
-		if next == s {
-			return s
+		if next == s || math.IsNaN(next) {
+			return next
 		}
 		s = next
 	}
@@ -162,7 +162,7 @@ func binomialAtLeast(k, n int, q float64) float64 {
 				break
 			}
 		}
-		return min(1, sum*(1+1e-10)+rest)
+		return renyi.AtMost(1, sum*(1+1e-10)+rest)
 	}
 	sum, t := 0.0, term(k-1)
 	for j := k - 1; j >= 0; j-- {
@@ -172,5 +172,5 @@ func binomialAtLeast(k, n int, q float64) float64 {
 			break
 		}
 	}
-	return min(1, max(0, 1-sum*(1-1e-10))+1e-12)
+	return renyi.AtMost(1, max(0, 1-sum*(1-1e-10))+1e-12)
 }

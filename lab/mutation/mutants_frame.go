@@ -231,7 +231,7 @@ func transactionMutants() []mutant {
 			Why:   "a plan runs that exceeds the budget"},
 		{Name: "accountant/a transaction that is too dear", In: in,
 			Tests: all,
-			Old:   "if cost.Upper > root.budget.Epsilon {\n\t\treturn root.refusal(",
+			Old:   "if !(cost.Upper <= root.budget.Epsilon) {\n\t\treturn root.refusal(",
 			New:   "if cost.Lower > 2*root.budget.Epsilon {\n\t\treturn root.refusal(",
 			Why:   "a plan runs that exceeds the budget"},
 		{Name: "accountant/lines cost one use each", In: in,

@@ -10,7 +10,7 @@ func wrapperMutants() []mutant {
 			Old: "return slackOf([]term{{a.within, 1}})", New: "return 0",
 			Why: "a record that moves between parts loses everything free of charge"},
 		{Name: "accountant/the best of runs forgets their δ", In: "accountant", Tests: slack,
-			Old: "|| math.IsInf(e, 1) || lost > 0 {", New: "|| math.IsInf(e, 1) || lost > 1 {",
+			Old: "|| !(e < math.Inf(1) && lost <= 0) {", New: "|| !(e < math.Inf(1) && lost <= 1) {",
 			Why: "a curve that ends above zero becomes a pure event"},
 		{Name: "accountant/sums of pure events round to nearest", In: "accountant",
 			Tests: at("accountant", "SumsAreRounded|WholeBudget"),

@@ -133,7 +133,7 @@ func (c *composer) load(p summand, h, theta float64) float64 {
 		if at < 0 {
 			at += n
 		}
-		if v > 1e-100 { // smaller numbers vanish in the transform's error, and are slow to multiply
+		if !(v <= 1e-100) { // such numbers vanish in the transform's error, and are slow to multiply
 			c.real[at] += v
 		}
 	})
@@ -292,7 +292,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 		if (len(ch.mass)-1-k)%32 == 0 {
 			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
 		}
-		if target < 1e-280 {
+		if !(target >= 1e-280) {
 			return l + ch.h, false // every mass in the window is larger than δ
 		}
 		if l <= 0 {
@@ -301,7 +301,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 		u = mass(ch.mass[k]) + fade*u
 		next := keep * (d + gain*u)
 		// After an overflow nothing is proven.
-		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) {
+		if math.IsNaN(next) || math.IsInf(u, 1) {
 			return math.Inf(1), false
 		}
 		if next-discount > target*keep {

@@ -2,6 +2,7 @@ package pld
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
@@ -9,6 +10,7 @@ import (
 // Discrete is a pair with finitely many losses, in increasing order.
 type Discrete struct {
 	loss, mass []float64 // mass of P
+	other      []float64 // mass of Q
 	inf        float64   // mass of P where Q is zero
 	never      float64   // mass of Q where P is zero
 }
@@ -16,7 +18,34 @@ type Discrete struct {
 // NewDiscrete returns the pair in which P has mass[i] at loss[i] and mass inf where Q is zero, and
 // Q has mass never where P is zero. The losses must increase.
 func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
-	return &Discrete{loss, mass, inf, never}
+	p := &Discrete{loss: loss, mass: mass, inf: inf, never: never}
+	p.fill()
+	return p
+}
+
+// NewSymmetric returns the pair in which P has mass[i] at loss[i] and mass inf where Q is zero, and
+// Q is P with the sign of the losses changed. So the mass of Q is right even where the mass of P is
+// too small for floating point.
+func NewSymmetric(loss, mass []float64, inf float64) *Discrete {
+	p := &Discrete{loss: loss, mass: mass, inf: inf, never: inf, other: slices.Clone(mass)}
+	slices.Reverse(p.other)
+	return p
+}
+
+// fill computes the masses of Q.
+func (p *Discrete) fill() {
+	p.other = make([]float64, len(p.mass))
+	for i, l := range p.loss {
+		p.other[i] = p.mass[i] * math.Exp(-l)
+	}
+}
+
+// excess returns e^x·Q − P for the masses at loss k, which is at most x.
+func (p *Discrete) excess(k int, x float64) float64 {
+	if gap := x - p.loss[k]; gap < 1 {
+		return p.mass[k] * math.Expm1(gap)
+	}
+	return math.Exp(x)*p.other[k] - p.mass[k]
 }
 
 // plan places nodes at up to about 400 of the losses. If there are at most 100 losses, it places a
@@ -51,20 +80,22 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 		switch {
 		case l <= nodes[0]:
 			c.lowP += m
-			c.lowD += m * math.Expm1(nodes[0]-l)
-		case l > nodes[n]:
-			c.topE += m * -math.Expm1(nodes[n]-l)
-			c.topQ += m * math.Exp(-l)
+			c.lowD += p.excess(k, nodes[0])
+		case !(l <= nodes[n]):
+			e := m * -math.Expm1(nodes[n]-l)
+			c.topE += e
+			c.topQ += p.other[k]
+			c.topErr += ulp * 8 * math.Abs(l) * (m - e)
 		default:
 			c.e[i] += m * -math.Expm1(nodes[i]-l)
-			c.d[i] += m * math.Expm1(nodes[i+1]-l)
+			c.d[i] += p.excess(k, nodes[i+1])
 			// A loss has an error of a few ulps, which moves e and d by the same share of the mass.
 			c.err[i] += m * ulp * (8*math.Abs(l) + 16*(nodes[i+1]-nodes[i]))
 		}
 	}
 	c.topE += p.inf
 	c.lowD += p.never * math.Exp(nodes[0])
-	c.topErr = 16 * ulp * (c.topE + c.topQ)
+	c.topErr += 16 * ulp * (c.topE + c.topQ)
 	c.lowErr = 16 * ulp * (c.lowP + c.lowD)
 }
 
@@ -79,13 +110,14 @@ func (p *Discrete) Renyi(order float64) float64 {
 	var fwd, back renyi.LogSum
 	size := 0.0
 	for k, l := range p.loss {
-		if p.mass[k] == 0 {
-			continue
-		}
-		m := math.Log(p.mass[k])
+		m, o := math.Log(p.mass[k]), math.Log(p.other[k])
 		fwd.Add(m + (order-1)*l)
-		back.Add(m - order*l)
-		size = max(size, math.Abs(order*l), math.Abs(m))
+		back.Add(o - (order-1)*l)
+		for _, log := range [...]float64{order * l, m, o} {
+			if !math.IsInf(log, -1) { // no mass
+				size = max(size, math.Abs(log))
+			}
+		}
 	}
 	v := max(fwd.Value(), back.Value())
 	return max(0, v+16*ulp*(1+size)) / (order - 1) * (1 + 4*ulp)

@@ -29,6 +29,9 @@ func GaussianDelta(mu, eps float64) float64 {
 // probabilities.
 func GaussianDeltaError(mu, eps float64) float64 {
 	x := eps/mu - mu/2
+	if x > 40 { // both probabilities underflow
+		return 1e-300
+	}
 	p := normalSide(x)
 	return 4*p.err + ulp*(8*p.above()+2*(eps/mu+mu/2)*math.Exp(-x*x/2)) + 1e-300
 }
@@ -94,6 +97,9 @@ type side struct {
 
 func normalSide(x float64) side {
 	tail := math.Erfc(math.Abs(x)/math.Sqrt2) / 2
+	if tail == 0 { // x² may overflow
+		return side{0, 0, x >= 0}
+	}
 	return side{tail, (3 + 2*x*x) * ulp * tail, x >= 0}
 }
 
@@ -152,7 +158,9 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 // normalQuantileUpper returns x with P(N > x) ≈ p, for p ≤ 1/2. The result only places nodes, so
 // soundness does not depend on its last digits.
 func normalQuantileUpper(p float64) float64 {
-	p = min(max(p, 1e-300), 0.5)
+	if p = min(p, 0.5); !(p >= 1e-300) {
+		p = 1e-300
+	}
 	x := math.Sqrt(-2 * math.Log(2*p))
 	for range 8 { // Newton's method on the logarithm, which is nearly quadratic in x
 		t := math.Erfc(x/math.Sqrt2) / 2

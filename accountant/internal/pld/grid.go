@@ -46,7 +46,8 @@ func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float6
 }
 
 // connect returns the masses of P at the nodes and at infinite loss. The curve of this distribution
-// consists of chords of the true curve.
+// consists of chords of the true curve. If the cells do not hold all of P, or are no numbers, then
+// all of P is at infinite loss.
 func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	p.cut(g.nodes, &g.c)
 	c, n := &g.c, len(g.nodes)-1
@@ -56,14 +57,34 @@ func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	for i := 0; i < n; i++ {
 		w := g.nodes[i+1] - g.nodes[i]
 		up[i+1] += (c.e[i] + c.err[i]) / -math.Expm1(-w)
-		up[i] += (c.d[i] + c.err[i]) / math.Expm1(w)
+		up[i] += lowShare(c.d[i]+c.err[i], w)
 	}
 	up[0] += c.lowP + c.lowErr
 	up[n] += math.Exp(g.nodes[n]) * c.topQ * (1 + 4*ulp)
+	inf = c.topE + c.topErr
+	total := inf
 	for i := range up {
 		up[i] *= 1 + 8*ulp
+		total += up[i]
 	}
-	return up, c.topE + c.topErr
+	if !(total > 1-lost && total < 1e9) { // after an overflow nothing is proven
+		clear(up)
+		return up, 1
+	}
+	return up, inf
+}
+
+// lost is the share of P that rounding may lose. If connect finds less of P, a cell is wrong.
+const lost = 1e-9
+
+// lowShare returns d/(e^w − 1), the part of a cell of width w that goes to its lower end. e^w may
+// overflow where the quotient does not underflow.
+func lowShare(d, w float64) float64 {
+	if w > maxLoss {
+		half := math.Exp(-w / 2)
+		return d * half * half
+	}
+	return d / math.Expm1(w)
 }
 
 // merge returns the masses of P at the nodes. The curve of this distribution lies below the true
@@ -91,7 +112,7 @@ func (g *gridder) merge(never float64) []float64 {
 	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ-2*c.topErr)
 	for i := 0; i < n; i++ {
 		w := g.nodes[i+1] - g.nodes[i]
-		m := c.e[i]/-math.Expm1(-w) + c.d[i]/math.Expm1(w)
+		m := c.e[i]/-math.Expm1(-w) + lowShare(c.d[i], w)
 		low[i+1] += lift[i] * m
 		low[i] += (1 - lift[i]) * m
 	}

@@ -42,7 +42,7 @@ func (p *Maximum) cut(nodes []float64, c *cells) {
 	}
 	c.reset(n)
 	if n == 0 {
-		c.topE, c.topErr = best[0], 16*ulp*best[0]
+		c.topE, c.topErr, c.lowP = best[0], 16*ulp*best[0], 1-best[0]
 		return
 	}
 	// Between nodes the curve is linear in e^ε. The mass of Q at a node is the change of the slope

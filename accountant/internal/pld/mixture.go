@@ -40,28 +40,28 @@ func (p *Mixture) lossAt(x float64) (l, slope float64) {
 	var s renyi.LogSum
 	s.Add(math.Log1p(-p.rest))
 	for i, c := range p.shift {
-		s.Add(math.Log(p.weight[i]) + c*x - c*c/2)
+		s.Add(math.Log(p.weight[i]) + c*(x-c/2)) // c² may overflow
 	}
 	l = s.Value()
 	for i, c := range p.shift {
-		slope += c * math.Exp(math.Log(p.weight[i])+c*x-c*c/2-l)
+		slope += c * math.Exp(math.Log(p.weight[i])+c*(x-c/2)-l)
 	}
 	return l, slope
 }
 
 // pointAt inverts lossAt. It returns −∞ at and below the infimum of the losses.
 func (p *Mixture) pointAt(l float64) float64 {
-	if !(l > math.Log1p(-p.rest)) {
+	if l <= math.Log1p(-p.rest) {
 		return math.Inf(-1)
 	}
 	lo, hi := -60-p.far, 60+p.far
 	x := p.far / 2
 	for range 100 {
 		v, slope := p.lossAt(x)
-		if v > l {
-			hi = x
-		} else {
+		if v <= l {
 			lo = x
+		} else { // v is NaN if several terms overflow
+			hi = x
 		}
 		next := x - (v-l)/slope
 		if !(next > lo && next < hi) {

@@ -26,7 +26,7 @@ func (q *question) byMoments(w *workspace, theta float64) Answer {
 		}
 	}
 	inf := min(1, -math.Expm1(keep)*(1+float64(len(q.pairs)+8)*2*ulp))
-	a := Answer{Upper: math.Inf(1), OK: true, Blunt: true}
+	a := Answer{Upper: math.Inf(1), Blunt: true}
 	if q.byEps {
 		a.Upper = 1
 	}
@@ -42,7 +42,7 @@ func (q *question) byMoments(w *workspace, theta float64) Answer {
 			a.Upper = min(a.Upper, max(0, k-log+8*ulp*(math.Abs(k)+math.Abs(log)))/t*(1+4*ulp))
 		}
 	}
-	a.OK = !math.IsNaN(a.Upper) && !math.IsInf(a.Upper, 1)
+	a.OK = a.Upper < math.Inf(1)
 	return a
 }
 
@@ -54,7 +54,7 @@ var tiltFactors = [...]float64{0.03, 0.1, 0.3, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2.2,
 func logMomentAbove(loss, mass []float64, theta float64) float64 {
 	top, size := math.Inf(-1), 0.0
 	for j, m := range mass {
-		if m > 0 {
+		if m != 0 {
 			top = max(top, math.Log(m)+theta*loss[j])
 			size = max(size, theta*math.Abs(loss[j])+math.Abs(math.Log(m)))
 		}
@@ -64,7 +64,7 @@ func logMomentAbove(loss, mass []float64, theta float64) float64 {
 	}
 	sum := 0.0
 	for j, m := range mass {
-		if m > 0 {
+		if m != 0 {
 			sum += math.Exp(math.Log(m) + theta*loss[j] - top)
 		}
 	}

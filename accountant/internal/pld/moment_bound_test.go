@@ -28,8 +28,8 @@ func TestMomentBound(t *testing.T) {
 		}
 	}
 	const lost = 1e-3
-	p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.474 * (1 - lost), 0.525 * (1 - lost)},
-		lost, lost)
+	high := (1 - lost) / (1 + math.Exp(-0.1))
+	p := NewSymmetric([]float64{-0.1, 0.1}, []float64{1 - lost - high, high}, lost)
 	q := question{pairs: []Pair{p}, n: []int{10}, total: 10, eps: 0.99, byEps: true}
 	if a := q.quickly(&w); a.Upper < 1-math.Pow(1-lost, 10) {
 		t.Errorf("with infinite losses: got bound %+v, want at least 1 − 0.999^10", a)

@@ -14,41 +14,42 @@ func Renyi(p Pair, order float64) (float64, bool) {
 	if !planFits([]Pair{p}, 1e-300) {
 		return 0, false
 	}
-	nodes := apart(p.plan(1e-300))
-	var c cells
-	p.cut(nodes, &c)
-	if c.topE > 0 {
+	g := gridder{nodes: apart(p.plan(1e-300))}
+	up, inf := g.connect(p)
+	if !(inf <= 0) {
 		return 0, false
 	}
 	var s renyi.LogSum
-	add := func(m, l float64) { // P has mass m at loss l
-		if m > 0 && l != 0 {
-			s.Add(math.Log(m) - l + renyi.LogMomentGap(1, l, order))
+	for i, l := range g.nodes { // P has mass up[i] at loss l
+		if l != 0 {
+			s.Add(math.Log(up[i]) - l + renyi.LogMomentGap(1, l, order))
 		}
 	}
-	for i := range c.e {
-		w := nodes[i+1] - nodes[i]
-		add((c.e[i]+c.err[i])/-math.Expm1(-w), nodes[i+1])
-		add((c.d[i]+c.err[i])/math.Expm1(w), nodes[i])
-	}
-	add(c.lowP+c.lowErr, nodes[0])
-	if c.lowD+c.lowErr > 0 { // the mass of Q that remains when P's losses move up to the first node
-		s.Add(math.Log(order-1) + math.Log(c.lowD+c.lowErr) - nodes[0])
-	}
-	add(c.topQ*math.Exp(nodes[len(nodes)-1]), nodes[len(nodes)-1])
+	// The mass of Q that remains when P's losses move up to the first node.
+	s.Add(math.Log(order-1) + math.Log(g.c.lowD+g.c.lowErr) - g.nodes[0])
 	return renyi.FromMomentMinusOne(s.Value(), order, 1e-8), true
 }
 
-// apart leaves out each node that is too close to the next node for a precise distance. It also
-// moves the last node above the largest loss.
+// widest is the largest width of the cells that apart returns.
+const widest = 4
+
+// apart leaves out each node that is too close to the next node for a precise distance. It adds
+// nodes to wide cells, because the rounding errors of a cell grow with e^width. It also moves the
+// last node above the largest loss.
 func apart(nodes []float64) []float64 {
 	n := len(nodes)
 	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))
 	out := []float64{nodes[n-1] + 1e-9*size}
 	for i := n - 2; i >= 0; i-- {
-		if out[len(out)-1]-nodes[i] >= 1e-6*size {
-			out = append(out, nodes[i])
+		top := out[len(out)-1]
+		gap := top - nodes[i]
+		if !(gap >= 1e-6*size) {
+			continue
 		}
+		for more := math.Ceil(gap / widest); more > 1; more-- {
+			out = append(out, nodes[i]+gap*(more-1)/math.Ceil(gap/widest))
+		}
+		out = append(out, nodes[i])
 	}
 	slices.Reverse(out)
 	return out
@@ -70,7 +71,7 @@ func OppositeRenyi(q, mu, order float64) float64 {
 		sum.Add(renyi.LogMomentGap(1, a-b, order) + b - x*x/2)
 	}
 	s := sum.Value() + math.Log(step) - 0.5*math.Log(2*math.Pi)
-	return min(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
+	return renyi.AtMost(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
 }
 
 // Renyi integrates both directions by the trapezoid rule: E_Q[r^α] and E_P[r^{−α}], each with 1
@@ -92,5 +93,5 @@ func (p *Mixture) Renyi(order float64) float64 {
 		back.Add(renyi.LogMomentGap(1, -l, order) + l - x*x/2)
 	}
 	s := max(fwd.Value(), back.Value()) + math.Log(step) - 0.5*math.Log(2*math.Pi)
-	return min(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
+	return renyi.AtMost(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
 }

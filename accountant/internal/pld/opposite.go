@@ -27,18 +27,21 @@ func (p Opposite) lossAt(x float64) float64 {
 // pointAt returns the x with loss l. With y = e^{μx} and k = e^{−μ²/2} it solves
 // qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0. It divides by e^{l/2}, so that the result is odd in l.
 func (p Opposite) pointAt(l float64) float64 {
+	if l == 0 {
+		return 0
+	}
 	// y = e^{l/2}·(b + √(b² + 1)) with b = (1−q)·sinh(l/2)/qk.
 	if k := math.Exp(-p.Mu * p.Mu / 2); k > 1e-100 {
 		return (l/2 + math.Asinh((1-p.Q)*math.Sinh(l/2)/(p.Q*k))) / p.Mu
 	}
-	// k may underflow and b overflow, so compute log b. For large b, asinh b = log 2b.
+	// k may underflow and b overflow, so compute log b. For large b, asinh b = log 2b. μ² may overflow
+	// too, so divide its term by μ first.
 	a := math.Abs(l / 2)
-	logB := math.Log1p(-p.Q) - math.Log(p.Q) + p.Mu*p.Mu/2 + a + math.Log(-math.Expm1(-2*a)/2)
-	s := logB + math.Ln2
-	if logB < 300 {
-		s = math.Asinh(math.Exp(logB))
+	rest := math.Log1p(-p.Q) - math.Log(p.Q) + a + math.Log(-math.Expm1(-2*a)/2)
+	if logB := rest + p.Mu*p.Mu/2; logB < 300 {
+		return math.Copysign(a+math.Asinh(math.Exp(logB)), l) / p.Mu
 	}
-	return math.Copysign(a+s, l) / p.Mu
+	return math.Copysign((a+rest+math.Ln2)/p.Mu+p.Mu/2, l)
 }
 
 func (p Opposite) plan(tail float64) []float64 {

@@ -49,11 +49,14 @@ func baseLoss(q, eps float64) float64 {
 		return eps - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-eps))
 	}
 	v := math.Expm1(eps) / q
-	if !(v > -1) {
+	if v <= -1 {
 		return math.Inf(-1)
 	}
 	return math.Log1p(v)
 }
+
+// maxLoss is below the logarithm of the largest float64.
+const maxLoss = 700
 
 func (p *Sampled) cut(nodes []float64, c *cells) {
 	w := p.work
@@ -71,6 +74,12 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 		c.reset(len(nodes) - 1)
 		floor := math.Exp(nodes[len(nodes)-1])
 		c.topQ, c.topE, c.topErr = 1, max(0, 1-floor), 2*ulp
+		return
+	}
+	if !(w.nodes[len(w.nodes)-1] < maxLoss) {
+		// The base's curve is not known there; it lies between 0 and 1.
+		c.reset(len(nodes) - 1)
+		c.topE, c.topErr = p.q/2, p.q/2
 		return
 	}
 	p.base.cut(w.nodes, &w.c)

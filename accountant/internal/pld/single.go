@@ -1,5 +1,7 @@
 package pld
 
+import "github.com/seed7ba64551/privgen/accountant/internal/renyi"
+
 // Single is the exact curve of a single use of a single mechanism, computed without a grid.
 type Single struct {
 	pairs []Pair
@@ -28,10 +30,10 @@ func (o *Single) Delta(eps float64) (lower, upper float64) {
 		lower = max(lower, o.c.topE-o.c.topErr)
 		upper = max(upper, o.c.topE+o.c.topErr)
 	}
-	if o.loose {
+	if o.loose || !(lower > 0 && lower <= 1) {
 		lower = 0
 	}
-	return max(0, lower), min(1, upper)
+	return lower, renyi.AtMost(1, upper)
 }
 
 // Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. OK is false if ε is too large for floating

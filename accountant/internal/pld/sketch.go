@@ -27,7 +27,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 		for j := range c.e {
 			w := nodes[j+1] - nodes[j]
 			m := (c.e[j] + math.Exp(-w)*c.d[j]) / -math.Expm1(-w)
-			if !(m > 0) {
+			if !(m > 0 && m < 2) {
 				continue
 			}
 			// The loss of the merged cell: log P/Q with P/Q = e^{n_j}·m/(m−e).

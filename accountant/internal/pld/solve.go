@@ -1,6 +1,10 @@
 package pld
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
 
 const (
 	maxGrid    = 1 << 18 // points of a transform, which then takes about 20 MiB
@@ -77,6 +81,9 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	}
 	q.spacing, q.offsets = lattice(q.pairs)
 	r := q.refining(&s, coarse)
+	if math.IsNaN(r.aim.theta + r.aim.eps) { // no window is known
+		return Answer{}
+	}
 	for try := range tries + moreTries {
 		if try >= tries && !(q.byEps && r.best.Lower < 0.6*r.best.Upper) {
 			break
@@ -110,14 +117,14 @@ func (q *question) beyond(ends []span) Answer {
 	for i, e := range ends {
 		n := float64(q.n[i])
 		sum += n * max(0, e.hi)
-		keep += n * math.Log1p(-min(1, e.top))
+		keep += n * math.Log1p(-e.top)
 		never += n * math.Log1p(-e.never)
 	}
 	if !(sum*(1+1e-12) <= q.eps) {
 		return Answer{}
 	}
 	return Answer{Lower: max(0, -math.Expm1(never)*(1-8*ulp)),
-		Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
+		Upper: renyi.AtMost(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
 }
 
 // refining is the state of solve.
@@ -205,12 +212,12 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		for j := 0; j < 60; j++ {
 			node[0] = hi
 			p.cut(node, &c)
-			if c.topE-all <= tail {
+			if !(c.topE-all > tail) {
 				break
 			}
 			hi += 0.1*(hi-lo) + 1e-12
 		}
-		out[i] = span{lo, hi, never, c.topE + c.topErr}
+		out[i] = span{lo, hi, never, renyi.AtMost(1, c.topE+c.topErr)}
 	}
 	return out
 }
@@ -359,6 +366,9 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
 	slip := 0.0               // how far the rounding of nodes may move the sum
 	for i := range q.pairs {
+		if !((ends[i].hi-ends[i].lo)/v.h < 4*maxCells) { // the grid is too fine for the ends
+			return Answer{}
+		}
 		l := q.cut(w, s, &v, i, v.offsets[i], ends[i])
 		slip += q.slip(i, l, v.h)
 		c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
@@ -371,7 +381,10 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 			}
 			c.add(&c.low, summand{l.offset, l.at, l.low, q.n[i]})
 		}
-		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
+		if !(l.inf < 1) {
+			return Answer{}
+		}
+		keep += float64(q.n[i]) * math.Log1p(-l.inf)
 		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)
 	}
 	ch := c.channel(&c.up)

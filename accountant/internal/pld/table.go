@@ -7,10 +7,17 @@ import "math"
 func NewTable(eps, delta []float64) *Discrete {
 	type point struct{ t, l, d float64 }
 	hull := []point{{0, math.Inf(-1), 1}}
-	slope := func(a, b point) float64 { return (b.d - a.d) / (b.t - a.t) }
+	// Neighbouring points may share one float64 e^ε, so the distance is computed from their ε.
+	slope := func(a, b point) float64 {
+		if a.t == 0 {
+			return (b.d - a.d) / b.t
+		}
+		return (b.d - a.d) / (a.t * math.Expm1(b.l-a.l))
+	}
 	for i, e := range eps {
 		p := point{math.Exp(e), e, delta[i]}
-		for len(hull) > 1 && slope(hull[len(hull)-2], hull[len(hull)-1]) >= slope(hull[len(hull)-1], p) {
+		for len(hull) > 1 &&
+			!(slope(hull[len(hull)-2], hull[len(hull)-1]) < slope(hull[len(hull)-1], p)) {
 			hull = hull[:len(hull)-1]
 		}
 		hull = append(hull, p)
@@ -38,5 +45,6 @@ func NewTable(eps, delta []float64) *Discrete {
 		p.mass[0] += p.never * math.Exp(p.loss[0]) * (1 + 4*ulp)
 		p.never = 0
 	}
+	p.fill()
 	return p
 }

@@ -14,7 +14,7 @@ import "math"
 // BoundedRange returns the least of the three bounds, because the first bound loses digits if ε is
 // small.
 func BoundedRange(eps, order float64) float64 {
-	least := min(eps*(1+2*ulp), order*eps*eps/8*(1+8*ulp))
+	least := min(eps*(1+2*ulp), order*eps*eps/8*(1+8*ulp)+1e-300) // the square may underflow
 	notA, notB := -math.Expm1(-eps), -math.Expm1(-order*eps)
 	gap := math.Exp(-eps) * -math.Expm1(-(order-1)*eps) // a − b
 	if !(gap > 0) {

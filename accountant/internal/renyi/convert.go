@@ -30,7 +30,7 @@ func Epsilon(order, rdp, delta float64) float64 {
 	if !(rdp >= 0) || !(delta > 0) {
 		return math.Inf(1)
 	}
-	if delta*delta > -math.Expm1(-rdp) {
+	if delta*delta*(1-4*ulp) > -math.Expm1(-rdp) {
 		return 0
 	}
 	if order <= 1.01 {
@@ -38,7 +38,7 @@ func Epsilon(order, rdp, delta float64) float64 {
 	}
 	eps := rdp + math.Log1p(-1/order) - (math.Log(delta)+math.Log(order))/(order-1)
 	// The logarithms have errors of an ulp or two; the margin keeps the bound sound.
-	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
+	return AtMost(math.Inf(1), math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1))))
 }
 
 // Delta converts the divergence of one order to δ at eps. It solves the bound of Epsilon for δ.
@@ -51,5 +51,14 @@ func Delta(order, rdp, eps float64) float64 {
 		x := (order - 1) * (rdp - eps + math.Log1p(-1/order))
 		d = math.Min(d, math.Exp(x)/order*(1+1e-15*(math.Abs(x)+(order-1)*(rdp+eps)+4)))
 	}
-	return math.Min(1, d*(1+1e-15))
+	return AtMost(1, d*(1+1e-15))
+}
+
+// AtMost returns x, or most if x is larger or NaN. Every upper end passes through it: a value that
+// is no number proves nothing, so it must not appear as a small price.
+func AtMost(most, x float64) float64 {
+	if x <= most {
+		return x
+	}
+	return most
 }

@@ -19,6 +19,9 @@ func FromMomentMinusOne(s, order, rel float64) float64 {
 	if s > 36 {
 		return (s + math.Exp(-s)) / (order - 1) * (1 + 4e-16)
 	}
+	if s < -690 && !math.IsInf(s, -1) { // A−1 would underflow
+		s = -690
+	}
 	return math.Log1p(math.Exp(s)) / (order - 1) * (1 + 4e-16)
 }
 

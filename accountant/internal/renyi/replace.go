@@ -30,7 +30,7 @@ func Glued(q, mu, order float64) float64 {
 	}
 	s := sum.Value() - 0.5*math.Log(2*math.Pi)
 	v := FromMomentMinusOne(s, order, 1e-11+1e-15*math.Abs(s))
-	return min(v, order*mu*mu/2*(1+4*ulp))
+	return AtMost(order*mu*mu/2*(1+4*ulp), v)
 }
 
 // gaussNodes and gaussWeights are the positive nodes of the 16-point Gauss–Legendre rule on (−1, 1)

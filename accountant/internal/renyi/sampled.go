@@ -5,7 +5,11 @@ import "math"
 // SampledGaussian returns the Rényi divergence D_α((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)), the larger of
 // the two directions (Mironov, Talwar and Zhang 2019, Theorem 5), rounded outward.
 func SampledGaussian(q, mu, order float64) float64 {
-	if order == math.Floor(order) && order <= 1<<20 {
+	if order > maxOrder {
+		// A divergence is convex in the first distribution, so a sample diverges no more than the whole.
+		return order * mu * mu / 2 * (1 + 4*ulp)
+	}
+	if order == math.Floor(order) {
 		return sampledInteger(q, mu, order)
 	}
 	if order > 1<<12 {
@@ -15,6 +19,9 @@ func SampledGaussian(q, mu, order float64) float64 {
 	}
 	return sampledFractional(q, mu, order)
 }
+
+// maxOrder is the largest order whose binomial expansion is summed.
+const maxOrder = 1 << 20
 
 // sampledInteger sums the binomial expansion with 1 subtracted from every term, Σ_{k≥2}
 // C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1). For small q the moments are near 1 + 1e−13, and all

@@ -8,7 +8,7 @@ import "math"
 func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier
-	plain := order * mu * mu / 2
+	plain := order * mu * mu / 2 * (1 + 8*ulp)
 	if !(mu < 1e3) {
 		return plain // the sums below would take too long and give no smaller bound
 	}
@@ -31,7 +31,7 @@ func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 		exact := math.Log(4) + (b(2*math.Floor(j/2))+b(2*math.Ceil(j/2)))/2
 		sum.Add(j*math.Log(q) + logC + min(exact, math.Log(2)+(j-1)*j*mu*mu/2))
 	}
-	return min(plain, FromMomentMinusOne(sum.Value(), order, 1e-11))
+	return AtMost(plain, FromMomentMinusOne(sum.Value(), order, 1e-11))
 }
 
 // logCentralMoment returns log E_Q[(dP/dQ − 1)^l] for N(μ,1) against N(0,1) and even l, where the
