@@ -63,6 +63,20 @@ func TestChosenCompositions(t *testing.T) {
 	b := Composed{[]Event{Repeated{PoissonSampled{0.1, Gaussian{3}}, 100}, Laplace{30}}}
 	all := func(e Event) Event { return Composed{[]Event{Gaussian{2}, e}} }
 	r, parts := AddOrRemoveOne, Disjoint{Parts: []Event{a, b}}
+	// The same with parts whose curves are known: pure responses, and a loss of everything with a
+	// small probability.
+	known := Disjoint{Parts: []Event{Composed{[]Event{Pure{1.5}, Pure{0.5}}},
+		Composed{[]Event{Approximate{Delta: 4e-6}, Approximate{Delta: 5e-6}}}}}
+	responses := func(x float64) (sum float64) {
+		for _, l := range [][2]float64{{1.5, .5}, {1.5, -.5}, {-1.5, .5}, {-1.5, -.5}} {
+			p := 1 / (1 + math.Exp(-l[0])) / (1 + math.Exp(-l[1]))
+			sum += p * max(0, -math.Expm1(x-l[0]-l[1]))
+		}
+		return sum
+	}
+	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, -math.Expm1(x)) }
+	within(t, "δ at ε", chosenDelta(0.5, upper(t, all(known), 1e-5, r), responses, rare), 0.3e-5,
+		1e-5*(1+1e-6))
 	got := upper(t, all(parts), 1e-5, r)
 	dearest := max(upper(t, all(a), 1e-5, r), upper(t, all(b), 1e-5, r))
 	half := max(upper(t, all(a), 5e-6, r), upper(t, all(b), 5e-6, r))

@@ -194,8 +194,8 @@ func TestClippedRowsHoldInFloat32(t *testing.T) {
 	}
 }
 
-// TestOppositeRowsAreCovered: under replace-one, an event SampledSum covers a histogram if twice the
-// norm of its rows fits, although its sensitivity is √2 of that norm.
+// TestOppositeRowsAreCovered: under replace-one, an event SampledSum covers a histogram if twice
+// the norm of its rows fits, although its sensitivity is √2 of that norm.
 func TestOppositeRowsAreCovered(t *testing.T) {
 	bins, err := mechanism.NewNormHistogram(0, 1, 2)
 	if err != nil {

@@ -18,7 +18,7 @@ type terms struct {
 	probability float64
 	subset      accountant.SampledWithoutReplacement
 	other       accountant.Event // the one mechanism that is covered, if not Gaussian
-	opposite    bool             // a sampled sum under replace-one: rows of two records may be opposite
+	opposite    bool             // a sampled sum under replace-one, whose rows may be opposite
 }
 
 // termsOf reads an event. An unknown event covers nothing.
@@ -66,8 +66,8 @@ func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	return t
 }
 
-// SumEffect returns the effect to pass to Release for a sum over records. norm bounds the row that a
-// record adds, sensitivity is the sum's under the run's relation, and std is the noise. The event
+// SumEffect returns the effect to pass to Release for a sum over records. norm bounds the row that
+// a record adds, sensitivity is the sum's under the run's relation, and std is the noise. The event
 // SampledSum prices rows of two records under replace-one as opposite, so that a sum counts as
 // twice the norm of its rows, even if its own sensitivity is lower.
 func (g *Grant) SumEffect(norm, sensitivity, std float64) float64 {

@@ -134,8 +134,8 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 // stages returns the stage of mean records, if requested, and the stage of mixtures. Lanes draw
 // concurrently. The number of lanes is fixed, so the result does not depend on the machine.
 //
-// Parts are classes. A class is a value of the record itself, so parts are fixed. Every event covers
-// a record that joins or leaves its class: see Sampling.events.
+// Parts are classes. A class is a value of the record itself, so parts are fixed. Every event
+// covers a record that joins or leaves its class: see PoissonReplaceOne.events.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier

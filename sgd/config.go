@@ -103,15 +103,16 @@ func (c Config) checkClip(k *checker) {
 //
 // Under AddOrRemoveOne, with multipliers σ₁, σ₂, … on the same batch, the event is the sampled
 // Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release is a
-// Gaussian of a function with sensitivity 1 after rescaling. So the joint release is one Gaussian of
-// the stacked vector. It would be wrong to account for separately sampled releases: given the first
-// output, a record's probability of being in the batch is no longer q.
+// Gaussian of a function with sensitivity 1 after rescaling. So the joint release is one Gaussian
+// of the stacked vector. It would be wrong to account for separately sampled releases: given the
+// first output, a record's probability of being in the batch is no longer q.
 //
-// Under ReplaceOne every release is a sum of bounded rows of the sampled records, to which an absent
-// record adds nothing: clipped gradients, one count in a histogram of norms, or one weight. So the
-// event is SampledSum, where release i has rows of norm at most rᵢ standard deviations, and the
-// multiplier is (Σ rᵢ²)^(−1/2). This holds although later rows depend on earlier releases. Proof:
-// let A and B be the likelihood ratios of the releases with the rows of the two records to the
+// Under ReplaceOne every release is a sum of bounded rows of the sampled records, to which an
+// absent record adds nothing: clipped gradients, one count in a histogram of norms, or one weight.
+// So the event is SampledSum, where release i has rows of norm at most rᵢ standard deviations, and
+// the multiplier is (Σ rᵢ²)^(−1/2). This holds although later rows depend on earlier releases.
+//
+// Proof: let A and B be the likelihood ratios of the releases with the rows of the two records to the
 // releases without them. Then δ = E φ(A, B) for φ(A, B) = (1−q+qA − e^ε(1−q+qB))₊, which is convex
 // in A and in B and has φ_AB ≤ 0. The last release multiplies A and B by exp(X−½Var X) and
 // exp(Y−½Var Y) for normal X and Y. By Gaussian interpolation (Slepian 1962), E φ grows with the
