@@ -70,8 +70,10 @@ type transactionLine struct {
 }
 
 type changeDisjoint struct {
-	Purpose string `json:"purpose"`
-	N       int    `json:"n"`
+	Purpose      string `json:"purpose"`
+	N            int    `json:"n"`
+	Fixed        bool   `json:"fixed,omitempty"`
+	MovesCovered bool   `json:"moves_covered,omitempty"`
 }
 
 // changeSpend counts uses as taken. If ID is set, the uses belong to a line of that transaction.
@@ -216,7 +218,7 @@ func (l *Ledger) applyTransaction(c *change) error {
 			Line{line.Purpose, d.event, line.Count, line.Taken, line.Group, line.Part})
 		lines = append(lines, &placedLine{line: t.Lines[len(t.Lines)-1], key: d.key})
 	}
-	if err := errors.Join(t.check(), l.checkNames(t)); err != nil {
+	if err := errors.Join(t.check(l.Relation()), l.checkNames(t)); err != nil {
 		return err
 	}
 	if l.transaction(t.ID) != nil {
@@ -231,10 +233,10 @@ func (l *Ledger) applyTransaction(c *change) error {
 }
 
 func (l *Ledger) applyDisjoint(c changeDisjoint) error {
-	if err := l.checkGroup(c.Purpose, c.N); err != nil {
+	if err := l.checkGroup(Parts(c)); err != nil {
 		return err
 	}
-	l.openGroup(c.Purpose, c.N)
+	l.openGroup(Parts(c))
 	return nil
 }
 
@@ -313,7 +315,7 @@ func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
 	for _, g := range t.Groups {
-		k.Add(l.checkGroup(g.Purpose, g.N))
+		k.Add(l.checkGroup(g))
 	}
 	for _, line := range t.Lines {
 		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
@@ -321,13 +323,14 @@ func (l *Ledger) checkNames(t Transaction) error {
 	return k.Err()
 }
 
-func (l *Ledger) checkGroup(purpose string, n int) error {
-	if n < 1 || n > maxParts {
-		return param.New("accountant.Parts.N", n, "1 to 65536 parts for a ledger in a journal")
+func (l *Ledger) checkGroup(p Parts) error {
+	if p.N < 1 || p.N > maxParts {
+		return param.New("accountant.Parts.N", p.N, "1 to 65536 parts for a ledger in a journal")
 	}
 	if len(l.path()) >= maxPartDepth {
 		return param.New("accountant.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
-	return checkPurpose("accountant.Parts.Purpose", purpose)
+	return errors.Join(p.check("accountant.Parts.", l.Relation()),
+		checkPurpose("accountant.Parts.Purpose", p.Purpose))
 }

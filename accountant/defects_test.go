@@ -205,6 +205,10 @@ func TestDisjointParts(t *testing.T) {
 	if changing < fixed || changing > ua+ub {
 		t.Errorf("changing parts cost %g, fixed parts cost %g", changing, fixed)
 	}
+	again := Repeated{Disjoint{Parts: []Event{a, b}, Fixed: true}, 50}
+	if v := upper(t, again, 1e-5, AddOrRemoveOne); v != changing {
+		t.Errorf("repeated uses of fixed parts cost %g, want %g", v, changing)
+	}
 	if same := upper(t, Repeated{Disjoint{Parts: []Event{a, a, a}}, 50}, 1e-5, AddOrRemoveOne); same !=
 		ua {
 		t.Errorf("three equal parts cost %g, want %g of one part", same, ua)

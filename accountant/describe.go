@@ -53,6 +53,9 @@ func Describe(e Event) string {
 	case OneOf:
 		return "one of: " + describeAll(v.Events, " | ")
 	case Disjoint:
+		if v.Fixed {
+			return "on disjoint parts that are fixed beforehand: " + describeAll(v.Parts, " | ")
+		}
 		return "on disjoint parts: " + describeAll(v.Parts, " | ")
 	case RepeatAndSelect:
 		return fmt.Sprintf("best of about %.4g runs of [%s]", v.Mean, Describe(v.Event))

@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// disjoint reduces disjoint parts to terms. In a single use a record is in one part, so there is
-// one alternative list of terms for each part. In repeated uses the part may change from use to
-// use, so every use pays for the worst part.
+// disjoint reduces disjoint parts to terms. In a single use of fixed parts a record is in one part,
+// so there is one alternative list of terms for each part. Otherwise the part may depend on what
+// the rest of the composition released, so every use pays for the worst part; see choose.
 //
 // Under ReplaceOne the record may also move from part i to part j: part i loses the record and part
 // j gains it.
@@ -37,11 +37,24 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 		}
 		choice = append(choice, moves...)
 	}
-	choice = distinct(choice)
+	return c.choose(choice, n, v.Fixed)
+}
+
+// choose adds n uses of one of several lists of terms. If fixed is set, a single use is of a list
+// that nothing released decides, so the price is that of the dearest list.
+//
+// Otherwise the list may depend on the release y of another event, with loss ℓ(y). Together they
+// have the hockey-stick curve E[δ_list(y)(ε − ℓ(y))]. The largest price of a fixed list does not
+// bound it, because different lists can be the worst at different y. The pointwise maximum of the
+// lists' curves bounds δ_list(y) for every y, so its composition with the other event does.
+func (c *collector) choose(choice [][]term, n int, fixed bool) error {
+	choice = undominated(choice)
 	switch {
 	case len(choice) == 1:
 		return c.pushAll(choice[0], n)
-	case n == 1:
+	case len(choice) > maxAlternatives:
+		return unsupported(fmt.Sprintf("more than %d different parts", maxAlternatives), c.relation)
+	case n == 1 && fixed:
 		c.choices = append(c.choices, choice)
 		return nil
 	}
@@ -59,10 +72,7 @@ func (c *collector) oneOf(v OneOf, n int) error {
 		}
 		list = append(list, alts...)
 	}
-	if list = distinct(list); len(list) == 1 {
-		return c.pushAll(list[0], n)
-	}
-	return c.push(worstAtom{list}, n)
+	return c.choose(list, n, false)
 }
 
 // pushAll adds n uses of a list of terms.
@@ -112,7 +122,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 	}
 	var one [][][]term
 	for _, p := range moving {
-		alts, err := reduce(p, AddOrRemoveOne)
+		alts, err := reduce(joining(p), AddOrRemoveOne)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +142,13 @@ func movingTerms(v Disjoint) ([][]term, error) {
 						continue
 					}
 					seen[key] = true
-					out = append(out, append(oneWayTerms(a, false), oneWayTerms(b, true)...))
+					both := newCollector(ReplaceOne) // it merges Gaussians
+					for _, t := range append(oneWayTerms(a, false), oneWayTerms(b, true)...) {
+						if err := both.pushTerm(t); err != nil {
+							return nil, err
+						}
+					}
+					out = append(out, both.finish())
 				}
 			}
 		}
@@ -140,14 +156,52 @@ func movingTerms(v Disjoint) ([][]term, error) {
 	return out, nil
 }
 
+// joining returns the event of a record that joins or leaves a part. If the part has parts of its
+// own, the record joins or leaves one of those too, and Moving states the effect of this.
+func joining(e Event) Event {
+	all := func(events []Event) []Event {
+		out := make([]Event, len(events))
+		for i, p := range events {
+			out[i] = joining(p)
+		}
+		return out
+	}
+	switch v := e.(type) {
+	case PoissonSampled:
+		return PoissonSampled{v.Probability, joining(v.Event)}
+	case Repeated:
+		return Repeated{joining(v.Event), v.Count}
+	case RepeatAndSelect:
+		v.Event = joining(v.Event)
+		return v
+	case Composed:
+		return Composed{all(v.Events)}
+	case OneOf:
+		return OneOf{all(v.Events)}
+	case Disjoint:
+		if len(v.Moving) > 0 {
+			v.Parts = v.Moving
+		}
+		return Disjoint{Parts: all(v.Parts), Fixed: v.Fixed}
+	}
+	return e
+}
+
 func oneWayTerms(terms []term, add bool) []term {
 	out := make([]term, len(terms))
 	for i, t := range terms {
-		if _, ok := t.atom.(gaussianAtom); ok {
+		switch a := t.atom.(type) {
+		case gaussianAtom:
 			out[i] = t // both directions are the same
-			continue
+		case worstAtom:
+			w := worstAtom{make([][]term, len(a.choice))}
+			for j, list := range a.choice {
+				w.choice[j] = oneWayTerms(list, add)
+			}
+			out[i] = term{w, t.n}
+		default:
+			out[i] = term{oneWayAtom{t.atom, add}, t.n}
 		}
-		out[i] = term{oneWayAtom{t.atom, add}, t.n}
 	}
 	return out
 }
@@ -160,16 +214,38 @@ func termsKey(terms []term) string {
 	return b.String()
 }
 
-func distinct(choice [][]term) [][]term {
+// undominated returns the lists that no other list covers. A list covers another one if it makes
+// all the releases of the other one.
+func undominated(choice [][]term) [][]term {
 	var out [][]term
 	seen := map[string]bool{}
 	for _, c := range choice {
-		if k := termsKey(c); !seen[k] {
-			seen[k] = true
-			out = append(out, c)
+		k := termsKey(c)
+		if seen[k] || slices.ContainsFunc(out, func(o []term) bool { return covered(c, o) }) {
+			continue
 		}
+		seen[k] = true
+		out = append(slices.DeleteFunc(out, func(o []term) bool { return covered(o, c) }), c)
 	}
 	return out
+}
+
+// covered reports whether list b makes all the releases of list a.
+func covered(a, b []term) bool {
+	for _, t := range a {
+		key := t.atom.key()
+		if !slices.ContainsFunc(b, func(u term) bool {
+			g, ok := t.atom.(gaussianAtom)
+			h, also := u.atom.(gaussianAtom)
+			if ok && also {
+				return t.n == 1 && g.mu <= h.mu // the lists' Gaussians are merged
+			}
+			return t.n <= u.n && u.atom.key() == key
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // oneWayAtom is one direction of an add-or-remove atom.
@@ -208,7 +284,7 @@ func (a worstAtom) rdp(order float64) (float64, bool) {
 	worst := 0.0
 	for _, c := range a.choice {
 		v, ok := rdpTerms(c, order)
-		if !ok || !(slackOf(c) <= 0) {
+		if !ok {
 			return 0, false
 		}
 		worst = math.Max(worst, v)
@@ -249,4 +325,79 @@ func (a worstAtom) pairs() *pld.Pairs {
 		out.Add = pld.NewMaximum(add)
 	}
 	return out
+}
+
+// listsOf returns the lists that the single uses of worst lists among terms can turn into, composed
+// with the other terms. It returns nil if there are none, or too many.
+func listsOf(terms []term, r Relation) [][]term {
+	c := newCollector(r)
+	for _, t := range terms {
+		w, ok := t.atom.(worstAtom)
+		if ok && t.n == 1 {
+			c.choices = append(c.choices, w.choice)
+		} else if err := c.pushTerm(t); err != nil {
+			return nil
+		}
+	}
+	if len(c.choices) == 0 {
+		return nil
+	}
+	lists, err := c.alternatives()
+	if err != nil {
+		return nil
+	}
+	return lists
+}
+
+// byLists improves p with the prices of the lists that terms can turn into. A maximum of curves is
+// at most their sum, and composition is linear in a curve. So if the lists' δ at ε have a sum of at
+// most delta, terms have ε at delta. This needs no loss distribution of the maximum. Each list is
+// one instance of terms, so its lower end holds.
+func (p *priced) byLists(lists [][]term, delta float64, r Relation, lower bool) error {
+	prices := make([]priced, len(lists))
+	dearest := 0
+	for i, list := range lists {
+		var err error
+		if prices[i], err = priceWith(list, delta, r, lower); err != nil {
+			return err
+		}
+		if prices[i].Upper > prices[dearest].Upper {
+			dearest = i
+		}
+	}
+	delta *= 1 - 1e-12 // the shares are rounded
+	for _, rest := range []float64{1 - 1/float64(len(lists)), 0.01} {
+		worst := priced{}
+		for i, list := range lists {
+			share := 1 - rest
+			if i != dearest {
+				share = rest / float64(len(lists)-1)
+			}
+			q, err := priceWith(list, delta*share, r, false)
+			if err != nil {
+				return err
+			}
+			if q.Upper >= worst.Upper {
+				worst = q
+			}
+		}
+		p.improve(Bound{Upper: worst.Upper}, worst.engine)
+	}
+	for _, q := range prices {
+		p.Lower = max(p.Lower, q.Lower)
+	}
+	return nil
+}
+
+// deltaByLists is like byLists, for δ at a given ε.
+func deltaByLists(lists [][]term, eps float64, r Relation) (Bound, error) {
+	var all Bound
+	for _, list := range lists {
+		b, err := deltaTerms(list, eps, r)
+		if err != nil {
+			return b, err
+		}
+		all.Lower, all.Upper = max(all.Lower, b.Lower), min(1, all.Upper+b.Upper)
+	}
+	return all, nil
 }

@@ -18,6 +18,10 @@ import (
 // Gaussian. The RDP accountant of dp_accounting does not double the sensitivity, so do not use it
 // under ReplaceOne.
 //
+// Under ReplaceOne the library prices a Poisson sample as a sum of clipped vectors, in which a
+// record's absence moves the sum half as far as its replacement. This is true of SampledSum only,
+// so PoissonSampled is refused.
+//
 // Errors: ErrUnsupported for events that the library does not have.
 func DPAccounting(e Event, r Relation) (string, error) {
 	if e == nil {
@@ -44,7 +48,8 @@ func dpName(e Event, r Relation) (string, error) {
 		return dpCall("GaussianDpEvent", "noise_multiplier",
 			pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
 	case SampledSum:
-		return dpName(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier / clip}}, r)
+		return dpSampled(v.Probability, dpCall("GaussianDpEvent", "noise_multiplier",
+			pyFloat(v.NoiseMultiplier))), nil
 	case Laplace:
 		return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(v.Scale)), nil
 	case DiscreteLaplace:
@@ -70,10 +75,11 @@ func dpName(e Event, r Relation) (string, error) {
 func dpNested(e Event, r Relation) (string, error) {
 	switch v := e.(type) {
 	case PoissonSampled:
-		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("PoissonSampledDpEvent", "sampling_probability", pyFloat(v.Probability),
-				"event", s)
-		})
+		if r == ReplaceOne {
+			return "", fmt.Errorf("%w: dp_accounting prices every Poisson sample under replace-one as a "+
+				"clipped sum, which only %s is", ErrUnsupported, SampledSum{}.kind())
+		}
+		return dpAround(v.Event, r, func(s string) string { return dpSampled(v.Probability, s) })
 	case SampledWithoutReplacement:
 		return dpAround(v.Event, r, func(s string) string {
 			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size",
@@ -81,6 +87,9 @@ func dpNested(e Event, r Relation) (string, error) {
 		})
 	case Repeated:
 		return dpAround(v.Event, r, func(s string) string {
+			if strings.Contains(s, "RandomizedResponse") { // dp_accounting 0.6 ignores its count
+				return dpCall("ComposedDpEvent", "events", "["+s+"] * "+strconv.Itoa(v.Count))
+			}
 			return dpCall("SelfComposedDpEvent", "event", s, "count", strconv.Itoa(v.Count))
 		})
 	case RepeatAndSelect:
@@ -104,6 +113,11 @@ func dpNested(e Event, r Relation) (string, error) {
 		return dpCall("ComposedDpEvent", "events", "["+strings.Join(parts, ", ")+"]"), nil
 	}
 	return "", fmt.Errorf("%w: dp_accounting has no event for %s", ErrUnsupported, e.kind())
+}
+
+func dpSampled(probability float64, event string) string {
+	return dpCall("PoissonSampledDpEvent", "sampling_probability", pyFloat(probability), "event",
+		event)
 }
 
 func dpAround(e Event, r Relation, wrap func(string) string) (string, error) {

@@ -40,6 +40,11 @@ func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
+	return worstDelta(alts, epsilon, r)
+}
+
+// worstDelta returns δ of the worst alternative.
+func worstDelta(alts [][]term, epsilon float64, r Relation) (Bound, error) {
 	var worst Bound
 	for _, terms := range alts {
 		b, err := deltaTerms(terms, epsilon, r)

@@ -164,10 +164,17 @@ type OneOf struct {
 	Events []Event `json:"events"`
 }
 
-// Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function
-// of the record and of released or public values. If a record's part may change between steps,
-// write Repeated{Disjoint{…}}, so that each step pays for its most expensive part;
-// Disjoint{Repeated…} is for parts that never change.
+// Disjoint applies Parts[i] to part i of the records. The part of a record is a function of the
+// record and of public values, and may also depend on what other events of the composition
+// released before. For example, clusters follow from released centres. The price is that of the
+// pointwise maximum of the parts' curves, composed with the other events, as for [OneOf].
+//
+// Fixed says that nothing released decides the part of a record: it is a function of the record
+// and of public values alone, such as its class. The price is then that of the most expensive part,
+// each composed with the other events. It is lower, and false for any other parts.
+//
+// If a record's part may change between steps, write Repeated{Disjoint{…}}, so that each step pays
+// for its most expensive part; Disjoint{Repeated…} is for parts that do not change once chosen.
 //
 // Under ReplaceOne a record may also move from one part to another. Moving[i] is the event of part
 // i, with multipliers relative to the change that one record causes by joining or leaving the part.
@@ -176,6 +183,7 @@ type OneOf struct {
 type Disjoint struct {
 	Parts  []Event `json:"parts"`
 	Moving []Event `json:"moving,omitempty"`
+	Fixed  bool    `json:"fixed,omitempty"`
 }
 
 // RepeatAndSelect runs Event a random number of times and releases the best result only. If Poisson

@@ -118,7 +118,8 @@ func jsonFields(e Event) any {
 		return struct {
 			Parts  []eventJSON `json:"parts"`
 			Moving []eventJSON `json:"moving,omitempty"`
-		}{wrapAll(v.Parts), wrapAll(v.Moving)}
+			Fixed  bool        `json:"fixed,omitempty"`
+		}{wrapAll(v.Parts), wrapAll(v.Moving), v.Fixed}
 	case RepeatAndSelect:
 		return struct {
 			Event   eventJSON `json:"event"`
@@ -281,6 +282,7 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 		Events      []json.RawMessage `json:"events"`
 		Parts       []json.RawMessage `json:"parts"`
 		Moving      []json.RawMessage `json:"moving"`
+		Fixed       bool              `json:"fixed"`
 	}
 	if err := strictUnmarshal(data, &raw); err != nil {
 		return nil, err
@@ -298,7 +300,7 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 			return nil, err
 		}
 		moving, err := decodeAll(raw.Moving, depth)
-		return Disjoint{parts, moving}, err
+		return Disjoint{parts, moving, raw.Fixed}, err
 	case "poisson_sampled", "sampled_without_replacement", "repeated", "repeat_and_select":
 	default:
 		return nil, param.New("accountant.Event.kind", kind, "one of "+eventKinds)

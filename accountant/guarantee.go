@@ -21,14 +21,16 @@ type Guarantee struct {
 	Relation Relation `json:"relation"`
 	Unit     string   `json:"unit"` // whose presence or content is protected
 	// RowsPerUnit is the largest number of rows read of one unit; 0 if a unit is a single row.
-	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
-	Lower       float64          `json:"lower"`
-	Budget      float64          `json:"budget_epsilon"`
-	Accountant  string           `json:"accountant"`
-	Samplers    []string         `json:"samplers"`
-	NoiseClass  []NoiseClass     `json:"noise_class"`
-	Entries     []GuaranteeEntry `json:"entries"`
-	NotCovered  []string         `json:"not_covered"`
+	RowsPerUnit int      `json:"rows_per_unit,omitempty"`
+	Lower       float64  `json:"lower"`
+	Budget      float64  `json:"budget_epsilon"`
+	Accountant  string   `json:"accountant"`
+	Samplers    []string `json:"samplers"`
+	// Parts describes the groups of disjoint parts, and what was declared about them.
+	Parts      []string         `json:"parts,omitempty"`
+	NoiseClass []NoiseClass     `json:"noise_class"`
+	Entries    []GuaranteeEntry `json:"entries"`
+	NotCovered []string         `json:"not_covered"`
 	// NotPrivate, if not empty, is the reason why there is no guarantee.
 	NotPrivate string `json:"not_private,omitempty"`
 	// Kept says where the ledger is stored; nil for a ledger in memory.
@@ -98,8 +100,9 @@ func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late, en.lines.copied()})
 	}
 	for _, p := range l.groups {
+		g.Parts = append(g.Parts, prefix+p.text())
 		for i, c := range p.children {
-			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.purpose, i+1, len(p.children)),
+			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.Purpose, i+1, len(p.children)),
 				found, classes)
 		}
 	}
@@ -172,6 +175,9 @@ func (g Guarantee) String() string {
 	}
 	for _, s := range g.Samplers {
 		line("sampler", "%s", s)
+	}
+	for _, p := range g.Parts {
+		line("parts", "%s", p)
 	}
 	if len(g.NoiseClass) == 0 {
 		line("noise", "class not stated")

@@ -195,10 +195,10 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	}
 	for i, f := range fresh.groups {
 		if i >= len(l.groups) {
-			l.openGroup(f.purpose, len(f.children))
+			l.openGroup(f.Parts)
 		}
 		g := l.groups[i]
-		if g.purpose != f.purpose || len(g.children) != len(f.children) {
+		if g.Parts != f.Parts || len(g.children) != len(f.children) {
 			return shrunk
 		}
 		for k, c := range g.children {

@@ -34,8 +34,10 @@ type savedEntry struct {
 }
 
 type savedParts struct {
-	Purpose string        `json:"purpose"`
-	Ledgers []savedLedger `json:"ledgers"`
+	Purpose      string        `json:"purpose"`
+	Ledgers      []savedLedger `json:"ledgers"`
+	Fixed        bool          `json:"fixed,omitempty"`
+	MovesCovered bool          `json:"moves_covered,omitempty"`
 }
 
 // snapshot returns the saved form of a ledger and its children, after reading the lines of other
@@ -63,7 +65,7 @@ func (l *Ledger) save() (savedLedger, error) {
 				en.lines})
 	}
 	for _, g := range l.groups {
-		p := savedParts{Purpose: g.purpose, Ledgers: []savedLedger{}}
+		p := savedParts{g.Purpose, []savedLedger{}, g.Fixed, g.MovesCovered}
 		for _, c := range g.children {
 			sc, err := c.save()
 			if err != nil {
@@ -149,7 +151,8 @@ func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 		}
 	}
 	for _, p := range s.Parts {
-		g := &partGroup{purpose: p.Purpose}
+		g := &partGroup{Parts: Parts{p.Purpose, len(p.Ledgers), p.Fixed, p.MovesCovered}}
+		errs = append(errs, g.check("accountant.Ledger.parts.", l.Relation()))
 		for _, sc := range p.Ledgers {
 			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget ||
 				sc.FilterOrder != s.FilterOrder {

@@ -9,22 +9,33 @@ import (
 
 // partGroup is a set of child ledgers, one for each disjoint part of the records.
 type partGroup struct {
-	purpose  string
+	Parts
 	children []*Ledger
 }
 
 // Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes,
-// shards). The part of a record must be a fixed function of the record and of values that are
+// shards). The part of a record must be a function of the record and of values that are
 // released or public when the children are opened. If parts change later, open new children, or
 // reserve Repeated{Disjoint{…}} in the parent. Children share the parent's budget. A record pays
-// for its own part only, so the parent counts the most expensive child. Every reservation of a
-// child is checked against the whole budget.
+// for its own part only. Every reservation of a child is checked against the whole budget.
 //
-// Under ReplaceOne a record may move between parts; the parent's cost covers this.
+// Released values may decide the parts, so the parent counts the pointwise maximum of the
+// children's curves, composed with its own releases. The option [FixedParts] says that they do
+// not. The parent then counts the most expensive child, which is less.
 //
-// Errors: *param.Error for n below 1; ErrReadOnly and the errors of the journal.
-func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
-	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
+// Under ReplaceOne a record may move from one part to another, which joins and leaves a part. The
+// option [MovesCovered] is then required.
+//
+// Errors: *param.Error for n below 1, and under ReplaceOne without MovesCovered; ErrReadOnly and
+// the errors of the journal.
+func (l *Ledger) Disjoint(purpose string, n int, opts ...PartsOption) ([]*Ledger, error) {
+	p := Parts{Purpose: purpose, N: n}
+	for _, o := range opts {
+		if o != nil {
+			o(&p)
+		}
+	}
+	if err := p.check("accountant.Ledger.Disjoint.", l.Relation()); err != nil {
 		return nil, err
 	}
 	l.shared.reserve.Lock()
@@ -37,12 +48,12 @@ func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 			if err := l.shared.root.fault; err != nil || l.shared.journal == nil {
 				return err
 			}
-			return l.checkGroup(purpose, n)
+			return l.checkGroup(p)
 		},
 		lines: func() []*change {
-			return []*change{{At: l.path(), Disjoint: &changeDisjoint{purpose, n}}}
+			return []*change{{At: l.path(), Disjoint: (*changeDisjoint)(&p)}}
 		},
-		do: func() { g = l.openGroup(purpose, n) },
+		do: func() { g = l.openGroup(p) },
 	})
 	if err != nil {
 		return nil, err
@@ -51,9 +62,9 @@ func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 }
 
 // openGroup adds child ledgers; the caller holds the state lock.
-func (l *Ledger) openGroup(purpose string, n int) *partGroup {
-	g := &partGroup{purpose: purpose}
-	for i := range n {
+func (l *Ledger) openGroup(p Parts) *partGroup {
+	g := &partGroup{Parts: p}
+	for i := range p.N {
 		g.children = append(g.children, l.child(partOf{len(l.groups), i}))
 	}
 	l.groups = append(l.groups, g)
@@ -67,8 +78,9 @@ func (l *Ledger) child(at partOf) *Ledger {
 
 // PartGroup holds the child ledgers opened by one call of Disjoint.
 type PartGroup struct {
-	Purpose string
-	Parts   []*Ledger
+	Purpose             string
+	Parts               []*Ledger
+	Fixed, MovesCovered bool // see the fields of type Parts
 }
 
 // Children lists the child ledgers, in order of opening.
@@ -78,7 +90,8 @@ func (l *Ledger) Children() []PartGroup {
 	defer l.shared.state.Unlock()
 	var out []PartGroup
 	for _, g := range l.groups {
-		out = append(out, PartGroup{g.purpose, append([]*Ledger(nil), g.children...)})
+		out = append(out, PartGroup{g.Purpose, append([]*Ledger(nil), g.children...), g.Fixed,
+			g.MovesCovered})
 	}
 	return out
 }
@@ -106,9 +119,11 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 }
 
 // MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each. A
-// record pays for its own part only. Transactions are treated as in Merge.
+// record pays for its own part only. Transactions are treated as in Merge. A record that is
+// replaced may move to another shard, and nothing says what this costs, so ledgers under ReplaceOne
+// are refused.
 //
-// Errors: the errors of Merge.
+// Errors: the errors of Merge; *param.Error under ReplaceOne.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {

@@ -47,7 +47,7 @@ func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 		for i, c := range g.children {
 			parts[i] = c.eventFor(purpose, at, more)
 		}
-		all = append(all, Disjoint{Parts: parts})
+		all = append(all, Disjoint{Parts: parts, Fixed: g.Fixed})
 	}
 	return Composed{all}
 }

@@ -93,6 +93,10 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 
 func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced, error) {
 	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}, engine: engineBasic}
+	lists := listsOf(terms, r)
+	if lists != nil && len(terms) == 1 { // nothing else is released, so nothing decides the list
+		return priceAll(lists, delta, r, lower)
+	}
 	basic, lost := basicComposition(terms)
 	if lost <= delta {
 		best.Upper = basic
@@ -102,6 +106,11 @@ func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced
 	}
 	if math.IsInf(best.Upper, 1) {
 		best.engine = engineInfinite
+	}
+	if lists != nil && (lower || compositionOf(terms) == nil) {
+		if err := best.byLists(lists, delta, r, lower); err != nil {
+			return best, err
+		}
 	}
 	exact, err := best.byDistribution(terms, delta, r, lower)
 	if err != nil || exact {
@@ -215,6 +224,10 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 		d, m := pld.GaussianDelta(mu, eps), pld.GaussianDeltaError(mu, eps)
 		return Bound{d - m, d, d + m}, nil
 	}
+	lists := listsOf(terms, r)
+	if lists != nil && len(terms) == 1 {
+		return worstDelta(lists, eps, r)
+	}
 	if o := single(terms); o != nil && eps < 600 {
 		lower, upper := o.Delta(eps)
 		return Bound{lower, lower + (upper-lower)/2, upper}, nil
@@ -225,10 +238,18 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 		best.Upper = lost
 	}
 	known := !math.IsInf(basic, 1)
+	if lists != nil {
+		b, err := deltaByLists(lists, eps, r)
+		if err != nil {
+			return b, err
+		}
+		known = true
+		best.Lower, best.Upper = b.Lower, min(best.Upper, b.Upper)
+	}
 	if c := compositionOf(terms); c != nil {
 		known = true
 		if a := c.Delta(eps); a.OK {
-			best.Lower, best.Upper = a.Lower, min(best.Upper, a.Upper)
+			best.Lower, best.Upper = max(best.Lower, a.Lower), min(best.Upper, a.Upper)
 		}
 	}
 	if d, ok := rdpDelta(terms, eps); ok {

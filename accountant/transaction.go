@@ -21,6 +21,50 @@ type Transaction struct {
 type Parts struct {
 	Purpose string
 	N       int
+	// Fixed says that the part of a record is a function of the record and of public values alone,
+	// such as its class. It is false if anything released about the records decides the parts, such
+	// as noisy centres. See the event [Disjoint].
+	Fixed bool
+	// MovesCovered says that the multipliers of every event of a part also cover a record that joins
+	// or leaves the part: this moves the release by no more than replacing a record does. It is true
+	// of clipped sums and of counts, but not of sums of values in [10, 11]. ReplaceOne requires it. An
+	// event whose multipliers differ is reserved as Disjoint{Parts: {e}, Moving: {m}}, where m is the
+	// event with multipliers for joining and leaving.
+	MovesCovered bool
+}
+
+// A PartsOption states a property of the parts that [Ledger.Disjoint] opens: [FixedParts] or
+// [MovesCovered].
+type PartsOption func(*Parts)
+
+// FixedParts sets Parts.Fixed.
+func FixedParts(p *Parts) { p.Fixed = true }
+
+// MovesCovered sets Parts.MovesCovered.
+func MovesCovered(p *Parts) { p.MovesCovered = true }
+
+func (p Parts) check(path string, r Relation) error {
+	var k param.Checker
+	k.OK(p.N > 0 && p.N <= maxCount, path+"N", p.N, "a positive number of parts")
+	k.OK(r != ReplaceOne || p.MovesCovered, path+"MovesCovered", p.MovesCovered,
+		"true under replace-one, if no release moves further when a record joins or leaves its part "+
+			"than when one is replaced")
+	return k.Err()
+}
+
+// text describes the parts for an auditor.
+func (p Parts) text() string {
+	text := fmt.Sprintf("%s: %d disjoint parts", p.Purpose, p.N)
+	if p.Fixed {
+		text += ", declared fixed: nothing released decides the part of a record"
+	} else {
+		text += "; what was released before may decide the part of a record"
+	}
+	if p.MovesCovered {
+		text += "; declared: no release moves further when a record joins or leaves its part than " +
+			"when one is replaced"
+	}
+	return text
 }
 
 // A Line is Count uses of an event.
@@ -66,7 +110,7 @@ type placedLine struct {
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
 // *param.Error for invalid lines, or lines that differ from the lines reserved under the same ID.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
-	lines, err := t.placed()
+	lines, err := t.placed(l.Relation())
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +166,9 @@ func (l *Ledger) find(id string) *placedTransaction {
 }
 
 // placed checks the lines and takes copies of their events.
-func (t Transaction) placed() ([]*placedLine, error) {
+func (t Transaction) placed(r Relation) ([]*placedLine, error) {
 	var k param.Checker
-	k.Add(t.check())
+	k.Add(t.check(r))
 	var lines []*placedLine
 	for _, line := range t.Lines {
 		if line.Event == nil {
@@ -142,14 +186,12 @@ func (t Transaction) placed() ([]*placedLine, error) {
 }
 
 // check returns an error for invalid lines.
-func (t Transaction) check() error {
+func (t Transaction) check(r Relation) error {
 	var k param.Checker
 	const path = "accountant.Transaction"
 	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
 	for i, g := range t.Groups {
-		if g.N <= 0 || g.N > maxCount {
-			k.OK(false, fmt.Sprintf("%s.Groups[%d].N", path, i), g.N, "a positive number of parts")
-		}
+		k.Add(g.check(fmt.Sprintf("%s.Groups[%d].", path, i), r))
 	}
 	for i := range t.Lines {
 		k.Add(t.checkLine(i))
@@ -255,7 +297,7 @@ func (held *placedTransaction) same(t Transaction, lines []*placedLine, l *Ledge
 	}
 	for i, g := range t.Groups {
 		there := l.groups[held.groups[i]]
-		if there.purpose != g.Purpose || len(there.children) != g.N {
+		if there.Purpose != g.Purpose || len(there.children) != g.N {
 			return false
 		}
 	}
@@ -343,8 +385,8 @@ func (t Transaction) event(lines []*placedLine) Event {
 		part := &parts[p.line.Group-1][p.line.Part]
 		part.Events = append(part.Events, e)
 	}
-	for _, group := range parts {
-		d := Disjoint{}
+	for i, group := range parts {
+		d := Disjoint{Fixed: t.Groups[i].Fixed}
 		for _, part := range group {
 			d.Parts = append(d.Parts, part)
 		}
@@ -358,7 +400,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 	held := &placedTransaction{ledger: l, id: t.ID}
 	for _, g := range t.Groups {
 		held.groups = append(held.groups, len(l.groups))
-		l.openGroup(g.Purpose, g.N)
+		l.openGroup(g)
 	}
 	var out []*Reservation
 	for i, p := range lines {

@@ -193,3 +193,30 @@ func TestClippedRowsHoldInFloat32(t *testing.T) {
 		t.Errorf("the largest norm is %v of the clip norm, want at least 1−2e-6", longest)
 	}
 }
+
+// TestOppositeRowsAreCovered: under replace-one, an event SampledSum covers a histogram if twice
+// the norm of its rows fits, although its sensitivity is √2 of that norm.
+func TestOppositeRowsAreCovered(t *testing.T) {
+	bins, err := mechanism.NewNormHistogram(0, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for multiplier, fits := range map[float64]bool{1.001: true, 0.999: false} {
+		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+			Relation: accountant.ReplaceOne})
+		event := accountant.SampledSum{Probability: 0.5, NoiseMultiplier: math.Sqrt2}
+		a, err := mechanism.Begin(t.Context(), l).Reserve("norms", event, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.PoissonSample(10, nil, nil)
+		_, err = bins.Release(g, multiplier)
+		if refused := errors.Is(err, mechanism.ErrNotCovered); refused == fits || fits && err != nil {
+			t.Errorf("noise multiplier %v: %v", multiplier, err)
+		}
+	}
+}

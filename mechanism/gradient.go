@@ -60,6 +60,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		return g.a.refuse("%v", err)
 	}
 	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
+	if g.a.terms.opposite { // each of two opposite rows may grow by the rounding
+		std += spec.NoiseMultiplier * grid * math.Sqrt(float64(spec.dim()))
+	}
 	if !isPowerOfTwo(grid) {
 		return g.a.refuse("a sensitivity of %v: too small or too large for a grid", spec.Sensitivity)
 	}

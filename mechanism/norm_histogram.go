@@ -122,8 +122,9 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 // 1. Units: noiseMultiplier is the standard deviation of each count's noise ÷ the histogram's
 // sensitivity, see [HistogramSensitivity]. Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
-	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
-	j, err := g.NoisyArgmax(h.counts, std/h.unit, 1/noiseMultiplier)
+	sensitivity := HistogramSensitivity(g.a.run.Relation())
+	std := noiseMultiplier * sensitivity
+	j, err := g.NoisyArgmax(h.counts, std/h.unit, g.SumEffect(1, sensitivity, std))
 	if err != nil {
 		return 0, err
 	}

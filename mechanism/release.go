@@ -26,7 +26,8 @@ type Part struct {
 // [HistogramSensitivity]. Under a Poisson sample and replace-one, effect must cover the presence of
 // a record and its replacement. The event's curve assumes that the presence of a record changes the
 // sum by no more than its replacement does. With values in [10, 11] this is false: replacement
-// changes the sum by up to 1, and presence by up to 11.
+// changes the sum by up to 1, and presence by up to 11. Under the event SampledSum and replace-one,
+// see [Grant.SumEffect].
 //
 // Errors: [ErrNotCovered] if the effects of all releases under this grant would exceed its event's
 // Gaussian. [ErrNotCovered] also for a part without a sum, of a wrong shape or of an invalid grid.

@@ -18,6 +18,7 @@ type terms struct {
 	probability float64
 	subset      accountant.SampledWithoutReplacement
 	other       accountant.Event // the one mechanism that is covered, if not Gaussian
+	opposite    bool             // a sampled sum under replace-one, whose rows may be opposite
 }
 
 // termsOf reads an event. An unknown event covers nothing.
@@ -60,8 +61,20 @@ func termsOf(e accountant.Event) terms {
 func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
 		t.gaussian *= 4
+		t.opposite = true
 	}
 	return t
+}
+
+// SumEffect returns the effect to pass to Release for a sum over records. norm bounds the row that
+// a record adds, sensitivity is the sum's under the run's relation, and std is the noise. The event
+// SampledSum prices rows of two records under replace-one as opposite, so that a sum counts as
+// twice the norm of its rows, even if its own sensitivity is lower.
+func (g *Grant) SumEffect(norm, sensitivity, std float64) float64 {
+	if g.a.terms.opposite {
+		sensitivity = 2 * norm
+	}
+	return sensitivity / std
 }
 
 // inner reads an event that may not contain sampling: a sample of a sample, or several samples

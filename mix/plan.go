@@ -133,6 +133,9 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 
 // stages returns the stage of mean records, if requested, and the stage of mixtures. Lanes draw
 // concurrently. The number of lanes is fixed, so the result does not depend on the machine.
+//
+// Parts are classes. A class is a value of the record itself, so parts are fixed. Every event
+// covers a record that joins or leaves its class: see PoissonReplaceOne.events.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier
@@ -142,6 +145,7 @@ func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	parts := c.parts()
 	return append(list, synth.Stage{Purpose: PurposeMixtures, Event: event,
 		Count: c.Mixtures / parts, Parts: parts, Lanes: max(1, (fewestLanes+parts-1)/parts),
+		Fixed: parts > 1, MovesCovered: parts > 1,
 		NoiseMultiplier: c.NoiseMultiplier})
 }
 

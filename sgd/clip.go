@@ -12,8 +12,9 @@ import (
 type Clip interface {
 	check(k *checker, c Config)
 	// multipliers returns the noise multipliers of the policy's own releases in each step, on the
-	// same batch as the gradient.
-	multipliers() []float64
+	// same batch as the gradient. If rows is set, they are standard deviations ÷ the largest norm of
+	// one record's row under replace-one, as in accountant.SampledSum.
+	multipliers(rows bool) []float64
 	start(r accountant.Relation, nominalBatch float64) clipper
 }
 
@@ -34,7 +35,7 @@ type clipper interface {
 type fixed float64
 
 func (c fixed) check(*checker, Config)                     {}
-func (c fixed) multipliers() []float64                     { return nil }
+func (c fixed) multipliers(bool) []float64                 { return nil }
 func (c fixed) start(accountant.Relation, float64) clipper { return c }
 func (c fixed) wantsNorms() bool                           { return false }
 func (c fixed) choose(*mechanism.Grant, []float64) error   { return nil }
@@ -64,7 +65,7 @@ func (c Normalize) check(k *checker, _ Config) {
 		"zero for the default, or a number in [2^-60, 2^60]")
 }
 
-func (c Normalize) multipliers() []float64 { return nil }
+func (c Normalize) multipliers(bool) []float64 { return nil }
 
 func (c Normalize) start(accountant.Relation, float64) clipper {
 	if c.Stability == 0 {

@@ -99,19 +99,63 @@ func (c Config) checkClip(k *checker) {
 	}
 }
 
-// Event returns the event of one step, which is the same under both relations. All releases from
-// one Poisson batch are one event. With multipliers σ₁, σ₂, … on the same batch, the event is the
-// sampled Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release
-// is a Gaussian of a function with sensitivity 1 after rescaling. So the joint release is one
-// Gaussian of the stacked vector. It would be wrong to account for separately sampled releases:
-// given the first output, a record's probability of being in the batch is no longer q.
-func (c Config) Event(accountant.Relation) accountant.Event {
-	sigma := c.NoiseMultiplier
-	if own := c.clip().multipliers(); len(own) > 0 {
-		sigma = accountant.EffectiveMultiplier(append(own, sigma)...)
+// Event returns the event of one step. All releases from one Poisson batch are one event.
+//
+// Under AddOrRemoveOne, with multipliers σ₁, σ₂, … on the same batch, the event is the sampled
+// Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release is a
+// Gaussian of a function with sensitivity 1 after rescaling. So the joint release is one Gaussian
+// of the stacked vector. It would be wrong to account for separately sampled releases: given the
+// first output, a record's probability of being in the batch is no longer q.
+//
+// Under ReplaceOne every release is a sum of bounded rows of the sampled records, to which an
+// absent record adds nothing: clipped gradients, one count in a histogram of norms, or one weight.
+// So the event is SampledSum, where release i has rows of norm at most rᵢ standard deviations, and
+// the multiplier is (Σ rᵢ²)^(−1/2). This holds although later rows depend on earlier releases.
+//
+// Proof: let A and B be the likelihood ratios of the releases with the rows of the two records to the
+// releases without them. Then δ = E φ(A, B) for φ(A, B) = (1−q+qA − e^ε(1−q+qB))₊, which is convex
+// in A and in B and has φ_AB ≤ 0. The last release multiplies A and B by exp(X−½Var X) and
+// exp(Y−½Var Y) for normal X and Y. By Gaussian interpolation (Slepian 1962), E φ grows with the
+// variances, because φ_AA, φ_BB ≥ 0, and falls with the covariance, because φ_AB ≤ 0. So for all A
+// and B the worst rows are opposite and of full norm, Y = −X, and the expectation over this release
+// has the two properties of φ again. By induction the worst rows of all releases are opposite: the
+// pair of SampledSum.
+//
+// The rows of two records in a histogram are never opposite, and those of Quantile rarely of equal
+// norm. So for large q, PoissonSampled with the multipliers above may cost less: its curve uses the
+// replace-one sensitivity only, which the presence of a record does not exceed. The cheaper event
+// counts.
+func (c Config) Event(r accountant.Relation) accountant.Event {
+	own := c.clip().multipliers(false)
+	general := accountant.PoissonSampled{Probability: c.SamplingProbability,
+		Event: accountant.Gaussian{NoiseMultiplier: joint(own, c.NoiseMultiplier)}}
+	if r != accountant.ReplaceOne || c.SamplingProbability == 1 { // at 1, no event costs less
+		return general
 	}
-	return accountant.PoissonSampled{Probability: c.SamplingProbability,
-		Event: accountant.Gaussian{NoiseMultiplier: sigma}}
+	sum := accountant.SampledSum{Probability: c.SamplingProbability,
+		NoiseMultiplier: joint(c.clip().multipliers(true), 2*c.NoiseMultiplier)}
+	if len(own) > 0 && c.cost(general) < c.cost(sum) {
+		return general
+	}
+	return sum
+}
+
+// joint returns the multiplier of the gradient together with a policy's own releases.
+func joint(own []float64, gradient float64) float64 {
+	if len(own) == 0 {
+		return gradient
+	}
+	return accountant.EffectiveMultiplier(append(own, gradient)...)
+}
+
+// cost returns ε of the run under replace-one at a usual δ, to compare events.
+func (c Config) cost(e accountant.Event) float64 {
+	b, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: max(c.Steps, 1)}, 1e-5,
+		accountant.ReplaceOne)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return b.Upper
 }
 
 // clip returns the policy in use.

@@ -245,3 +245,44 @@ func TestCalibratedRunFitsItsLedger(t *testing.T) {
 		}
 	}
 }
+
+// TestEventUnderReplaceOne: a step is a sampled sum of clipped rows, and costs no more than the
+// event that knows only the sensitivities. Rows of a histogram have norm 1 at a sensitivity of √2.
+func TestEventUnderReplaceOne(t *testing.T) {
+	cfg := valid()
+	cfg.SamplingProbability, cfg.NoiseMultiplier, cfg.Steps = 0.01, 0.8, 5000
+	price := func(e accountant.Event) float64 {
+		b, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: cfg.Steps}, 1e-6,
+			accountant.ReplaceOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Upper
+	}
+	norms := sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 2}
+	quantile := sgd.Quantile{Quantile: 0.75, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}
+	for _, c := range []struct {
+		clip sgd.Clip
+		want float64
+	}{{nil, 1.6}, {sgd.Normalize{}, 1.6},
+		{norms, accountant.EffectiveMultiplier(1.6, 2*math.Sqrt2)},
+		{quantile, accountant.EffectiveMultiplier(1.6, 5/0.75)}} {
+		if cfg.Clip = c.clip; c.clip != nil {
+			cfg.ClipNorm = 0
+		}
+		e, ok := cfg.Event(accountant.ReplaceOne).(accountant.SampledSum)
+		if !ok || math.Abs(e.NoiseMultiplier-c.want) > 1e-12 || e.Probability != 0.01 {
+			t.Errorf("%T: got %v, want a sampled sum of multiplier %v", c.clip, e, c.want)
+		}
+		if got, general := price(e), price(cfg.Event(accountant.AddOrRemoveOne)); got > 0.6*general {
+			t.Errorf("%T: ε = %v, want much less than %v", c.clip, got, general)
+		}
+	}
+	// With nearly every record in each batch, the smaller sensitivity of the histogram counts.
+	cfg.Clip, cfg.SamplingProbability, cfg.Steps = sgd.DPNorm{MaxNorm: 10, Bins: 10,
+		NoiseMultiplier: 0.5}, 0.99, 3
+	if e := cfg.Event(accountant.ReplaceOne); !accountant.EqualEvents(e,
+		cfg.Event(accountant.AddOrRemoveOne)) {
+		t.Errorf("at q = 0.99: got %v, want the cheaper event", e)
+	}
+}

@@ -100,7 +100,7 @@ func (g Groups) check(k *checker, _ Config) {
 	}
 }
 
-func (g Groups) multipliers() []float64 { return nil }
+func (g Groups) multipliers(bool) []float64 { return nil }
 
 // start copies the lists, so the caller may change its own.
 func (g Groups) start(accountant.Relation, float64) clipper {

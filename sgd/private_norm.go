@@ -47,7 +47,12 @@ func (d DPNorm) check(k *checker, _ Config) {
 	k.least("Clip.NoiseMultiplier", d.NoiseMultiplier, mechanism.MinArgmaxMultiplier, "2^-24")
 }
 
-func (d DPNorm) multipliers() []float64 { return []float64{d.NoiseMultiplier} }
+func (d DPNorm) multipliers(rows bool) []float64 {
+	if rows {
+		return []float64{d.NoiseMultiplier * mechanism.HistogramSensitivity(accountant.ReplaceOne)}
+	}
+	return []float64{d.NoiseMultiplier}
+}
 
 func (d DPNorm) start(accountant.Relation, float64) clipper {
 	bins, err := mechanism.NewNormHistogram(d.MinNorm, d.MaxNorm, d.Bins)

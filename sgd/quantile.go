@@ -57,15 +57,25 @@ func (q Quantile) check(k *checker, c Config) {
 		"a positive number, by which Clip's quantile is divided")
 }
 
-func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
+func (q Quantile) multipliers(rows bool) []float64 {
+	if above, below := q.units(); rows {
+		return []float64{q.NoiseMultiplier / float64(max(above, below)) * quantileUnits}
+	}
+	return []float64{q.NoiseMultiplier}
+}
+
+// units returns what a record subtracts from the released number, and what it adds.
+func (q Quantile) units() (above, below int64) {
+	above = int64(math.Round(q.Quantile * quantileUnits))
+	return above, quantileUnits - above
+}
 
 // quantileUnits is the number of units that represent 1 in the released number. The released number
 // is an integer sum. Its sensitivity is at least half of the units, and its noise at least one.
 const quantileUnits = 1 << 20
 
 func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
-	above := int64(math.Round(q.Quantile * quantileUnits))
-	below := quantileUnits - above
+	above, below := q.units()
 	// A record adds `below` or −`above`. Replacing it can turn one into the other.
 	sensitivity := max(above, below)
 	if r == accountant.ReplaceOne {
@@ -73,7 +83,7 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 	}
 	return &quantileTracker{norm: q.Initial, below: below, above: above,
 		rate: q.Rate / (nominalBatch * quantileUnits), byNorm: q.ByNorm, initial: q.Initial,
-		std: q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
+		std: q.NoiseMultiplier * float64(sensitivity), sensitivity: float64(sensitivity),
 		sum: mechanism.NewFixedSum(1, 1), out: make([]float64, 1)}
 }
 
@@ -82,7 +92,8 @@ type quantileTracker struct {
 	below, above int64 // a norm up to the clip norm adds below units; a larger one subtracts above
 	total        int64
 	rate         float64
-	std, effect  float64
+	std          float64
+	sensitivity  float64
 	sum          *mechanism.FixedSum
 	out          []float64
 	byNorm       bool
@@ -120,7 +131,8 @@ func (t *quantileTracker) counted(units int64, norm float64) int64 {
 func (t *quantileTracker) finish(g *mechanism.Grant) error {
 	t.sum.Reset()
 	t.sum.AddInt(0, t.total)
-	if err := g.Release(t.effect, mechanism.Part{Sum: t.sum, Std: t.std, Out: t.out}); err != nil {
+	effect := g.SumEffect(float64(max(t.above, t.below)), t.sensitivity, t.std)
+	if err := g.Release(effect, mechanism.Part{Sum: t.sum, Std: t.std, Out: t.out}); err != nil {
 		return err
 	}
 	move := min(max(t.rate*t.out[0], -1), 1)

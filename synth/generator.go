@@ -93,6 +93,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 // copied returns a deep copy of the guarantee.
 func copied(g accountant.Guarantee) accountant.Guarantee {
 	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
+	g.Parts = slices.Clone(g.Parts)
 	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)
 	for i := range g.Entries {
 		e := &g.Entries[i]

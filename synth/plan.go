@@ -52,6 +52,9 @@ type Stage struct {
 	Event   accountant.Event // one of Count equal releases
 	Count   int
 	Parts   int // disjoint parts of the records, each with its Count releases; 0 means 1
+	// Fixed and MovesCovered state properties of the parts: see [accountant.Parts]. Several parts
+	// under replace-one need MovesCovered.
+	Fixed, MovesCovered bool
 	// NoiseMultiplier is the event's noise relative to its sensitivity.
 	NoiseMultiplier float64
 	Epsilon         accountant.Bound // ε of this stage if it were the only one; set by NewProgram
@@ -72,7 +75,7 @@ func (s Stage) Whole() accountant.Event {
 	if s.parts() == 1 {
 		return each
 	}
-	d := accountant.Disjoint{}
+	d := accountant.Disjoint{Fixed: s.Fixed}
 	for range s.parts() {
 		d.Parts = append(d.Parts, each)
 	}
@@ -112,6 +115,8 @@ type stageJSON struct {
 	Event           json.RawMessage  `json:"event"`
 	Count           int              `json:"count"`
 	Parts           int              `json:"parts,omitempty"`
+	Fixed           bool             `json:"fixed,omitempty"`
+	MovesCovered    bool             `json:"moves_covered,omitempty"`
 	NoiseMultiplier float64          `json:"noise_multiplier,omitempty"`
 	Epsilon         accountant.Bound `json:"epsilon"`
 }
@@ -122,5 +127,6 @@ func (s Stage) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(stageJSON{s.Purpose, event, s.Count, s.Parts, s.NoiseMultiplier, s.Epsilon})
+	return json.Marshal(stageJSON{s.Purpose, event, s.Count, s.Parts, s.Fixed, s.MovesCovered,
+		s.NoiseMultiplier, s.Epsilon})
 }

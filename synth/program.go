@@ -107,6 +107,8 @@ func (p *Program) check() error {
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
 		k.OK(s.Lanes >= 0, path+"Lanes", s.Lanes, "a positive integer, or 0 for 1")
 		k.OK(s.Parts >= 0, path+"Parts", s.Parts, "a positive integer, or 0 for 1")
+		k.OK(s.parts() == 1 || s.MovesCovered || p.budget.Relation != accountant.ReplaceOne,
+			path+"MovesCovered", false, "true for several parts under replace-one")
 		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
 			k.OK(gaussian && s.Count == 1 && s.parts() == 1 && s.lanes() == 1, path+"Once", true,
 				"false unless the stage is a single Gaussian release")

@@ -248,7 +248,8 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 		}
 		group := 0
 		if s.parts() > 1 {
-			t.Groups = append(t.Groups, accountant.Parts{Purpose: s.Purpose, N: s.parts()})
+			t.Groups = append(t.Groups, accountant.Parts{Purpose: s.Purpose, N: s.parts(), Fixed: s.Fixed,
+				MovesCovered: s.MovesCovered})
 			group = len(t.Groups)
 		}
 		for part := range s.parts() {

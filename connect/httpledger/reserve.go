@@ -19,8 +19,10 @@ type transaction struct {
 }
 
 type group struct {
-	Purpose string `json:"purpose"`
-	N       int    `json:"n"`
+	Purpose      string `json:"purpose"`
+	N            int    `json:"n"`
+	Fixed        bool   `json:"fixed,omitempty"`
+	MovesCovered bool   `json:"moves_covered,omitempty"`
 }
 
 type transactionLine struct {
@@ -119,7 +121,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 	k.OK(len(asked.Lines) <= mostLinesAsked, "body.lines", len(asked.Lines), "at most 10000")
 	total := 0
 	for _, g := range asked.Groups {
-		t.Groups = append(t.Groups, accountant.Parts{Purpose: g.Purpose, N: g.N})
+		t.Groups = append(t.Groups, accountant.Parts(g))
 	}
 	for _, line := range asked.Lines {
 		event, err := accountant.UnmarshalEvent(line.Event)

@@ -286,8 +286,8 @@ func transactionMutants() []mutant {
 			Why:   "more uses are drawn than were set aside"},
 		{Name: "accountant/other groups under an ID", In: in,
 			Tests: all,
-			Old:   "there.purpose != g.Purpose || len(there.children) != g.N",
-			New:   "there.purpose != g.Purpose",
+			Old:   "there.Purpose != g.Purpose || len(there.children) != g.N",
+			New:   "there.Purpose != g.Purpose",
 			Why:   "more parts are drawn than were set aside"},
 	}
 }

@@ -1,0 +1,178 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// chosenDelta is δ(ε) of a Gaussian release of effect mu that decides which curve follows.
+func chosenDelta(mu, eps float64, curves ...func(float64) float64) float64 {
+	const h = 1e-3
+	sum := 0.0
+	for y := mu - 9; y < mu+9; y += h {
+		worst := 0.0
+		for _, curve := range curves {
+			worst = max(worst, curve(eps-mu*y+mu*mu/2))
+		}
+		sum += math.Exp(-(y-mu)*(y-mu)/2) / math.Sqrt(2*math.Pi) * worst * h
+	}
+	return sum
+}
+
+// TestReleasesMayDecideTheParts compares prices with the exact δ of a mechanism in which a noisy
+// number on the root decides whether a part loses little often or much rarely. Fixed parts cost
+// less.
+func TestReleasesMayDecideTheParts(t *testing.T) {
+	response := func(x float64) float64 { // of Pure{2}
+		return max(0, 1-math.Exp(x), (math.Exp(2)-math.Exp(x))/(math.Exp(2)+1))
+	}
+	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, 1-math.Exp(x)) }
+	l := NewLedger(Budget{Epsilon: 50, Delta: 1e-5})
+	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	for i, e := range []Event{Pure{2}, Approximate{Delta: 9e-6}} {
+		if err := parts[i].Spend("x", e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Spend("centres", Gaussian{2}); err != nil {
+		t.Fatal(err)
+	}
+	v := l.Epsilon().Upper
+	within(t, "δ at ε", chosenDelta(0.5, v, response, rare), 0.98e-5, 1e-5*(1+1e-6))
+	back := must[*Ledger](t)(UnmarshalLedger(must[[]byte](t)(json.Marshal(l))))
+	if got := back.Epsilon().Upper; got != v {
+		t.Errorf("read back: ε = %g, want %g", got, v)
+	}
+	fixed := Composed{[]Event{Gaussian{2},
+		Disjoint{Parts: []Event{Pure{2}, Approximate{Delta: 9e-6}}, Fixed: true}}}
+	if w := upper(t, fixed, 1e-5, AddOrRemoveOne); w > 0.95*v {
+		t.Errorf("fixed parts cost ε = %g, want clearly less than %g", w, v)
+	}
+}
+
+// TestChosenCompositions: parts that are compositions have no loss distribution of their maximum.
+// Their price lies between the dearest part's and that at half of δ.
+func TestChosenCompositions(t *testing.T) {
+	a := Composed{[]Event{Repeated{PoissonSampled{0.01, Gaussian{1}}, 500}, Laplace{20}}}
+	b := Composed{[]Event{Repeated{PoissonSampled{0.1, Gaussian{3}}, 100}, Laplace{30}}}
+	all := func(e Event) Event { return Composed{[]Event{Gaussian{2}, e}} }
+	r, parts := AddOrRemoveOne, Disjoint{Parts: []Event{a, b}}
+	// The same with parts whose curves are known: pure responses, and a loss of everything with a
+	// small probability.
+	known := Disjoint{Parts: []Event{Composed{[]Event{Pure{1.5}, Pure{0.5}}},
+		Composed{[]Event{Approximate{Delta: 4e-6}, Approximate{Delta: 5e-6}}}}}
+	responses := func(x float64) (sum float64) {
+		for _, l := range [][2]float64{{1.5, .5}, {1.5, -.5}, {-1.5, .5}, {-1.5, -.5}} {
+			p := 1 / (1 + math.Exp(-l[0])) / (1 + math.Exp(-l[1]))
+			sum += p * max(0, -math.Expm1(x-l[0]-l[1]))
+		}
+		return sum
+	}
+	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, -math.Expm1(x)) }
+	within(t, "δ at ε", chosenDelta(0.5, upper(t, all(known), 1e-5, r), responses, rare), 0.3e-5,
+		1e-5*(1+1e-6))
+	got := upper(t, all(parts), 1e-5, r)
+	dearest := max(upper(t, all(a), 1e-5, r), upper(t, all(b), 1e-5, r))
+	half := max(upper(t, all(a), 5e-6, r), upper(t, all(b), 5e-6, r))
+	if got < dearest || got > half*1.001 {
+		t.Errorf("ε = %g, want between %g and %g", got, dearest, half)
+	}
+	d := must[Bound](t)(Delta(all(parts), got, r)).Upper
+	if d < must[Bound](t)(Delta(all(a), got, r)).Lower+must[Bound](t)(Delta(all(b), got, r)).Lower {
+		t.Errorf("δ(%g) = %g is below the sum of the parts", got, d)
+	}
+	alone := upper(t, parts, 1e-5, r)
+	if want := max(upper(t, a, 1e-5, r), upper(t, b, 1e-5, r)); alone != want {
+		t.Errorf("parts that nothing decides cost %g, want %g", alone, want)
+	}
+}
+
+// TestMovesOfInnerParts: a record that moves between outer parts joins an inner part, at the cost
+// of the inner Moving.
+func TestMovesOfInnerParts(t *testing.T) {
+	inner := Disjoint{Parts: []Event{Gaussian{10}, Gaussian{10}},
+		Moving: []Event{Gaussian{0.5}, Gaussian{0.5}}, Fixed: true}
+	for _, e := range []Event{inner, Repeated{inner, 1}, Composed{[]Event{inner}},
+		OneOf{[]Event{inner}}} {
+		v := upper(t, Disjoint{Parts: []Event{e, e}}, 1e-5, ReplaceOne)
+		// Two Gaussians of multiplier 0.5 are one of 0.5/√2.
+		lower, _, _ := pld.GaussianEpsilon(math.Sqrt(8), 1e-5)
+		if v < lower || v > lower*1.001 {
+			t.Errorf("%s: ε = %g, want %g", Describe(e), v, lower)
+		}
+	}
+}
+
+// TestPartsUnderReplaceOneStateTheirMoves: no ledger under replace-one has parts, opened or read,
+// without MovesCovered.
+func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
+	b := Budget{Epsilon: 10, Delta: 1e-5, Relation: ReplaceOne}
+	l := NewLedger(b)
+	var wrong *param.Error
+	if _, err := l.Disjoint("classes", 2); !errors.As(err, &wrong) {
+		t.Errorf("Disjoint: %v", err)
+	}
+	if _, err := l.Disjoint("classes", 2, FixedParts); !errors.As(err, &wrong) {
+		t.Errorf("Disjoint, fixed: %v", err)
+	}
+	run := Transaction{Groups: []Parts{{Purpose: "classes", N: 2}},
+		Lines: []Line{{Purpose: "x", Event: Gaussian{9}, Count: 1, Group: 1}}}
+	if _, err := l.ReserveAll(run); !errors.As(err, &wrong) {
+		t.Errorf("ReserveAll: %v", err)
+	}
+	if _, err := MergeDisjoint(b, "shards", NewLedger(b), NewLedger(b)); !errors.As(err, &wrong) {
+		t.Errorf("MergeDisjoint: %v", err)
+	}
+	parts := must[[]*Ledger](t)(l.Disjoint("classes", 2, FixedParts, MovesCovered))
+	event := Disjoint{Parts: []Event{Gaussian{2}}, Moving: []Event{Gaussian{1}}}
+	for _, p := range parts {
+		if err := p.Spend("sum", event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := must[Bound](t)(Epsilon(Gaussian{math.Sqrt(0.5)}, 1e-5, ReplaceOne))
+	if v := l.Epsilon().Upper; v < want.Lower || v > want.Upper*1.001 {
+		t.Errorf("ε = %g, want %g of a move", v, want.Upper)
+	}
+	text := l.Guarantee().String()
+	for _, want := range []string{"declared fixed", "joins or leaves its part"} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("the guarantee does not say %q:\n%s", want, text)
+		}
+	}
+	data := string(must[[]byte](t)(json.Marshal(l)))
+	if back := must[*Ledger](t)(UnmarshalLedger([]byte(data))); back.Epsilon() != l.Epsilon() {
+		t.Error("reading the ledger back changed ε")
+	}
+	bad := strings.Replace(data, `,"moves_covered":true`, "", 1)
+	if _, err := UnmarshalLedger([]byte(bad)); bad == data || !errors.As(err, &wrong) {
+		t.Errorf("read without moves_covered: %v", err)
+	}
+}
+
+// TestDPAccountingUnderReplaceOne: only sampled sums are written as samples, and randomised
+// responses are listed, because dp_accounting ignores their count.
+func TestDPAccountingUnderReplaceOne(t *testing.T) {
+	for _, e := range []Event{PoissonSampled{0.1, Gaussian{0.5}},
+		Repeated{PoissonSampled{0.1, SameBatch{[]float64{1, 2}}}, 3}} {
+		if s, err := DPAccounting(e, ReplaceOne); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %q, %v", Describe(e), s, err)
+		}
+	}
+	s := must[string](t)(DPAccounting(SampledSum{0.1, 0.7}, ReplaceOne))
+	want := "sampling_probability=0.1, event=dp_event.GaussianDpEvent(noise_multiplier=0.7)"
+	if !strings.Contains(s, want) {
+		t.Errorf("got %s, want %s", s, want)
+	}
+	s = must[string](t)(DPAccounting(Repeated{Composed{[]Event{RandomizedResponse{0.7, 4}}}, 7},
+		ReplaceOne))
+	if !strings.HasSuffix(s, "] * 7)") {
+		t.Errorf("got %s, want a list of seven", s)
+	}
+}
