@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -293,11 +294,11 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 		Epsilon jsonFloat `json:"epsilon"`
 		Lower   jsonFloat `json:"lower"`
 	}{plain: (*plain)(g)}
-	if err := json.Unmarshal(data, &v); err != nil {
+	if err := strictjson.Decode(data, &v); err != nil {
 		return err
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
+	if err := strictjson.Decode(data, &fields); err != nil {
 		return err
 	}
 	// Missing fields must not be read as 0.
@@ -328,5 +329,5 @@ func (f *jsonFloat) UnmarshalJSON(data []byte) error {
 		*f = jsonFloat(math.Inf(1))
 		return nil
 	}
-	return json.Unmarshal(data, (*float64)(f))
+	return strictjson.Decode(data, (*float64)(f))
 }

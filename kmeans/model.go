@@ -1,7 +1,6 @@
 package kmeans
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // Model is the released result of a fit: centres in feature space and noisy counts. It contains
@@ -204,7 +204,7 @@ func (m *Model) grouped() bool {
 func (m *Model) UnmarshalJSON(data []byte) error {
 	type plain Model
 	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := strictjson.Decode(data, &p); err != nil {
 		return fmt.Errorf("%w: %v", ErrModel, err)
 	}
 	read := Model(p)

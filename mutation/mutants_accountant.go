@@ -11,7 +11,19 @@ func accountantMutants() []mutant {
 	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Parts|Moving")
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
+	keys := at(in, "EveryKeyIsReadOnce")
 	return []mutant{
+		{Name: "accountant/the last of two keys counts", In: "internal/strictjson", Tests: keys,
+			Old: "if !known || seen[name] {", New: "if !known {",
+			Why: "an auditor reads another noise multiplier than the one that was priced"},
+		{Name: "accountant/keys in another case are read", In: "internal/strictjson", Tests: keys,
+			Old: "t, known := fieldsOf(s.t)[name]\n		return shapeOfType(t), known",
+			New: "t := fieldsOf(s.t)[name]\n		return shapeOfType(t), true",
+			Why: "an auditor reads another noise multiplier than the one that was priced"},
+		{Name: "accountant/an event has the keys of another kind", In: in, Tests: keys,
+			Old: "if name != \"kind\" && !strictjson.HasField",
+			New: "if name == \"\" && !strictjson.HasField",
+			Why: "a file states a sampling probability that no price contains"},
 		{Name: "accountant/closed form of the Gaussian", In: in, Tests: prices,
 			Old: "a := (eps/mu - mu/2) / math.Sqrt2", New: "a := (eps/mu - mu/2.1) / math.Sqrt2",
 			Why: "δ of every Gaussian is wrong"},

@@ -127,7 +127,7 @@ func partialMutants() []mutant {
 			Why:   "some of the records count twice"},
 		{Name: "beam/rows without an owner are a record", In: "beam",
 			Tests: at("beam", "TestRowsOfACollection"),
-			Old:   "strings.TrimSpace(owner) != \"\"", New: "owner != \"?\"",
+			Old:   "strings.TrimSpace(owner) != \"\"", New: "strings.TrimSpace(owner) != \"?\"",
 			Why: "a user with a row without a name counts twice"},
 		{Name: "beam/parts without rows have no sums", In: "beam",
 			Tests: at("beam", "RowsThatAreNot"),

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -106,7 +107,7 @@ func openTask(k mechanism.Key, sealed []byte) (t task, err error) {
 		return t, mechanism.ErrSealed
 	}
 	n := int(binary.LittleEndian.Uint32(text))
-	if json.Unmarshal(text[4:4+n], &head) != nil {
+	if strictjson.Decode(text[4:4+n], &head) != nil {
 		return t, mechanism.ErrSealed
 	}
 	text = text[4+n:]

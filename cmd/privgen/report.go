@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -196,7 +196,7 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 		return nil, err
 	}
 	var out fidelity.Released
-	if err := json.Unmarshal(text.Bytes(), &out); err != nil {
+	if err := strictjson.Decode(text.Bytes(), &out); err != nil {
 		return nil, located(j.fidelity, err)
 	}
 	if out.Synthetic == 0 {
