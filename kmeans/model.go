@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
@@ -167,7 +168,7 @@ func (m *Model) Validate() error {
 	if m == nil {
 		m = &Model{}
 	}
-	if len(m.Centers) == 0 || len(m.Counts) == 0 || !positive(m.ClipNorm) || !m.grouped() {
+	if len(m.Centers) == 0 || len(m.Counts) == 0 || !mechanism.IsClipNorm(m.ClipNorm) || !m.grouped() {
 		return fmt.Errorf("%w: %d centres, %d groups, %d counts, clip norm %v", ErrModel,
 			len(m.Centers), len(m.Groups), len(m.Counts), m.ClipNorm)
 	}
