@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/internal/wrap"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Guarantee states what an auditor needs to know about everything reserved on a ledger. It has a
@@ -284,35 +283,6 @@ func (g Guarantee) MarshalJSON() ([]byte, error) {
 		Epsilon jsonFloat `json:"epsilon"`
 		Lower   jsonFloat `json:"lower"`
 	}{plain(g), jsonFloat(g.Epsilon), jsonFloat(g.Lower)})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (g *Guarantee) UnmarshalJSON(data []byte) error {
-	type plain Guarantee
-	v := struct {
-		*plain
-		Epsilon jsonFloat `json:"epsilon"`
-		Lower   jsonFloat `json:"lower"`
-	}{plain: (*plain)(g)}
-	if err := strictjson.Decode(data, &v); err != nil {
-		return err
-	}
-	var fields map[string]json.RawMessage
-	if err := strictjson.Decode(data, &fields); err != nil {
-		return err
-	}
-	// Missing fields must not be read as 0.
-	for _, k := range []string{"epsilon", "delta", "relation"} {
-		if x, ok := fields[k]; !ok || string(x) == "null" {
-			return param.New("accountant.Guarantee."+k, nil, "a value")
-		}
-	}
-	if !(v.Epsilon >= 0) || !(g.Delta >= 0 && g.Delta < 1) {
-		return param.New("accountant.Guarantee.epsilon", float64(v.Epsilon),
-			"a number, zero or more, at a delta in [0, 1)")
-	}
-	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
-	return nil
 }
 
 type jsonFloat float64

@@ -8,8 +8,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // Model is the released result of a fit: centres in feature space and noisy counts. It contains

@@ -13,6 +13,13 @@ func accountantMutants() []mutant {
 	calibrated := at(in, "Calibrat|Ledger")
 	keys := at(in, "EveryKeyIsReadOnce")
 	return []mutant{
+		{Name: "accountant/a file's ε is believed", In: in, Tests: at(in, "ReadGuarantees"),
+			Old: "if g.Epsilon < priced.Lower*ulps ||", New: "if g.Epsilon < 0 ||",
+			Why: "a file that states a smaller ε than its entries cost is read"},
+		{Name: "accountant/parts of a later group are those of an earlier one", In: in,
+			Tests: at(in, "ReadGuarantees"),
+			Old:   "if open == nil || part < open.part {", New: "if open == nil {",
+			Why: "a record that changes its part pays for one of two groups"},
 		{Name: "accountant/the last of two keys counts", In: "internal/strictjson", Tests: keys,
 			Old: "if !known || seen[name] {", New: "if !known {",
 			Why: "an auditor reads another noise multiplier than the one that was priced"},
