@@ -45,7 +45,8 @@ func TestJSONIsReadStrictly(t *testing.T) {
 		t.Fatalf("%d files seen: %v", seen, err)
 	}
 	loose := "package p\nimport j \"encoding/json\"\nvar f = j.Unmarshal\nvar d = j.NewDecoder(nil)\n"
-	if got := readsJSON(t, "p.go", []byte(loose)); !slices.Equal(got, []string{"Unmarshal", "NewDecoder"}) {
+	want := []string{"Unmarshal", "NewDecoder"}
+	if got := readsJSON(t, "p.go", []byte(loose)); !slices.Equal(got, want) {
 		t.Errorf("found %q in a file that reads JSON twice", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/internal/wrap"
@@ -147,13 +146,13 @@ func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		head := fmt.Sprintf("%-12s ", name)
-		b.WriteString(wrap.Lines("  "+head+oneLine(fmt.Sprintf(format, args...))+"\n", head))
+		b.WriteString(wrap.Lines("  "+head+wrap.OneLine(fmt.Sprintf(format, args...))+"\n", head))
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
 			"%s\n!!! NOT PRIVATE: %s\n!!! The lines below WOULD hold for the same run with secret "+
-				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
+				"noise.\n%s\n", bar, wrap.OneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
@@ -190,7 +189,7 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
-		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", oneLine(s)), "- "))
+		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", wrap.OneLine(s)), "- "))
 	}
 	return b.String()
 }
@@ -215,15 +214,6 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// oneLine quotes a text that contains unprintable characters, such as line breaks and control
-// sequences. Texts may come from a file, and a purpose must not look like a line of the guarantee.
-func oneLine(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
 // lines describes the entry. If alike > 1, the text covers that many equal consecutive parts.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
@@ -236,10 +226,10 @@ func (e GuaranteeEntry) lines(alike int) string {
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", oneLine(e.Purpose), mark, e.Reserved,
-		oneLine(e.Description), taken, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", wrap.OneLine(e.Purpose), mark, e.Reserved,
+		wrap.OneLine(e.Description), taken, e.Spent)
 	for _, c := range e.NoiseClass {
-		fmt.Fprintf(&b, "; noise: %s", oneLine(string(c)))
+		fmt.Fprintf(&b, "; noise: %s", wrap.OneLine(string(c)))
 	}
 	if e.Lines != nil {
 		fmt.Fprintf(&b, "; %s", e.Lines)

@@ -20,8 +20,8 @@ const (
 	mostReadParts   = 1 << 12
 )
 
-// UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from the
-// entries is computed, whatever the text says: descriptions, samplers, noise classes, the
+// UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
+// the entries is computed, whatever the text says: descriptions, samplers, noise classes, the
 // accountant, the exceptions and ε. If the text states a larger ε, as earlier versions may have
 // published, then that ε is kept.
 //
@@ -112,7 +112,8 @@ func (g *Guarantee) reprice() error {
 	return nil
 }
 
-// readEntries reserves the entries of a guarantee, those of parts in children as their purposes say.
+// readEntries reserves the entries of a guarantee, those of parts in children as their purposes
+// say.
 func (l *Ledger) readEntries(entries []GuaranteeEntry) error {
 	r := reading{events: map[string]bool{}, groups: map[*Ledger]map[string]*openPart{}}
 	for i, e := range entries {

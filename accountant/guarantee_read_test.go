@@ -46,7 +46,9 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		"rows":          func(g map[string]any) { g["rows_per_unit"] = -5 },
 		"rows of none":  func(g map[string]any) { g["unit"], g["rows_per_unit"] = "record", 5 },
 		"perfect noise": func(g map[string]any) { g["noise_class"] = []any{"perfect"} },
-		"no uses":       func(g map[string]any) { g["entries"].([]any)[0].(map[string]any)["reserved"] = 0 },
+		"no uses": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["reserved"] = 0
+		},
 		"more uses": func(g map[string]any) { // than ε covers
 			g["entries"].([]any)[0].(map[string]any)["reserved"] = 900
 		},
@@ -54,7 +56,7 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 			g["entries"].([]any)[0].(map[string]any)["event"] = map[string]any{"kind": "nothing"}
 		},
 		"two keys": func(g map[string]any) { g["Epsilon"] = 9 },
-		"an unpriced event": func(g map[string]any) {
+		"too many parts": func(g map[string]any) {
 			g["entries"].([]any)[0].(map[string]any)["purpose"] = strings.Repeat("a, part 1 of 4096: ", 2)
 		},
 	} {

@@ -55,8 +55,8 @@ const MostRows = 1 << 12
 // own rows and on the number of these rows. So the rows kept, and the person's largest contribution
 // to a sum, depend on that person's rows only.
 //
-// A row whose key is a blank text has no person and is left out: it may belong to anybody, who would
-// then be two persons.
+// A row whose key is a blank text has no person and is left out: it may belong to anybody, who
+// would then be two persons.
 //
 // Guarantee: if two sets of rows differ only in the rows of one person, the results differ only in
 // that person.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
@@ -148,12 +149,12 @@ func (a *app) complain(command string, code int, err error) {
 	fmt.Fprintf(a.stderr, "%s: %s\n", command, text)
 }
 
-// oneLine returns an error's text on one line, without control characters. Joined errors have line
-// breaks, and control characters could move a terminal's cursor.
+// oneLine returns an error's text on one line, of printable characters only. Joined errors have
+// line breaks, and control characters could move a terminal's cursor.
 func oneLine(err error) string {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r

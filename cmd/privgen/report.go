@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
+	lines "github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -201,6 +202,12 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 	}
 	if out.Synthetic == 0 {
 		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
+	}
+	for i := range out.Columns {
+		out.Columns[i].Name = lines.OneLine(out.Columns[i].Name)
+	}
+	for i := range out.Classifiers {
+		out.Classifiers[i].Method = lines.OneLine(out.Classifiers[i].Method)
 	}
 	return &out, nil
 }

@@ -66,7 +66,8 @@ func TestKeys(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, text := range []string{``, `{`, `{} {}`, `{"low":"1"}`, "{\"kind\":\"\xff\"}", `{"low":1,}`, `[]`} {
+	for _, text := range []string{``, `{`, `{} {}`, `{"low":"1"}`, "{\"kind\":\"\xff\"}", `{"low":1,}`,
+		`[]`} {
 		if err := strictjson.Decode([]byte(text), new(outer)); err == nil {
 			t.Errorf("%q is read", text)
 		}
@@ -81,7 +82,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, text := range []string{`{"low":1,"parts":[{"low":1}],"raw":{"x":[1,"\\\""]}}`, `[[],{},"a"]`, ` 1 `} {
+	for _, text := range []string{`{"low":1,"parts":[{"low":1}],"raw":{"x":[1,"\\\""]}}`, `[[],{},"a"]`,
+		` 1 `} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

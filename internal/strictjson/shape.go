@@ -59,8 +59,8 @@ func HasField(v any, name string) bool {
 
 var cache sync.Map // from a reflect.Type to its fields
 
-// fieldsOf returns the types of a struct's fields by their names in JSON. Fields of embedded structs
-// count as the struct's own, which win.
+// fieldsOf returns the types of a struct's fields by their names in JSON. Fields of embedded
+// structs count as the struct's own, which win.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	if m, ok := cache.Load(t); ok {
 		return m.(map[string]reflect.Type)
