@@ -18,8 +18,8 @@ func TestPlanTextsForgeNoLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := privgen.AIM(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000).Rounds(3).
-		Plan()
+	plan, err := privgen.AIM(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000).
+		Rounds(3).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

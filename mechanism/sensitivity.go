@@ -26,9 +26,9 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 }
 
 // IsClipNorm reports whether rows of float32 numbers can be clipped to norm x in the arithmetic
-// that runs: whether x is in [2^-60, 2^100]. Rounding to a subnormal float32 has a relative error above
-// 2^-20, and the squares of much smaller norms are 0, so that rows of thousands of clip norms would
-// count as short. Rows near the largest float32 would add up to infinity.
+// that runs: whether x is in [2^-60, 2^100]. Rounding to a subnormal float32 has a relative error
+// above 2^-20, and the squares of much smaller norms are 0, so that rows of thousands of clip norms
+// would count as short. Rows near the largest float32 would add up to infinity.
 func IsClipNorm(x float64) bool { return x >= 0x1p-60 && x <= 0x1p100 }
 
 // ClipFactor returns the factor that scales a row of the given squared norm to norm clip or less.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	lines "github.com/seed7ba64551/privgen/internal/wrap"
+	display "github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -204,10 +204,10 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
 	}
 	for i := range out.Columns {
-		out.Columns[i].Name = lines.OneLine(out.Columns[i].Name)
+		out.Columns[i].Name = display.OneLine(out.Columns[i].Name)
 	}
 	for i := range out.Classifiers {
-		out.Classifiers[i].Method = lines.OneLine(out.Classifiers[i].Method)
+		out.Classifiers[i].Method = display.OneLine(out.Classifiers[i].Method)
 	}
 	return &out, nil
 }
