@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -20,6 +21,12 @@ type Budget struct {
 	Epsilon  float64  `json:"epsilon"`
 	Delta    float64  `json:"delta"`
 	Relation Relation `json:"relation"`
+}
+
+// UnmarshalJSON reads a budget without validating it. Unknown and duplicate fields are errors.
+func (b *Budget) UnmarshalJSON(text []byte) error {
+	type plain Budget
+	return strictjson.Decode(text, (*plain)(b))
 }
 
 // Validate reports every mistake at once.

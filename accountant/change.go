@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -96,7 +97,7 @@ const maxParts = 1 << 16
 // decodeChange reads a line whose place in the chain has been checked.
 func decodeChange(line JournalLine) (*change, error) {
 	var c change
-	if err := strictUnmarshal(line.Text, &c); err != nil {
+	if err := strictjson.Decode(line.Text, &c); err != nil {
 		return nil, err
 	}
 	kinds := 0

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -131,25 +131,12 @@ func jsonFields(e Event) any {
 	return e
 }
 
-// strictUnmarshal rejects unknown fields: a misspelt parameter must not fall back to a default.
-func strictUnmarshal(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("data after the end of the JSON value")
-	}
-	return nil
-}
-
 // complete compares given with whole, the canonical text of the value read from given. It returns
 // an error that names each field missing from given. A missing field is read as zero, and a file
 // must not lower its cost by leaving out a field.
 func complete(path string, given, whole []byte) error {
 	var g, w any
-	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {
+	if err := errors.Join(strictjson.Decode(given, &g), strictjson.Decode(whole, &w)); err != nil {
 		return err
 	}
 	return covers(path, g, w)
@@ -178,25 +165,16 @@ func covers(path string, given, whole any) error {
 	return errors.Join(errs...)
 }
 
-func decodeLeaf[E Event](data []byte) (Event, error) {
-	var v struct {
-		Kind string `json:"kind"`
-		Body E      `json:"-"`
-	}
-	// The body is decoded strictly, after the kind has been removed.
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, err
-	}
+// decodeLeaf reads an event that contains no other event.
+func decodeLeaf[E Event](fields map[string]json.RawMessage) (Event, error) {
+	var e E
 	delete(fields, "kind")
-	rest, err := json.Marshal(fields)
+	body, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	if err := strictUnmarshal(rest, &v.Body); err != nil {
-		return nil, err
-	}
-	return v.Body, nil
+	err = strictjson.Decode(body, &e)
+	return e, err
 }
 
 func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
@@ -215,49 +193,58 @@ func decodeEvent(data []byte, depth int) (Event, error) {
 	if depth > maxEventDepth {
 		return nil, tooDeep(depth)
 	}
-	var head struct {
-		Kind string `json:"kind"`
+	var fields map[string]json.RawMessage
+	var kind string
+	err := strictjson.Decode(data, &fields)
+	if text, given := fields["kind"]; err == nil && given {
+		err = strictjson.Decode(text, &kind)
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("accountant: event: %w", err)
 	}
-	e, err := decodeKind(head.Kind, data, depth+1)
+	e, err := decodeKind(kind, data, fields, depth+1)
 	if err != nil {
-		return nil, fmt.Errorf("accountant: event %q: %w", head.Kind, err)
+		return nil, fmt.Errorf("accountant: event %.40q: %w", kind, err)
+	}
+	for name := range fields { // the keys of a nested event may be another kind's
+		if name != "kind" && !strictjson.HasField(jsonFields(e), name) {
+			return nil, fmt.Errorf("accountant: event %q: unknown field %.40q", kind, name)
+		}
 	}
 	return e, nil
 }
 
-func decodeKind(kind string, data []byte, depth int) (Event, error) {
+func decodeKind(kind string, data []byte, fields map[string]json.RawMessage, depth int) (Event,
+	error) {
 	switch kind {
 	case "gaussian":
-		return decodeLeaf[Gaussian](data)
+		return decodeLeaf[Gaussian](fields)
 	case "laplace":
-		return decodeLeaf[Laplace](data)
+		return decodeLeaf[Laplace](fields)
 	case "discrete_gaussian":
-		return decodeLeaf[DiscreteGaussian](data)
+		return decodeLeaf[DiscreteGaussian](fields)
 	case "discrete_laplace":
-		return decodeLeaf[DiscreteLaplace](data)
+		return decodeLeaf[DiscreteLaplace](fields)
 	case "randomized_response":
-		return decodeLeaf[RandomizedResponse](data)
+		return decodeLeaf[RandomizedResponse](fields)
 	case "exponential_mechanism":
-		return decodeLeaf[ExponentialMechanism](data)
+		return decodeLeaf[ExponentialMechanism](fields)
 	case "pure":
-		return decodeLeaf[Pure](data)
+		return decodeLeaf[Pure](fields)
 	case "approximate":
-		return decodeLeaf[Approximate](data)
+		return decodeLeaf[Approximate](fields)
 	case "zcdp":
-		return decodeLeaf[ZCDP](data)
+		return decodeLeaf[ZCDP](fields)
 	case "truncated_poisson":
-		return decodeLeaf[TruncatedPoisson](data)
+		return decodeLeaf[TruncatedPoisson](fields)
 	case "sampled_sum":
-		return decodeLeaf[SampledSum](data)
+		return decodeLeaf[SampledSum](fields)
 	case "same_batch":
-		return decodeLeaf[SameBatch](data)
+		return decodeLeaf[SameBatch](fields)
 	case "gaussian_mixture":
-		return decodeLeaf[GaussianMixture](data)
+		return decodeLeaf[GaussianMixture](fields)
 	case "curve":
-		return decodeLeaf[Curve](data)
+		return decodeLeaf[Curve](fields)
 	}
 	return decodeNested(kind, data, depth)
 }
@@ -284,7 +271,7 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 		Moving      []json.RawMessage `json:"moving"`
 		Fixed       bool              `json:"fixed"`
 	}
-	if err := strictUnmarshal(data, &raw); err != nil {
+	if err := strictjson.Decode(data, &raw); err != nil {
 		return nil, err
 	}
 	switch kind {

@@ -7,10 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/internal/wrap"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Guarantee states what an auditor needs to know about everything reserved on a ledger. It has a
@@ -26,8 +25,8 @@ type Guarantee struct {
 	Budget      float64  `json:"budget_epsilon"`
 	Accountant  string   `json:"accountant"`
 	Samplers    []string `json:"samplers"`
-	// Parts describes the groups of disjoint parts, and what was declared about them.
-	Parts      []string         `json:"parts,omitempty"`
+	// Parts are the groups of disjoint parts, with what was declared about them.
+	Parts      []Parts          `json:"parts,omitempty"`
 	NoiseClass []NoiseClass     `json:"noise_class"`
 	Entries    []GuaranteeEntry `json:"entries"`
 	NotCovered []string         `json:"not_covered"`
@@ -100,7 +99,9 @@ func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late, en.lines.copied()})
 	}
 	for _, p := range l.groups {
-		g.Parts = append(g.Parts, prefix+p.text())
+		named := p.Parts
+		named.Purpose = prefix + named.Purpose
+		g.Parts = append(g.Parts, named)
 		for i, c := range p.children {
 			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.Purpose, i+1, len(p.children)),
 				found, classes)
@@ -150,13 +151,13 @@ func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		head := fmt.Sprintf("%-12s ", name)
-		b.WriteString(wrap.Lines("  "+head+oneLine(fmt.Sprintf(format, args...))+"\n", head))
+		b.WriteString(wrap.Lines("  "+head+wrap.OneLine(fmt.Sprintf(format, args...))+"\n", head))
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
 			"%s\n!!! NOT PRIVATE: %s\n!!! The lines below WOULD hold for the same run with secret "+
-				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
+				"noise.\n%s\n", bar, wrap.OneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
@@ -177,7 +178,7 @@ func (g Guarantee) String() string {
 		line("sampler", "%s", s)
 	}
 	for _, p := range g.Parts {
-		line("parts", "%s", p)
+		line("parts", "%s", p.text())
 	}
 	if len(g.NoiseClass) == 0 {
 		line("noise", "class not stated")
@@ -196,7 +197,7 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
-		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", oneLine(s)), "- "))
+		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", wrap.OneLine(s)), "- "))
 	}
 	return b.String()
 }
@@ -221,15 +222,6 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// oneLine quotes a text that contains unprintable characters, such as line breaks and control
-// sequences. Texts may come from a file, and a purpose must not look like a line of the guarantee.
-func oneLine(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
 // lines describes the entry. If alike > 1, the text covers that many equal consecutive parts.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
@@ -242,10 +234,10 @@ func (e GuaranteeEntry) lines(alike int) string {
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", oneLine(e.Purpose), mark, e.Reserved,
-		oneLine(e.Description), taken, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", wrap.OneLine(e.Purpose), mark, e.Reserved,
+		wrap.OneLine(e.Description), taken, e.Spent)
 	for _, c := range e.NoiseClass {
-		fmt.Fprintf(&b, "; noise: %s", oneLine(string(c)))
+		fmt.Fprintf(&b, "; noise: %s", wrap.OneLine(string(c)))
 	}
 	if e.Lines != nil {
 		fmt.Fprintf(&b, "; %s", e.Lines)
@@ -291,35 +283,6 @@ func (g Guarantee) MarshalJSON() ([]byte, error) {
 	}{plain(g), jsonFloat(g.Epsilon), jsonFloat(g.Lower)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (g *Guarantee) UnmarshalJSON(data []byte) error {
-	type plain Guarantee
-	v := struct {
-		*plain
-		Epsilon jsonFloat `json:"epsilon"`
-		Lower   jsonFloat `json:"lower"`
-	}{plain: (*plain)(g)}
-	if err := json.Unmarshal(data, &v); err != nil {
-		return err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	// Missing fields must not be read as 0.
-	for _, k := range []string{"epsilon", "delta", "relation"} {
-		if x, ok := fields[k]; !ok || string(x) == "null" {
-			return param.New("accountant.Guarantee."+k, nil, "a value")
-		}
-	}
-	if !(v.Epsilon >= 0) || !(g.Delta >= 0 && g.Delta < 1) {
-		return param.New("accountant.Guarantee.epsilon", float64(v.Epsilon),
-			"a number, zero or more, at a delta in [0, 1)")
-	}
-	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
-	return nil
-}
-
 type jsonFloat float64
 
 func (f jsonFloat) MarshalJSON() ([]byte, error) {
@@ -334,5 +297,5 @@ func (f *jsonFloat) UnmarshalJSON(data []byte) error {
 		*f = jsonFloat(math.Inf(1))
 		return nil
 	}
-	return json.Unmarshal(data, (*float64)(f))
+	return strictjson.Decode(data, (*float64)(f))
 }

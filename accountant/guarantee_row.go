@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/internal/wrap"
 )
 
 // OneRow returns the ε and δ that the guarantee implies for changing, adding or removing one row
@@ -28,11 +30,12 @@ func (g Guarantee) OneRow() (epsilon, delta float64) {
 // Units describes the protected unit. If a unit may have several rows, the text also states the ε
 // and δ of one row.
 func (g Guarantee) Units() string {
+	unit := wrap.OneLine(g.Unit)
 	if g.RowsPerUnit == 0 {
-		return "one " + g.Unit
+		return "one " + unit
 	}
 	eps, delta := g.OneRow()
 	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s with "+
-		"further rows: ε = %s, δ = %s", g.Unit, g.RowsPerUnit, g.Unit, FormatUpper(eps, 6),
+		"further rows: ε = %s, δ = %s", unit, g.RowsPerUnit, unit, FormatUpper(eps, 6),
 		FormatUpper(delta, 3))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -96,7 +97,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 // errors, and so is an option WithFilter with another order than the saved filter.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
-	if err := strictUnmarshal(data, &s); err != nil {
+	if err := strictjson.Decode(data, &s); err != nil {
 		return nil, fmt.Errorf("accountant.UnmarshalLedger: %w", err)
 	}
 	if s.Version != ledgerVersion {

@@ -19,18 +19,18 @@ type Transaction struct {
 
 // Parts are N disjoint parts of the records, as in [Ledger.Disjoint]: each gets a child ledger.
 type Parts struct {
-	Purpose string
-	N       int
+	Purpose string `json:"purpose"`
+	N       int    `json:"n"`
 	// Fixed says that the part of a record is a function of the record and of public values alone,
 	// such as its class. It is false if anything released about the records decides the parts, such
 	// as noisy centres. See the event [Disjoint].
-	Fixed bool
+	Fixed bool `json:"fixed,omitempty"`
 	// MovesCovered says that the multipliers of every event of a part also cover a record that joins
 	// or leaves the part: this moves the release by no more than replacing a record does. It is true
 	// of clipped sums and of counts, but not of sums of values in [10, 11]. ReplaceOne requires it. An
 	// event whose multipliers differ is reserved as Disjoint{Parts: {e}, Moving: {m}}, where m is the
 	// event with multipliers for joining and leaving.
-	MovesCovered bool
+	MovesCovered bool `json:"moves_covered,omitempty"`
 }
 
 // A PartsOption states a property of the parts that [Ledger.Disjoint] opens: [FixedParts] or

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -30,6 +31,8 @@ type Parts struct {
 	// Unit is records.UnitRecord (or empty) or records.UnitUser. With UnitRecord every row counts.
 	// With UnitUser all rows of a person become one record. In a table it is the row with the
 	// smallest ID. For sets it is the union of all items, cut to the schema's maximum number.
+	// A row that names no person, or no ID if the unit is a row, is dropped: one record of all such
+	// rows would be a second record of their persons.
 	Unit string
 	N    int // number of parts, each of which must fit into one worker's memory; 0 for 64
 }
@@ -72,9 +75,12 @@ func marked(part int) (int, bool) { return part, true }
 // divideFn sends a row to its part.
 type divideFn struct{ Parts Parts }
 
-// ProcessElement sends all rows of a person, or a row by its ID, to one part.
+// ProcessElement sends all rows of a person, or a row by its ID, to one part. It drops a row
+// without an owner.
 func (f *divideFn) ProcessElement(r Row, emit func(int, Row)) {
-	emit(groupOf(f.Parts.owner(r), f.Parts.N), r)
+	if owner := f.Parts.owner(r); strings.TrimSpace(owner) != "" {
+		emit(groupOf(owner, f.Parts.N), r)
+	}
 }
 
 // owner returns the unit of the guarantee to which a row belongs.

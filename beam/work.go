@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
@@ -113,7 +114,7 @@ func (w Work) readCounting() (counting, error) {
 		return planCounting(w.Plan)
 	case kindDraft:
 		p := new(draft.Plan)
-		if err := json.Unmarshal(w.Plan, p); err != nil {
+		if err := strictjson.Decode(w.Plan, p); err != nil {
 			return nil, err
 		}
 		return func([]byte, string, device.Backend) (*partial.Partial, error) {
@@ -136,7 +137,7 @@ func planCounting(text []byte) (counting, error) {
 	}
 	return func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error) {
 		var sealed sealedPass
-		if err := json.Unmarshal(pass, &sealed); err != nil {
+		if err := strictjson.Decode(pass, &sealed); err != nil {
 			return nil, fmt.Errorf("beam: pass: %w", err)
 		}
 		which, err := sealed.open(keyID)
@@ -151,14 +152,14 @@ func planCounting(text []byte) (counting, error) {
 // raw coordinates.
 func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
 	var p kmeans.Pass
-	if err := json.Unmarshal(text, &p); err != nil {
+	if err := strictjson.Decode(text, &p); err != nil {
 		return nil, fmt.Errorf("beam: pass: %w", err)
 	}
 	if p.Features == rawFeatures {
 		return p.NewPartial(be, kmeans.Raw(p.Schema))
 	}
 	m := new(rff.Map)
-	if err := json.Unmarshal([]byte(p.Features), m); err != nil {
+	if err := strictjson.Decode([]byte(p.Features), m); err != nil {
 		return nil, err
 	}
 	return p.NewPartial(be, m)

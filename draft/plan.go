@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
@@ -148,7 +149,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 // Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	if err := strictjson.Decode(data, &j); err != nil {
 		return fmt.Errorf("draft: plan: %w", err)
 	}
 	if j.Version != planVersion {

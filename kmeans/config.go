@@ -108,7 +108,7 @@ func (c Config) Validate() error {
 	if !(c.CountShare >= 0 && c.CountShare < 1) {
 		bad("CountShare", c.CountShare, "a number in (0, 1), or 0 for the default")
 	}
-	if c.ClipNorm != 0 && !isClipNorm(c.ClipNorm) {
+	if c.ClipNorm != 0 && !mechanism.IsClipNorm(c.ClipNorm) {
 		bad("ClipNorm", c.ClipNorm, "a number in [2^-60, 2^100], or 0 for the features' bound")
 	}
 	if c.ClipNorm != 0 && c.Norm != nil {
@@ -145,11 +145,7 @@ const (
 // centers returns the number of centres in the iterations.
 func (c Config) centers() int { return max(c.Centers, c.K) }
 
-// isClipNorm reports whether float32 rows can be clipped to norm x. With a smaller x, coordinates
-// might be subnormal and round up by a large fraction. A clipped row could then exceed the norm.
-func isClipNorm(x float64) bool { return x >= 0x1p-60 && x <= largestNorm }
-
-// largestNorm bounds clip norms: float32 rows near the largest float32 would add up to infinity.
+// largestNorm is the largest norm for which mechanism.IsClipNorm is true.
 const largestNorm = 0x1p100
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

@@ -123,7 +123,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		errs = append(errs, mechanism.CheckCountNoise("kmeans.Config.CountShare", n.count,
 			data.Schema().RowsPerPerson() > 0))
 	}
-	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
+	if cfg.Norm == nil && cfg.ClipNorm == 0 && !mechanism.IsClipNorm(f.NormBound()) {
 		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
 			"a clip norm, or a DPNorm in Norm: these features have no norm bound"))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -55,7 +56,7 @@ func (h *History) holdsNorm(d *DPNorm) bool {
 	if h.ClipNorm == 0 {
 		return d == nil || len(h.Iterations) == 0
 	}
-	return d != nil && isClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)
+	return d != nil && mechanism.IsClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)
 }
 
 func allFinite(v []float64) bool {

@@ -1,7 +1,6 @@
 package kmeans
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // Model is the released result of a fit: centres in feature space and noisy counts. It contains
@@ -167,7 +168,7 @@ func (m *Model) Validate() error {
 	if m == nil {
 		m = &Model{}
 	}
-	if len(m.Centers) == 0 || len(m.Counts) == 0 || !positive(m.ClipNorm) || !m.grouped() {
+	if len(m.Centers) == 0 || len(m.Counts) == 0 || !mechanism.IsClipNorm(m.ClipNorm) || !m.grouped() {
 		return fmt.Errorf("%w: %d centres, %d groups, %d counts, clip norm %v", ErrModel,
 			len(m.Centers), len(m.Groups), len(m.Counts), m.ClipNorm)
 	}
@@ -204,7 +205,7 @@ func (m *Model) grouped() bool {
 func (m *Model) UnmarshalJSON(data []byte) error {
 	type plain Model
 	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := strictjson.Decode(data, &p); err != nil {
 		return fmt.Errorf("%w: %v", ErrModel, err)
 	}
 	read := Model(p)

@@ -78,7 +78,8 @@ func (p Pass) check(f Features) error {
 			"no centres and no clip norm in a pass with Norms")
 		return k.Err()
 	}
-	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm in [2^-60, 2^100]")
+	k.OK(mechanism.IsClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm,
+		"a norm in [2^-60, 2^100]")
 	fits := len(p.Centers) == p.Config.centers()
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)

@@ -39,13 +39,13 @@ func (d *DPNorm) validate() error {
 	if !(d.Max > 0 && d.Max <= largestNorm) {
 		bad("Max", d.Max, "a positive number, at most 2^100")
 	}
-	if d.Min != 0 && !(isClipNorm(d.Min) && d.Min < d.Max) {
+	if d.Min != 0 && !(mechanism.IsClipNorm(d.Min) && d.Min < d.Max) {
 		bad("Min", d.Min, "a number of 2^-60 or more below Max, or 0 for bins of equal width")
 	}
 	switch {
 	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
-	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.Max/float64(d.Bins)):
+	case positive(d.Max) && d.Min == 0 && !mechanism.IsClipNorm(d.Max/float64(d.Bins)):
 		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
 			d.Max/float64(d.Bins)))
 	}

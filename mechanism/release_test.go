@@ -269,8 +269,11 @@ func TestClipFactor(t *testing.T) {
 			t.Errorf("squared norm %v: got factor %v, want 0", bad, f)
 		}
 	}
-	if ClipFactor(1, math.NaN()) != 0 || ClipFactor(1, 0) != 0 {
-		t.Error("an invalid clip norm does not give factor 0")
+	for _, bad := range []float64{math.NaN(), 0, -1, 1e-170, 0x1p-61, 0x1p101, math.Inf(1)} {
+		if ClipFactor(1, bad) != 0 || ClipFactor(0, bad) != 0 || IsClipNorm(bad) {
+			t.Errorf("clip norm %v: got factors %v and %v, want 0", bad, ClipFactor(1, bad),
+				ClipFactor(0, bad)) // the squares of rows of 1e-166 are 0
+		}
 	}
 }
 

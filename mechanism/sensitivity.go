@@ -25,15 +25,21 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 	return 1
 }
 
+// IsClipNorm reports whether rows of float32 numbers can be clipped to norm x in the arithmetic
+// that runs: whether x is in [2^-60, 2^100]. Rounding to a subnormal float32 has a relative error
+// above 2^-20, and the squares of much smaller norms are 0, so that rows of thousands of clip norms
+// would count as short. Rows near the largest float32 would add up to infinity.
+func IsClipNorm(x float64) bool { return x >= 0x1p-60 && x <= 0x1p100 }
+
 // ClipFactor returns the factor that scales a row of the given squared norm to norm clip or less.
 // The target norm is clip·(1−2^-20). So a row whose scaled coordinates are rounded to float32 still
-// has norm at most clip, if clip is 2^-60 or more. (Rounding to a subnormal number has a relative
-// error above 2^-20.) For a row whose norm is not finite the factor is 0.
+// has norm at most clip. For a row whose norm is not finite the factor is 0, and so it is for every
+// row if clip is outside the range of [IsClipNorm].
 //
 // The factor is a float32 number, rounded down. If a caller rounded the factor to a subnormal
 // float32 instead, the factor could grow by half.
 func ClipFactor(squaredNorm, clip float64) float64 {
-	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {
+	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !IsClipNorm(clip) {
 		return 0
 	}
 	norm := math.Sqrt(squaredNorm)

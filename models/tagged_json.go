@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -32,7 +33,7 @@ func unmarshalTagged[A named](data []byte, others []A,
 	own func(name string, params []byte) (A, error)) (A, error) {
 	var none A
 	var t tagged
-	if err := json.Unmarshal(data, &t); err != nil {
+	if err := strictjson.Decode(data, &t); err != nil {
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	for _, o := range others {
@@ -50,7 +51,7 @@ func unmarshalTagged[A named](data []byte, others []A,
 // readParams reads and validates an architecture's own fields.
 func readParams[A interface{ Validate() error }](params []byte) (A, error) {
 	var a A
-	if err := json.Unmarshal(params, &a); err != nil {
+	if err := strictjson.Decode(params, &a); err != nil {
 		return a, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	return a, a.Validate()

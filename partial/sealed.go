@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -249,7 +250,7 @@ func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err er
 		return u, nil, err
 	}
 	var said note
-	if json.Unmarshal(text, &said) != nil {
+	if strictjson.Decode(text, &said) != nil {
 		return u, nil, mechanism.ErrSealed
 	}
 	u, err = said.units()
@@ -266,7 +267,7 @@ func split(sealed []byte) (h header, about, rest []byte, err error) {
 	if text = text[4:]; n > int64(len(text)) {
 		return h, nil, nil, mechanism.ErrSealed
 	}
-	if json.Unmarshal(text[:n], &h) != nil {
+	if strictjson.Decode(text[:n], &h) != nil {
 		return h, nil, nil, mechanism.ErrSealed
 	}
 	at := len(magic) + 4 + int(n)

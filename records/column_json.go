@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -149,7 +150,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	switch c.kind {
 	case DatetimeColumn:
 		var from, to string
-		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
+		if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
 			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"2026-01-31T12:00:00Z\"",
 				j.Lo, j.Hi)
 		}
@@ -171,7 +172,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 		return c.withTimes(lo, hi), nil
 	case DurationColumn:
 		var from, to string
-		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
+		if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
 			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"1h30m\"", j.Lo, j.Hi)
 		}
 		var lo, hi time.Duration
@@ -186,7 +187,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 		return c.withDurations(lo, hi), nil
 	case IntegerColumn:
 		var lo, hi int64
-		if json.Unmarshal(j.Lo, &lo) == nil && json.Unmarshal(j.Hi, &hi) == nil {
+		if strictjson.Decode(j.Lo, &lo) == nil && strictjson.Decode(j.Hi, &hi) == nil {
 			return c.withWhole(lo, hi), nil
 		}
 	}
@@ -194,7 +195,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 		return c, nil
 	}
 	var lo, hi float64
-	if err := errors.Join(json.Unmarshal(j.Lo, &lo), json.Unmarshal(j.Hi, &hi)); err != nil {
+	if err := errors.Join(strictjson.Decode(j.Lo, &lo), strictjson.Decode(j.Hi, &hi)); err != nil {
 		return c, fmt.Errorf("bounds %.40s, %.40s: want numbers", j.Lo, j.Hi)
 	}
 	if c = c.WithBounds(lo, hi); j.Step != nil {

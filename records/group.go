@@ -15,8 +15,9 @@ import (
 // guarantee is then the user; see [UnitOf].
 //
 // A row is a line, and its person depends on that line only: it is the text of the user's column.
-// All lines without such a column belong to one person without a name. Fields may be quoted; a
-// quote that is not closed on its line is an ordinary character.
+// A line whose user's column is missing or blank is dropped: it may belong to anybody, who would
+// then be two persons. Fields may be quoted; a quote that is not closed on its line is an ordinary
+// character.
 //
 // Columns are found by name if there is a header, otherwise by position, counted from 0.
 type Visits struct {
@@ -123,6 +124,9 @@ func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) err
 	}
 	if itemAt < len(fields) && fault != tooLong {
 		items = fields[itemAt]
+	}
+	if len(name) == 0 {
+		return nil
 	}
 	p, err := g.person(name)
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
@@ -53,6 +55,9 @@ const MostRows = 1 << 12
 // own rows and on the number of these rows. So the rows kept, and the person's largest contribution
 // to a sum, depend on that person's rows only.
 //
+// A row whose key is a blank text has no person and is left out: it may belong to anybody, who
+// would then be two persons.
+//
 // Guarantee: if two sets of rows differ only in the rows of one person, the results differ only in
 // that person.
 // Errors: *[param.Error] if the numbers of keys and rows differ, for a limit outside [1, MostRows],
@@ -67,7 +72,12 @@ func GroupBy[K Key](d Data, keys []K, most int) (*Persons, error) {
 	}
 	index := map[K]int32{}
 	of := make([]int32, len(keys))
+	text := reflect.TypeFor[K]().Kind() == reflect.String
 	for i, key := range keys {
+		if text && strings.TrimSpace(reflect.ValueOf(key).String()) == "" {
+			of[i] = nobody
+			continue
+		}
 		p, known := index[key]
 		if !known {
 			p = int32(len(index))
@@ -91,11 +101,16 @@ func canGroup(d Data, most int) error {
 	return c.Err()
 }
 
-// group collects the rows of every person; of[i] is the person of row i.
+// nobody is the number of the person of a row that names none.
+const nobody = -1
+
+// group collects the rows of every person; of[i] is the person of row i, or nobody.
 func group(d Data, of []int32, persons, most int) (*Persons, error) {
 	count := make([]int32, persons+1)
 	for _, p := range of {
-		count[p+1]++
+		if p != nobody {
+			count[p+1]++
+		}
 	}
 	start := count // where each person's rows begin
 	for p := range persons {
@@ -104,8 +119,10 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 	all := make([]int32, start[persons])
 	next := slices.Clone(start)
 	for i, p := range of {
-		all[next[p]] = int32(i)
-		next[p]++
+		if p != nobody {
+			all[next[p]] = int32(i)
+			next[p]++
+		}
 	}
 	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // never nil
 	var rows []int32

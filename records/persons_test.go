@@ -70,6 +70,19 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 	}
 }
 
+// TestRowsWithoutANameBelongToNobody: a row whose key is a blank text makes no person. The number 0
+// is a key like any other.
+func TestRowsWithoutANameBelongToNobody(t *testing.T) {
+	rows := numbered(t, 1, 2, 3, 4)
+	if p := grouped(t, rows, []string{"", "ann", " \t", "ann"}, 3); p.Len() != 1 ||
+		fmt.Sprint(contents(p)) != "[[2 4]]" {
+		t.Errorf("got %v, want Ann's rows only", contents(p))
+	}
+	if p := grouped(t, rows, []int{0, 1, 0, 1}, 3); p.Len() != 2 {
+		t.Errorf("numbers as keys make %d persons, want 2", p.Len())
+	}
+}
+
 // TestKeptRowsAreThePersonsOwn: the rows kept of a person do not depend on other persons, on their
 // rows, or on positions in the data.
 func TestKeptRowsAreThePersonsOwn(t *testing.T) {
@@ -78,7 +91,7 @@ func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 		for i := range rows {
 			own = append(own, float32(1000+i))
 		}
-		alone := contents(grouped(t, numbered(t, own...), make([]string, rows), 3))[0]
+		alone := contents(grouped(t, numbered(t, own...), make([]int, rows), 3))[0]
 		if len(alone) != min(rows, 3) {
 			t.Fatalf("of %d rows, %d are kept", rows, len(alone))
 		}

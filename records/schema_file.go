@@ -54,9 +54,6 @@ func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	if err := l.checkJSON(text); err != nil {
 		return Schema{}, err
 	}
-	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
-		return Schema{}, located(text, err)
-	}
 	s, err := parseSchema(text)
 	if err != nil {
 		return Schema{}, located(text, err)

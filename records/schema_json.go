@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -76,9 +77,7 @@ func (s *Schema) UnmarshalJSON(data []byte) error {
 
 func parseSchema(data []byte) (Schema, error) {
 	var j schemaJSON
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&j); err != nil {
+	if err := strictjson.Decode(data, &j); err != nil {
 		return Schema{}, fmt.Errorf("records: schema: %w", err)
 	}
 	return j.schema()

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // located adds the line, the column and the path of the field to an error about a schema's JSON. It
@@ -15,7 +17,15 @@ import (
 func located(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var key *strictjson.KeyError
 	switch {
+	case errors.As(err, &key):
+		what := "unknown"
+		if key.Duplicate {
+			what = "duplicate"
+		}
+		return fmt.Errorf("records: schema: %s: %s field %s", lineOf(text, key.At), what,
+			printable(key.Path))
 	case errors.As(err, &syntax):
 		at := syntax.Offset - 1
 		if strings.HasPrefix(syntax.Error(), "unexpected end") {
@@ -23,21 +33,13 @@ func located(text []byte, err error) error {
 		}
 		return malformed("%s: the schema is not valid JSON: %v", lineOf(text, at), err)
 	case errors.As(err, &kind):
-		w := jsonWalk{end: kind.Offset - 1}
-		w.walk(text)
+		path, at := strictjson.Locate(text, kind.Offset-1)
 		field := ""
-		if w.path != "" {
-			field = ", field " + printable(w.path)
+		if path != "" {
+			field = ", field " + printable(path)
 		}
-		return fmt.Errorf("records: schema: %s%s: got %s, want %s: %w", lineOf(text, w.at), field,
+		return fmt.Errorf("records: schema: %s%s: got %s, want %s: %w", lineOf(text, at), field,
 			kind.Value, wantedJSON(kind.Type), err)
-	}
-	name, unknown := strings.CutPrefix(fmt.Sprint(err), "records: schema: json: unknown field ")
-	if name, bad := strconv.Unquote(name); unknown && bad == nil {
-		w := jsonWalk{unknown: true, key: name}
-		if w.walk(text); w.found {
-			return fmt.Errorf("records: schema: %s: unknown field %s", lineOf(text, w.at), printable(w.path))
-		}
 	}
 	return err
 }
@@ -75,94 +77,4 @@ func wantedJSON(t reflect.Type) string {
 		return "a list"
 	}
 	return "an object"
-}
-
-// jsonWalk looks for a value in the JSON text of a schema, by the place where it ends or by its
-// unknown key.
-type jsonWalk struct {
-	end     int64 // a place in the value; used unless unknown is set
-	unknown bool  // look for the key, in an object whose type lacks it
-	key     string
-
-	found bool
-	path  string // such as columns[2].lo
-	at    int64  // where the value, or its key, begins
-	dec   *json.Decoder
-}
-
-func (w *jsonWalk) walk(text []byte) {
-	w.dec = json.NewDecoder(bytes.NewReader(text))
-	w.value(text, "", reflect.TypeFor[schemaJSON]())
-}
-
-// value reads one value of a type, which is nil if it does not matter. After the end of the text it
-// finds nothing more.
-func (w *jsonWalk) value(text []byte, path string, t reflect.Type) {
-	start := w.dec.InputOffset()
-	token, err := w.dec.Token()
-	if err != nil || w.found {
-		return
-	}
-	if !w.unknown && w.dec.InputOffset() >= w.end {
-		w.hit(text, path, start)
-		return
-	}
-	switch token {
-	case json.Delim('['):
-		var of reflect.Type
-		if t != nil && t.Kind() == reflect.Slice {
-			of = t.Elem()
-		}
-		for i := 0; w.dec.More() && !w.found; i++ {
-			w.value(text, fmt.Sprintf("%s[%d]", path, i), of)
-		}
-	case json.Delim('{'):
-		for w.dec.More() && !w.found {
-			w.member(text, path, t)
-		}
-	default:
-		return
-	}
-	if !w.found {
-		w.dec.Token() // the closing bracket
-	}
-}
-
-func (w *jsonWalk) member(text []byte, path string, t reflect.Type) {
-	start := w.dec.InputOffset()
-	key, err := w.dec.Token()
-	if err != nil {
-		return
-	}
-	name := fmt.Sprint(key)
-	inner := strings.TrimPrefix(path+"."+name, ".")
-	of, unknown := fieldOf(t, name)
-	if w.unknown && unknown && w.key == name {
-		w.hit(text, inner, start)
-		return
-	}
-	w.value(text, inner, of)
-}
-
-// fieldOf returns the type of the field of a struct with the given name in JSON, and whether the
-// type is a struct that lacks this field. It returns nil if the type does not matter.
-func fieldOf(t reflect.Type, name string) (of reflect.Type, unknown bool) {
-	if t == nil || t.Kind() != reflect.Struct {
-		return nil, false
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); strings.EqualFold(tag, name) {
-			return f.Type, false
-		}
-	}
-	return nil, true
-}
-
-// hit records a value that begins after the separators at start.
-func (w *jsonWalk) hit(text []byte, path string, start int64) {
-	for start < int64(len(text)) && strings.IndexByte(" \t\r\n,:", text[start]) >= 0 {
-		start++
-	}
-	w.found, w.path, w.at = true, path, start
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
@@ -145,5 +146,5 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 		*n = Number(v)
 		return err
 	}
-	return json.Unmarshal(text, (*float64)(n))
+	return strictjson.Decode(text, (*float64)(n))
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // ErrFormat is returned for bytes that do not describe a kernel or a map.
@@ -48,7 +50,7 @@ func kernelName(k Kernel) string {
 // UnmarshalKernel reads a kernel that [MarshalKernel] wrote. Errors: [ErrFormat].
 func UnmarshalKernel(data []byte) (Kernel, error) {
 	var t tagged
-	if err := json.Unmarshal(data, &t); err != nil {
+	if err := strictjson.Decode(data, &t); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	switch t.Kernel {
@@ -63,7 +65,7 @@ func UnmarshalKernel(data []byte) (Kernel, error) {
 func decode[K Kernel](params []byte) (Kernel, error) { return decodeParams[K](params) }
 
 func decodeParams[K any](params []byte) (k K, err error) {
-	if err := json.Unmarshal(params, &k); err != nil {
+	if err := strictjson.Decode(params, &k); err != nil {
 		return k, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	return k, nil
@@ -105,7 +107,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 // of data. Frequencies are drawn when the map is first used. Errors: [ErrFormat], [*param.Error].
 func (m *Map) UnmarshalJSON(data []byte) error {
 	var f mapFile
-	if err := json.Unmarshal(data, &f); err != nil {
+	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	read, err := f.open()

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -137,7 +138,7 @@ func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
 	var f scatteringFile
-	if err := json.Unmarshal(data, &f); err != nil {
+	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if f.Height < 1 || f.Width < 1 || f.Height > 1<<15 || f.Width > 1<<15 {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -126,7 +127,7 @@ func (m *StrokeMap) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *StrokeMap) UnmarshalJSON(data []byte) error {
 	var f strokeFile
-	if err := json.Unmarshal(data, &f); err != nil {
+	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	read, err := f.Strokes.new(Layout{In: f.In, Height: f.Height, Width: f.Width})

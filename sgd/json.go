@@ -3,6 +3,8 @@ package sgd
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // configJSON is the JSON form of a Config; the clipping policy is stored with its type.
@@ -58,7 +60,7 @@ func tagClip(c Clip) (*clipJSON, error) {
 // Errors: an error for JSON of another form.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	var j configJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	if err := strictjson.Decode(data, &j); err != nil {
 		return fmt.Errorf("sgd: reading a configuration: %w", err)
 	}
 	clip, err := j.Clip.policy()

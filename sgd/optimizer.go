@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -128,7 +129,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an optimiser that MarshalJSON wrote.
 func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	var j optimizerJSON
-	if err := json.Unmarshal(text, &j); err != nil {
+	if err := strictjson.Decode(text, &j); err != nil {
 		return err
 	}
 	*o = Optimizer{config: optim.Config{Rule: j.Rule, LR: j.LR, Beta1: j.Beta1, Beta2: j.Beta2,

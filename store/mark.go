@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // A mark stores the number and the hash of the last confirmed line of a journal, in a file of its
@@ -104,5 +105,5 @@ func parseSlot(b []byte) (p accountant.Position, ok bool) {
 	if hex.EncodeToString(sum[:]) != string(rest[:hashLength]) {
 		return p, false
 	}
-	return p, json.Unmarshal(text, &p) == nil && len(p.Hash) == hashLength && p.Line > 0
+	return p, strictjson.Decode(text, &p) == nil && len(p.Hash) == hashLength && p.Line > 0
 }

@@ -1,18 +1,17 @@
 package synth
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // unpriced returns the JSON of a configuration without the stages and prices of the plans within
 // it. It returns the text unchanged if there are none. Prices identify no plan: another version may
 // compute them more tightly, and another processor may round them differently.
 func unpriced(config json.RawMessage) (json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(config))
-	d.UseNumber() // keeps every digit
-	var v any
-	if err := d.Decode(&v); err != nil {
+	v, err := strictjson.Any(config) // keeps every digit
+	if err != nil {
 		return nil, err
 	}
 	if !removePrices(v) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -57,7 +58,7 @@ func (m *Model) Encode() (*synth.File, error) {
 
 func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
 	var j modelJSON
-	if err := json.Unmarshal(f.Header, &j); err != nil {
+	if err := strictjson.Decode(f.Header, &j); err != nil {
 		return nil, fmt.Errorf("%w: %w", synth.ErrFormat, err)
 	}
 	if j.Candidate < 0 || j.Candidate >= mostCandidates || j.System == systemName {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -129,7 +130,7 @@ func readScore(j scoreJSON) (Score, error) {
 	var err error
 	read := func(s any) {
 		if len(j.Params) > 0 {
-			err = json.Unmarshal(j.Params, s)
+			err = strictjson.Decode(j.Params, s)
 		}
 	}
 	switch j.Name {
@@ -161,7 +162,7 @@ func System(of synth.Systems) synth.System {
 
 func readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(s.Config, &j); err != nil {
+	if err := strictjson.Decode(s.Config, &j); err != nil {
 		return nil, fmt.Errorf("%w: search: %w", synth.ErrFormat, err)
 	}
 	c := Config{Budget: s.Budget, Trials: j.Trials, Noise: j.Noise, Systems: of}

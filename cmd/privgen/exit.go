@@ -10,10 +10,12 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/store"
@@ -119,6 +121,7 @@ func isFile(err error) bool {
 func isInput(err error) bool {
 	return isA[badInput](err) || isA[*param.Error](err) || isA[*records.LimitError](err) ||
 		isA[*json.SyntaxError](err) || isA[*json.UnmarshalTypeError](err) ||
+		isA[*strictjson.KeyError](err) || errors.Is(err, strictjson.ErrTooMuch) ||
 		isAny(records.ErrFormat, records.ErrData, privgen.ErrSchema, privgen.ErrRecords,
 			privgen.ErrPlan, privgen.ErrFormat, privgen.ErrVersion, privgen.ErrTruncated,
 			privgen.ErrChecksum, draft.ErrSchema, store.ErrNotFound, store.ErrExists,
@@ -146,12 +149,12 @@ func (a *app) complain(command string, code int, err error) {
 	fmt.Fprintf(a.stderr, "%s: %s\n", command, text)
 }
 
-// oneLine returns an error's text on one line, without control characters. Joined errors have line
-// breaks, and control characters could move a terminal's cursor.
+// oneLine returns an error's text on one line, of printable characters only. Joined errors have
+// line breaks, and control characters could move a terminal's cursor.
 func oneLine(err error) string {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r

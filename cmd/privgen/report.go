@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
+	display "github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -196,11 +197,17 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 		return nil, err
 	}
 	var out fidelity.Released
-	if err := json.Unmarshal(text.Bytes(), &out); err != nil {
+	if err := strictjson.Decode(text.Bytes(), &out); err != nil {
 		return nil, located(j.fidelity, err)
 	}
 	if out.Synthetic == 0 {
 		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
+	}
+	for i := range out.Columns {
+		out.Columns[i].Name = display.OneLine(out.Columns[i].Name)
+	}
+	for i := range out.Classifiers {
+		out.Classifiers[i].Method = display.OneLine(out.Classifiers[i].Method)
 	}
 	return &out, nil
 }

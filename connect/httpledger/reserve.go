@@ -1,14 +1,13 @@
 package httpledger
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -160,18 +159,8 @@ func readBody(r *http.Request, into any) error {
 		return &failure{http.StatusBadRequest, "invalid", "the body could not be read", nil}
 	}
 	bad := &failure{http.StatusBadRequest, "invalid", "", nil}
-	if err := (jsonlimit.Limits{}).Check(text); err != nil {
+	if err := (strictjson.Limits{}).Decode(text, into); err != nil {
 		bad.Message = err.Error()
-		return bad
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		bad.Message = err.Error()
-		return bad
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		bad.Message = "more than one value in the body"
 		return bad
 	}
 	return nil

@@ -2,7 +2,9 @@
 package wrap
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -92,4 +94,14 @@ func Words(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, line)
+}
+
+// OneLine quotes a text that contains unprintable characters, such as line breaks and control
+// sequences. Texts may come from a file, and none must look like a line of the text that holds it.
+// Every text of a file that is printed passes through it.
+func OneLine(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
 }

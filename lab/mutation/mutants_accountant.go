@@ -11,7 +11,26 @@ func accountantMutants() []mutant {
 	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Parts|Moving")
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
+	keys := at(in, "EveryKeyIsReadOnce")
 	return []mutant{
+		{Name: "accountant/a file's ε is believed", In: in, Tests: at(in, "ReadGuarantees"),
+			Old: "if g.Epsilon < priced.Lower*ulps ||", New: "if g.Epsilon < 0 ||",
+			Why: "a file that states a smaller ε than its entries cost is read"},
+		{Name: "accountant/parts of a later group are those of an earlier one", In: in,
+			Tests: at(in, "ReadGuarantees"),
+			Old:   "if open == nil || part < open.part {", New: "if open == nil {",
+			Why: "a record that changes its part pays for one of two groups"},
+		{Name: "accountant/the last of two keys counts", In: "internal/strictjson", Tests: keys,
+			Old: "if !known || seen[name] {", New: "if !known {",
+			Why: "an auditor reads another noise multiplier than the one that was priced"},
+		{Name: "accountant/keys in another case are read", In: "internal/strictjson", Tests: keys,
+			Old: "t, known := fieldsOf(s.t)[name]\n		return shapeOfType(t), known",
+			New: "t := fieldsOf(s.t)[name]\n		return shapeOfType(t), true",
+			Why: "an auditor reads another noise multiplier than the one that was priced"},
+		{Name: "accountant/an event has the keys of another kind", In: in, Tests: keys,
+			Old: "if name != \"kind\" && !strictjson.HasField",
+			New: "if name == \"\" && !strictjson.HasField",
+			Why: "a file states a sampling probability that no price contains"},
 		{Name: "accountant/closed form of the Gaussian", In: in, Tests: prices,
 			Old: "a := (eps/mu - mu/2) / math.Sqrt2", New: "a := (eps/mu - mu/2.1) / math.Sqrt2",
 			Why: "δ of every Gaussian is wrong"},

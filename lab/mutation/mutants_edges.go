@@ -82,9 +82,13 @@ func edgeMutants() []mutant {
 			Tests: at("accountant", "TestNamesForgeNoPrice|TestPartsWithForgedNames"),
 			Old:   "fmt.Sprintf(\"%q %v %v %v\",", New: "fmt.Sprintf(\"%s %v %v %v\",",
 			Why: "a file can name a curve so that its price is that of two others"},
-		{Name: "accountant/purposes begin lines", In: "accountant",
+		{Name: "synth/notes of a plan begin lines", In: "synth",
+			Tests: at("internal/frontdoor", "PlanTextsForgeNoLine"),
+			Old:   "\"  %s\\n\", wrap.OneLine(note))", New: "\"  %s\\n\", note)",
+			Why: "a plan's file can print a bill that does not hold"},
+		{Name: "accountant/purposes begin lines", In: "internal/wrap",
 			Tests: at("accountant", "TestFilesForgeNoLine"),
-			Old:   "return strconv.Quote(text)", New: "return text",
+			Old:   "return strconv.Quote(text)", New: "return text + strconv.Quote(\"\")[2:]",
 			Why: "a file can print a guarantee that does not hold"},
 	}
 }

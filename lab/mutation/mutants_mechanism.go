@@ -13,6 +13,10 @@ func mechanismMutants() []mutant {
 	sums := append(at("mechanism/internal/sampler", "AddSum|AddUnits"), all...)
 	histograms := at(in, "NormHistogram|NormsCount|RowsThatBecome")
 	return []mutant{
+		{Name: "mechanism/any positive number is a clip norm", In: "mechanism",
+			Tests: at("mechanism", "TestClipFactor"),
+			Old:   "return x >= 0x1p-60 && x <= 0x1p100", New: "return x > 0",
+			Why: "a row of thousands of tiny clip norms has the square 0 and is not clipped"},
 		{Name: "mechanism/replace-one is not doubled", In: in, Tests: at("sgd", "Noise|Sensitivity"),
 			Old: "return 2 * clip", New: "return clip",
 			Why: "a replaced record changes a sum by twice what the noise is for"},

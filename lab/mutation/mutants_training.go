@@ -275,7 +275,7 @@ func kmeansMutants() []mutant {
 			Old: "fits && allFinite(it.Sums) && allFinite(it.Counts)", New: "fits",
 			Why: "a damaged file results in centres that are NaN"},
 		{Name: "kmeans/histories of any clip norm", In: in, Tests: allowances,
-			Old: "isClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)", New: "true",
+			Old: "mechanism.IsClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)", New: "true",
 			Why: "a file can have a clip norm that no DPNorm releases"},
 		{Name: "kmeans/releases are not kept", In: in, Tests: allowances,
 			Old: "l.opts.history.add(out)\n", New: "",

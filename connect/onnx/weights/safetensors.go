@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // metadataKey is the entry of a safetensors header that is not an array.
@@ -118,12 +119,12 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 	if err != nil || uint64(len(text)) < n {
 		return nil, truncated(err)
 	}
-	if err := (jsonlimit.Limits{Depth: 3, Values: 8 * headerTensors}).Check(text); err != nil {
-		return nil, malformed("%v", err)
-	}
 	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, malformed("the header is not a JSON object")
+	limits := strictjson.Limits{Depth: 3, Values: 8 * headerTensors}
+	if err := limits.Decode(text, &raw); errors.Is(err, strictjson.ErrTooMuch) {
+		return nil, malformed("%v", err)
+	} else if err != nil {
+		return nil, malformed("the header is not a JSON object without duplicate names")
 	}
 	entries := make(map[string]tensor, len(raw))
 	for name, value := range raw {
@@ -131,7 +132,7 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 			continue
 		}
 		var e tensor
-		if err := json.Unmarshal(value, &e); err != nil {
+		if err := strictjson.Decode(value, &e); err != nil {
 			return nil, malformed("array %q has an invalid entry in the header", name)
 		}
 		entries[name] = e

@@ -1,13 +1,12 @@
-// Package jsonlimit bounds the cost of parsing a JSON document of unknown origin before the
-// document is parsed. Such a check is needed because every few bytes of JSON may allocate a struct.
-package jsonlimit
+package strictjson
 
 import (
 	"errors"
 	"fmt"
 )
 
-// Limits holds the limits of a document. The zero value has safe defaults.
+// Limits bounds the cost of parsing a document of unknown origin before it is parsed: every few
+// bytes of JSON may allocate a struct. The zero value has safe defaults.
 type Limits struct {
 	Depth  int // nesting of lists and objects; 0 means 64
 	Values int // number of values, counted by their separators; 0 means 100,000

@@ -1,21 +1,21 @@
-package jsonlimit_test
+package strictjson_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 func TestLimits(t *testing.T) {
-	l := jsonlimit.Limits{Depth: 3, Values: 5}
+	l := strictjson.Limits{Depth: 3, Values: 5}
 	for text, want := range map[string]error{
 		`{"a":[1,2,3]}`:             nil,
 		`{"a":[[1]]}`:               nil,
-		`{"a":[[[1]]]}`:             jsonlimit.ErrTooMuch,
+		`{"a":[[[1]]]}`:             strictjson.ErrTooMuch,
 		`[1,2,3,4,5]`:               nil,
-		`[1,2,3,4,5,6]`:             jsonlimit.ErrTooMuch,
+		`[1,2,3,4,5,6]`:             strictjson.ErrTooMuch,
 		`"[[[[[[[,,,,,,,,,,,"`:      nil,
 		`{"\"[[[[,,,,,,,,":"\\","b`: nil,
 		`]]]]]]`:                    nil,
@@ -25,12 +25,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: unexpected result %v", text, err)
 		}
 	}
-	if err := (jsonlimit.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err,
-		jsonlimit.ErrTooMuch) {
+	if err := (strictjson.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err,
+		strictjson.ErrTooMuch) {
 		t.Errorf("65 nested lists: %v, want ErrTooMuch", err)
 	}
-	if err := (jsonlimit.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err,
-		jsonlimit.ErrTooMuch) {
+	if err := (strictjson.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err,
+		strictjson.ErrTooMuch) {
 		t.Errorf("60,000 objects: %v, want ErrTooMuch", err)
 	}
 }

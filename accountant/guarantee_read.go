@@ -1,0 +1,224 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// These bounds keep the price of a guarantee that is read cheap.
+const (
+	mostReadEntries = 1 << 13
+	mostReadEvents  = 1 << 7 // different ones
+	mostReadParts   = 1 << 12
+)
+
+// UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
+// the entries is computed, whatever the text says: descriptions, samplers, noise classes, the
+// accountant, the exceptions and ε. If the text states a larger ε, as earlier versions may have
+// published, then that ε is kept.
+//
+// Errors: *param.Error for a guarantee whose ε is below the cost of its entries, whose entries
+// cannot be priced or are too many, or with an unknown unit or class of noise.
+func (g *Guarantee) UnmarshalJSON(data []byte) error {
+	type plain Guarantee
+	var read Guarantee
+	v := struct {
+		*plain
+		Epsilon *jsonFloat `json:"epsilon"`
+		Lower   jsonFloat  `json:"lower"`
+	}{plain: (*plain)(&read)}
+	var fields map[string]json.RawMessage
+	if err := errors.Join(strictjson.Decode(data, &v), strictjson.Decode(data, &fields)); err != nil {
+		return err
+	}
+	for _, k := range []string{"epsilon", "delta", "relation"} { // must not be read as 0
+		if x, ok := fields[k]; !ok || string(x) == "null" {
+			return param.New("accountant.Guarantee."+k, nil, "a value")
+		}
+	}
+	read.Epsilon, read.Lower = float64(*v.Epsilon), float64(v.Lower)
+	if err := read.checkWords(); err != nil {
+		return err
+	}
+	if err := read.reprice(); err != nil {
+		return err
+	}
+	*g = read
+	return nil
+}
+
+// checkWords checks what does not follow from the entries.
+func (g *Guarantee) checkWords() error {
+	var k param.Checker
+	const path = "accountant.Guarantee."
+	k.OK(g.Epsilon >= 0, path+"epsilon", g.Epsilon, "a number, zero or more")
+	k.OK(g.Delta >= 0 && g.Delta < 1, path+"delta", g.Delta, "a number in [0, 1)")
+	k.OK(len(g.Entries) > 0 || g.Epsilon == 0 || math.IsInf(g.Epsilon, 1), path+"entries", 0,
+		"the entries that cost ε")
+	k.OK(len(g.Entries) <= mostReadEntries, path+"entries", len(g.Entries), "at most 8192")
+	units := []string{defaultUnit, userUnit}
+	if len(g.Entries) == 0 {
+		units = append(units, "") // of the zero value
+	}
+	k.OK(slices.Contains(units, g.Unit), path+"unit", fmt.Sprintf("%.40q", g.Unit), "record or user")
+	k.OK(g.RowsPerUnit == 0 || g.Unit == userUnit && g.RowsPerUnit > 0, path+"rows_per_unit",
+		g.RowsPerUnit, "0, or a positive number of rows of a user")
+	for _, c := range g.NoiseClass {
+		k.OK(c == ExactNoise || c == RealNoise, path+"noise_class", fmt.Sprintf("%.40q", string(c)),
+			"exact or real")
+	}
+	return k.Err()
+}
+
+const userUnit = "user"
+
+// reprice computes what follows from the entries.
+func (g *Guarantee) reprice() error {
+	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
+	if len(g.Entries) == 0 {
+		g.Lower, g.Accountant = 0, engineNone
+		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
+		return nil
+	}
+	l := NewLedger(Budget{g.Budget, g.Delta, g.Relation}, WithUnit(g.Unit))
+	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
+		return err
+	}
+	l.notPrivate = g.NotPrivate
+	priced := l.Guarantee()
+	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
+		return fmt.Errorf("accountant.Guarantee: pricing the entries: %w", err)
+	}
+	const ulps = 1 - 1e-9
+	if g.Epsilon < priced.Lower*ulps || math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+		return param.New("accountant.Guarantee.epsilon", g.Epsilon,
+			"at least "+FormatUpper(priced.Lower, 6)+", which the entries cost")
+	}
+	priced.Epsilon = max(priced.Epsilon, g.Epsilon)
+	priced.RowsPerUnit, priced.Kept = g.RowsPerUnit, g.Kept
+	if filtered { // the order of the filter is not written
+		priced.Accountant, priced.Lower = engineFilter, 0
+	}
+	priced.NotCovered = priced.exceptions(filtered)
+	*g = priced
+	return nil
+}
+
+// readEntries reserves the entries of a guarantee, those of parts in children as their purposes
+// say.
+func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
+	r := reading{declared: parts, events: map[string]bool{},
+		groups: map[*Ledger]map[string]*openPart{}}
+	for i, e := range entries {
+		if err := r.entry(l, e); err != nil {
+			return fmt.Errorf("accountant: guarantee: entries[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+type reading struct {
+	declared []Parts
+	events   map[string]bool
+	groups   map[*Ledger]map[string]*openPart // the latest group of each name and number of parts
+	parts    int
+}
+
+// openPart is the group that entries of one name belong to, and the part of the latest entry.
+type openPart struct {
+	group *partGroup
+	part  int
+}
+
+func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
+	at, purpose := l, e.Purpose
+	for {
+		name, part, of, rest, ok := cutPart(purpose)
+		if !ok {
+			break
+		}
+		full := e.Purpose[:len(e.Purpose)-len(purpose)] + name
+		child, err := r.child(at, name, full, part, of)
+		if err != nil {
+			return err
+		}
+		at, purpose = child, rest
+	}
+	r.events[string(e.Event)] = true
+	if len(r.events) > mostReadEvents {
+		return param.New("accountant.Guarantee.entries", len(r.events), "at most 128 different events")
+	}
+	return at.restoreEntry(savedEntry{purpose, e.Event, e.Reserved, e.Spent, e.Late, e.NoiseClass,
+		e.Lines})
+}
+
+// child returns the ledger of a part. Entries are in the order of their parts, so an earlier part
+// begins another group of the same name.
+func (r *reading) child(l *Ledger, name, full string, part, of int) (*Ledger, error) {
+	if r.groups[l] == nil {
+		r.groups[l] = map[string]*openPart{}
+	}
+	key := fmt.Sprintf("%d %s", of, name)
+	open := r.groups[l][key]
+	if open == nil || part < open.part {
+		if r.parts += of; r.parts > mostReadParts {
+			return nil, param.New("accountant.Guarantee.entries", r.parts, "at most 4096 parts")
+		}
+		p := r.declaredOf(full, of)
+		p.Purpose = name
+		if err := p.check("accountant.Guarantee.parts.", l.Relation()); err != nil {
+			return nil, err
+		}
+		open = &openPart{group: l.openGroup(p)}
+		r.groups[l][key] = open
+	}
+	open.part = part
+	return open.group.children[part], nil
+}
+
+// declaredOf returns what all groups of a name declare about their parts; nothing if there is none.
+func (r *reading) declaredOf(full string, of int) Parts {
+	out, some := Parts{N: of, Fixed: true, MovesCovered: true}, false
+	for _, p := range r.declared {
+		if p.Purpose == full && p.N == of {
+			some = true
+			out.Fixed = out.Fixed && p.Fixed
+			out.MovesCovered = out.MovesCovered && p.MovesCovered
+		}
+	}
+	if !some {
+		return Parts{N: of}
+	}
+	return out
+}
+
+// cutPart splits a purpose that collect wrote for an entry of a part: "training, part 3 of 10:
+// steps" is "training", 2, 10 and "steps".
+func cutPart(purpose string) (name string, part, of int, rest string, ok bool) {
+	for at := 0; ; {
+		i := strings.Index(purpose[at:], partMark)
+		if i < 0 {
+			return "", 0, 0, "", false
+		}
+		at += i + len(partMark)
+		if _, _, found := numbered(purpose[at:]); !found {
+			continue
+		}
+		head, rest, _ := strings.Cut(purpose[at:], ": ")
+		first, last, _ := strings.Cut(head, " of ")
+		part, errPart := strconv.Atoi(first)
+		of, errOf := strconv.Atoi(last)
+		if errPart != nil || errOf != nil || part < 1 || part > of || of > mostReadParts {
+			return "", 0, 0, "", false
+		}
+		return purpose[:at-len(partMark)], part - 1, of, rest, true
+	}
+}

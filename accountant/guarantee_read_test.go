@@ -1,0 +1,82 @@
+package accountant
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestReadGuaranteesArePricedAgain: a guarantee that is read equals the one that was written, and a
+// text that states less than its entries cost, or words that no ledger writes, is refused.
+func TestReadGuaranteesArePricedAgain(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5}, WithUnit("user"))
+	if err := l.Spend("counts", Gaussian{NoiseMultiplier: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a record may be in other parts of the second group
+		parts, err := l.Disjoint("clusters", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := parts[2].Disjoint("classes, of a cluster", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range append(parts[:2:2], inner...) {
+			if err := part.Spend("sums", Gaussian{NoiseMultiplier: 2 + float64(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	written := l.Guarantee()
+	text, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Guarantee
+	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, written) {
+		t.Fatalf("%v: got\n%v\nwant\n%v", err, read, written)
+	}
+	for name, change := range map[string]func(g map[string]any){
+		"a lower ε":     func(g map[string]any) { g["epsilon"], g["lower"] = 0.01, 0.01 },
+		"no entries":    func(g map[string]any) { g["entries"] = []any{} },
+		"no delta":      func(g map[string]any) { g["delta"] = 0 },
+		"another unit":  func(g map[string]any) { g["unit"] = "planet" },
+		"rows":          func(g map[string]any) { g["rows_per_unit"] = -5 },
+		"rows of none":  func(g map[string]any) { g["unit"], g["rows_per_unit"] = "record", 5 },
+		"perfect noise": func(g map[string]any) { g["noise_class"] = []any{"perfect"} },
+		"no uses": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["reserved"] = 0
+		},
+		"more uses": func(g map[string]any) { // than ε covers
+			g["entries"].([]any)[0].(map[string]any)["reserved"] = 900
+		},
+		"another event": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["event"] = map[string]any{"kind": "nothing"}
+		},
+		"two keys": func(g map[string]any) { g["Epsilon"] = 9 },
+		"too many parts": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["purpose"] = strings.Repeat("a, part 1 of 4096: ", 2)
+		},
+	} {
+		var g map[string]any
+		if err := json.Unmarshal(text, &g); err != nil {
+			t.Fatal(err)
+		}
+		change(g)
+		hostile, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if json.Unmarshal(hostile, &read) == nil {
+			t.Errorf("%s: read as\n%v", name, read)
+		}
+	}
+	words := strings.NewReplacer(`"description":"`, `"description":"a noise multiplier of 1000, not `,
+		`"not_covered":["`, `"not_covered":["nothing, or `, `"samplers":["`, `"samplers":["none, or `,
+		`"accountant":"`, `"accountant":"perfect: `).Replace(string(text))
+	if err := json.Unmarshal([]byte(words), &read); err != nil || !reflect.DeepEqual(read, written) {
+		t.Errorf("%v: words of the text are believed:\n%v", err, read)
+	}
+}
