@@ -59,10 +59,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
 	}
-	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
-	if g.a.terms.opposite { // each of two opposite rows may grow by the rounding
-		std += spec.NoiseMultiplier * grid * math.Sqrt(float64(spec.dim()))
-	}
+	grid, std := g.a.terms.gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
 	if !isPowerOfTwo(grid) {
 		return g.a.refuse("a sensitivity of %v: too small or too large for a grid", spec.Sensitivity)
 	}
@@ -121,6 +118,16 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 	least := sensitivity * max(min(noiseMultiplier, 1), noiseMultiplier*0x1p-18)
 	grid = math.Ldexp(powerBelow(least), -gradientBits)
 	return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))
+}
+
+// gradientNoise is gradientNoise for the event. Rounding can lengthen each of two opposite rows by
+// one step in each coordinate, so their distance grows twice as much.
+func (t terms) gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std float64) {
+	grid, std = gradientNoise(sensitivity, noiseMultiplier, dim)
+	if t.opposite {
+		std += noiseMultiplier * grid * math.Sqrt(float64(dim))
+	}
+	return grid, std
 }
 
 // tapped passes a whole release through a test's tap.

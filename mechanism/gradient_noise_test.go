@@ -3,6 +3,8 @@ package mechanism
 import (
 	"math"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // TestRoundingToTheGridIsCharged: rounding increases the distance of the sums of neighbours by at
@@ -18,6 +20,19 @@ func TestRoundingToTheGridIsCharged(t *testing.T) {
 				t.Errorf("dimension %d, multiplier %v: got noise for a distance of %v, want %v", dim,
 					multiplier, std/multiplier, moved)
 			}
+		}
+	}
+}
+
+// TestGradientNoiseOfOppositeRows: under replace-one, the rows of a sampled sum stay within half of
+// the distance that is charged, after rounding.
+func TestGradientNoiseOfOppositeRows(t *testing.T) {
+	event := accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 2}
+	terms := termsOf(event).under(accountant.ReplaceOne, event)
+	for _, dim := range []int{1, 1000, 1 << 24} {
+		grid, std := terms.gradientNoise(2, 1, dim)
+		if row := 1 + grid*math.Sqrt(float64(dim)); row > std/2*(1+1e-15) {
+			t.Errorf("dimension %d: a rounded row has norm %v, the noise is for %v", dim, row, std/2)
 		}
 	}
 }

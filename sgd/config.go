@@ -117,9 +117,9 @@ func (c Config) checkClip(k *checker) {
 // convex in A and in B and has φ_AB ≤ 0. The last release multiplies A and B by exp(X−½Var X) and
 // exp(Y−½Var Y) for normal X and Y. By Gaussian interpolation (Slepian 1962), E φ grows with the
 // variances, because φ_AA, φ_BB ≥ 0, and falls with the covariance, because φ_AB ≤ 0. So for all A
-// and B the worst rows are opposite and of full norm, Y = −X, and the expectation over this release
-// has the two properties of φ again. By induction the worst rows of all releases are opposite: the
-// pair of SampledSum.
+// and B the worst rows are opposite and of full norm, Y = −X, and the expectation over this
+// release has the two properties of φ again. By induction the worst rows of all releases are
+// opposite: the pair of SampledSum.
 //
 // The rows of two records in a histogram are never opposite, and those of Quantile rarely of equal
 // norm. So for large q, PoissonSampled with the multipliers above may cost less: its curve uses the
