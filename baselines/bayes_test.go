@@ -124,7 +124,7 @@ func TestBayesRowsOfPersonsCountOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		person, err := records.GroupBy(table, make([]string, n), 3)
+		person, err := records.GroupBy(table, make([]int, n), 3)
 		if err != nil {
 			t.Fatal(err)
 		}

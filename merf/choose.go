@@ -264,7 +264,7 @@ func (f *choosing) file() (*synth.File, error) { return synth.NewFile(choiceHead
 //
 // Errors: synth.ErrFormat for pairs that no run of the plan can have chosen.
 func (f *choosing) RestoreFrom(from *synth.File) error {
-	var h choiceHeader
+	var h stateHeader
 	if err := from.Decode(&h); err != nil {
 		return err
 	}

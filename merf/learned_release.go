@@ -47,7 +47,7 @@ func (l *learning) file() (*synth.File, error) {
 //
 // Errors: synth.ErrFormat.
 func (l *learning) RestoreFrom(f *synth.File) error {
-	var h encoderHeader
+	var h stateHeader
 	if err := f.Decode(&h); err != nil || h.Bandwidth == 0 {
 		return err
 	}
