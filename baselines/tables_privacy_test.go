@@ -193,7 +193,7 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 	for range 50 {
 		n := 1 + rng.IntN(5)
 		var some [][]any
-		keys := make([]string, n)
+		keys := make([]int, n)
 		for range n {
 			some = append(some, rows[rng.IntN(len(rows))])
 		}

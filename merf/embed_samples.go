@@ -101,10 +101,7 @@ func (s *samples) file() (*synth.File, error) {
 //
 // Errors: synth.ErrFormat for a state that no run with this number of steps can have.
 func (s *samples) RestoreFrom(f *synth.File) error {
-	var h struct {
-		samplesHeader
-		trainingHeader
-	}
+	var h stateHeader
 	if err := f.Decode(&h); err != nil {
 		return err
 	}

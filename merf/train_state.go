@@ -14,6 +14,13 @@ type trainingHeader struct {
 	CountStd float64 `json:"count_std"`
 }
 
+// stateHeader has the fields of every state that a checkpoint of a plan can hold. Each stage reads
+// its own fields, also from the state of another stage.
+type stateHeader struct {
+	samplesHeader
+	trainingHeader
+}
+
 // parts returns the file's parts for the state that training changes. This state is a function of
 // the release and of public randomness.
 func (t *training) parts(i int) []synth.Part {
@@ -40,7 +47,7 @@ func (m *ensemble) file() (*synth.File, error) {
 // RestoreFrom reads the state of training. If f contains only the state of a release, training
 // starts from the beginning.
 func (m *ensemble) RestoreFrom(f *synth.File) error {
-	var h trainingHeader
+	var h stateHeader
 	if err := f.Decode(&h); err != nil || h.Done == nil {
 		return err
 	}
