@@ -156,7 +156,8 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	if err != nil || m.Features() != 44 || m.Config.Generator.Steps != 7 {
 		t.Errorf("44 features: %v, %+v", err, m)
 	}
-	x, err := privgen.Mix(records.Image(8, 8), b).Nominal(30_000).Mixtures(mix.Config{Mixtures: 600}).Plan()
+	x, err := privgen.Mix(records.Image(8, 8), b).Nominal(30_000).
+		Mixtures(mix.Config{Mixtures: 600}).Plan()
 	if err != nil || x.Config.Mixtures != 600 || x.Config.ClipNorm == 0 || x.Degree() == 0 {
 		t.Errorf("600 mixtures: %v, %+v", err, x)
 	}

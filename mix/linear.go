@@ -34,8 +34,9 @@ type Linear struct {
 //
 // The public seed determines the order of the rows.
 //
-// Guarantee: post-processing. Errors: *param.Error for a release without labels; ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
-// as log(T)/T); Shamir and Zhang 2013.
+// Guarantee: post-processing. Errors: *param.Error for a release without labels; ctx.Err(). Source:
+// Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and
+// Zhang 2013.
 func (m *Model) Linear(ctx context.Context, seed uint64) (*Linear, error) {
 	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")

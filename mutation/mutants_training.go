@@ -244,10 +244,10 @@ func kmeansMutants() []mutant {
 		{Name: "kmeans/centres from the private records", In: in, Tests: all,
 			Old: "centers, err := l.cfg.Init.centers(ctx, s)",
 			New: "init := l.cfg.Init\n\tif init.Method == FromPublic {\n\t\tinit.Records = " +
-				"l.store.data\n\t}\n\tcenters, err := init.centers(ctx, s)",
+				"records.DeclarePublic(l.store.data)\n\t}\n\tcenters, err := init.centers(ctx, s)",
 			Why: "initial centres are released without being paid for"},
 		{Name: "kmeans/the private records as public ones", In: in, Tests: all,
-			Old: "if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {",
+			Old: "if cfg.Init.Method == FromPublic && cfg.Init.Records.Overlaps(data) {",
 			New: "if false {",
 			Why: "initial centres are released without being paid for"},
 		{Name: "kmeans/records pass for users", In: in, Tests: all,
