@@ -93,10 +93,10 @@ func smallPlan(data records.Data) (*merf.Plan, error) {
 		Train(merf.GeneratorConfig{Steps: 10}).Plan()
 }
 
-// This example releases 100 noisy mixtures, each of 4 records on average, and draws records from
-// them.
+// This example releases 100 noisy mixtures, each of 4 records on average, and draws 500 records:
+// mixtures repeat.
 func ExampleMix() {
-	data, err := wardTable()
+	data, err := records.FromFlat(records.Interval(3, 0, 1), make([]float32, 3*200))
 	if err != nil {
 		fmt.Println(err)
 		return

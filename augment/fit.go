@@ -118,7 +118,7 @@ func (w *work) drawn(ctx context.Context, r *synth.Run, m *Model) (records.Data,
 		if err != nil {
 			return nil, fmt.Errorf("augment: records of %s: %w", m.system, err)
 		}
-		if records.Overlap(chunk, r.Data) { // before it is copied
+		if records.DeclarePublic(chunk).Overlaps(r.Data) { // before it is copied
 			return nil, param.New("augment.Config.Of", "a generator of the private records",
 				"a generator of synthetic records")
 		}

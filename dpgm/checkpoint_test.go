@@ -149,7 +149,7 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stop := func() {}
 	public := &watched{bits(t, 10, 12, 3), func() { stop() }}
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
-	c.Cluster.Init = kmeans.Public(public)
+	c.Cluster.Init = kmeans.Public(records.DeclarePublic(public))
 	p, data, path := mustPlan(t, c), bits(t, 40, 12, 1), filepath.Join(t.TempDir(), "run")
 	stopAfter(t, p, data, 2, synth.CheckpointEvery(path, 1))
 	before := readKept(t, path)

@@ -100,7 +100,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	c := small(s, accountant.AddOrRemoveOne)
 	configs := map[string]bool{}
 	for seed := range uint64(2) {
-		c.Cluster.Init = kmeans.Public(bits(t, 10, 12, seed))
+		c.Cluster.Init = kmeans.Public(records.DeclarePublic(bits(t, 10, 12, seed)))
 		p := mustPlan(t, c)
 		if _, err := json.Marshal(p); err == nil {
 			t.Error("a plan with public records was written, want an error")
@@ -115,7 +115,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 		t.Error("plans with different public records have the same checkpoint configuration")
 	}
 	private := bits(t, 10, 12, 1)
-	c.Cluster.Init = kmeans.Public(private)
+	c.Cluster.Init = kmeans.Public(records.DeclarePublic(private))
 	ledger := accountant.NewLedger(c.Budget)
 	var wrong *param.Error
 	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) ||

@@ -166,7 +166,7 @@ func TestNothingLearnt(t *testing.T) {
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
-	c.Public, c.WarmSteps = some(t, s, 9, 99), 3
+	c.Public, c.WarmSteps = public(t, s, 9, 99), 3
 	data, p := some(t, s, 30, 1), mustPlan(t, c)
 	whole, err := p.Fit(forced(t.Context()), data)
 	if err != nil {
@@ -274,29 +274,29 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	s := records.Interval(5, 0, 1).WithLabels("a", "b")
 	data, path := some(t, s, 30, 1), filepath.Join(t.TempDir(), "checkpoint")
 	c := small(s, 0)
-	c.Public, c.WarmSteps = some(t, s, 9, 99), 1
+	c.Public, c.WarmSteps = public(t, s, 9, 99), 1
 	if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
 		t.Fatal(err)
 	}
-	c.Public = some(t, s, 9, 99) // the same records
+	c.Public = public(t, s, 9, 99) // the same records
 	if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
 		t.Error(err)
 	}
-	flat, _ := c.Public.(*records.Table).Flat()
-	labels := c.Public.(*records.Table).Labels()
-	table := func(change func(flat []float32, labels []int32)) records.Data {
+	flat, _ := c.Public.Data().(*records.Table).Flat()
+	labels := c.Public.Data().(*records.Table).Labels()
+	table := func(change func(flat []float32, labels []int32)) records.Public {
 		flat, labels := append([]float32(nil), flat...), append([]int32(nil), labels...)
 		change(flat, labels)
 		d, err := records.FromFlat(s, flat, labels...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d
+		return records.DeclarePublic(d)
 	}
 	for name, change := range map[string]func(*gan.Config){
 		"another code": func(c *gan.Config) { c.Latent++ },
 		"fewer public records": func(c *gan.Config) {
-			c.Public = c.Public.(*records.Table).Slice(0, 8)
+			c.Public = records.DeclarePublic(c.Public.Data().(*records.Table).Slice(0, 8))
 		},
 		"another number": func(c *gan.Config) {
 			c.Public = table(func(flat []float32, _ []int32) { flat[44] = 0.5 })
@@ -320,7 +320,7 @@ func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
 	c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
-	c.Public, c.Average = some(t, s, 9, 99), 0.9
+	c.Public, c.Average = public(t, s, 9, 99), 0.9
 	c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Kept: true}
 	data, p, path := some(t, s, 30, 1), mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -66,9 +66,9 @@ type Config struct {
 	// are private.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 
-	// Public are public records of the same schema. It is an error if they share memory with the
-	// private records (see records.Overlap).
-	Public records.Data `json:"-"`
+	// Public are public records of the same schema. It is an error if they are known to be the private
+	// records (see [records.Public.Overlaps]).
+	Public records.Public `json:"-"`
 	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, that are taken
 	// on public records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
@@ -200,16 +200,17 @@ func (c Config) validateLabels(k *param.Checker) {
 func (c Config) validatePublic(k *param.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
-	if c.Public == nil {
+	public := c.Public.Data()
+	if public == nil {
 		k.OK(!needed, "gan.Config.Public", nil,
 			"public records, which WarmSteps and Clipping.Adaptive need")
 		return
 	}
 	k.OK(needed, "gan.Config.Public", "records",
 		"nil, because neither WarmSteps nor Clipping.Adaptive uses them")
-	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
+	k.OK(public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
 		"records of the run's schema")
-	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
+	k.OK(public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
 }
 
 // validateNetworks builds both networks, because a valid architecture may not fit the records. The

@@ -40,9 +40,10 @@
 //
 // Records that are truly public have three uses. They can train both networks before the private
 // steps (a warm start), determine clip norms, and group parameters (Algorithms 2 and 3 of the
-// paper). Their use costs no privacy, and the guarantee does not cover them. It is an error if
-// public records share memory with the private records. Without public records, clip norms can come
-// from the private policies of package sgd.
+// paper). Their use costs no privacy, and the guarantee does not cover them. The
+// caller declares them public ([records.DeclarePublic]). It is an error if they are known to be the
+// private records. Without public records, clip norms can come from the private policies of package
+// sgd.
 //
 // # Marginals of tables
 //

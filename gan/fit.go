@@ -44,7 +44,7 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Public != nil {
+	if c.Public.Data() != nil {
 		r.public = newPublicRecords(c, r.rng)
 	}
 	r.learner = newLearner(on.Backend, r.critic, generator, c)

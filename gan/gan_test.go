@@ -119,16 +119,16 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		return out
 	}
 	add("clustered from public data, warm", func(c *gan.Config) {
-		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, some(t, s, 9, 99), 2
+		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, public(t, s, 9, 99), 2
 		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4}
 	})
 	add("whole, kept norms", func(c *gan.Config) {
-		c.Train.ClipNorm, c.Public, c.Average = 0, some(t, s, 9, 99), 0.9
+		c.Train.ClipNorm, c.Public, c.Average = 0, public(t, s, 9, 99), 0.9
 		c.Clipping = gan.Clipping{Adaptive: true, Kept: true, Scale: 0.5}
 	})
 	add("hinge by blocks, warm", func(c *gan.Config) {
 		c.Loss, c.Train.NominalBatch = models.Hinge, 4
-		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, some(t, s, 9, 99), 1
+		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, public(t, s, 9, 99), 1
 		c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Batch: 4, Split: sgd.Equal}
 	})
 	if s.IsImage() {

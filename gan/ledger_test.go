@@ -54,7 +54,7 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 func TestWarmStartSaysWhatOthersHaveReleased(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
-	c.Public, c.WarmSteps = some(t, s, 9, 99), 1
+	c.Public, c.WarmSteps = public(t, s, 9, 99), 1
 	data, p := some(t, s, 30, 1), mustPlan(t, c)
 	wide := accountant.NewLedger(accountant.Budget{Epsilon: 40, Delta: 1e-5})
 	for run := range 2 {

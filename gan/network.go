@@ -92,7 +92,7 @@ type publicRecords struct {
 }
 
 func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
-	return &publicRecords{data: records.Clamped(c.Public), rng: rng, size: c.Clipping.Batch,
+	return &publicRecords{data: records.Clamped(c.Public.Data()), rng: rng, size: c.Clipping.Batch,
 		scale: c.Clipping.Scale}
 }
 

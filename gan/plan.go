@@ -108,7 +108,7 @@ func (c Config) stages(z float64) (list []synth.Stage) {
 // Errors: *param.Error for the zero value; an error for a plan with public records, and for an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p != nil && p.Config.Public != nil {
+	if p != nil && p.Config.Public.Data() != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written:" +
 			" write its other fields, and set Public again after reading")
 	}
@@ -210,7 +210,7 @@ func (c Config) checkNamed(saved synth.SavedPlan) error {
 // Judge returns an error if the private records are also given as public ones, or if the backend or
 // the trainer does not support the networks.
 func (w work) Judge(r *synth.Run) error {
-	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
+	if w.config.Public.Overlaps(r.Data) {
 		return param.New("gan.Config.Public", "the private records", "public records")
 	}
 	_, err := newRun(w.config, r)

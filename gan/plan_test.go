@@ -29,7 +29,7 @@ func TestPlanJSON(t *testing.T) {
 		}
 		p := mustPlan(t, c)
 		text, err := json.Marshal(p)
-		if c.Public != nil {
+		if c.Public.Data() != nil {
 			if err == nil {
 				t.Errorf("%s: a plan with public records was written, want an error", name)
 			}
@@ -171,14 +171,14 @@ func TestMistakesComeTogether(t *testing.T) {
 		"penalty on hinge": func(c *gan.Config) {
 			c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4
 		},
-		"unused public": func(c *gan.Config) { c.Public = some(t, c.Schema, 3, 1) },
+		"unused public": func(c *gan.Config) { c.Public = public(t, c.Schema, 3, 1) },
 		"huge critic": func(c *gan.Config) {
 			c.Critic = models.MLP{Hidden: []int{math.MaxInt}, Activation: models.LeakyReLU}
 		},
 		"huge generator": func(c *gan.Config) { c.Generator = models.MLP{Hidden: []int{math.MaxInt}} },
 		"huge batch":     func(c *gan.Config) { c.GeneratorBatch = math.MaxInt },
 		"huge public batch": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Public = 0, some(t, c.Schema, 9, 99)
+			c.Train.ClipNorm, c.Public = 0, public(t, c.Schema, 9, 99)
 			c.Clipping = gan.Clipping{Adaptive: true, Batch: math.MaxInt}
 		},
 		"too dear": func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },

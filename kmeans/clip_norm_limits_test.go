@@ -62,7 +62,8 @@ func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 		"a row of them": data.Take([]int32{1}), "a wrapper": &struct{ records.Data }{data},
 		"a statement": records.WithUnit(data, records.UnitUser),
 	} {
-		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(public)}
+		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1,
+			Init: kmeans.Public(records.DeclarePublic(public))}
 		l := ledger(accountant.AddOrRemoveOne)
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
 		if err == nil {

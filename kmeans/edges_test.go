@@ -51,7 +51,7 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
 	for seed := range uint64(5) {
 		cfg := cfgFor(2, 1)
-		cfg.Init = kmeans.Public(public)
+		cfg.Init = kmeans.Public(records.DeclarePublic(public))
 		rec := &recorder{seed: 1}
 		tapped(t, rec, cfg, kmeans.Raw(square), private, accountant.AddOrRemoveOne, kmeans.WithSeed(seed))
 		if c := rec.releases[0].Inputs[1]; c[0] != 0 && c[1] != 0 {

@@ -127,7 +127,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
 			"a clip norm, or a DPNorm in Norm: these features have no norm bound"))
 	}
-	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
+	if cfg.Init.Method == FromPublic && cfg.Init.Records.Overlaps(data) {
 		errs = append(errs, param.New("kmeans.Init.Records", "the private records", "public records"))
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)

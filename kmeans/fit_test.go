@@ -63,7 +63,7 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 	for name, in := range map[string]kmeans.Init{
 		"mean first": {},
 		"packing":    {Method: kmeans.Packing},
-		"public":     kmeans.Public(public),
+		"public":     kmeans.Public(records.DeclarePublic(public)),
 		"given":      kmeans.StartAt([][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}),
 	} {
 		cfg := base
@@ -357,7 +357,8 @@ func TestConfigurationErrors(t *testing.T) {
 			c.Init.Centers = [][]float32{{1, 2}, {1, float32(math.NaN())}}
 		}), kmeans.Raw(square)},
 		"public records of another width": {change(func(c *kmeans.Config) {
-			c.Init = kmeans.Public(table(t, records.Binary(3), [][]float32{{1, 0, 1}}))
+			c.Init = kmeans.Public(records.DeclarePublic(table(t, records.Binary(3),
+				[][]float32{{1, 0, 1}})))
 		}), kmeans.Raw(square)},
 		"features without a bound": {change(func(c *kmeans.Config) {
 			c.ClipNorm = 0

@@ -50,7 +50,8 @@ func (d beyond) Range(lo, hi int, b *device.Batch) {
 // TestUserDefinedPublicRecords checks that a fit does not fail on invalid public records of a
 // user-defined type. They are clamped to their schema, like private records.
 func TestUserDefinedPublicRecords(t *testing.T) {
-	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(beyond{})}
+	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1,
+		Init: kmeans.Public(records.DeclarePublic(beyond{}))}
 	private, err := records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}})
 	if err != nil {
 		t.Fatal(err)

@@ -40,14 +40,14 @@ type Init struct {
 	Radius float64 `json:"radius,omitempty"`
 	// Records are the public records of FromPublic. They must have the schema of the private records.
 	// They are clustered by k-means++ and Rounds iterations without noise; 0 rounds means 20.
-	Records records.Data `json:"-"`
-	Rounds  int          `json:"rounds,omitempty"`
+	Records records.Public `json:"-"`
+	Rounds  int            `json:"rounds,omitempty"`
 	// Centers are the centres of Given, in feature space.
 	Centers [][]float32 `json:"centers,omitempty"`
 }
 
 // Public returns an Init that clusters public records.
-func Public(data records.Data) Init { return Init{Method: FromPublic, Records: data} }
+func Public(data records.Public) Init { return Init{Method: FromPublic, Records: data} }
 
 // StartAt returns an Init with the given public centres in feature space.
 func StartAt(centers [][]float32) Init { return Init{Method: Given, Centers: centers} }
@@ -71,7 +71,7 @@ func (i Init) validate(k int) error {
 	if i.Rounds < 0 {
 		bad("Rounds", i.Rounds, "a non-negative number of iterations; 0 means 20")
 	}
-	if i.Method == FromPublic && (i.Records == nil || i.Records.Len() < 1) {
+	if given := i.Records.Data(); i.Method == FromPublic && (given == nil || given.Len() < 1) {
 		bad("Records", "none", "public records")
 	}
 	if i.Method == Given && len(i.Centers) != k {
@@ -97,10 +97,10 @@ func (i Init) check(dim int, s records.Schema) error {
 			break
 		}
 	}
-	if i.Method == FromPublic && i.Records != nil &&
-		(i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
+	if given := i.Records.Data(); i.Method == FromPublic && given != nil &&
+		(given.Schema().Dim() != s.Dim() || given.Schema().Sparse() != s.Sparse()) {
 		errs = append(errs,
-			&param.Error{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(),
+			&param.Error{Path: "kmeans.Init.Records", Value: given.Schema().String(),
 				Want: "records with the private records' schema"})
 	}
 	return errors.Join(errs...)

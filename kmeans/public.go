@@ -12,7 +12,7 @@ import (
 //
 // Source: Arthur and Vassilvitskii 2007.
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
-	data := records.Clamped(i.Records) // the records may be of a user-defined type
+	data := records.Clamped(i.Records.Data()) // the records may be of a user-defined type
 	n := data.Len()
 	var b device.Batch
 	data.Range(0, n, &b)

@@ -38,9 +38,9 @@ type Moments struct {
 // Without [Config.ByClass] the class means come from a regression on the noisy labels, corrected
 // for their noise, and all classes share one covariance.
 //
-// An image is described by its cosine coefficients at low frequencies: the pairs of frequencies in
-// a quarter disc whose radius is half the longer side. This assumes that neighbouring pixels are
-// similar. Records other than images are described by their coordinates.
+// An image is described by its cosine coefficients at the pairs of low frequencies in a quarter
+// disc. Its radius is half the longer side. This assumes that neighbouring pixels are similar.
+// Records other than images are described by their coordinates.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011. Errors:
 // *param.Error if there are no classes, and if the records were projected.

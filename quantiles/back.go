@@ -42,7 +42,7 @@ func backOf(ctx context.Context, m *Model, private records.Data, seed uint64) ([
 		if err != nil {
 			break
 		}
-		if records.Overlap(rows, private) {
+		if records.DeclarePublic(rows).Overlaps(private) {
 			return nil, param.New("quantiles.Config.Of", "a generator of the private records",
 				"a generator of synthetic records")
 		}

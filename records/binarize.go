@@ -6,7 +6,6 @@ package records
 // bytes, the result shares its storage.
 func Binarize(t *Table, threshold float32) *Table {
 	out := t.clone()
-	out.home = t.home.copied()
 	out.schema.kind, out.schema.lo, out.schema.hi = BinaryVector, 0, 1
 	if t.schema.Channels() == 1 {
 		out.schema.kind = BlackWhiteImage

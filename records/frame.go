@@ -193,5 +193,5 @@ func (f *Frame) Encoded() *Table {
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
 	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
-		labels: labels, home: f.home.copied()}}}
+		labels: labels, home: f.home.derived()}}}
 }

@@ -4,7 +4,7 @@ package records
 func (f *Frame) Take(rows []int32) *Frame {
 	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: len(rows),
 		cells: make([]cells, len(f.cells)),
-		home:  f.home.copied()}}}
+		home:  f.home.derived()}}}
 	for j, c := range f.cells {
 		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1),
 			takeRows(c.ticks, rows, 1)}
@@ -16,7 +16,7 @@ func (f *Frame) Take(rows []int32) *Frame {
 func (f *Frame) Slice(lo, hi int) *Frame {
 	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: hi - lo,
 		cells: make([]cells, len(f.cells)),
-		home:  f.home}}}
+		home:  f.home.derived()}}}
 	for j, c := range f.cells {
 		switch {
 		case c.levels != nil:
@@ -33,7 +33,8 @@ func (f *Frame) Slice(lo, hi int) *Frame {
 // WithoutLabels returns the same records without the label column, sharing
 // storage.
 func (f *Frame) WithoutLabels() *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema.WithoutLabels(), n: f.n, home: f.home}}}
+	out := &Frame{&frameRef{&frameRows{schema: f.schema.WithoutLabels(), n: f.n,
+		home: f.home.derived()}}}
 	for j, c := range f.cells {
 		if j != f.schema.table.label {
 			out.cells = append(out.cells, c)

@@ -261,5 +261,5 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 // shared.
 func (f *Frame) copied() *Frame {
 	return &Frame{&frameRef{&frameRows{schema: f.schema, n: f.n,
-		cells: append([]cells(nil), f.cells...), home: f.home}}}
+		cells: append([]cells(nil), f.cells...), home: f.home.derived()}}}
 }

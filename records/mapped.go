@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -36,7 +35,6 @@ type mappedRef struct{ *mappedRows }
 type mappedRows struct {
 	schema Schema
 	file   io.ReaderAt
-	info   fs.FileInfo // of the file; nil if a reader was given
 	closer io.Closer
 	unit   string
 	n      int
@@ -59,9 +57,6 @@ func OpenSets(path string) (*MappedSets, error) {
 		return nil, closing(f, err)
 	}
 	m.closer = f
-	if m.info, err = os.Stat(path); err != nil {
-		return nil, closing(f, fmt.Errorf("records: %w", err))
-	}
 	return m, nil
 }
 

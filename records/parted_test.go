@@ -235,10 +235,6 @@ func TestPartsThatAreRefused(t *testing.T) {
 	if err != nil || none.Len() != 0 || new(records.PartedTable).Len() != 0 {
 		t.Errorf("no parts: got error %v, or rows", err)
 	}
-	if !records.Overlap(must(records.NewPartedTable(s, good...))(t),
-		must(records.NewPartedTable(s, good...))(t)) {
-		t.Error("two tables of one part do not overlap")
-	}
 }
 
 func npyOf(s records.Schema, b []byte) error {

@@ -210,7 +210,8 @@ func TestPersonsOfEveryKind(t *testing.T) {
 		if got, ok := records.AsPersons(records.WithPart(p, 0, 2)); !ok || got != p {
 			t.Errorf("%T: persons are not recognised", d)
 		}
-		if _, wrapped := d.(other); !wrapped && !records.Overlap(p, d) || !records.Overlap(p, p.Rows()) {
+		rows := records.DeclarePublic(p.Rows())
+		if _, wrapped := d.(other); !wrapped && !rows.Overlaps(d) || !rows.Overlaps(p) {
 			t.Errorf("%T: persons do not overlap with their rows", d)
 		}
 		if records.Clamped(p) != records.Data(p) {

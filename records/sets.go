@@ -86,6 +86,7 @@ func (t *SetTable) Len() int {
 // clone returns another table with the same storage.
 func (t *SetTable) clone() *SetTable {
 	rows := *t.setRows
+	rows.home = t.home.derived()
 	return &SetTable{&setRef{&rows}}
 }
 
@@ -165,7 +166,7 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 	w.seal()
 	return &SetTable{&setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows),
 		labels: t.labels.take(rows),
-		unit:   t.unitOf(rows), home: t.home.copied()}}}
+		unit:   t.unitOf(rows), home: t.home.derived()}}}
 }
 
 func (t *SetTable) unitOf(rows []int32) string {
@@ -185,7 +186,7 @@ func (t *SetTable) unitOf(rows []int32) string {
 func (t *SetTable) Slice(lo, hi int) *SetTable {
 	t.span(lo, hi)
 	return &SetTable{&setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
-		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home}}}
+		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home.derived()}}}
 }
 
 // WithoutLabels returns the same records without classes, sharing storage.

@@ -3,7 +3,6 @@ package records
 // Take returns a table of copies of the given rows, in the given order.
 func (t *Table) Take(rows []int32) *Table {
 	out := t.clone()
-	out.home = t.home.copied()
 	out.n = len(rows)
 	out.labels = t.labels.take(rows)
 	out.flat = takeRows(t.flat, rows, t.schema.dim)

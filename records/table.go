@@ -132,6 +132,7 @@ func (t *Table) Len() int {
 // clone returns another table with the same storage.
 func (t *Table) clone() *Table {
 	rows := *t.tableRows
+	rows.home = t.home.derived()
 	return &Table{&tableRef{&rows}}
 }
 

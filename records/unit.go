@@ -61,6 +61,18 @@ func embedded(d Data) (Data, bool) {
 	return nil, false
 }
 
+var dataType = reflect.TypeFor[Data]()
+
+// addressable returns a copy of a value, if it may be copied, whose fields have addresses.
+func addressable(v reflect.Value) reflect.Value {
+	if !v.CanInterface() {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	return out
+}
+
 // WithUnit returns the same records and states their unit: each record is all that one such unit
 // contributes. The caller is responsible for the truth of the statement. WithUnit(nil, …) is nil.
 func WithUnit(d Data, unit string) Data {

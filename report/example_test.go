@@ -56,7 +56,7 @@ func ExampleReleased() {
 	if err != nil {
 		panic(err)
 	}
-	out, err := fidelity.Release(context.Background(), plan, real, synthetic,
+	out, err := fidelity.Release(context.Background(), plan, real, records.DeclarePublic(synthetic),
 		accountant.NewLedger(budget))
 	if err != nil {
 		panic(err)

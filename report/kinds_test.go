@@ -77,7 +77,8 @@ func TestOtherKindsOfColumns(t *testing.T) {
 	if p.Cells != 7+7+6+3+1 || p.Sensitivity != math.Sqrt(5) {
 		t.Errorf("%d cells, sensitivity %v", p.Cells, p.Sensitivity)
 	}
-	out, err := fidelity.Release(t.Context(), p, real, fake, accountant.NewLedger(budget))
+	out, err := fidelity.Release(t.Context(), p, real, records.DeclarePublic(fake),
+		accountant.NewLedger(budget))
 	if err != nil {
 		t.Fatal(err)
 	}

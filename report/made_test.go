@@ -160,7 +160,8 @@ func released(t testing.TB) *fidelity.Released {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := fidelity.Release(context.Background(), p, real, fake, accountant.NewLedger(budget))
+	out, err := fidelity.Release(context.Background(), p, real, records.DeclarePublic(fake),
+		accountant.NewLedger(budget))
 	if err != nil {
 		t.Fatal(err)
 	}

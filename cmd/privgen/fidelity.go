@@ -107,7 +107,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	defer ledger.Close()
-	out, err := fidelity.Release(ctx, plan, data, synthetic, ledger)
+	out, err := fidelity.Release(ctx, plan, data, records.DeclarePublic(synthetic), ledger)
 	if err != nil {
 		return err
 	}

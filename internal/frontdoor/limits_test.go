@@ -75,7 +75,11 @@ func TestPlansWithoutTheirNoise(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)
 	tried := 0
-	for _, p := range everyPlan(t, s, b) {
+	mixtures, err := mixChain().Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(everyPlan(t, s, b), mixtures) {
 		text, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)

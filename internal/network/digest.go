@@ -12,14 +12,14 @@ import (
 )
 
 // Digest returns a SHA-256 sum that identifies public records. It covers the number of records and
-// every record in the form that training reads. Digest returns "" for nil.
-func Digest(public records.Data) string {
-	if public == nil {
+// every record in the form that training reads. Digest returns "" for none.
+func Digest(public records.Public) string {
+	if public.Data() == nil {
 		return ""
 	}
 	sum := sha256.New()
 	number := func(n int) { _, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
-	data := records.Clamped(public)
+	data := records.Clamped(public.Data())
 	number(data.Len())
 	_ = EachBatch(context.Background(), data, 1024, func(_ int, b device.Batch) {
 		for i := range b.Rows {

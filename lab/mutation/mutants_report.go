@@ -24,7 +24,7 @@ func reportMutants() []mutant {
 			Why:   "the noise is less than the event states"},
 		{Name: "report/fidelity/the real records as synthetic ones", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),
-			Old:   "if records.Overlap(rows, synthetic) {", New: "if false {",
+			Old:   "if synthetic.Overlaps(rows) {", New: "if false {",
 			Why: "figures are computed from the real records without noise"},
 		{Name: "report/fidelity/records on a ledger of users", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),

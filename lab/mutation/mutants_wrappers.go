@@ -4,7 +4,6 @@ package main
 // structures, copies of records, and allowances beside ledgers.
 func wrapperMutants() []mutant {
 	slack := at("accountant", "WrappersKeep|SmallDeltas")
-	other := at("records", "Overlap")
 	return []mutant{
 		{Name: "accountant/a direction forgets the δ of its event", In: "accountant", Tests: slack,
 			Old: "return slackOf([]term{{a.within, 1}})", New: "return 0",
@@ -22,14 +21,9 @@ func wrapperMutants() []mutant {
 		{Name: "kmeans/an allowance of any ledger", In: "kmeans", Tests: at("kmeans", ""),
 			Old: "k.OK(a == nil || a.On(ledger),", New: "k.OK(true,",
 			Why: "noise for one relation is charged under the other"},
-		{Name: "records/copies of user-defined data have no origin", In: "records", Tests: other,
-			Old: "if !hasOrigin(p) {", New: "if false {",
-			Why: "a copy of the private records is accepted as public"},
-		{Name: "records/numbers behind a pointer are nobody's", In: "records", Tests: other,
-			Old: "const numbersAway = 1", New: "const numbersAway = 0",
-			Why: "the private records themselves are accepted as public"},
-		{Name: "records/equal values are others", In: "records", Tests: other,
-			Old: "return equal(x.held, y.held) || meet", New: "return meet",
+		{Name: "records/the same value is other records", In: "records",
+			Tests: at("records", "PublicOverlaps"),
+			Old:   "if reflect.ValueOf(a).Comparable() && a == b {", New: "if false {",
 			Why: "the private records themselves are accepted as public"},
 		{Name: "records/a wrapper has no unit", In: "records", Tests: at("records", "WrappersKeep"),
 			Old: "inner, ok := embedded(d)", New: "inner, ok := d, false",

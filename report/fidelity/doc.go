@@ -3,7 +3,7 @@
 // accuracy on real records of classifiers trained on synthetic ones.
 //
 //	plan, err := fidelity.Config{Schema: s, Budget: budget}.Plan()      // reads no record
-//	out, err := fidelity.Release(ctx, plan, real, synthetic, ledger)   // reserves, then reads
+//	out, err := fidelity.Release(ctx, plan, real, records.DeclarePublic(synthetic), ledger)
 //
 // All figures are computed from one joint Gaussian release of counts.
 package fidelity

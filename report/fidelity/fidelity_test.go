@@ -68,7 +68,7 @@ func config(t testing.TB, r accountant.Relation) fidelity.Config {
 func run(p *fidelity.Plan, fake records.Data) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		out, err := fidelity.Release(ctx, p, data, fake, ledger)
+		out, err := fidelity.Release(ctx, p, data, records.DeclarePublic(fake), ledger)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func TestPersons(t *testing.T) {
 	users := func() *accountant.Ledger {
 		return accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
 	}
-	out, err := fidelity.Release(t.Context(), byPerson, persons, fake, users())
+	out, err := fidelity.Release(t.Context(), byPerson, persons, records.DeclarePublic(fake), users())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,20 +142,22 @@ func TestPersons(t *testing.T) {
 	var wrong *param.Error
 	for name, f := range map[string]func() error{
 		"persons by a plan of rows": func() error {
-			_, err := fidelity.Release(t.Context(), byRow, persons, fake, users())
+			_, err := fidelity.Release(t.Context(), byRow, persons, records.DeclarePublic(fake), users())
 			return err
 		},
 		"rows by a plan of persons": func() error {
-			_, err := fidelity.Release(t.Context(), byPerson, copied(t, fake), fake, users())
+			_, err := fidelity.Release(t.Context(), byPerson, copied(t, fake),
+				records.DeclarePublic(fake), users())
 			return err
 		},
 		"a ledger of records": func() error {
-			_, err := fidelity.Release(t.Context(), byPerson, persons, fake,
+			_, err := fidelity.Release(t.Context(), byPerson, persons, records.DeclarePublic(fake),
 				accountant.NewLedger(c.Budget))
 			return err
 		},
 		"a person's rows as synthetic ones": func() error {
-			_, err := fidelity.Release(t.Context(), byPerson, persons, persons.Rows(), users())
+			_, err := fidelity.Release(t.Context(), byPerson, persons,
+				records.DeclarePublic(persons.Rows()), users())
 			return err
 		},
 	} {
@@ -270,7 +272,8 @@ func TestFiguresWithoutNoise(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 1e7, Delta: 1e-6}
 	p := planned(t, fidelity.Config{Schema: real.Schema(), Budget: budget, Bins: 8, Seed: 5})
-	out, err := fidelity.Release(t.Context(), p, real, fake, accountant.NewLedger(budget))
+	out, err := fidelity.Release(t.Context(), p, real, records.DeclarePublic(fake),
+		accountant.NewLedger(budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +337,8 @@ func TestTheNoiseIsStated(t *testing.T) {
 	const times = 200
 	apart, stated := make([]float64, 6), make([]float64, 6)
 	for range times {
-		out, err := fidelity.Release(t.Context(), p, copies, fake, accountant.NewLedger(c.Budget))
+		out, err := fidelity.Release(t.Context(), p, copies, records.DeclarePublic(fake),
+			accountant.NewLedger(c.Budget))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -422,7 +426,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"users' ledger": {t.Context(), p, copied(t, real), fake, users, new(param.Error)},
 		"cancelled":     {cancelled, p, copied(t, real), fake, made(c.Budget), context.Canceled},
 	} {
-		_, err := fidelity.Release(x.ctx, x.p, x.real, x.fake, x.ledger)
+		_, err := fidelity.Release(x.ctx, x.p, x.real, records.DeclarePublic(x.fake), x.ledger)
 		var wrong *param.Error
 		_, is := x.want.(*param.Error)
 		if is && !errors.As(err, &wrong) || !is && !errors.Is(err, x.want) {
@@ -474,7 +478,8 @@ func TestReservedBeforeRecordsAreRead(t *testing.T) {
 	c := config(t, accountant.AddOrRemoveOne)
 	ledger := accountant.NewLedger(c.Budget)
 	p := planned(t, c)
-	_, err := fidelity.Release(late{t.Context(), ledger}, p, copied(t, fake), fake, ledger)
+	_, err := fidelity.Release(late{t.Context(), ledger}, p, copied(t, fake),
+		records.DeclarePublic(fake), ledger)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the release ended with %v", err)
 	}

@@ -38,8 +38,8 @@ const trained = 10_000
 // ctx.Err(); *param.Error for a plan not made by Config.Plan, for data other than tables, for real
 // records given as synthetic ones, and for a ledger with a unit that the data do not support. No
 // error depends on a record's value.
-func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
-	ledger *accountant.Ledger) (*Released, error) {
+func Release(ctx context.Context, p *Plan, real records.Data,
+	synthetic records.Public, ledger *accountant.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
@@ -51,14 +51,14 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	if err != nil {
 		return nil, err
 	}
-	public, err := p.frame("synthetic", synthetic)
+	public, err := p.frame("synthetic", synthetic.Data())
 	if err != nil {
 		return nil, err
 	}
 	err = errors.Join(ctx.Err(),
 		records.CheckPersons("fidelity.Release.real", real, p.Config.Schema),
 		records.CheckUnitOf("fidelity.Release.real", real, ledger.Unit()))
-	if records.Overlap(rows, synthetic) {
+	if synthetic.Overlaps(rows) {
 		err = errors.Join(err, refused("synthetic", "the real records", "synthetic ones"))
 	}
 	if public.Len() < 2 {

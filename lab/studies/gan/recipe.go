@@ -40,7 +40,7 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 		g.Train.ClipNorm = c.clip
 	}
 	if c.trainsOnPublic() {
-		g.Public = public
+		g.Public = records.DeclarePublic(public)
 	}
 	critic, generator := c.networks()
 	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
