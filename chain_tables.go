@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // AIM begins a chain for tables. It measures the marginals of a few columns that its model fits
@@ -126,6 +127,12 @@ func (c TableChain) Plan() (*baselines.Plan, error) {
 	}
 	c.set(&c.config.Seed)
 	return c.plan(c.config)
+}
+
+// PlanFor implements [synth.Design].
+func (c TableChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.config.Schema, c.config.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

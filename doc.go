@@ -23,11 +23,7 @@
 // Each package can be used alone. The list goes from the top down, and imports point down only:
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
-//	pool                 several systems on one ledger, each with a share of the records
-//	labelling            a system's records with the labels of a private classifier
-//	augment              changes of synthetic images, chosen by a private measurement
-//	quantiles            a system fitted to ranks of a table's numbers, mapped back to numbers
-//	tune                 the best of many runs, including the price of the choice
+//	compose              systems made of systems: ranks, pools, labels, changes, searches
 //	synth                what all systems share: plan, run, checkpoint, generator, file
 //	baselines            simple systems for comparison; AIM and MST for tables
 //	kmeans sgd draft     private algorithms: they read records, add noise, write the ledger
@@ -60,7 +56,7 @@
 //	tables of two classes    AIM, a graphical model; MERF; GAN
 //	tables of more classes   MERF; AIM; GAN
 //	tables without a class   AIM; MERF; GAN; DPGM
-//	tables of many rows      with a class and numbers: MERF on ranks (Quantiles) instead of MERF
+//	tables of many rows      with a class and numbers: MERF on ranks ([compose.Ranks]) instead of MERF
 //	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
 //	images with a class      MERF; Mix (for classifiers, not for viewing); GAN if ε is 10 or more
 //	images without one       DPGM; MERF; GAN
