@@ -108,7 +108,6 @@ func TestPlansAreFrozen(t *testing.T) {
 	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000, Rule: compose.Relabel,
 		Features: rff.RBF{Dim: 8, Bandwidth: 1}}
 	images := records.Image(8, 8).WithLabels("a", "b")
-	images := records.Image(8, 8).WithLabels("a", "b")
 	u := compose.Changes{Of: m,
 		Candidates: []compose.Change{{}, {Contrast: compose.DefaultContrast}, {Distortion: 0.5}}}
 	q := compose.Ranks{Of: merf.Config{Kernel: rff.RBF{Dim: 10, Bandwidth: 1},
