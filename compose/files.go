@@ -50,11 +50,21 @@ func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) 
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
+	want := s.Schema
+	if k.reads != nil {
+		var err error
+		if want, err = k.reads(s.Schema); err != nil {
+			return nil, synth.Malformed(err)
+		}
+	}
 	var plans []synth.Plan
 	for _, text := range j.Plans {
 		p, err := of.ReadPlan(text, synth.WithLimits(limits))
 		if err != nil {
 			return nil, err
+		}
+		if !p.Schema().Equal(want) {
+			return nil, synth.Malformed(synth.ErrSchema)
 		}
 		plans = append(plans, p)
 	}

@@ -62,6 +62,8 @@ type kind struct {
 	// apart is set if every part is run on a ledger of its own: the stages of the parts are then no
 	// stages of the run, and parts need not embed a synth.Program.
 	apart bool
+	// reads returns the schema of the records that the parts read; nil if it is the composition's.
+	reads func(records.Schema) (records.Schema, error)
 	// design reads the settings of a saved plan with the given parts, which are of the given systems.
 	design func(s synth.SavedPlan, of []synth.Plan, l synth.Systems) (synth.Design, error)
 	// release reads what a generator holds beside the models of its parts.

@@ -65,7 +65,7 @@ const (
 
 func ranksKind() kind {
 	return kind{name: "ranks", config: "compose.Ranks", of: "Of", level: readLevel, least: 1, most: 1,
-		design: readRanks, release: readRanked}
+		reads: RankSchema, design: readRanks, release: readRanked}
 }
 
 // PlanFor finds the noise of the counts and the budget of the part, and prices both together. It
