@@ -205,9 +205,9 @@ func (f facts) suitRanks() bool {
 	return err == nil && x.noise < manyNoise && none == nil
 }
 
-// suitPools reports whether there are rows enough for ranks at half of the budget, and at least half
-// of the columns have numbers. On tables of mostly levels AIM alone is closer to the records than a
-// pool.
+// suitPools reports whether there are rows enough for ranks at half of the budget, and at least
+// half of the columns have numbers. On tables of mostly levels AIM alone is closer to the records
+// than a pool.
 func (f facts) suitPools() bool {
 	numbers := 0
 	for _, c := range f.schema.Columns() {

@@ -36,8 +36,8 @@ import (
 // A run that is interrupted between the choice and its release has spent the choice and lost its
 // result. If it is resumed, it uses the first candidate. If the generator of the part fails to draw
 // records, the run fails before the choice, but the part's stages are spent. If the context is
-// cancelled while a classifier learns, the run ends when this classifier is complete, and nothing is
-// chosen.
+// cancelled while a classifier learns, the run ends when this classifier is complete, and nothing
+// is chosen.
 //
 // Source: McSherry and Talwar 2007 for the choice.
 type Changes struct {

@@ -36,8 +36,8 @@ type composition interface {
 	fit(ctx context.Context, r *run) (*model, error)
 }
 
-// A level says what a composition does with its parts. A composition has parts of lower levels only,
-// so a reader of files knows which systems a file may contain, and how deep.
+// A level says what a composition does with its parts. A composition has parts of lower levels
+// only, so a reader of files knows which systems a file may contain, and how deep.
 type level int
 
 // The levels. Systems of other packages have level 0.
@@ -117,6 +117,7 @@ func checkPart(c composition, i int, p synth.Plan, relation accountant.Relation)
 	}
 	k.OK(levelOf(p) < own.level, path, p.System(), "a system that stands before "+own.config+
 		" in the list of package compose")
+	k.Add(records.RefusePersons(path+".Schema", p.Schema()))
 	k.OK(p.Schema().Equal(c.reads()), path+".Schema", p.Schema(),
 		"the schema of the records that it reads: "+records.Difference(p.Schema(), c.reads()))
 	k.OK(p.Budget().Relation == relation, path+".Budget.Relation", p.Budget().Relation,

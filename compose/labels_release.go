@@ -61,9 +61,9 @@ func (l *labelled) rate(m *model, class int) float64 {
 // not kept.
 func (l *labelled) accepts(margin float64) bool { return margin > 0 && margin >= l.config.Margin }
 
-// Agreement returns, for each class, the fraction of the part's records to which the classifier of a
-// generator of [Labels] gives their own label, by at least the margin. It is measured on 500 records
-// of each class. It is 0 for a class that the part cannot draw.
+// Agreement returns, for each class, the fraction of the part's records to which the classifier of
+// a generator of [Labels] gives their own label, by at least the margin. It is measured on 500
+// records of each class. It is 0 for a class that the part cannot draw.
 //
 // Guarantee: it is computed from released records by the released classifier. Errors: *param.Error
 // for another generator.
@@ -78,8 +78,8 @@ func Agreement(g *synth.Generator) ([]float64, error) {
 // WithRule returns a generator of [Labels] with another rule and margin. The margin applies to the
 // rule Keep.
 //
-// Guarantee: it is computed from the released generator. Errors: *param.Error for another generator,
-// an unknown rule or a margin outside [0, 1).
+// Guarantee: it is computed from the released generator. Errors: *param.Error for another
+// generator, an unknown rule or a margin outside [0, 1).
 func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, error) {
 	m, l, err := releasedBy[*labelled](g, "compose.WithRule.g", labelsKind())
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 // blurs them. In a pool the errors of one system are diluted by the other's records, and the noise
 // of two releases is independent. This is often worth more than the budget that each system lacks.
 //
-// Guarantee: each system depends on the records only through its own releases. The share of a system
-// among the synthetic records is public.
+// Guarantee: each system depends on the records only through its own releases. The share of a
+// system among the synthetic records is public.
 type Pool struct {
 	// Of holds the systems, two to eight. Each gets an equal part of the budget; see [Fixed]. Two
 	// generators of one system need seeds of their own.

@@ -16,8 +16,8 @@ import (
 
 // Ranks lets a system see the numbers of a table as ranks. It first releases noisy counts of the
 // numbers, column by column. Then it replaces every number by its rank among these counts, on the
-// scale of a normal distribution, and the part is fitted to the result. The part's synthetic numbers
-// are mapped back, so that each column has the released distribution.
+// scale of a normal distribution, and the part is fitted to the result. The part's synthetic
+// numbers are mapped back, so that each column has the released distribution.
 //
 // A network learns a column easily if its values are spread as in a normal distribution. It blurs a
 // value that many records share, and it misses a column of which most records lie in a small part

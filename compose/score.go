@@ -17,9 +17,9 @@ import (
 // A Score compares generators on private records: Accuracy, Queries, Likelihood or a
 // user-defined type.
 //
-// Guarantee: the noise of the search alone determines the price of a score, whatever it measures. Every record
-// adds a vector of norm at most 1 to a sum in fixed point. The sum gets Gaussian noise on the
-// trial's ledger, and the score is a function of the noisy sum.
+// Guarantee: the noise of the search alone determines the price of a score, whatever it measures.
+// Every record adds a vector of norm at most 1 to a sum in fixed point. The sum gets Gaussian noise
+// on the trial's ledger, and the score is a function of the noisy sum.
 type Score interface {
 	// Validate reports every mistake in the score for records of a schema.
 	Validate(s records.Schema) error

@@ -26,8 +26,9 @@ import (
 //
 // Guarantee: the released generator has the price of accountant.RepeatAndSelect among runs of
 // accountant.OneOf the candidates, each with its score. This is about two to three times the
-// divergence of a single trial, instead of the sum over all trials. The guarantee of the candidate's
-// own plan would not hold: the best of many runs reveals more about the records than one run.
+// divergence of a single trial, instead of the sum over all trials. The guarantee of the
+// candidate's own plan would not hold: the best of many runs reveals more about the records than
+// one run.
 //
 // The price depends on these conditions:
 //
