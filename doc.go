@@ -56,7 +56,7 @@
 //	tables of two classes    AIM, a graphical model; MERF; GAN
 //	tables of more classes   MERF; AIM; GAN
 //	tables without a class   AIM; MERF; GAN; DPGM
-//	tables of many rows      with a class and numbers: MERF on ranks ([compose.Ranks]) instead of MERF
+//	tables of many rows      with a class and numbers: MERF on compose.Ranks instead of MERF
 //	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
 //	images with a class      MERF; Mix (for classifiers, not for viewing); GAN if ε is 10 or more
 //	images without one       DPGM; MERF; GAN

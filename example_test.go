@@ -244,7 +244,7 @@ func ExampleRecommend() {
 	fmt.Println(errors.Is(err, privgen.ErrNoise))
 	// Output:
 	// aim
-	// quantiles
+	// ranks
 	// gan
 	// true
 }
@@ -327,7 +327,8 @@ func ExampleCompose() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(rows.Len(), "records, in part of", of.System(), "with ε ≤ 2:", gen.Guarantee().Epsilon <= 2)
+	fmt.Println(rows.Len(), "records, in part of", of.System(), "with ε ≤ 2:",
+		gen.Guarantee().Epsilon <= 2)
 	// Output: 500 records, in part of merf with ε ≤ 2: true
 }
 

@@ -26,7 +26,8 @@ func defaultChanges(s records.Schema) []Change {
 	case s.Channels() > 1:
 		return []Change{{}, {Distortion: 0.5}, {Distortion: 1}}
 	}
-	return []Change{{}, {Contrast: DefaultContrast}, {Distortion: 0.5}, {Contrast: DefaultContrast, Distortion: 0.5},
+	return []Change{{}, {Contrast: DefaultContrast}, {Distortion: 0.5},
+		{Contrast: DefaultContrast, Distortion: 0.5},
 		{Contrast: DefaultContrast, Distortion: 1}}
 }
 

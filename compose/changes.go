@@ -217,7 +217,8 @@ func (c changing) choose(ctx context.Context, r *synth.Run, gen *synth.Generator
 
 // recognised returns the utilities of the candidates: the numbers of private records whose class
 // their classifiers predict. The result is private.
-func (c changing) recognised(ctx context.Context, r *synth.Run, gen *synth.Generator) ([]int64, error) {
+func (c changing) recognised(ctx context.Context, r *synth.Run,
+	gen *synth.Generator) ([]int64, error) {
 	drawn, err := c.drawn(ctx, r, gen)
 	if err != nil {
 		return nil, err
@@ -258,7 +259,8 @@ func (c changing) classifiers(ctx context.Context, drawn records.Data) ([]*class
 //
 // Errors: *param.Error for a model of a user-defined system that returns the private records, or
 // records of another schema than it states.
-func (c changing) drawn(ctx context.Context, r *synth.Run, gen *synth.Generator) (records.Data, error) {
+func (c changing) drawn(ctx context.Context, r *synth.Run,
+	gen *synth.Generator) (records.Data, error) {
 	opts := []synth.DrawOption{synth.Seed(c.Seed), synth.Unconstrained()}
 	if levels(gen.Schema()) {
 		opts = append(opts, synth.Means())

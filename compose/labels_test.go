@@ -381,7 +381,8 @@ func TestLabelsRefusals(t *testing.T) {
 		}
 	}
 	little := accountant.Budget{Epsilon: 1.1, Delta: 1e-5}
-	if _, err := labelsOf(good, 40).PlanFor(numbers, little); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	_, err := labelsOf(good, 40).PlanFor(numbers, little)
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("both for little more than the price of one: %v", err)
 	}
 }

@@ -157,8 +157,9 @@ func TestParts(t *testing.T) {
 func TestAPoolIsOneCluster(t *testing.T) {
 	s := records.Interval(1, 0, 1<<22)
 	var seen []synth.Draw
-	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}}, of: []synth.Model{
-		counting{schema: s, seen: &seen}, counting{schema: s, start: 100, seen: &seen}}}
+	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}},
+		of: []synth.Model{
+			counting{schema: s, seen: &seen}, counting{schema: s, start: 100, seen: &seen}}}
 	g := synth.NewGenerator("pool", m, accountant.Guarantee{})
 	if _, err := g.Sample(t.Context(), 5, synth.FromCluster(0)); err != nil {
 		t.Fatal(err)

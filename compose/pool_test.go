@@ -108,11 +108,13 @@ func TestPoolRefusals(t *testing.T) {
 		"infinite":        {compose.Pool{Of: two, Shares: []float64{1, math.Inf(1)}}, "Shares"},
 	} {
 		var p *param.Error
-		if _, err := c.config.PlanFor(s, budgetOf2); !errors.As(err, &p) || !strings.Contains(err.Error(), c.path) {
+		_, err := c.config.PlanFor(s, budgetOf2)
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), c.path) {
 			t.Errorf("%s: got %v, want a *param.Error of %s", name, err, c.path)
 		}
 	}
-	if _, err := (compose.Pool{Of: two}).PlanFor(s, budgetOf2); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	_, err = compose.Pool{Of: two}.PlanFor(s, budgetOf2)
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("two plans of the whole budget: got %v, want ErrBudgetExceeded", err)
 	}
 	pure := accountant.Budget{Epsilon: 1}

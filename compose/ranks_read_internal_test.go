@@ -32,7 +32,8 @@ func TestManyColumnsCostLittle(t *testing.T) {
 	if got := (after.TotalAlloc - before.TotalAlloc) / n; got > 10_000 { // 3,000 in fact
 		t.Errorf("%d bytes for each of %d columns", got, n)
 	}
-	for columns, want := range map[int]int{1: 1 << 16, 256: 1 << 16, 8192: 1 << 11, 1 << 20: ranksOfBack} {
+	for columns, want := range map[int]int{1: 1 << 16, 256: 1 << 16, 8192: 1 << 11,
+		1 << 20: ranksOfBack} {
 		if got := drawnFor(columns); got != want {
 			t.Errorf("the mapping back of %d columns is of %d records, want %d", columns, got, want)
 		}

@@ -139,7 +139,8 @@ func searchOf(t testing.TB, score compose.Score, r accountant.Relation) synth.Pl
 // only within the declared sensitivities.
 func TestReplayOfScores(t *testing.T) {
 	full := correlated(t, 24, 0.8, 4)
-	for _, score := range []compose.Score{compose.Accuracy{Records: 30}, compose.Queries{Count: 5, Records: 30},
+	for _, score := range []compose.Score{compose.Accuracy{Records: 30},
+		compose.Queries{Count: 5, Records: 30},
 		compose.Likelihood{Count: 5, Records: 30}} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			if _, ok := score.(compose.Accuracy); !ok && r == accountant.ReplaceOne {

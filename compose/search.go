@@ -196,7 +196,7 @@ func (c *searching) stages() (before, after []synth.Stage) {
 }
 
 // scoring returns the event of one release of a score.
-func (c *searching) scoring() accountant.Event { return accountant.Gaussian{NoiseMultiplier: c.Noise} }
+func (c *searching) scoring() accountant.Event { return gaussian(c.Noise) }
 
 // trialOf returns the event of one trial of a candidate: all its stages and its score.
 func (c *searching) trialOf(p synth.Plan) accountant.Event {

@@ -111,7 +111,8 @@ func (c *searching) note(a *mechanism.Allowance, best *outcome, be device.Backen
 
 // search runs the trials one after another and keeps the best. A steady search drops the trials
 // beyond the number drawn.
-func (c *searching) search(ctx context.Context, r *synth.Run, trials []int) (best *outcome, err error) {
+func (c *searching) search(ctx context.Context, r *synth.Run, trials []int) (best *outcome,
+	err error) {
 	drawn := len(trials)
 	if c.Trials.Steady {
 		for i := drawn; i < c.Trials.Limit; i++ {

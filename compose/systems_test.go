@@ -31,7 +31,9 @@ func systemOf(name string) synth.System {
 // design is a function as a design.
 type design func(records.Schema, accountant.Budget) (synth.Plan, error)
 
-func (d design) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) { return d(s, b) }
+func (d design) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	return d(s, b)
+}
 
 // embedding is a release of mean features of n records that takes milliseconds.
 func embedding(n int) synth.Design {

@@ -24,7 +24,9 @@ func smallMERF(s records.Schema, b accountant.Budget) (synth.Plan, error) {
 // design is a function as a design.
 type design func(records.Schema, accountant.Budget) (synth.Plan, error)
 
-func (d design) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) { return d(s, b) }
+func (d design) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	return d(s, b)
+}
 
 // composed plans a composition.
 func composed(d synth.Design, s records.Schema) planner {

@@ -29,7 +29,8 @@ func colourPlan(s records.Schema, b accountant.Budget, n int) (synth.Plan, error
 			Latent: 3, Steps: 4, Batch: 12, Generators: 1})
 	return compose.Changes{Share: 0.1, Records: 30,
 		Candidates: []compose.Change{{}, {Distortion: 1}},
-		Of: compose.Labels{Of: of, Nominal: n, Features: rff.RBF{Dim: 6, Bandwidth: 1}, Share: 0.4, Tries: 3,
+		Of: compose.Labels{Of: of, Nominal: n, Features: rff.RBF{Dim: 6, Bandwidth: 1}, Share: 0.4,
+			Tries: 3,
 			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
 				Optimizer: sgd.Momentum(2, 0.5)}}}.PlanFor(s, b)
 }
