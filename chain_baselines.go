@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Independent begins a chain for sets whose items are drawn independently, with the frequencies of
@@ -72,6 +73,12 @@ func (c BaselineChain) Plan() (*baselines.Plan, error) {
 	}
 	c.set(&c.common.Seed)
 	return c.plan(c.common)
+}
+
+// PlanFor implements [synth.Design].
+func (c BaselineChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.common.Schema, c.common.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

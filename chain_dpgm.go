@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019; package dpgm
@@ -94,6 +95,12 @@ func (c DPGMChain) Seed(seed uint64) DPGMChain {
 func (c DPGMChain) Plan() (*dpgm.Plan, error) {
 	c.set(&c.config.Seed)
 	return c.config.Plan()
+}
+
+// PlanFor implements [synth.Design].
+func (c DPGMChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.config.Schema, c.config.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan
@@ -85,6 +86,12 @@ func (c GANChain) Plan() (*gan.Plan, error) {
 	}
 	c.set(&config.Seed)
 	return config.Plan()
+}
+
+// PlanFor implements [synth.Design].
+func (c GANChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.schema, c.budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // MERF begins a chain for labelled synthetic records from one private release of mean features
@@ -82,6 +83,12 @@ func (c MERFChain) Plan() (*merf.Plan, error) {
 	}
 	c.set(&config.Seed, &config.Generator.Seed)
 	return config.Plan()
+}
+
+// PlanFor implements [synth.Design].
+func (c MERFChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.schema, c.budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

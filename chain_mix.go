@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix lists the
@@ -63,6 +64,12 @@ func (c MixChain) Plan() (*mix.Plan, error) {
 		c.set(&config.Projection.Seed)
 	}
 	return config.Plan()
+}
+
+// PlanFor implements [synth.Design].
+func (c MixChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.schema, c.budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit. The generator returns the released rows, repeated if more

@@ -5,7 +5,9 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // AIM begins a chain for tables. It measures the marginals of a few columns that its model fits
@@ -19,6 +21,13 @@ func AIM(schema records.Schema, budget accountant.Budget) TableChain {
 // privately (McKenna, Miklau and Sheldon 2021; see baselines.MST).
 func MST(schema records.Schema, budget accountant.Budget) TableChain {
 	return tables(schema, budget, func(c baselines.AIM) (*baselines.Plan, error) {
+		var k param.Checker
+		k.OK(c.ClassPart == 0, "privgen.MST.ClassPart", c.ClassPart, "left out: MST has no such tables")
+		k.OK(c.Rounds == 0, "privgen.MST.Rounds", c.Rounds, "left out: MST measures along a tree")
+		k.OK(c.Order == 0, "privgen.MST.Order", c.Order, "left out: MST measures pairs")
+		if err := k.Err(); err != nil {
+			return nil, err
+		}
 		return baselines.MST{Tables: c.Tables}.Plan()
 	})
 }
@@ -85,7 +94,7 @@ func (c TableChain) WithinPart(fraction float64) TableChain {
 }
 
 // ClassPart sets the fraction of AIM's budget for measurements that is spent, without a choice, on
-// the table of each column and the class. A negative number means none. MST has no such tables.
+// the table of each column and the class. A negative number means none. Plan refuses it for MST.
 func (c TableChain) ClassPart(fraction float64) TableChain {
 	c.config.ClassPart = fraction
 	return c
@@ -98,14 +107,15 @@ func (c TableChain) Coarse(groups int) TableChain {
 	return c
 }
 
-// Rounds sets the number of marginals that AIM chooses. MST always chooses one fewer than there are
-// columns.
+// Rounds sets the number of marginals that AIM chooses. Plan refuses it for MST, which chooses one
+// fewer than there are columns.
 func (c TableChain) Rounds(n int) TableChain {
 	c.config.Rounds = n
 	return c
 }
 
-// Order sets the largest number of columns of a marginal that AIM measures, 2 or 3.
+// Order sets the largest number of columns of a marginal that AIM measures, 2 or 3. Plan refuses
+// it for MST.
 func (c TableChain) Order(columns int) TableChain {
 	c.config.Order = columns
 	return c
@@ -126,6 +136,12 @@ func (c TableChain) Plan() (*baselines.Plan, error) {
 	}
 	c.set(&c.config.Seed)
 	return c.plan(c.config)
+}
+
+// PlanFor implements [synth.Design].
+func (c TableChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, error) {
+	c.config.Schema, c.config.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // Fit calls Plan and then the plan's Fit.

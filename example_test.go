@@ -11,13 +11,12 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -245,7 +244,7 @@ func ExampleRecommend() {
 	fmt.Println(errors.Is(err, privgen.ErrNoise))
 	// Output:
 	// aim
-	// quantiles
+	// ranks
 	// gan
 	// true
 }
@@ -303,17 +302,17 @@ func ExampleMERF() {
 }
 
 // Half of the records come from AIM, which keeps chosen pairs of columns, and half from a network.
-func ExamplePool() {
+func ExampleCompose() {
 	data, err := wardTable()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	schema, budget := data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}
-	gen, err := privgen.Pool(budget,
+	gen, err := privgen.Compose(schema, budget, compose.Pool{Of: []privgen.Design{
 		privgen.AIM(schema, budget).Nominal(200),
 		privgen.MERF(schema, budget).Nominal(200).Train(merf.GeneratorConfig{Steps: 20}),
-	).Fit(context.Background(), data)
+	}}).Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -323,23 +322,27 @@ func ExamplePool() {
 		fmt.Println(err)
 		return
 	}
-	of := gen.Model().(*pool.Model).Systems()
-	fmt.Println(rows.Len(), "records of", of, "with ε ≤ 2:", gen.Guarantee().Epsilon <= 2)
-	// Output: 500 records of [aim merf] with ε ≤ 2: true
+	of, err := compose.Part(gen, 1) // the network alone
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rows.Len(), "records, in part of", of.System(), "with ε ≤ 2:",
+		gen.Guarantee().Epsilon <= 2)
+	// Output: 500 records, in part of merf with ε ≤ 2: true
 }
 
 // MERF is fitted to ranks of ages. Synthetic ranks become ages by released counts.
-func ExampleMERFChain_Quantiles() {
+func ExampleCompose_ranks() {
 	data, err := wardTable()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	gen, err := privgen.MERF(data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}).
-		Nominal(200).
-		Train(merf.GeneratorConfig{Steps: 20}).
-		Quantiles(quantiles.Config{}).
-		Fit(context.Background(), data)
+	schema, budget := data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}
+	gen, err := privgen.Compose(schema, budget, compose.Ranks{
+		Of: privgen.MERF(schema, budget).Nominal(200).Train(merf.GeneratorConfig{Steps: 20}),
+	}).Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,26 +3,24 @@ package privgen
 import (
 	"io"
 
-	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
-	"github.com/seed7ba64551/privgen/tune"
 )
 
 // Short names for types of package synth.
 type (
 	// Plan is a complete configuration with its price, common to all systems.
 	Plan = synth.Plan
+	// Design is a system that can be planned for any schema and budget; every chain is one.
+	Design = synth.Design
 	// Stage is one priced stage of a plan.
 	Stage = synth.Stage
 	// Generator is the result of a run: it draws synthetic records.
@@ -115,16 +113,12 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.With
 // WithLimits bounds the size of the contents of a generator or plan file; see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
-// Systems returns all systems of the module, including baselines and searches, for reading
+// Systems returns all systems of the module, including baselines and compositions, for reading
 // their files.
 func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
-	all = append(all, quantiles.System(all))
-	all = append(all, pool.System(all))
-	all = append(all, labelling.System(all))
-	all = append(all, augment.System(all))
-	return append(all, tune.System(all))
+	return append(all, compose.Systems(all)...)
 }
 
 // Load reads a generator saved by any of the systems.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -62,13 +62,13 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	}
 	var list []Recommendation
 	var failed []error
-	for _, c := range candidates(schema, budget, nominal) {
-		p, err := c.plan()
+	for _, a := range advised(facts{schema, budget, nominal}) {
+		p, err := a.design(schema, budget, nominal).PlanFor(schema, budget)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", c.system, err))
+			failed = append(failed, err)
 			continue
 		}
-		list = append(list, Recommendation{Plan: p, Reason: c.reason})
+		list = append(list, Recommendation{Plan: p, Reason: a.reason})
 	}
 	if len(list) == 0 {
 		return nil, errors.Join(failed...)
@@ -76,128 +76,148 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	return list, ceiling(schema, budget, nominal)
 }
 
-// candidate is a system with the reason to choose it.
-type candidate struct {
-	system, reason string
-	plan           func() (Plan, error)
+// facts are what a recommendation depends on.
+type facts struct {
+	schema  records.Schema
+	budget  accountant.Budget
+	nominal int
 }
 
-// planned converts a system's plan to a Plan, with nil for a nil pointer.
-func planned[P Plan](plan func() (P, error)) func() (Plan, error) {
-	return func() (Plan, error) {
-		p, err := plan()
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
+// An advice is a system with the reason to choose it.
+type advice struct {
+	design func(records.Schema, accountant.Budget, int) Design
+	reason string
+	when   func(facts) bool // nil for always
 }
 
-// candidates returns the suitable systems, best first.
-func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
-	merf := func(why string) candidate {
-		return candidate{"merf", why, planned(MERF(s, b).Nominal(n).Plan)}
-	}
-	gan := func(why string) candidate {
-		return candidate{"gan", why, planned(GAN(s, b).Nominal(n).Plan)}
-	}
-	dpgm := func(why string) candidate {
-		return candidate{"dpgm", why, planned(DPGM(s, b).Nominal(n).Plan)}
-	}
-	aim := func(why string) candidate {
-		return candidate{"aim", why, planned(AIM(s, b).Nominal(n).Plan)}
-	}
-	mix := func(why string) candidate {
-		return candidate{"mix", why, planned(Mix(s, b).Nominal(n).Plan)}
-	}
-	labelled := s.Classes() > 1
-	switch {
-	case s.Sparse() && !labelled:
-		return append([]candidate{dpgm("frequencies and sizes are released, and a network adds how " +
-			"items depend on each other.")}, baselineCandidates(s, b, n)...)
-	case s.Sparse():
-		return []candidate{
-			merf("one release holds every class's items; the other systems for sets do not model classes."),
-			dpgm("frequencies and sizes of sets are most accurate, but classes are not modelled.")}
-	case s.Kind() == records.MixedTable && labelled:
-		chosen := aim("it measures the pairs and triples of columns that its model misses most.")
-		every := merf("a single release covers the columns and all pairs of columns, by class; a network is " +
-			"then fitted to it.")
-		critic := gan("columns are released by class, and a critic learns what pairs of columns do not " +
-			"show; it is less exact at small ε.")
-		x, err := boundOf(s, b, n)
-		if err == nil && x.noise < manyNoise && hasNumbers(s) {
-			every = candidate{"quantiles", "MERF's single release covers all pairs of columns, by class; " +
-				"numbers are ranks, so every column keeps its distribution.",
-				planned(MERF(s, b).Nominal(n).Quantiles(quantiles.Config{}).Plan)}
-		}
-		list := []candidate{chosen, every, critic}
-		if s.Classes() > 2 {
-			list = []candidate{every, chosen, critic}
-		}
-		if err == nil && math.Sqrt2*x.noise < manyNoise && mostlyNumbers(s) { // for half of the budget
-			both := candidate{"pool", "half of the rows come from AIM, which keeps chosen pairs and triples " +
-				"of columns, and half from MERF on ranks, which keeps some of all pairs.",
-				planned(Pool(b, AIM(s, b).Nominal(n),
-					MERF(s, b).Nominal(n).Quantiles(quantiles.Config{})).Plan)}
-			list = append([]candidate{both}, list...)
-		}
-		return list
-	case s.Kind() == records.MixedTable:
-		return []candidate{
-			aim("it measures the pairs and triples of columns that its model misses most."),
-			merf("a single release covers the columns and all pairs of columns; a network is then fitted " +
-				"to it."),
-			gan("columns are released, and a critic learns what pairs of columns do not show."),
-			dpgm("clusters with one network each follow groups of records, but no finer structure.")}
-	case s.IsImage() && labelled:
-		return []candidate{
-			merf("a single release of features of images, by class, gives images of every class."),
-			mix("mixtures train the best classifiers at large ε, but they do not look like images."),
-			gan("images are sharper than MERF's if ε is 10 or more; below, training is far noisier.")}
-	case s.IsImage():
-		return []candidate{
-			dpgm("clusters with one network each give images of several kinds."),
-			merf("a single release covers features of images, without clusters."),
-			gan("images are sharper if ε is about 10 or more.")}
-	case labelled:
-		return []candidate{
-			merf("a single release of random features, by class, suits vectors of every kind."),
-			gan("a critic captures what random features miss, with far more noise."),
-			mix("mixtures of records train a classifier, but they are not records.")}
-	}
-	return []candidate{merf("a single release of random features suits vectors of every kind."),
-		dpgm("clusters with one network each follow groups of records."),
-		gan("a critic captures what random features miss, with far more noise.")}
+// recommended lists the systems for each kind of records, best first. The first kind that the
+// records have counts.
+var recommended = []struct {
+	records func(records.Schema) bool
+	list    []advice
+}{
+	{func(s records.Schema) bool { return s.Sparse() && !labelled(s) }, []advice{
+		{dpgmOf, "frequencies and sizes are released, and a network adds how items depend on each other.",
+			nil},
+		{independentOf, "counts of items only: nearly as good if there are few records for each item.",
+			nil},
+		{treeOf, "pairs of items along a tree: better than counts if there are many records for each " +
+			"item.", nil},
+		{mwemOf, "answers the given counting queries: good if all possible sets can be listed.", nil},
+	}},
+	{records.Schema.Sparse, []advice{
+		{merfOf, "one release holds every class's items; the other systems for sets do not model " +
+			"classes.", nil},
+		{dpgmOf, "frequencies and sizes of sets are most accurate, but classes are not modelled.", nil},
+	}},
+	{func(s records.Schema) bool { return isTable(s) && s.Classes() == 2 },
+		[]advice{poolOfTables, aimOfTables, merfOfTables, ranksOfTables, ganOfTables}},
+	{func(s records.Schema) bool { return isTable(s) && labelled(s) },
+		[]advice{poolOfTables, merfOfTables, ranksOfTables, aimOfTables, ganOfTables}},
+	{isTable, []advice{
+		aimOfTables,
+		{merfOf, "a single release covers the columns and all pairs of columns; a network is then " +
+			"fitted to it.", nil},
+		{ganOf, "columns are released, and a critic learns what pairs of columns do not show.", nil},
+		{dpgmOf, "clusters with one network each follow groups of records, but no finer structure.", nil},
+	}},
+	{func(s records.Schema) bool { return s.IsImage() && labelled(s) }, []advice{
+		{merfOf, "a single release of features of images, by class, gives images of every class.", nil},
+		{mixOf, "mixtures train the best classifiers at large ε, but they do not look like images.", nil},
+		{ganOf, "images are sharper than MERF's if ε is 10 or more; below, training is far noisier.",
+			nil},
+	}},
+	{records.Schema.IsImage, []advice{
+		{dpgmOf, "clusters with one network each give images of several kinds.", nil},
+		{merfOf, "a single release covers features of images, without clusters.", nil},
+		{ganOf, "images are sharper if ε is about 10 or more.", nil},
+	}},
+	{labelled, []advice{
+		{merfOf, "a single release of random features, by class, suits vectors of every kind.", nil},
+		{ganOf, "a critic captures what random features miss, with far more noise.", nil},
+		{mixOf, "mixtures of records train a classifier, but they are not records.", nil},
+	}},
+	{func(records.Schema) bool { return true }, []advice{
+		{merfOf, "a single release of random features suits vectors of every kind.", nil},
+		{dpgmOf, "clusters with one network each follow groups of records.", nil},
+		{ganOf, "a critic captures what random features miss, with far more noise.", nil},
+	}},
 }
 
-// hasNumbers reports whether a table has a column whose numbers can be ranks.
-func hasNumbers(s records.Schema) bool {
-	_, err := quantiles.Ranks(s)
-	return err == nil
+// Advice for tables with a class.
+var (
+	aimOfTables = advice{aimOf, "it measures the pairs and triples of columns that its model misses " +
+		"most.", nil}
+	merfOfTables = advice{merfOf, "a single release covers the columns and all pairs of columns, by " +
+		"class; a network is then fitted to it.", func(f facts) bool { return !f.suitRanks() }}
+	ranksOfTables = advice{ranksOf, "MERF's single release covers all pairs of columns, by class; " +
+		"numbers are ranks, so every column keeps its distribution.", facts.suitRanks}
+	ganOfTables = advice{ganOf, "columns are released by class, and a critic learns what pairs of " +
+		"columns do not show; it is less exact at small ε.", nil}
+	poolOfTables = advice{bothOf, "half of the rows come from AIM, which keeps chosen pairs and " +
+		"triples of columns, and half from MERF on ranks, which keeps some of all pairs.",
+		facts.suitPools}
+)
+
+func merfOf(s records.Schema, b accountant.Budget, n int) Design { return MERF(s, b).Nominal(n) }
+func ganOf(s records.Schema, b accountant.Budget, n int) Design  { return GAN(s, b).Nominal(n) }
+func dpgmOf(s records.Schema, b accountant.Budget, n int) Design { return DPGM(s, b).Nominal(n) }
+func mixOf(s records.Schema, b accountant.Budget, n int) Design  { return Mix(s, b).Nominal(n) }
+func aimOf(s records.Schema, b accountant.Budget, n int) Design  { return AIM(s, b).Nominal(n) }
+func treeOf(s records.Schema, b accountant.Budget, n int) Design { return Tree(s, b).Nominal(n) }
+func mwemOf(s records.Schema, b accountant.Budget, n int) Design { return MWEM(s, b).Nominal(n) }
+
+func independentOf(s records.Schema, b accountant.Budget, n int) Design {
+	return Independent(s, b).Nominal(n)
 }
 
-// mostlyNumbers reports whether at least half of a table's columns have numbers. On tables of
-// mostly levels AIM alone is closer to the records than a pool.
-func mostlyNumbers(s records.Schema) bool {
+func ranksOf(s records.Schema, b accountant.Budget, n int) Design {
+	return compose.Ranks{Of: merfOf(s, b, n)}
+}
+
+func bothOf(s records.Schema, b accountant.Budget, n int) Design {
+	return compose.Pool{Of: []Design{aimOf(s, b, n), ranksOf(s, b, n)}}
+}
+
+// advised returns the suitable systems, best first.
+func advised(f facts) (list []advice) {
+	for _, row := range recommended {
+		if !row.records(f.schema) {
+			continue
+		}
+		for _, a := range row.list {
+			if a.when == nil || a.when(f) {
+				list = append(list, a)
+			}
+		}
+		break
+	}
+	return list
+}
+
+func labelled(s records.Schema) bool { return s.Classes() > 1 }
+func isTable(s records.Schema) bool  { return s.Kind() == records.MixedTable }
+
+// suitRanks reports whether there are columns of numbers, and rows enough for ranks of them.
+func (f facts) suitRanks() bool {
+	x, err := boundOf(f.schema, f.budget, f.nominal)
+	_, none := compose.RankSchema(f.schema)
+	return err == nil && x.noise < manyNoise && none == nil
+}
+
+// suitPools reports whether there are rows enough for ranks at half of the budget, and at least
+// half of the columns have numbers. On tables of mostly levels AIM alone is closer to the records
+// than a pool.
+func (f facts) suitPools() bool {
 	numbers := 0
-	for _, c := range s.Columns() {
+	for _, c := range f.schema.Columns() {
 		if c.IsNumber() {
 			numbers++
 		}
 	}
-	return hasNumbers(s) && 2*numbers >= len(s.Columns())
-}
-
-func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
-	return []candidate{
-		{"independent", "counts of items only: nearly as good if there are few records for each item.",
-			planned(Independent(s, b).Nominal(n).Plan)},
-		{"tree",
-			"pairs of items along a tree: better than counts if there are many records for each item.",
-			planned(Tree(s, b).Nominal(n).Plan)},
-		{"mwem", "answers the given counting queries: good if all possible sets can be listed.",
-			planned(MWEM(s, b).Nominal(n).Plan)}}
+	x, err := boundOf(f.schema, f.budget, f.nominal)
+	return f.suitRanks() && err == nil && math.Sqrt2*x.noise < manyNoise &&
+		2*numbers >= len(f.schema.Columns())
 }
 
 // mostNoise is the largest usable noise on the mean of a column in a class, as a fraction of the

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -59,6 +60,12 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{program, c}, nil
+}
+
+// PlanFor implements [synth.Design].
+func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	c.Schema, c.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // MarshalJSON writes the plan: its public parameters, every noise multiplier and the price of every

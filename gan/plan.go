@@ -81,6 +81,12 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{p, c.cloned()}, nil
 }
 
+// PlanFor implements [synth.Design].
+func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	c.Schema, c.Budget = s, b
+	return synth.PlanOf(c.Plan())
+}
+
 // cloned returns a copy of the configuration that shares no slices with it.
 func (c Config) cloned() Config {
 	if c.Marginals != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -68,6 +69,12 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// PlanFor implements [synth.Design].
+func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	c.Schema, c.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 // own returns a copy that shares no slice with the caller's configuration.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -61,6 +62,12 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// PlanFor implements [synth.Design].
+func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	c.Schema, c.Budget = s, b
+	return synth.PlanOf(c.Plan())
 }
 
 func (c *Config) calibrateCenters() error {

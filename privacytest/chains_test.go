@@ -2,12 +2,9 @@ package privacytest_test
 
 import (
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -24,27 +21,17 @@ func smallMERF(s records.Schema, b accountant.Budget) (synth.Plan, error) {
 	return synth.PlanOf(c.Plan())
 }
 
-// colourChains plans the chain for images in colour: MERF, a private classifier of its images, and
-// a private choice of their change.
-func colourChains(s records.Schema) planner {
+// design is a function as a design.
+type design func(records.Schema, accountant.Budget) (synth.Plan, error)
+
+func (d design) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	return d(s, b)
+}
+
+// composed plans a composition.
+func composed(d synth.Design, s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		c, err := augment.Config{Budget: b, Share: 0.1, Records: 20, Seed: 1,
-			Candidates: []augment.Candidate{{}, {Distortion: 1}}}.Within(
-			func(b accountant.Budget) (synth.Plan, error) {
-				l, err := labelling.Config{Budget: b, Share: 0.7, Nominal: 1, Tries: 1, Seed: 1,
-					Features: rff.RBF{Dim: 8, Bandwidth: 1},
-					Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 2,
-						Optimizer: sgd.SGD(1)}}.Within(
-					func(b accountant.Budget) (synth.Plan, error) { return smallMERF(s, b) })
-				if err != nil {
-					return nil, err
-				}
-				return synth.PlanOf(l.Plan())
-			})
-		if err != nil {
-			return nil, nil, err
-		}
-		plan, err := c.Plan()
+		plan, err := d.PlanFor(s, b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -52,34 +39,23 @@ func colourChains(s records.Schema) planner {
 	}
 }
 
+// colourChains plans the chain for images in colour: MERF, a private classifier of its images, and
+// a private choice of their change.
+func colourChains(s records.Schema) planner {
+	return composed(compose.Changes{Share: 0.1, Records: 20, Seed: 1,
+		Candidates: []compose.Change{{}, {Distortion: 1}},
+		Of: compose.Labels{Of: design(smallMERF), Share: 0.7, Nominal: 1, Tries: 1, Seed: 1,
+			Features: rff.RBF{Dim: 8, Bandwidth: 1}, Train: sgd.Config{ClipNorm: 0.1,
+				SamplingProbability: 1, Steps: 2, Optimizer: sgd.SGD(1)}}}, s)
+}
+
 // pooled plans two releases of mean features on one ledger.
 func pooled(s records.Schema) planner {
-	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		of := func(b accountant.Budget) (synth.Plan, error) { return smallMERF(s, b) }
-		c, err := pool.Config{Budget: b}.Within(of, of)
-		if err != nil {
-			return nil, nil, err
-		}
-		plan, err := c.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		return bill(plan), fitted(plan), nil
-	}
+	return composed(compose.Pool{Of: []synth.Design{design(smallMERF), design(smallMERF)}}, s)
 }
 
 // onRanks plans MERF on ranks of numbers. The observer sees the fractions of records with each
 // code, which the generator holds as numbers of eight bytes.
 func onRanks(s records.Schema) planner {
-	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		c, err := quantiles.Config{Schema: s, Budget: b, Cells: 2, Share: 0.8, Seed: 1}.Within(smallMERF)
-		if err != nil {
-			return nil, nil, err
-		}
-		plan, err := c.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		return bill(plan), fitted(plan), nil
-	}
+	return composed(compose.Ranks{Of: design(smallMERF), Cells: 2, Share: 0.8, Seed: 1}, s)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
@@ -24,7 +25,6 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
-	"github.com/seed7ba64551/privgen/tune"
 )
 
 // fitting is a whole run. It returns the visible values of the run.
@@ -46,7 +46,7 @@ var replayed = []struct {
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
 	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
-	{"tune", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
+	{"search", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
 	{"baselines, independent", records.Sets(10, 5), fitBaseline},
 	{"baselines, tree", records.Sets(11, 5), fitBaseline},
 	{"baselines, MWEM", records.Sets(12, 5), fitBaseline},
@@ -168,12 +168,12 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// fitSearch fits a search over two embeddings. The tests of package tune replay it with other
+// fitSearch fits a search over two embeddings. The tests of package compose replay it with other
 // scores.
 func fitSearch(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		c := tune.Config{Budget: b, Trials: tune.Trials{Mean: 2, Limit: 3}, Noise: 3,
-			Score: tune.Likelihood{Count: 4, Records: 20}}
+		c := compose.Search{Trials: compose.Trials{Mean: 2, Limit: 3}, Noise: 3,
+			Score: compose.Likelihood{Count: 4, Records: 20}}
 		for _, steps := range []int{1, 2} {
 			e := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
 				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2,
@@ -182,9 +182,9 @@ func fitSearch(s records.Schema, b accountant.Budget) fitting {
 			if err != nil {
 				return nil, err
 			}
-			c.Candidates = append(c.Candidates, p)
+			c.Candidates = append(c.Candidates, compose.Fixed(p))
 		}
-		plan, err := c.Plan()
+		plan, err := c.PlanFor(s, b)
 		if err != nil {
 			return nil, err
 		}

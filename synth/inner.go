@@ -11,7 +11,7 @@ import (
 )
 
 // An Inner is a plan that is carried out as one part of a run of several plans. It uses the records
-// and the reservation of that run; see [Run.FitInner]. Package pool runs plans in this way.
+// and the reservation of that run; see [Run.FitInner]. Package compose runs plans in this way.
 type Inner struct {
 	Plan   Plan
 	Prefix string // put before the purposes of the plan's stages to name them in the run

@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -37,10 +37,8 @@ var systems = map[string]maker{
 	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
 	},
-	"quantiles": func(s records.Schema, b accountant.Budget, n int,
-		seed uint64) (privgen.Plan, error) {
-		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).
-			Quantiles(quantiles.Config{Seed: seed}).Plan())
+	"ranks": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return compose.Ranks{Of: privgen.MERF(s, b).Nominal(n).Seed(seed), Seed: seed}.PlanFor(s, b)
 	},
 	"gan": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.GAN(s, b).Nominal(n).Seed(seed).Plan())
@@ -68,18 +66,18 @@ var systems = map[string]maker{
 		return made(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
 	},
 	"pool": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
-		return made(privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(seed), embedding(s, b, n, seed)).
-			Plan())
+		return compose.Pool{Of: []privgen.Design{privgen.AIM(s, b).Nominal(n).Seed(seed),
+			embedding(s, b, n, seed)}}.PlanFor(s, b)
 	},
 }
 
 // embedding returns the chain of MERF on ranks, or of MERF for tables without numbers.
-func embedding(s records.Schema, b accountant.Budget, n int, seed uint64) privgen.Pooled {
+func embedding(s records.Schema, b accountant.Budget, n int, seed uint64) privgen.Design {
 	of := privgen.MERF(s, b).Nominal(n).Seed(seed)
-	if _, err := quantiles.Ranks(s); err != nil {
+	if _, err := compose.RankSchema(s); err != nil {
 		return of
 	}
-	return of.Quantiles(quantiles.Config{Seed: seed})
+	return compose.Ranks{Of: of, Seed: seed}
 }
 
 // made converts a plan to the interface. If the plan could not be made, it returns a nil interface.

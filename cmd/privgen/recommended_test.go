@@ -48,7 +48,7 @@ func TestRecommendedSystemsAreAccepted(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"pool", "quantiles", "dpgm", "mix"} {
+	for _, name := range []string{"pool", "ranks", "dpgm", "mix"} {
 		if !seen[name] {
 			t.Errorf("no schema of this test gets %s: the test has no power", name)
 		}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/retouch"
 )
 
 // Finish changes synthetic images before they are written. This is post-processing.
@@ -16,7 +15,7 @@ import (
 // Generated pixels are never exactly black, because smooth features do not require it. Classifiers
 // that split at small values (trees) then learn properties that real images lack. Contrast
 // therefore stretches the levels between black and white to [0, 1]. The levels are
-// [labelling.DefaultContrast], chosen on drawn digits. Trees gain .1 to .3 in accuracy on drawn
+// [compose.DefaultContrast], chosen on drawn digits. Trees gain .1 to .3 in accuracy on drawn
 // digits, and also on drawn shapes, for which the levels were not chosen. A convolutional network
 // gains or loses little.
 //
@@ -25,7 +24,7 @@ import (
 // always black, other classifiers need such synthetic images. Normalize preserves these properties.
 type Finish struct {
 	Contrast bool
-	Distort  float64 // the strength of a [retouch.Distortion]; 0 for none
+	Distort  float64 // the strength of a [compose.Distortion]; 0 for none
 	// Normalize normalises the distortion, and blackens pixels that a class does not use. Without
 	// Contrast, generated images have no black pixels, so a class uses all pixels.
 	Normalize bool
@@ -53,7 +52,7 @@ func (f Finish) Apply(t *records.Table, seed uint64) (*records.Table, error) {
 	if err != nil || f.Distort == 0 {
 		return plain, err
 	}
-	out, err := retouch.Distortion{Strength: f.Distort, Seed: seed,
+	out, err := compose.Distortion{Strength: f.Distort, Seed: seed,
 		Normalize: f.Normalize}.Apply(t)
 	if err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func (f Finish) Apply(t *records.Table, seed uint64) (*records.Table, error) {
 	if out, err = f.stretched(out); err != nil || !f.Normalize {
 		return out, err
 	}
-	support, err := retouch.SupportOf(plain, rare)
+	support, err := compose.SupportOf(plain, rare)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (f Finish) stretched(t *records.Table) (*records.Table, error) {
 	if !f.Contrast {
 		return t, nil
 	}
-	return labelling.DefaultContrast.Apply(t)
+	return compose.DefaultContrast.Apply(t)
 }
 
 // Write writes changed copies of images with their labels, as arrays x and y of an npz file. It

@@ -14,7 +14,7 @@
 //		-cifar data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin
 //
 // With -labels-by keep a private classifier is trained, too. The program then omits synthetic
-// images to which the classifier gives another label; see package labelling.
+// images to which the classifier gives another label; see compose.Labels.
 //
 // With files, the contrast and the distortion of the written images are chosen privately, which
 // costs 3 % of ε; see package augment. -contrast, -distort and -normalize set them instead.
@@ -39,7 +39,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/augment"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("\n%v\n\nreleased and trained in %v\n", gen.Guarantee(),
 		time.Since(start).Round(time.Second))
-	if m, ok := gen.Model().(*augment.Model); ok {
-		fmt.Println("chosen change of the images:", m.Chosen())
+	if change, err := compose.Chosen(gen); err == nil {
+		fmt.Println("chosen change of the images:", change)
 	}
 	agreement(gen)
 

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/augment"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -38,16 +37,13 @@ func report(synthetic, train, test *records.Table) error {
 // the classes in which it hardly does. Both are released, so this costs no privacy. It prints
 // nothing without a classifier.
 func agreement(gen *privgen.Generator) {
-	if of, err := augment.Of(gen); err == nil {
-		gen = of
-	}
-	m, ok := gen.Model().(*labelling.Model)
-	if !ok {
-		return
+	rates, err := compose.Agreement(unchanged(gen))
+	if err != nil {
+		return // no classifier
 	}
 	fmt.Println("the private classifier agrees with the labels of generated images, by class:")
 	var poor []string
-	for class, rate := range m.Agreement() {
+	for class, rate := range rates {
 		fmt.Printf("  %d: %.0f %%\n", class, 100*rate)
 		if rate < rarely {
 			poor = append(poor, strconv.Itoa(class))
@@ -65,17 +61,28 @@ const rarely = 0.1
 
 // shown returns the generator of the picture's images.
 func (c config) shown(gen *privgen.Generator) *privgen.Generator {
-	if of, err := augment.Of(gen); err == nil {
-		gen = of
-	}
-	if c.labels != labelling.Keep.String() {
+	gen = unchanged(gen)
+	if c.labels != compose.Keep.String() {
 		return gen
 	}
-	strict, err := labelling.WithRule(gen, labelling.Keep, certain)
-	if err != nil || slices.Min(strict.Model().(*labelling.Model).Agreement()) < rarely {
+	strict, err := compose.WithRule(gen, compose.Keep, certain)
+	if err != nil {
+		return gen
+	}
+	if rates, err := compose.Agreement(strict); err != nil || slices.Min(rates) < rarely {
 		return gen // the classifier is hardly ever certain of some class
 	}
 	return strict
+}
+
+// unchanged returns the generator of images without the chosen change, if there is one.
+func unchanged(gen *privgen.Generator) *privgen.Generator {
+	if _, err := compose.Chosen(gen); err == nil {
+		if of, err := compose.Part(gen, 0); err == nil {
+			return of
+		}
+	}
+	return gen
 }
 
 // across is the number of images in a row of the picture.

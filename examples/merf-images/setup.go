@@ -6,10 +6,9 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/augment"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/examples/images"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -46,24 +45,21 @@ func patches(features int, s records.Schema) rff.Patches {
 // plan returns the plan of the chain, with the parts that flags ask for: a classifier, and a choice
 // of changes.
 func (c config) plan() (privgen.Plan, error) {
-	if c.labels == "" {
-		if c.choose {
-			return c.chain().Augmented(augment.Config{}).Seed(c.seed).Plan()
+	var d privgen.Design = c.chain()
+	if c.labels != "" {
+		l := compose.Labels{Of: d, Share: c.share, Nominal: c.nominal}
+		if err := l.Rule.UnmarshalText([]byte(c.labels)); err != nil {
+			return nil, err
 		}
-		return c.chain().Plan()
+		if c.colours.Wanted() {
+			l.Features = rff.Scattering{Orientations: 4} // 8 take four times as long, for each colour
+		}
+		d = l
 	}
-	of := labelling.Config{Share: c.share}
-	if err := of.Rule.UnmarshalText([]byte(c.labels)); err != nil {
-		return nil, err
-	}
-	if c.colours.Wanted() {
-		of.Features = rff.Scattering{Orientations: 4} // 8 take four times as long, for each colour
-	}
-	labelled := c.chain().Labelled(of)
 	if c.choose {
-		return labelled.Augmented(augment.Config{}).Seed(c.seed).Plan()
+		d = compose.Changes{Of: d, Seed: c.seed}
 	}
-	return labelled.Plan()
+	return d.PlanFor(c.schema(), c.budget)
 }
 
 // load returns training images and held-out images.

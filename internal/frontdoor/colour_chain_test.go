@@ -7,13 +7,12 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/images"
-	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -51,11 +50,11 @@ func TestColourChain(t *testing.T) {
 	s, ctx := train.Schema(), t.Context()
 	kernel := rff.PatchesFor(400, s.Height(), s.Width())
 	kernel.Low, kernel.High = 4*kernel.Low, 4*kernel.High
-	gen, err := privgen.MERF(s, accountant.Budget{Epsilon: 1000, Delta: 1e-5}).Nominal(2000).
-		Embed(merf.Config{Kernel: kernel}).
-		Train(merf.GeneratorConfig{Generators: 1, Steps: 250, Batch: 40}).
-		Labelled(labelling.Config{Features: rff.Scattering{Orientations: 1}, Share: 0.3, Tries: 3}).
-		Fit(ctx, train)
+	b := accountant.Budget{Epsilon: 1000, Delta: 1e-5}
+	gen, err := privgen.Compose(s, b, compose.Labels{Nominal: 2000, Share: 0.3, Tries: 3,
+		Features: rff.Scattering{Orientations: 1},
+		Of: privgen.MERF(s, b).Nominal(2000).Embed(merf.Config{Kernel: kernel}).
+			Train(merf.GeneratorConfig{Generators: 1, Steps: 250, Batch: 40})}).Fit(ctx, train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func TestColourChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := retouch.Distortion{Strength: 0.5, Seed: 1}.Apply(rows.(*records.Table))
+	made, err := compose.Distortion{Strength: 0.5, Seed: 1}.Apply(rows.(*records.Table))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,7 @@ func TestRecommendRanks(t *testing.T) {
 		schema      records.Schema
 		rows        int
 		want, first string
-	}{{numbers, 10_000, "quantiles", "pool"}, {numbers, 2000, "quantiles", "aim"},
+	}{{numbers, 10_000, "ranks", "pool"}, {numbers, 2000, "ranks", "aim"},
 		{numbers, 1000, "merf", "aim"}, {levels, 10_000, "merf", "aim"}} {
 		list, err := privgen.Recommend(c.schema, b, c.rows)
 		if err != nil {

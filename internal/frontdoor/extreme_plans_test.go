@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
@@ -17,7 +18,6 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
-	"github.com/seed7ba64551/privgen/tune"
 )
 
 // TestPlansRefuseNoiseThatCannotBeDrawn checks that mechanism.MaxNoiseMultiplier is accepted as a
@@ -67,13 +67,13 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 				Train(sgd.Config{Steps: 2, NoiseMultiplier: 10}).Plan()
 			return err
 		},
-		"tune": func(z float64) error {
+		"search": func(z float64) error {
 			p, err := privgen.MERF(s, accountant.Budget{Epsilon: 0.1, Delta: 1e-7}).Plan()
 			if err != nil {
 				return err
 			}
-			_, err = privgen.Tune(b).Plans(p).Trials(tune.Trials{Mean: 1}).
-				Score(tune.Accuracy{}, z).Plan()
+			_, err = compose.Search{Candidates: []privgen.Design{compose.Fixed(p)}, Noise: z,
+				Trials: compose.Trials{Mean: 1}, Score: compose.Accuracy{}}.PlanFor(s, b)
 			return err
 		},
 		"draft": func(z float64) error {

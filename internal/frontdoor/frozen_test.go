@@ -7,17 +7,14 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/augment"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -108,43 +105,17 @@ func TestPlansAreFrozen(t *testing.T) {
 	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	a := baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b, Nominal: 1000}}
-	l, err := labelling.Config{Budget: b, Nominal: 1000, Rule: labelling.Relabel,
-		Features: rff.RBF{Dim: 8, Bandwidth: 1}}.Within(
-		func(b accountant.Budget) (synth.Plan, error) {
-			return synth.PlanOf(baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b}}.Plan())
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000, Rule: compose.Relabel,
+		Features: rff.RBF{Dim: 8, Bandwidth: 1}}
 	images := records.Image(8, 8).WithLabels("a", "b")
-	u, err := augment.Config{Budget: b}.Within(func(b accountant.Budget) (synth.Plan, error) {
-		c := m
-		c.Schema, c.Budget = images, b
-		return synth.PlanOf(c.Plan())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Candidates = augment.Defaults(images)
-	q, err := quantiles.Config{Schema: table, Budget: b}.Within(
-		func(s records.Schema, b accountant.Budget) (synth.Plan, error) {
-			return synth.PlanOf(merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 10, Bandwidth: 1},
-				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}.Plan())
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pooled := pool.Config{Budget: b, Shares: []float64{2, 1}}
-	pooled, err = pooled.Within(
-		func(b accountant.Budget) (synth.Plan, error) {
-			return synth.PlanOf(privgen.AIM(table, b).Nominal(1000).Plan())
-		},
-		func(b accountant.Budget) (synth.Plan, error) {
-			return synth.PlanOf(privgen.MERF(table, b).Nominal(1000).Plan())
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := compose.Changes{Of: m,
+		Candidates: []compose.Change{{}, {Contrast: compose.DefaultContrast}, {Distortion: 0.5}}}
+	q := compose.Ranks{Of: merf.Config{Kernel: rff.RBF{Dim: 10, Bandwidth: 1},
+		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}}
+	pooled := compose.Pool{Shares: []float64{2, 1}, Of: []synth.Design{
+		privgen.AIM(table, b).Nominal(1000), privgen.MERF(table, b).Nominal(1000)}}
+	c := compose.Search{Candidates: []synth.Design{q}, Trials: compose.Trials{Mean: 2}, Noise: 30,
+		Score: compose.Queries{Count: 20}}
 	for name, of := range map[string]struct {
 		config any
 		plan   func() (privgen.Plan, error)
@@ -155,10 +126,11 @@ func TestPlansAreFrozen(t *testing.T) {
 		"merf":         {&m, func() (privgen.Plan, error) { return synth.PlanOf(m.Plan()) }},
 		"mix":          {&x, func() (privgen.Plan, error) { return synth.PlanOf(x.Plan()) }},
 		"aim":          {&a, func() (privgen.Plan, error) { return synth.PlanOf(a.Plan()) }},
-		"labelling":    {&l, func() (privgen.Plan, error) { return synth.PlanOf(l.Plan()) }},
-		"quantiles":    {&q, func() (privgen.Plan, error) { return synth.PlanOf(q.Plan()) }},
-		"augment":      {&u, func() (privgen.Plan, error) { return synth.PlanOf(u.Plan()) }},
-		"pool":         {&pooled, func() (privgen.Plan, error) { return synth.PlanOf(pooled.Plan()) }},
+		"labels":       {&l, func() (privgen.Plan, error) { return l.PlanFor(table, b) }},
+		"ranks":        {&q, func() (privgen.Plan, error) { return q.PlanFor(table, b) }},
+		"changes":      {&u, func() (privgen.Plan, error) { return u.PlanFor(images, b) }},
+		"pool":         {&pooled, func() (privgen.Plan, error) { return pooled.PlanFor(table, b) }},
+		"search":       {&c, func() (privgen.Plan, error) { return c.PlanFor(table, b) }},
 	} {
 		p, err := of.plan()
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/tune"
 )
 
 // TestSystemsTakePersons checks the plans of all systems for persons with several rows. Each plan
@@ -85,8 +85,12 @@ func TestSystemsTakePersons(t *testing.T) {
 			t.Errorf("%s: %v, %v", p.System(), err, back.Guarantee())
 		}
 	}
-	_, err = privgen.Tune(accountant.Budget{Epsilon: 9, Delta: 1e-5}).Plans(all...).
-		Trials(tune.Trials{Mean: 2}).Score(tune.Queries{Count: 20, Records: 50}, 10).Plan()
+	search := compose.Search{Trials: compose.Trials{Mean: 2}, Noise: 10,
+		Score: compose.Queries{Count: 20, Records: 50}}
+	for _, p := range all {
+		search.Candidates = append(search.Candidates, compose.Fixed(p))
+	}
+	_, err = search.PlanFor(all[0].Schema(), accountant.Budget{Epsilon: 9, Delta: 1e-5})
 	if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "merf") {
 		t.Errorf("a search for persons: got error %v, want a *param.Error that names merf", err)
 	}

@@ -9,15 +9,12 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/pool"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
-	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestLargePoolsAreReadBack reads plans of pools with five networks of images, and of eight systems
@@ -29,13 +26,13 @@ func TestLargePoolsAreReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranks := privgen.MERF(table, b).Nominal(10_000).Quantiles(quantiles.Config{})
-	of := func(n int, p privgen.Pooled) []privgen.Pooled {
-		return slices.Repeat([]privgen.Pooled{p}, n)
+	ranks := compose.Ranks{Of: privgen.MERF(table, b).Nominal(10_000)}
+	of := func(s records.Schema, n int, d privgen.Design) privgen.ComposedChain {
+		return privgen.Compose(s, b, compose.Pool{Of: slices.Repeat([]privgen.Design{d}, n)})
 	}
-	for name, chain := range map[string]interface{ Plan() (*pool.Plan, error) }{
-		"five of images": privgen.Pool(b, of(5, images)...),
-		"eight of ranks": privgen.Pool(b, of(8, ranks)...),
+	for name, chain := range map[string]privgen.ComposedChain{
+		"five of images": of(records.Image(28, 28).WithLabels("a", "b"), 5, images),
+		"eight of ranks": of(table, 8, ranks),
 	} {
 		p, err := chain.Plan()
 		if err != nil {
@@ -60,14 +57,15 @@ func TestPoolChain(t *testing.T) {
 	}
 	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
 	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
-	chain := privgen.Pool(b, privgen.AIM(s, b).Nominal(200), privgen.MST(s, b).Nominal(200),
-		embedding, embedding.Seed(2).Quantiles(quantiles.Config{})).Shares(1, 1, 1, 3)
+	chain := privgen.Compose(s, b, compose.Pool{Shares: []float64{1, 1, 1, 3}, Of: []privgen.Design{
+		privgen.AIM(s, b).Nominal(200), privgen.MST(s, b).Nominal(200), embedding,
+		compose.Ranks{Of: embedding.Seed(2)}}})
 	plan, err := chain.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := plan.Total().Upper; got > 4 || got < 3.9 || plan.Config().Shares[3] != 0.5 {
-		t.Errorf("the plan costs ε = %v and has shares %v", got, plan.Config().Shares)
+	if got := plan.Total().Upper; got > 4 || got < 3.9 {
+		t.Errorf("the plan costs ε = %v", got)
 	}
 	text, err := json.Marshal(plan)
 	if err != nil {
@@ -102,7 +100,8 @@ func TestPoolChain(t *testing.T) {
 		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
 	}
 	var wrong *param.Error
-	for _, bad := range []privgen.PoolChain{{}, privgen.Pool(b, nil, embedding)} {
+	for _, bad := range []privgen.ComposedChain{{}, privgen.Compose(s, b,
+		compose.Pool{Of: []privgen.Design{nil, embedding}})} {
 		if _, err := bad.Plan(); !errors.As(err, &wrong) {
 			t.Errorf("missing systems: got error %v, want a *param.Error", err)
 		}
@@ -118,18 +117,15 @@ func TestLabelledPoolsAreReadable(t *testing.T) {
 	}
 	s, b := data.Schema(), accountant.Budget{Epsilon: 8, Delta: 1e-5}
 	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
-	ranks := embedding.Quantiles(quantiles.Config{})
-	for name, chain := range map[string]interface {
-		Plan() (privgen.Plan, error)
-	}{
-		"quantiles": planned(func(b accountant.Budget) (privgen.Plan, error) {
-			of := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
-			return synth.PlanOf(of.Quantiles(quantiles.Config{}).Plan())
-		}),
-		"pool": planned(func(b accountant.Budget) (privgen.Plan, error) {
-			return synth.PlanOf(privgen.Pool(b, ranks, embedding).Plan())
-		}),
+	ranks := compose.Ranks{Of: embedding}
+	for name, of := range map[string]privgen.Design{
+		"ranks": ranks,
+		"pool":  compose.Pool{Of: []privgen.Design{ranks, embedding}},
 	} {
+		chain := privgen.Compose(s, b, compose.Labels{Of: of, Nominal: 200,
+			Features: rff.RBF{Dim: 10, Bandwidth: 1},
+			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
+				Optimizer: sgd.Momentum(1, 0.9)}})
 		plan, err := chain.Plan()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -153,20 +149,6 @@ func TestLabelledPoolsAreReadable(t *testing.T) {
 			t.Errorf("the generator of a labelled %s: %v", name, err)
 		}
 	}
-}
-
-// planned is a system's plan for a budget, to which Plan adds a classifier.
-type planned func(accountant.Budget) (privgen.Plan, error)
-
-func (p planned) Plan() (privgen.Plan, error) {
-	b := accountant.Budget{Epsilon: 8, Delta: 1e-5}
-	c, err := labelling.Config{Budget: b, Nominal: 200, Features: rff.RBF{Dim: 10, Bandwidth: 1},
-		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
-			Optimizer: sgd.Momentum(1, 0.9)}}.Within(p)
-	if err != nil {
-		return nil, err
-	}
-	return synth.PlanOf(c.Plan())
 }
 
 // wardTable makes a small labelled table.

@@ -2,11 +2,13 @@ package frontdoor_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -24,9 +26,9 @@ func TestTableChainsSetEveryField(t *testing.T) {
 	mst, err2 := baselines.MST{Tables: tables}.Plan()
 	with := func(c privgen.TableChain) privgen.TableChain {
 		return c.Nominal(900).Seed(7).Bins(9).Fine(40).ColumnPart(0.2).WithinPart(0.04).Cells(5000).
-			ClassWeight(3).Coarse(4).Rounds(6).Order(2).ClassPart(0.3)
+			ClassWeight(3).Coarse(4)
 	}
-	gotAIM, err3 := with(privgen.AIM(s, b)).Plan()
+	gotAIM, err3 := with(privgen.AIM(s, b)).Rounds(6).Order(2).ClassPart(0.3).Plan()
 	gotMST, err4 := with(privgen.MST(s, b)).Plan()
 	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
@@ -38,6 +40,22 @@ func TestTableChainsSetEveryField(t *testing.T) {
 		want, err2 := json.Marshal(c[1])
 		if err1 != nil || err2 != nil || string(got) != string(want) {
 			t.Errorf("the chain's plan is %s, want %s; %v, %v", got, want, err1, err2)
+		}
+	}
+}
+
+// TestMSTRefusesOptionsOfAIM: an option that does not apply is an error.
+func TestMSTRefusesOptionsOfAIM(t *testing.T) {
+	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mst := privgen.MST(s, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(900)
+	for name, c := range map[string]privgen.TableChain{"Rounds": mst.Rounds(5), "Order": mst.Order(3),
+		"ClassPart": mst.ClassPart(0.3)} {
+		_, err := c.Plan()
+		if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "privgen.MST."+name {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }

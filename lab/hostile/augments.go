@@ -4,9 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/augment"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/synth"
 )
 
 // augmentSubjects returns choices among changes of images, and choices among candidates that change
@@ -19,20 +18,13 @@ func augmentSubjects(numbers records.Data) (list []subject, err error) {
 	for _, of := range []struct {
 		name       string
 		data       records.Data
-		candidates []augment.Candidate
+		candidates []compose.Change
 	}{
 		{"merf of images", images, nil},
-		{"merf of numbers", numbers, make([]augment.Candidate, 2)},
+		{"merf of numbers", numbers, make([]compose.Change, 2)},
 	} {
-		c := augment.Config{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Records: 20,
-			Candidates: of.candidates}
-		c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) {
-			return quickMERF(of.data.Schema(), b)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("choice of a change of %s: %w", of.name, err)
-		}
-		p, err := c.Plan()
+		c := compose.Changes{Of: quickMERF, Records: 20, Candidates: of.candidates}
+		p, err := c.PlanFor(of.data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5})
 		if err != nil {
 			return nil, fmt.Errorf("choice of a change of %s: %w", of.name, err)
 		}

@@ -23,8 +23,8 @@ func anyFile(rng *rand.Rand, sound [][]byte) []byte {
 		changeSections(rng, f)
 	}
 	if rng.IntN(50) == 0 {
-		f.Kind = pick(rng, []string{"", "gan", "merf", "dpgm", "mix", "checkpoint", "mwem", "labelling",
-			"augment", "x"})
+		f.Kind = pick(rng, []string{"", "gan", "merf", "dpgm", "mix", "checkpoint", "mwem", "labels",
+			"changes", "x"})
 	}
 	out := assemble(rng, f)
 	if rng.IntN(20) == 0 {

@@ -4,21 +4,16 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/quantiles"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 // rankSubjects returns systems that are fitted to ranks of numbers of a table.
 func rankSubjects(tables records.Data) (list []subject, err error) {
-	for name, plan := range map[string]func(records.Schema, accountant.Budget) (synth.Plan, error){
-		"merf": quickMERF, "gan": quickGAN} {
-		c, err := quantiles.Config{Schema: tables.Schema(), Cells: 5,
-			Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}}.Within(plan)
-		if err != nil {
-			return nil, fmt.Errorf("%s on ranks: %w", name, err)
-		}
-		p, err := c.Plan()
+	for name, of := range map[string]synth.Design{"merf": quickMERF, "gan": quickGAN} {
+		p, err := compose.Ranks{Of: of, Cells: 5}.PlanFor(tables.Schema(),
+			accountant.Budget{Epsilon: 3, Delta: 1e-5})
 		if err != nil {
 			return nil, fmt.Errorf("%s on ranks: %w", name, err)
 		}

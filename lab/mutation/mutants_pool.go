@@ -3,32 +3,27 @@ package main
 // poolMutants returns faults in running several systems on one ledger, each on a part of the
 // budget.
 func poolMutants() []mutant {
-	const in = "pool"
-	refused := at(in, "Refusals")
+	const in = "compose"
+	refused := at(in, "PoolRefusals")
 	return []mutant{
-		{Name: "pool/only the first system is paid for", In: in, Tests: at(in, "Together"),
-			Old: "for _, part := range c.parts() {\n\t\tlist = append(list, part.Stages()...)",
-			New: "for i, part := range c.parts() {\n\t\tif i > 0 {\n\t\t\tbreak\n\t\t}\n" +
-				"\t\tlist = append(list, part.Stages()...)",
+		{Name: "compose/pool: only the first system is paid for", In: in, Tests: at(in, "PoolTogether"),
+			Old: "list = append(list, part.Stages()...)",
+			New: "list = append(list, part.Stages()...)\n\t\t\tbreak",
 			Why: "the other systems' releases are on no ledger"},
-		{Name: "pool/plans of another relation", In: in, Tests: refused,
-			Old: "k.OK(p.Budget().Relation == c.Budget.Relation,", New: "k.OK(true,",
+		{Name: "compose/pool: plans of another relation", In: in, Tests: refused,
+			Old: "k.OK(p.Budget().Relation == relation,", New: "k.OK(true,",
 			Why: "noise for add-or-remove-one is half of what replace-one needs"},
-		{Name: "pool/persons count as rows", In: in, Tests: refused,
+		{Name: "compose/pool: persons count as rows", In: in, Tests: refused,
 			Old: `k.Add(records.RefusePersons(path+".Schema", p.Schema()))`, New: "",
 			Why: "a system that joins persons' rows may have been checked for single rows only"},
-		{Name: "pool/a state is lost", In: in, Tests: at(in, "Contract/checkpoints"),
-			Old: "states[i] = f\n", New: "states[0], states[i] = nil, f\n",
+		{Name: "compose/pool: a state is lost", In: in, Tests: at(in, "PoolContract/checkpoints"),
+			Old: "r.states[i] = f\n", New: "r.states[0], r.states[i] = nil, f\n",
 			Why: "a resumed run starts a system again, with fewer steps left"},
-		{Name: "internal/bundle/states are exchanged", In: "internal/bundle",
-			Tests: at(in, "Contract/checkpoints"),
-			Old:   "s[i] = &synth.File{", New: "s[n-1-i] = &synth.File{",
+		{Name: "compose/pool: states are exchanged", In: in,
+			Tests: at(in, "PoolContract/checkpoints"),
+			Old:   "r.states[i] = &synth.File{", New: "r.states[len(r.states)-1-i] = &synth.File{",
 			Why: "a resumed system continues from another system's state"},
-		{Name: "pool/a plan can be changed by its configuration", In: in,
-			Tests: at(in, "ConfigurationsAreCopies"),
-			Old:   "return p.config.copied()", New: "return p.config",
-			Why: "a plan runs without one of the systems that it was priced for"},
-		{Name: "pool/shares are rounded again", In: in, Tests: at(in, "PlansReadBackAreTheSame"),
+		{Name: "compose/pool: shares are rounded again", In: in, Tests: at(in, "PlansReadBackAreTheSame"),
 			Old: "if math.Abs(sum-1) < 1e-12 {", New: "if sum == 1 {",
 			Why: "a plan that is read has another digest, so its checkpoint is refused and paid for again"},
 	}

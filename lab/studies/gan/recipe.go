@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -51,12 +51,12 @@ func (c config) plan(public *records.Table) (privgen.Plan, error) {
 	if c.labels == "" {
 		return c.chain(public).Plan()
 	}
-	var rule labelling.Rule
+	var rule compose.Rule
 	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
 		return nil, err
 	}
-	return c.chain(public).Labelled(labelling.Config{Rule: rule, Share: c.share, Nominal: c.n,
-		Seed: c.seed}).Plan()
+	return privgen.Compose(digits.Schema(), c.budget, compose.Labels{Of: c.chain(public), Rule: rule,
+		Share: c.share, Nominal: c.n, Seed: c.seed}).Plan()
 }
 
 // adam returns an optimiser whose rate falls over the given number of steps. With -threshold,

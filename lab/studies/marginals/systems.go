@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -24,6 +24,7 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	s, b, n := t.rows.Schema(), accountant.Budget{Epsilon: key.epsilon, Delta: 1e-5}, t.rows.Len()
 	var p privgen.Plan
 	var err error
+	ranks := compose.Ranks{Of: privgen.MERF(s, b).Nominal(n).Seed(key.seed), Seed: key.seed}
 	switch key.system {
 	case "real":
 		return t.rows, 0, nil
@@ -34,12 +35,10 @@ func (c config) synthetic(ctx context.Context, t table, key resultKey) (records.
 	case "merf":
 		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).Plan()
 	case "merf-quantiles":
-		p, err = privgen.MERF(s, b).Nominal(n).Seed(key.seed).
-			Quantiles(quantiles.Config{Seed: key.seed}).Plan()
+		p, err = ranks.PlanFor(s, b)
 	case "pool":
-		p, err = privgen.Pool(b, privgen.AIM(s, b).Nominal(n).Seed(key.seed),
-			privgen.MERF(s, b).Nominal(n).Seed(key.seed).
-				Quantiles(quantiles.Config{Seed: key.seed})).Plan()
+		p, err = compose.Pool{Of: []privgen.Design{privgen.AIM(s, b).Nominal(n).Seed(key.seed),
+			ranks}}.PlanFor(s, b)
 	case "reference-aim", "reference-mst", "reference-merf":
 		return c.reference(ctx, t, key)
 	default:

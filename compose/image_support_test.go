@@ -1,0 +1,90 @@
+package compose_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func table(t *testing.T, s records.Schema, flat []float32, labels ...int32) *records.Table {
+	t.Helper()
+	d, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestSupport(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b", "c")
+	before := table(t, s, []float32{
+		0.5, 0, 0.1, 0, // a
+		0.5, 0, 0, 0, // a
+		0.5, 0.2, 0, 0, // a
+		0, 0, 0, 1, // b
+	}, 0, 0, 0, 1)
+	ones := []float32{1, 1, 1, 1}
+	in := table(t, s, slices.Concat(ones, ones, ones), 0, 1, 2)
+	for rare, want := range map[float64][]float32{
+		// one of three images is more than no image, and not more than a third of the images
+		0:       {1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1},
+		1.0 / 3: {1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1},
+	} {
+		support, err := compose.SupportOf(before, rare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := support.Apply(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := levels(out); !slices.Equal(got, want) {
+			t.Errorf("rare = %v: got %v, want %v", rare, got, want)
+		}
+		if !slices.Equal(out.Labels(), in.Labels()) || slices.Contains(levels(in), 0) {
+			t.Error("Apply changes the labels or its input")
+		}
+	}
+}
+
+func TestSupportWithoutClasses(t *testing.T) {
+	support, err := compose.SupportOf(table(t, records.Image(1, 2), []float32{0, 1, 0, 0}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := support.Apply(table(t, records.Image(1, 2), []float32{0.5, 0.5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := levels(out); !slices.Equal(got, []float32{0, 0.5}) {
+		t.Errorf("got %v, want 0 and 0.5", got)
+	}
+}
+
+func TestSupportMistakes(t *testing.T) {
+	grey := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
+	support, err := compose.SupportOf(grey, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong *param.Error
+	for _, other := range []records.Schema{records.Image(4, 5).WithLabels("a", "b", "c"),
+		records.Image(5, 4).WithLabels("a", "b", "d")} {
+		if _, err := support.Apply(ramp(t, other)); !errors.As(err, &wrong) {
+			t.Errorf("other images: got error %v, want *param.Error", err)
+		}
+	}
+	for _, rare := range []float64{-0.1, 1} {
+		if _, err := compose.SupportOf(grey, rare); !errors.As(err, &wrong) {
+			t.Errorf("rare = %v: got error %v, want *param.Error", rare, err)
+		}
+	}
+	other := table(t, records.Interval(2, 0, 1), []float32{0, 1})
+	if _, err := compose.SupportOf(other, 0); !errors.As(err, &wrong) {
+		t.Errorf("no images: got error %v, want *param.Error", err)
+	}
+}

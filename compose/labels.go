@@ -1,0 +1,360 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Labels uses a private classifier to choose among the synthetic records of a system, or to label
+// them.
+//
+// The classifier is a linear function of fixed public features, such as [rff.Scattering] of images,
+// and is trained by package sgd. The part, for example of package merf, gan or mix, draws records
+// with labels. The rule [Keep] keeps the records to which the classifier gives their own label. It
+// leaves out blends of two classes and records with a wrong label. The rule [Relabel] gives every
+// record the label that the classifier finds most probable.
+//
+// Guarantee: neither the classifier nor the part uses the result of the other. The classifier is
+// released, so using it any number of times costs no privacy.
+//
+// Every draw ends, because Tries bounds the number of records generated for each returned record.
+// If none of them is accepted, the draw takes the record for whose label the classifier has the
+// largest margin. The option [synth.OnAccepted] reports the number of these records at the end of a
+// draw. It is computed from released values, so it is public. [Agreement] states, for every class,
+// the fraction of records that are accepted at the first try.
+//
+// Source: Tramèr and Boneh 2021 for the classifier.
+type Labels struct {
+	// Of is the system whose records the classifier sees. Its synthetic records must have labels.
+	Of synth.Design
+	// Features computes the classifier's inputs from a record; nil means rff.Scattering, which
+	// describes images.
+	Features rff.FeatureKernel
+	// Train sets how the classifier is trained. Its zero value means the default, which needs Nominal:
+	// 60 steps with momentum 0.9 on a quarter of the records each. A NoiseMultiplier of 0
+	// means the smallest noise that Share allows.
+	Train sgd.Config
+	// Share is the part of ε that the classifier alone may cost, in (0, 1); 0 means 0.7. It
+	// is not used if Train has a NoiseMultiplier.
+	Share float64
+	// Nominal is the approximate number of records, which must be public. It divides the classifier's
+	// sums of gradients.
+	Nominal int
+	// Rule is how the classifier is used; Keep by default.
+	Rule Rule
+	// Contrast stretches the grey levels of the synthetic images before the classifier sees them.
+	// Networks generate images that are less black and white than real ones. The drawn images are
+	// not stretched. The zero value means DefaultContrast for grey images, and
+	// Contrast{White: 1} changes nothing.
+	Contrast Contrast
+	// Margin is used by the rule Keep. The classifier's probability of a record's own label must
+	// exceed the probability of every other class by Margin, in [0, 1). The default 0 accepts the
+	// records to which the classifier gives their own label.
+	Margin float64
+	// Tries bounds the number of records that the rule Keep generates for each returned record; 0
+	// means 20. In draws of one class by the rule Relabel, the bound is Tries times the
+	// number of classes.
+	Tries int
+	// Seed is the seed of the features and of the classifier's initial weights.
+	Seed uint64
+}
+
+// DefaultContrast was chosen on drawn digits.
+var DefaultContrast = Contrast{Black: 0.2, White: 0.8}
+
+// Defaults; docs/studies/tables-and-digits.md has the measurements.
+const (
+	labelSteps  = 60
+	labelsShare = 0.7
+	usualTries  = 20
+)
+
+// The default training of the classifier.
+const (
+	usualClip        = 0.1
+	usualProbability = 0.25
+	usualRate        = 400
+	usualMomentum    = 0.9
+)
+
+const (
+	mostTries    = 1000
+	mostFeatures = 1 << 20
+	mostLinear   = 1 << 26 // of the classifier
+)
+
+func labelsKind() kind {
+	return kind{name: "labels", config: "compose.Labels", of: "Of", level: chooseLevel, least: 1,
+		most: 1, networks: 1, design: readLabels, release: readLabelled}
+}
+
+// PlanFor finds the classifier's noise and the budget of the part, and prices both together. It
+// reads no records.
+//
+// Errors: joined *param.Error values, one for each mistake; all errors of Of;
+// accountant.ErrBudgetExceeded if the classifier leaves too little.
+func (c Labels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	c = c.withDefaults()
+	of := []synth.Design{c.Of}
+	k := labelsKind().begin(s, b, of)
+	c.check(&k)
+	c.checkRule(&k, "compose.Labels.", s)
+	k.OK(s.Classes() > 1, "compose.Labels.PlanFor.s", described(s), "records of two classes or more")
+	if k.Err() == nil {
+		k.Add(c.checkFeatures(s))
+	}
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	c, err := c.calibrated(b)
+	if err != nil {
+		return nil, err
+	}
+	c.Of, c.Features, c.Train.Clip = nil, network.Own(c.Features), network.Own(c.Train.Clip)
+	return planOf(labelling{c, s, b.Relation}, s, b, of)
+}
+
+func (c Labels) withDefaults() Labels {
+	c.Share, c.Tries = cmp.Or(c.Share, labelsShare), cmp.Or(c.Tries, usualTries)
+	if c.Features == nil {
+		c.Features = rff.Scattering{}
+	}
+	t := &c.Train
+	if t.Steps == 0 && t.ClipNorm == 0 && t.Clip == nil && t.SamplingProbability == 0 {
+		t.Steps, t.ClipNorm, t.SamplingProbability = labelSteps, usualClip, usualProbability
+		if reflect.ValueOf(t.Optimizer).IsZero() {
+			t.Optimizer = sgd.Momentum(usualRate, usualMomentum)
+		}
+	}
+	if t.NominalBatch == 0 {
+		t.NominalBatch = t.SamplingProbability * float64(c.Nominal)
+	}
+	return c
+}
+
+// described returns a schema in words, which state a lack of classes.
+func described(s records.Schema) string {
+	if s.Classes() == 0 {
+		return s.String() + " without classes"
+	}
+	return s.String()
+}
+
+// check checks the settings that do not depend on the records.
+func (c Labels) check(k *param.Checker) {
+	k.OK(c.Share > 0 && c.Share < 1, "compose.Labels.Share", c.Share,
+		"a part of ε in (0, 1), or 0 for the default")
+	k.OK(c.Nominal >= 0, "compose.Labels.Nominal", c.Nominal, "a public number of records")
+	k.OK(c.Train.NominalBatch > 0, "compose.Labels.Nominal", c.Nominal,
+		"an approximate public number of records, or Train.NominalBatch")
+	k.OK(c.Tries > 0 && c.Tries <= mostTries, "compose.Labels.Tries", c.Tries,
+		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostTries))
+	train := c.Train
+	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
+	k.Add(train.Validate())
+}
+
+// checkRule checks the rule, the margin and the contrast for records of a schema.
+func (c Labels) checkRule(k *param.Checker, path string, s records.Schema) {
+	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Keep or Relabel")
+	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
+	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
+	if (c.Contrast != Contrast{}) {
+		k.Add(c.Contrast.Validate())
+		k.OK(s.Kind() == records.GreyImage, path+"Contrast", c.Contrast,
+			"no contrast for records that are not grey images")
+	}
+}
+
+// contrast returns the contrast for grey images.
+func (c Labels) contrast() Contrast {
+	if (c.Contrast == Contrast{}) {
+		return DefaultContrast
+	}
+	return c.Contrast
+}
+
+// checkFeatures draws the features, since a valid kernel may not fit the records.
+func (c Labels) checkFeatures(s records.Schema) error {
+	f, err := c.features(s)
+	if err != nil {
+		return fmt.Errorf("compose.Labels.Features: %w", err)
+	}
+	if _, err := rff.MarshalFeatures(c.Features); err != nil { // a generator could not be saved
+		return param.New("compose.Labels.Features", err.Error(), "features of package rff")
+	}
+	var k param.Checker
+	path := fmt.Sprintf("compose.Labels.Features (%T)", c.Features)
+	k.OK(f.In() == s.Dim(), path, f.In(),
+		fmt.Sprintf("features of records of %d coordinates", s.Dim()))
+	k.OK(f.Dim() > 0 && f.Dim() <= min(mostFeatures, mostLinear/s.Classes()), path, f.Dim(),
+		fmt.Sprintf("a number of features up to %d", min(mostFeatures, mostLinear/s.Classes())))
+	k.OK(f.NormBound() > 0 && !math.IsInf(f.NormBound(), 0), path, f.NormBound(),
+		"features of a bounded norm")
+	return k.Err()
+}
+
+// features draws the feature map.
+func (c Labels) features(s records.Schema) (rff.Features, error) {
+	l := rff.Layout{In: s.Dim()}
+	if s.IsImage() {
+		l.Height, l.Width = s.Height(), s.Width()
+	}
+	return c.Features.Features(l, c.Seed)
+}
+
+// calibrated returns the configuration with the classifier's noise.
+func (c Labels) calibrated(b accountant.Budget) (Labels, error) {
+	if c.Train.NoiseMultiplier != 0 {
+		return c, nil
+	}
+	z, _, err := accountant.CalibrateShare(b, c.Share, func(z float64) accountant.Event {
+		c := c
+		c.Train.NoiseMultiplier = z
+		return c.stage(b.Relation).Whole()
+	})
+	if err != nil {
+		return c, fmt.Errorf("labels: noise of the classifier: %w", err)
+	}
+	c.Train.NoiseMultiplier = z
+	return c, c.Train.Validate()
+}
+
+// A labelling is a composition of labels, for records of a schema.
+type labelling struct {
+	Labels   // without Of: a design may hold public records and scratch memory
+	schema   records.Schema
+	relation accountant.Relation
+}
+
+func (c labelling) kind() kind                          { return labelsKind() }
+func (c labelling) reads() records.Schema               { return c.schema }
+func (c labelling) view(data records.Data) records.Data { return data }
+func (c labelling) types() []any                        { return []any{c.Features} }
+
+// purposeClassifier is the purpose of the classifier's steps on the ledger.
+const purposeClassifier = "classifier step"
+
+// stage returns the stage of the classifier's training.
+func (c Labels) stage(r accountant.Relation) synth.Stage {
+	t := c.Train
+	return synth.Stage{Purpose: purposeClassifier, Event: t.Event(r), Count: t.Steps,
+		NoiseMultiplier: t.NoiseMultiplier}
+}
+
+// stages returns the stage of the classifier. The part follows.
+func (c labelling) stages() (before, after []synth.Stage) {
+	return []synth.Stage{c.stage(c.relation)}, nil
+}
+
+func (c labelling) title(of []string) string {
+	return fmt.Sprintf("of %s by a private classifier, %v", of[0], c.schema)
+}
+
+func (c labelling) notes([]synth.Plan) []string {
+	notes := []string{"labels are the classifier's, at no cost"}
+	if c.Rule == Keep {
+		notes[0] = fmt.Sprintf("records are kept if the classifier agrees with their labels; at most "+
+			"%d are generated for each, at no cost", c.Tries)
+	}
+	if to := c.contrast(); c.schema.Kind() == records.GreyImage {
+		notes = append(notes, fmt.Sprintf("the classifier sees grey levels %g and %g as black and white",
+			to.Black, to.White))
+	}
+	if f, err := c.features(c.schema); err == nil {
+		notes = append(notes, fmt.Sprintf("classifier: linear, of %d features (%T), held in memory "+
+			"at 2 bytes each", f.Dim(), c.Features))
+	}
+	return notes
+}
+
+// Judge builds the classifier.
+func (c labelling) Judge(r *synth.Run) error {
+	_, err := c.learning(r)
+	return err
+}
+
+// fit trains the classifier and carries out the part. Neither uses the result of the other.
+func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
+	l, err := c.learning(r.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.resume(r, c.Train.Steps-r.Allowance(purposeClassifier).Remaining()); err != nil {
+		return nil, err
+	}
+	if err := l.run(ctx, r.Run); err != nil {
+		return nil, err
+	}
+	if err := r.Save(); err != nil { // the classifier is complete
+		return nil, err
+	}
+	if _, err := r.part(ctx, 0, r.Data); err != nil {
+		return nil, err
+	}
+	own := &labelled{config: c.Labels, backend: r.ReleaseBackend(), params: l.released()}
+	m := r.model(own)
+	own.agreement, err = own.agree(ctx, m)
+	return m, err
+}
+
+type labelsJSON struct {
+	plansJSON
+	Features json.RawMessage `json:"features"`
+	Train    sgd.Config      `json:"train"`
+	Rule     Rule            `json:"rule"`
+	Contrast Contrast        `json:"contrast,omitzero"`
+	Margin   float64         `json:"margin,omitempty"`
+	Tries    int             `json:"tries"`
+	Seed     uint64          `json:"seed,string"`
+}
+
+func (c labelling) settings(p plansJSON) (any, error) {
+	j := labelsJSON{plansJSON: p, Train: c.Train, Rule: c.Rule, Contrast: c.Contrast,
+		Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	var err error
+	j.Features, err = rff.MarshalFeatures(c.Features)
+	return j, err
+}
+
+func readLabels(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+	var j labelsJSON
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
+	}
+	c := Labels{Of: Fixed(of[0]), Train: j.Train, Rule: j.Rule, Contrast: j.Contrast,
+		Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
+	var err error
+	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	if err := saved.Decided(c.Train.NoiseMultiplier); err != nil {
+		return nil, err
+	}
+	return c, c.checkSaved(saved)
+}
+
+// checkSaved checks the classifier against the limits for files, before the classifier is built.
+func (c Labels) checkSaved(saved synth.SavedPlan) error {
+	s := saved.Schema
+	if v, ok := c.Features.(interface{ Validate() error }); ok && v.Validate() != nil {
+		return nil // left to the plan, whose errors describe the mistake
+	}
+	f, err := c.features(s)
+	if err != nil {
+		return synth.Malformed(err)
+	}
+	return saved.Network("the classifier", int64(f.Dim()+1)*int64(s.Classes()))
+}

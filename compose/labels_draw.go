@@ -1,0 +1,283 @@
+package compose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// sampler starts a draw of records with the classifier's labels.
+//
+// Errors: all errors of the part's Sampler.
+func (l *labelled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
+	c, err := l.drawing(m, d)
+	if err != nil {
+		return synth.Sampler{}, err
+	}
+	next := c.relabelled
+	switch {
+	case l.config.Rule == Keep:
+		next = c.kept
+	case d.Class >= 0:
+		next = c.named
+	}
+	return synth.Sampler{Schema: c.schema, Next: next,
+		Unaccepted: func() int { return c.unaccepted }}, nil
+}
+
+// A labelsDraw is the state of one caller's draw.
+type labelsDraw struct {
+	*labelled
+	part   synth.Model
+	draw   synth.Draw
+	schema records.Schema
+	all    *synth.Sampler   // draws all classes; nil until it is needed
+	of     []*synth.Sampler // by class: draws that class; nil until it is needed
+	score  *scorer
+
+	unaccepted int // number of returned places that ran out of attempts
+}
+
+func (l *labelled) drawing(m *model, d synth.Draw) (*labelsDraw, error) {
+	part := m.of[0]
+	all, err := part.Sampler(d)
+	if err != nil {
+		return nil, err
+	}
+	score, err := newScorer(l.config, l.backend, all.Schema, l.params)
+	if err != nil {
+		return nil, err
+	}
+	s := all.Schema
+	c := &labelsDraw{labelled: l, part: part, draw: d, schema: s, score: score,
+		of: make([]*synth.Sampler, s.Classes())}
+	if d.Class >= 0 {
+		c.of[d.Class] = &all
+	} else {
+		c.all = &all
+	}
+	return c, nil
+}
+
+// generate draws n records of a class, or of all classes if class is negative.
+func (c *labelsDraw) generate(class, n int) (records.Data, error) {
+	at := &c.all
+	if class >= 0 {
+		at = &c.of[class]
+	}
+	if *at == nil {
+		d := c.draw
+		d.Class, d.Seed = class, d.Seed+uint64(class+2)*0x9e3779b97f4a7c15
+		s, err := c.part.Sampler(d)
+		if err != nil {
+			return nil, err
+		}
+		*at = &s
+	}
+	rows, err := (*at).Next(n)
+	if err == nil && (rows.Len() != n || len(labelsOf(rows)) != n) {
+		err = fmt.Errorf("labels: got %d labelled records, want %d",
+			len(labelsOf(rows)), n)
+	}
+	return rows, err
+}
+
+// relabelled draws records of all classes and gives them the classifier's labels.
+func (c *labelsDraw) relabelled(n int) (records.Data, error) {
+	if n == 0 {
+		return records.Concat(c.schema)
+	}
+	rows, err := c.generate(-1, n)
+	if err != nil {
+		return nil, err
+	}
+	labels, _ := c.score.labels(rows, -1)
+	return withLabels(c.schema, rows, labels)
+}
+
+// named draws records of all classes and returns the records that the classifier assigns to the
+// draw's class. If the attempts run out first, it adds other records with the largest probabilities
+// of that class.
+func (c *labelsDraw) named(n int) (records.Data, error) {
+	rows, err := records.Concat(c.schema)
+	var best []place // of rows: rows assigned to the class come first
+	for try := 0; try < c.config.Tries*len(c.of) && !full(best, n); try++ {
+		if rows, best, err = c.better(rows, best, n); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int32, rows.Len())
+	for i := range labels {
+		labels[i] = int32(c.draw.Class)
+	}
+	c.count(best)
+	return withLabels(c.schema, rows, labels)
+}
+
+// full reports whether there are n places, all of them with accepted records.
+func full(best []place, n int) bool {
+	return n == 0 || len(best) == n && best[n-1].done
+}
+
+// better generates n more records and returns the best n of these and the earlier ones. Records
+// that the classifier assigns to the draw's class come first, in the order of generation. The other
+// records follow, ordered by their probability of that class.
+func (c *labelsDraw) better(rows records.Data, best []place, n int) (records.Data, []place, error) {
+	more, err := c.generate(-1, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, sure := c.score.labels(more, c.draw.Class)
+	for i, label := range labels {
+		best = append(best, place{at: int32(rows.Len() + i), margin: sure[i],
+			done: int(label) == c.draw.Class})
+	}
+	slices.SortStableFunc(best, func(a, b place) int {
+		switch {
+		case a.done && b.done:
+			return 0
+		case a.done != b.done && a.done:
+			return -1
+		case a.done != b.done:
+			return 1
+		}
+		return cmp.Compare(b.margin, a.margin)
+	})
+	best = best[:n]
+	out, err := taken(c.schema, []records.Data{rows, more}, best)
+	return out, best, err
+}
+
+// taken returns the records of the places, which are then numbered by their order.
+func taken(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
+	out, err := chosen(s, drawn, places)
+	for i := range places {
+		places[i].at = int32(i)
+	}
+	return out, err
+}
+
+// withLabels returns copies of the records with the given labels.
+func withLabels(s records.Schema, rows records.Data, labels []int32) (records.Data, error) {
+	var b device.Batch
+	rows.Range(0, rows.Len(), &b)
+	if b.Sparse != nil {
+		return records.FromCSR(s, b.Sparse.Offsets, b.Sparse.Items, labels...)
+	}
+	flat := make([]float32, 0, b.Rows*s.Dim())
+	for i := range b.Rows {
+		flat = append(flat, b.Dense.Row(i)...)
+	}
+	if s.Kind() == records.MixedTable {
+		return records.DecodeFlat(s, flat, labels...)
+	}
+	return records.FromFlat(s, flat, labels...)
+}
+
+// A place is one record of the result: the generated record that is chosen for it so far.
+type place struct {
+	label  int32
+	at     int32   // index of the chosen record among the generated ones
+	margin float64 // of the chosen record
+	done   bool    // the chosen record is accepted
+}
+
+// kept returns n records that the classifier accepts. It replaces a record that is not accepted by
+// new records of the same class until one is accepted. If the attempts run out first, it takes the
+// record with the largest margin.
+func (c *labelsDraw) kept(n int) (records.Data, error) {
+	if n == 0 {
+		return records.Concat(c.schema)
+	}
+	first, err := c.generate(c.draw.Class, n)
+	if err != nil {
+		return nil, err
+	}
+	drawn := []records.Data{first}
+	places := make([]place, n)
+	labels := labelsOf(first)
+	for i, v := range c.score.margins(first) {
+		places[i] = place{labels[i], int32(i), v, c.accepts(v)}
+	}
+	generated := n
+	for try := 1; try < c.config.Tries; try++ {
+		open := openByClass(places, len(c.of))
+		if open == nil {
+			break
+		}
+		for class, list := range open {
+			if len(list) == 0 {
+				continue
+			}
+			rows, err := c.generate(class, len(list))
+			if err != nil {
+				return nil, err
+			}
+			for i, v := range c.score.margins(rows) {
+				p := &places[list[i]]
+				if v > p.margin || p.margin != p.margin {
+					p.at, p.margin, p.done = int32(generated+i), v, c.accepts(v)
+				}
+			}
+			drawn, generated = append(drawn, rows), generated+rows.Len()
+		}
+		rows, err := taken(c.schema, drawn, places) // frees the rejected records
+		if err != nil {
+			return nil, err
+		}
+		drawn, generated = []records.Data{rows}, n
+	}
+	c.count(places)
+	return chosen(c.schema, drawn, places)
+}
+
+// count counts the places without an accepted record.
+func (c *labelsDraw) count(places []place) {
+	for _, p := range places {
+		if !p.done {
+			c.unaccepted++
+		}
+	}
+}
+
+// openByClass returns, for each class, the indices of the places without an accepted record. It
+// returns nil if there are none.
+func openByClass(places []place, classes int) [][]int {
+	var open [][]int
+	for i, p := range places {
+		if !p.done {
+			if open == nil {
+				open = make([][]int, classes)
+			}
+			open[p.label] = append(open[p.label], i)
+		}
+	}
+	return open
+}
+
+func labelsOf(d records.Data) []int32 {
+	if l, ok := d.(interface{ Labels() []int32 }); ok {
+		return l.Labels()
+	}
+	return nil
+}
+
+// chosen returns the records of the places, in the order of the places.
+func chosen(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
+	all, err := records.Concat(s, drawn...)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int32, len(places))
+	for i, p := range places {
+		rows[i] = p.at
+	}
+	return take(all, rows)
+}

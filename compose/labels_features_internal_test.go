@@ -1,0 +1,45 @@
+package compose
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// silent is a backend without promises. It counts the requested memory.
+type silent struct {
+	device.Backend
+	asked *int
+}
+
+func (s silent) New(rows, cols int) device.Matrix {
+	*s.asked++
+	return s.Backend.New(rows, cols)
+}
+
+// TestFeaturesNeedPromises checks that a device without promises computes no features of records.
+// On such a device one record could change the features of others, and clipping by sgd would not
+// bound its effect.
+func TestFeaturesNeedPromises(t *testing.T) {
+	s := records.Image(8, 8).WithLabels("a", "b")
+	data, err := records.FromFlat(s, make([]float32, 3*64), 0, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := rff.Scattering{}.Features(rff.Layout{In: 64, Height: 8, Width: 8}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	r := &synth.Run{Data: data, Backend: silent{device.CPU(), &asked}}
+	f, err := featuresOf(t.Context(), r, m)
+	if err != nil || f.Len() != 3 {
+		t.Fatal(err)
+	}
+	if asked > 0 {
+		t.Errorf("a backend without promises computes features")
+	}
+}

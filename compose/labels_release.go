@@ -1,0 +1,163 @@
+package compose
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// labelled is what labels release beside the part's model: the classifier.
+type labelled struct {
+	config    Labels // without Of
+	backend   device.Backend
+	params    []float32 // of the classifier
+	agreement []float64 // by class
+}
+
+// agree measures the agreement of the classifier and the part's model, by class.
+//
+// Errors: ctx.Err().
+func (l *labelled) agree(ctx context.Context, m *model) (list []float64, err error) {
+	for class := range m.Schema().Classes() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		list = append(list, l.rate(m, class))
+	}
+	return list, nil
+}
+
+// judged is the number of synthetic records of a class on which the agreement is measured.
+const judged = 500
+
+// rate measures the agreement of one class. It is 0 if the part's model cannot draw the class. This
+// is no error, since the run has been paid for and its result must be released.
+func (l *labelled) rate(m *model, class int) float64 {
+	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
+		Means: m.Schema().Kind() == records.GreyImage})
+	if err != nil {
+		return 0
+	}
+	rows, err := c.generate(class, judged)
+	if err != nil {
+		return 0
+	}
+	good := 0
+	for _, v := range c.score.margins(rows) {
+		if l.accepts(v) {
+			good++
+		}
+	}
+	return float64(good) / judged
+}
+
+// accepts reports whether a record of this margin is kept. A record whose margin is not a number is
+// not kept.
+func (l *labelled) accepts(margin float64) bool { return margin > 0 && margin >= l.config.Margin }
+
+// Agreement returns, for each class, the fraction of the part's records to which the classifier of
+// a generator of [Labels] gives their own label, by at least the margin. It is measured on 500
+// records of each class. It is 0 for a class that the part cannot draw.
+//
+// Guarantee: it is computed from released records by the released classifier. Errors: *param.Error
+// for another generator.
+func Agreement(g *synth.Generator) ([]float64, error) {
+	_, l, err := releasedBy[*labelled](g, "compose.Agreement.g", labelsKind())
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(l.agreement), nil
+}
+
+// WithRule returns a generator of [Labels] with another rule and margin. The margin applies to the
+// rule Keep.
+//
+// Guarantee: it is computed from the released generator. Errors: *param.Error for another
+// generator, an unknown rule or a margin outside [0, 1).
+func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, error) {
+	m, l, err := releasedBy[*labelled](g, "compose.WithRule.g", labelsKind())
+	if err != nil {
+		return nil, err
+	}
+	own, out := *l, *m
+	own.config.Rule, own.config.Margin = r, margin
+	var k param.Checker
+	own.config.checkRule(&k, "compose.WithRule: ", m.Schema())
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	out.released = &own
+	own.agreement, err = own.agree(context.Background(), &out)
+	return synth.NewGenerator(g.System(), &out, g.Guarantee()), err
+}
+
+type labelledJSON struct {
+	modelsJSON
+	Features  json.RawMessage `json:"features"`
+	Seed      uint64          `json:"seed,string"`
+	Rule      Rule            `json:"rule"`
+	Contrast  Contrast        `json:"contrast,omitzero"`
+	Margin    float64         `json:"margin,omitempty"`
+	Tries     int             `json:"tries"`
+	Agreement []float64       `json:"agreement"`
+}
+
+// header writes the classifier's settings.
+//
+// Errors: features of a user-defined type.
+func (l *labelled) header(m modelsJSON) (any, error) {
+	c := l.config
+	j := labelledJSON{modelsJSON: m, Seed: c.Seed, Rule: c.Rule, Contrast: c.Contrast,
+		Margin: c.Margin, Tries: c.Tries, Agreement: l.agreement}
+	var err error
+	j.Features, err = rff.MarshalFeatures(c.Features)
+	return j, err
+}
+
+func (l *labelled) sections() []synth.Part {
+	return []synth.Part{synth.Part32(sectionClassifier, &l.params, len(l.params))}
+}
+
+func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (released, error) {
+	var j labelledJSON
+	if err := f.Decode(&j); err != nil {
+		return nil, err
+	}
+	l := &labelled{backend: loading.Backend, config: Labels{Seed: j.Seed, Rule: j.Rule,
+		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries}, agreement: j.Agreement}
+	var err error
+	if l.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	s := of[0].Schema()
+	if err := l.check(s); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	features, err := l.config.features(s)
+	if err != nil {
+		return nil, synth.Malformed(err)
+	}
+	n := (features.Dim() + 1) * s.Classes()
+	return l, f.Load(synth.Part32(sectionClassifier, &l.params, n))
+}
+
+// check returns an error for values that no plan of labels can have.
+func (l *labelled) check(s records.Schema) error {
+	var k param.Checker
+	const path = "compose.Labels."
+	k.OK(s.Classes() > 1, path+"Schema", described(s), "records of two classes or more")
+	l.config.checkRule(&k, path, s)
+	k.OK(l.config.Tries > 0 && l.config.Tries <= mostTries, path+"Tries", l.config.Tries,
+		"a positive number")
+	k.OK(len(l.agreement) == s.Classes(), path+"Agreement", len(l.agreement), "one for each class")
+	if k.Err() == nil {
+		k.Add(l.config.checkFeatures(s))
+	}
+	return k.Err()
+}

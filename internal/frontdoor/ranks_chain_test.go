@@ -1,0 +1,77 @@
+package frontdoor_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestRanksChain checks that a chain on ranks spends its budget, that its plan and its
+// generator can be read back, and that draws obey constraints on numbers.
+func TestRanksChain(t *testing.T) {
+	data, err := wardTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
+	quick := merf.GeneratorConfig{Steps: 20}
+	plan, err := privgen.Compose(s, b, compose.Ranks{
+		Of: privgen.MERF(s, b).Nominal(200).Train(quick)}).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Total().Upper; got > 4 || got < 3.9 {
+		t.Errorf("the plan costs ε = %v", got)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := privgen.ReadPlan(text)
+	if err != nil || read.String() != plan.String() {
+		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
+	}
+	gen, err := read.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := privgen.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn [2][]float64
+	for i, g := range []*privgen.Generator{gen, back} {
+		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[i] = rows.(*records.Frame).Numbers(0)
+	}
+	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {
+		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
+	}
+	alone, err := privgen.Compose(s, b, compose.Ranks{
+		Of: privgen.GAN(s, b).Nominal(200).Train(gan.Config{})}).Plan()
+	if err != nil || alone.Total().Upper > 4 {
+		t.Errorf("a GAN on ranks: error %v, or over the budget", err)
+	}
+	var wrong *param.Error
+	if _, err := privgen.Compose(s, b, compose.Ranks{}).Plan(); !errors.As(err, &wrong) {
+		t.Errorf("the zero value: got error %v, want a *param.Error", err)
+	}
+}
