@@ -39,14 +39,8 @@ func (c MixChain) planFor(b accountant.Budget) (Plan, error) {
 }
 
 // planFor returns the chain's plan for another budget than the chain's own.
-func (c TableChain) planFor(b accountant.Budget) (Plan, error) {
-	c.config.Budget = b
-	return synth.PlanOf(c.Plan())
-}
-
-// planFor returns the chain's plan for another budget than the chain's own.
-func (c BaselineChain) planFor(b accountant.Budget) (Plan, error) {
-	c.common.Budget = b
+func (c CountChain) planFor(b accountant.Budget) (Plan, error) {
+	c.budget = b
 	return synth.PlanOf(c.Plan())
 }
 

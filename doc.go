@@ -29,7 +29,8 @@
 //	quantiles            a system fitted to ranks of a table's numbers, mapped back to numbers
 //	tune                 the best of many runs, including the price of the choice
 //	synth                what all systems share: plan, run, checkpoint, generator, file
-//	baselines            simple systems for comparison; AIM and MST for tables
+//	tables               AIM and MST: graphical models of tables
+//	sets                 MWEM, independent items, a tree of pairs: simple systems for sets
 //	kmeans sgd draft     private algorithms: they read records, add noise, write the ledger
 //	models  rff          pure functions on matrices
 //	mechanism            noise, clipping, noisy sums: the only source of private randomness

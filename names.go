@@ -2,9 +2,9 @@ package privgen
 
 import (
 	"io"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
@@ -15,7 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/pool"
 	"github.com/seed7ba64551/privgen/quantiles"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 	"github.com/seed7ba64551/privgen/tune"
 )
 
@@ -115,11 +117,10 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.With
 // WithLimits bounds the size of the contents of a generator or plan file; see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
-// Systems returns all systems of the module, including baselines and searches, for reading
-// their files.
+// Systems returns all systems of the module, including searches, for reading their files.
 func Systems() synth.Systems {
-	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
-		baselines.Systems()...)
+	all := slices.Concat(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
+		tables.Systems(), sets.Systems())
 	all = append(all, quantiles.System(all))
 	all = append(all, pool.System(all))
 	all = append(all, labelling.System(all))

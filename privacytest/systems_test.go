@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
@@ -22,6 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tune"
@@ -47,9 +47,9 @@ var replayed = []struct {
 	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
 	{"tune", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
-	{"baselines, independent", records.Sets(10, 5), fitBaseline},
-	{"baselines, tree", records.Sets(11, 5), fitBaseline},
-	{"baselines, MWEM", records.Sets(12, 5), fitBaseline},
+	{"sets, independent", records.Sets(10, 5), fitBaseline},
+	{"sets, tree", records.Sets(11, 5), fitBaseline},
+	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 }
 
 func mixedTable() records.Schema {
@@ -317,13 +317,13 @@ func fitDraft(s records.Schema, b accountant.Budget) fitting {
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
-		common := baselines.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
-		plan, err := baselines.Independent{Common: common}.Plan()
+		common := sets.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
+		plan, err := sets.Independent{Common: common}.Plan()
 		switch s.Dim() {
 		case 11:
-			plan, err = baselines.Tree{Common: common, Items: 8}.Plan()
+			plan, err = sets.Tree{Common: common, Items: 8}.Plan()
 		case 12:
-			plan, err = baselines.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
+			plan, err = sets.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
 		}
 		if err != nil {
 			return nil, err

@@ -177,3 +177,32 @@ func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) 
 	}
 	return sums, nil
 }
+
+// A PassProgram is the plan of a system that reads records in passes only: a Program whose sums
+// other processes can compute. The zero value behaves like the zero Program.
+type PassProgram struct{ *Program }
+
+// NewPassProgram is [NewProgram] for such a system.
+//
+// Errors: all errors of NewProgram.
+func NewPassProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
+	w PassWork) (PassProgram, error) {
+	p, err := NewProgram(system, schema, budget, stages, w)
+	if err != nil {
+		return PassProgram{}, err
+	}
+	return PassProgram{&p}, nil
+}
+
+// Partial implements [PassPlan]. Errors: see [NewPartial].
+func (p PassProgram) Partial(pass Pass, opts ...Option) (*partial.Partial, error) {
+	return NewPartial(p.Program, pass, opts...)
+}
+
+// FitPasses implements [PassPlan].
+//
+// Guarantee: see [FitPasses]. Errors: see [FitPasses].
+func (p PassProgram) FitPasses(ctx context.Context, ledger *accountant.Ledger,
+	read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error) {
+	return FitPasses(ctx, p.Program, ledger, read, opts...)
+}

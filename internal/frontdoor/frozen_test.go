@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/augment"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -22,6 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // scribble changes every float64, int and string that it can reach from a value through exported
@@ -107,11 +107,11 @@ func TestPlansAreFrozen(t *testing.T) {
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}
 	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
-	a := baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b, Nominal: 1000}}
+	a := tables.AIM{Common: tables.Common{Schema: table, Budget: b, Nominal: 1000}}
 	l, err := labelling.Config{Budget: b, Nominal: 1000, Rule: labelling.Relabel,
 		Features: rff.RBF{Dim: 8, Bandwidth: 1}}.Within(
 		func(b accountant.Budget) (synth.Plan, error) {
-			return synth.PlanOf(baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b}}.Plan())
+			return synth.PlanOf(tables.AIM{Common: tables.Common{Schema: table, Budget: b}}.Plan())
 		})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // labellingSubjects returns labellings of numbers, images and tables by both rules.
@@ -80,6 +80,6 @@ func quickGAN(s records.Schema, b accountant.Budget) (synth.Plan, error) {
 }
 
 func quickAIM(s records.Schema, b accountant.Budget) (synth.Plan, error) {
-	return synth.PlanOf(baselines.AIM{Rounds: 3, Tables: baselines.Tables{Schema: s, Budget: b,
+	return synth.PlanOf(tables.AIM{Rounds: 3, Common: tables.Common{Schema: s, Budget: b,
 		Bins: 4}}.Plan())
 }
