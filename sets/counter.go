@@ -6,7 +6,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -32,7 +31,7 @@ func (w work) Passes() []string { return w.passes() }
 // Partial returns the counts of a pass over no records.
 //
 // Errors: *param.Error for a pass that does not belong to the plan.
-func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
+func (w work) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error) {
 	c, err := w.counter(p, w.noise)
 	if err != nil {
 		return nil, err
@@ -42,11 +41,11 @@ func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) 
 		return nil, err
 	}
 	common := w.common()
-	pass, err := partial.NewPass(w.name(), common.Schema, common.Budget, config, p)
+	pass, err := mechanism.NewPassID(w.name(), common.Schema, common.Budget, config, p)
 	if err != nil {
 		return nil, err
 	}
-	return partial.New(pass, common.Schema, c, false), nil
+	return mechanism.NewPartial(pass, common.Schema, c, false), nil
 }
 
 // noPass returns the error for a pass that does not belong to the plan.

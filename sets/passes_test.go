@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -31,7 +30,7 @@ func TestPassesOverShards(t *testing.T) {
 	key := mechanism.NewKey()
 	for name, p := range plans(t, schema, accountant.Budget{Epsilon: 2, Delta: 1e-5}) {
 		purposes := 0
-		read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		read := func(ctx context.Context, pass synth.Pass) (*mechanism.Partial, error) {
 			purposes++
 			all, err := p.Partial(pass)
 			if err != nil {
@@ -45,11 +44,11 @@ func TestPassesOverShards(t *testing.T) {
 				if err := shard.Add(ctx, data.Slice(lo, min(lo+70, 300))); err != nil {
 					return nil, err
 				}
-				b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
+				b, err := shard.Seal(key, mechanism.Shard{Name: fmt.Sprint(lo)})
 				if err != nil {
 					return nil, err
 				}
-				if err := all.OpenAll(key, b, b); err != nil {
+				if err := all.Open(key, b, b); err != nil {
 					return nil, err
 				}
 			}
@@ -116,7 +115,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		} {
 			ledger := accountant.NewLedger(p.Budget(), accountant.WithUnit(c.unit))
 			_, err := p.FitPasses(t.Context(), ledger, func(ctx context.Context, pass synth.Pass) (
-				*partial.Partial, error) {
+				*mechanism.Partial, error) {
 				s, err := c.from.Partial(pass)
 				if err != nil {
 					return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -63,8 +63,8 @@ func (w work) Passes() []string {
 // Partial returns the counts of a pass over no records.
 //
 // Errors: *param.Error for a pass that does not belong to the plan.
-func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
-	var c partial.Counter
+func (w work) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error) {
+	var c mechanism.Counter
 	switch {
 	case p.Purpose == purposeColumns && p.State == nil:
 		c = w.survey().Counter()
@@ -86,11 +86,11 @@ func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) 
 	if err != nil {
 		return nil, err
 	}
-	pass, err := partial.NewPass(w.strategy.name(), w.Schema, w.Budget, config, p)
+	pass, err := mechanism.NewPassID(w.strategy.name(), w.Schema, w.Budget, config, p)
 	if err != nil {
 		return nil, err
 	}
-	return partial.New(pass, w.Schema, c, false), nil
+	return mechanism.NewPartial(pass, w.Schema, c, false), nil
 }
 
 // planJSON is the configuration of a method in a plan's JSON.

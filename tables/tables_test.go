@@ -16,7 +16,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -252,7 +251,7 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 func TestTablePassesOverShards(t *testing.T) {
 	data := correlated(t, 300, 4)
 	for name, p := range tablePlans(t, data.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}) {
-		read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		read := func(ctx context.Context, pass synth.Pass) (*mechanism.Partial, error) {
 			all, err := p.Partial(pass)
 			if err != nil {
 				return nil, err
@@ -266,11 +265,11 @@ func TestTablePassesOverShards(t *testing.T) {
 				if err := shard.Add(ctx, data.Slice(lo, min(lo+70, 300))); err != nil {
 					return nil, err
 				}
-				b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
+				b, err := shard.Seal(key, mechanism.Shard{Name: fmt.Sprint(lo)})
 				if err != nil {
 					return nil, err
 				}
-				if err := all.OpenAll(key, b, b); err != nil {
+				if err := all.Open(key, b, b); err != nil {
 					return nil, err
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/synth"
@@ -23,7 +24,7 @@ func unmade() (list []any) {
 	list = append(list, &synth.PassProgram{})
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, draft.Plan{},
 		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{}, merf.Model{},
-		gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
+		gan.Model{}, mix.Model{}, merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
 	}

@@ -108,9 +108,9 @@ func personMutants() []mutant {
 			New: "\tl.joined++\n\tif l.unit != unit && l.unit != \"\" {\n\t\tl.unit = \"\"\n" +
 				"\t\treturn nil\n\t}\n\tif l.unit != unit {",
 			Why: "a row of a user with several rows costs twice what the merged ledger says"},
-		{Name: "partial/rows are added up with persons", In: "partial", Tests: at("merf", "Person"),
-			Old: "records.CheckPersons(\"partial.Add\", data, a.schema); err != nil {",
-			New: "records.CheckPersons(\"partial.Add\", data, a.schema); err != nil && false {",
+		{Name: "mechanism/rows are added up with persons", In: "mechanism", Tests: at("merf", "Person"),
+			Old: "records.CheckPersons(\"mechanism.Partial.Add\", data, a.schema); err != nil {",
+			New: "records.CheckPersons(\"mechanism.Partial.Add\", data, a.schema); err != nil && false {",
 			Why: unit},
 		{Name: "kmeans/every row adds a record's features", In: "kmeans", Tests: replay("kmeans"),
 			Old: "features.Row(i), shares.Of(i))", New: "features.Row(i), 1)", Why: far},

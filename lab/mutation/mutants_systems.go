@@ -183,7 +183,7 @@ func merfMutants() []mutant {
 			Old:   "total.merge(w)\n\t\tw.reset()\n",
 			New:   "total.merge(w)\n",
 			Why:   "every total counts the records once more"},
-		{Name: "partial/a failed shard is not marked", In: "partial",
+		{Name: "mechanism/a failed shard is not marked", In: "mechanism",
 			Tests: shards,
 			Old:   "a.broken = err != nil\n",
 			New:   "",

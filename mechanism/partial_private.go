@@ -1,4 +1,4 @@
-package partial
+package mechanism
 
 import (
 	"errors"
@@ -8,12 +8,10 @@ import (
 )
 
 // ErrPrivate is returned by methods that would write private sums without noise.
-var ErrPrivate = errors.New("partial: sums without noise are private and cannot be written")
+var ErrPrivate = errors.New("mechanism: sums without noise are private and cannot be written")
 
 // ErrSchema is returned for data of another schema than the plan's.
 var ErrSchema = errors.New("the data's schema is not the plan's")
-
-const redacted = "[private]"
 
 // Format writes "[private]" for every verb.
 func (*Partial) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }

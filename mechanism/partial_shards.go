@@ -1,4 +1,4 @@
-package partial
+package mechanism
 
 import (
 	"slices"
@@ -48,7 +48,8 @@ func (l *label) meet(o *label) (turn, error) {
 	case common == len(l.shards) && !l.unnamed:
 		return replace, nil
 	}
-	return adds, param.New("partial.Merge.shards", "shards, some of which are counted already",
+	return adds, param.New("mechanism.Partial.Merge.shards",
+		"shards, some of which are counted already",
 		"sums whose shards are all counted already, or none of them")
 }
 

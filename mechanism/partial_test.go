@@ -1,4 +1,4 @@
-package partial_test
+package mechanism_test
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -40,17 +39,17 @@ func (a adder) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{a.sum
 
 var schema = records.Interval(dim, 0, 1)
 
-func pass(t testing.TB, name string) partial.Pass {
+func pass(t testing.TB, name string) mechanism.PassID {
 	t.Helper()
-	p, err := partial.NewPass(name, schema)
+	p, err := mechanism.NewPassID(name, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func empty(p partial.Pass) *partial.Partial {
-	return partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
+func empty(p mechanism.PassID) *mechanism.Partial {
+	return mechanism.NewPartial(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
 }
 
 // rows returns n records that the seed determines.
@@ -69,7 +68,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 }
 
 // of returns the sums of one shard. Its number determines its records.
-func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
+func of(t testing.TB, p mechanism.PassID, number int) *mechanism.Partial {
 	t.Helper()
 	s := empty(p)
 	if err := s.Add(t.Context(), rows(t, uint64(number), 40+number)); err != nil {
@@ -78,9 +77,9 @@ func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
 	return s
 }
 
-func sealed(t testing.TB, k mechanism.Key, p partial.Pass, number int) []byte {
+func sealed(t testing.TB, k mechanism.Key, p mechanism.PassID, number int) []byte {
 	t.Helper()
-	b, err := of(t, p, number).Seal(k, partial.Shard{Name: fmt.Sprint("shard ", number)})
+	b, err := of(t, p, number).Seal(k, mechanism.Shard{Name: fmt.Sprint("shard ", number)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func sealed(t testing.TB, k mechanism.Key, p partial.Pass, number int) []byte {
 }
 
 // values reads sums by a release with almost no noise.
-func values(t testing.TB, a *partial.Partial) []float64 {
+func values(t testing.TB, a *mechanism.Partial) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
 	ctx := privacytest.Seeded(t, context.Background(), 1)
@@ -127,7 +126,7 @@ func TestShardsCountOnce(t *testing.T) {
 		}
 		rng.Shuffle(len(arrived), func(i, j int) { arrived[i], arrived[j] = arrived[j], arrived[i] })
 		all := empty(p)
-		if err := all.OpenAll(k, arrived...); err != nil {
+		if err := all.Open(k, arrived...); err != nil {
 			t.Fatal(err)
 		}
 		if got := values(t, all); !slices.Equal(got, want) {
@@ -162,18 +161,18 @@ func TestGroupsOfShards(t *testing.T) {
 	group := func(numbers ...int) []byte {
 		g := empty(p)
 		for _, i := range numbers {
-			if err := g.OpenAll(k, sealed(t, k, p, i)); err != nil {
+			if err := g.Open(k, sealed(t, k, p, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		b, err := g.Seal(k, partial.Shard{})
+		b, err := g.Seal(k, mechanism.Shard{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
 	three := empty(p)
-	if err := three.OpenAll(k, group(0, 1, 2)); err != nil {
+	if err := three.Open(k, group(0, 1, 2)); err != nil {
 		t.Fatal(err)
 	}
 	want := values(t, three)
@@ -185,7 +184,7 @@ func TestGroupsOfShards(t *testing.T) {
 		"part in whole": {group(1), group(0, 1, 2)},
 	} {
 		all := empty(p)
-		if err := all.OpenAll(k, arrived...); err != nil {
+		if err := all.Open(k, arrived...); err != nil {
 			t.Errorf("%s: got error %v, want none", name, err)
 		} else if got := values(t, all); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -193,14 +192,14 @@ func TestGroupsOfShards(t *testing.T) {
 	}
 	all := empty(p)
 	var wrong *param.Error
-	if err := all.OpenAll(k, group(0, 1), group(1, 2)); !errors.As(err, &wrong) {
+	if err := all.Open(k, group(0, 1), group(1, 2)); !errors.As(err, &wrong) {
 		t.Errorf("groups with a shard in common: got error %v, want *param.Error", err)
 	}
 	a, b := empty(p), empty(p)
-	if err := errors.Join(a.OpenAll(k, group(0, 1)), b.OpenAll(k, group(1, 2))); err != nil {
+	if err := errors.Join(a.Open(k, group(0, 1)), b.Open(k, group(1, 2))); err != nil {
 		t.Fatal(err)
 	}
-	if err := partial.Check("test", p, records.UnitRecord, a, b); !errors.As(err, &wrong) {
+	if err := mechanism.CheckPartials("test", p, records.UnitRecord, a, b); !errors.As(err, &wrong) {
 		t.Errorf("checking groups with a shard in common: got error %v, want *param.Error", err)
 	}
 }
@@ -210,15 +209,15 @@ func TestNamesOfShards(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error
 	named := of(t, p, 1)
-	if _, err := named.Seal(k, partial.Shard{}); !errors.As(err, &wrong) {
+	if _, err := named.Seal(k, mechanism.Shard{}); !errors.As(err, &wrong) {
 		t.Errorf("no name: got error %v, want *param.Error", err)
 	}
 	for range 2 {
-		if _, err := named.Seal(k, partial.Shard{Name: "one"}); err != nil {
+		if _, err := named.Seal(k, mechanism.Shard{Name: "one"}); err != nil {
 			t.Errorf("one name: got error %v, want none", err)
 		}
 	}
-	if _, err := named.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+	if _, err := named.Seal(k, mechanism.Shard{Name: "two"}); !errors.As(err, &wrong) {
 		t.Errorf("a second name for the same records: got error %v, want *param.Error", err)
 	}
 	if err := named.Add(t.Context(), rows(t, 1, 1)); !errors.As(err, &wrong) {
@@ -227,10 +226,10 @@ func TestNamesOfShards(t *testing.T) {
 	if err := named.Merge(of(t, p, 2)); err != nil {
 		t.Errorf("merging sums without a name: got error %v, want none", err)
 	}
-	if _, err := named.Seal(k, partial.Shard{Name: "one"}); !errors.As(err, &wrong) {
+	if _, err := named.Seal(k, mechanism.Shard{Name: "one"}); !errors.As(err, &wrong) {
 		t.Errorf("sealing sums with records of no shard: got error %v, want *param.Error", err)
 	}
-	if _, err := empty(p).Seal(mechanism.Key{}, partial.Shard{Name: "x"}); !errors.As(err, &wrong) {
+	if _, err := empty(p).Seal(mechanism.Key{}, mechanism.Shard{Name: "x"}); !errors.As(err, &wrong) {
 		t.Errorf("no key: got error %v, want *param.Error", err)
 	}
 }
@@ -240,20 +239,20 @@ func TestNamesOfShards(t *testing.T) {
 func TestSealedSumsAreBound(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	good := sealed(t, k, p, 1)
-	if _, err := empty(p).Open(k, good); err != nil {
+	if err := empty(p).Open(k, good); err != nil {
 		t.Fatal(err)
 	}
 	var wrong *param.Error
-	if _, err := empty(pass(t, "other")).Open(k, good); !errors.As(err, &wrong) {
+	if err := empty(pass(t, "other")).Open(k, good); !errors.As(err, &wrong) {
 		t.Errorf("sums of another plan: got error %v, want *param.Error", err)
 	}
-	if _, err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
+	if err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
 		t.Errorf("another key: got error %v, want ErrSealed", err)
 	}
-	coarse := partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-19)}, false)
-	if o, err := coarse.Open(k, good); !errors.As(err, &wrong) {
+	coarse := mechanism.NewPartial(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-19)}, false)
+	if err := coarse.Open(k, good); !errors.As(err, &wrong) {
 		t.Errorf("the same whole numbers on another grid: got error %v and values %v, want *param.Error",
-			err, values(t, o))
+			err, values(t, coarse))
 	}
 	if err := coarse.Merge(of(t, p, 1)); !errors.As(err, &wrong) {
 		t.Errorf("sums on another grid are merged: %v", err)
@@ -261,16 +260,17 @@ func TestSealedSumsAreBound(t *testing.T) {
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
-		if o, err := empty(p).Open(k, bad); err == nil {
+		o := empty(p)
+		if err := o.Open(k, bad); err == nil {
 			t.Errorf("byte %d of %d changed: Open returns shards %v", i, len(good), o.Shards())
 		}
-		if _, err := empty(p).Open(k, good[:i]); err == nil {
+		if err := empty(p).Open(k, good[:i]); err == nil {
 			t.Errorf("cut to %d bytes: Open returns no error", i)
 		}
 	}
 	for _, old := range []string{"shard 1", "attempt", `"steps"`} {
 		renamed := bytes.Replace(good, []byte(old), []byte(strings.ToUpper(old)), 1)
-		if _, err := empty(p).Open(k, renamed); err == nil {
+		if err := empty(p).Open(k, renamed); err == nil {
 			t.Errorf("%s renamed: Open returns no error", old)
 		}
 	}
@@ -287,7 +287,7 @@ func TestSealedSumsTellNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b, err := s.Seal(k, partial.Shard{Name: "s", Attempt: "a"})
+		b, err := s.Seal(k, mechanism.Shard{Name: "s", Attempt: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestSealedSumsTellNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b, err := users.Seal(k, partial.Shard{Name: "s", Attempt: "a"}); err != nil ||
+	if b, err := users.Seal(k, mechanism.Shard{Name: "s", Attempt: "a"}); err != nil ||
 		len(b) != len(none) || !bytes.HasPrefix(b, clear) {
 		t.Errorf("users in parts take %d bytes, no record takes %d: error %v", len(b), len(none), err)
 	}
@@ -335,13 +335,13 @@ func TestUnitsTravel(t *testing.T) {
 		if err := s.Add(t.Context(), data); err != nil {
 			t.Fatal(err)
 		}
-		b, err := s.Seal(k, partial.Shard{Name: name})
+		b, err := s.Seal(k, mechanism.Shard{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	none, err := empty(p).Seal(k, partial.Shard{Name: "none"}) // a shard without records has no unit
+	none, err := empty(p).Seal(k, mechanism.Shard{Name: "none"}) // a shard without records has no unit
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,15 +359,15 @@ func TestUnitsTravel(t *testing.T) {
 		"one and none": {[][]byte{shard("a", 0, 0), none}, records.UnitUser},
 	} {
 		all := empty(p)
-		if err := all.OpenAll(k, c.list...); err != nil {
+		if err := all.Open(k, c.list...); err != nil {
 			t.Fatal(err)
 		}
-		b, err := all.Seal(k, partial.Shard{})
+		b, err := all.Seal(k, mechanism.Shard{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := empty(p).Open(k, b)
-		if err != nil {
+		again := empty(p)
+		if err := again.Open(k, b); err != nil {
 			t.Fatal(err)
 		}
 		if all.Unit() != c.want || again.Unit() != c.want {
@@ -380,7 +380,7 @@ func TestUnitsTravel(t *testing.T) {
 func TestNothingPrints(t *testing.T) {
 	s, k := of(t, pass(t, "sums"), 1), mechanism.NewKey()
 	type holder struct {
-		Sums *partial.Partial
+		Sums *mechanism.Partial
 		key  mechanism.Key
 	}
 	for _, text := range []string{fmt.Sprintf("%v %+v %#v %d %s %x", s, s, s, s, s, k),
@@ -402,10 +402,10 @@ func TestNothingPrints(t *testing.T) {
 	if text, err := json.Marshal(k); string(text) != `"[private]"` || err != nil {
 		t.Errorf("the key as JSON: got %s and error %v, want [private]", text, err)
 	}
-	if _, err := json.Marshal(s); !errors.Is(err, partial.ErrPrivate) {
+	if _, err := json.Marshal(s); !errors.Is(err, mechanism.ErrPrivate) {
 		t.Errorf("JSON: got error %v, want ErrPrivate", err)
 	}
-	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, partial.ErrPrivate) {
+	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, mechanism.ErrPrivate) {
 		t.Errorf("gob: got error %v, want ErrPrivate", err)
 	}
 }
@@ -413,9 +413,9 @@ func TestNothingPrints(t *testing.T) {
 // TestZeroValuesAreRefused: methods of zero values return errors and do not panic.
 func TestZeroValuesAreRefused(t *testing.T) {
 	var wrong *param.Error
-	for _, s := range []*partial.Partial{nil, new(partial.Partial)} {
-		_, sealing := s.Seal(mechanism.NewKey(), partial.Shard{Name: "s"})
-		_, opening := s.Open(mechanism.NewKey(), nil)
+	for _, s := range []*mechanism.Partial{nil, new(mechanism.Partial)} {
+		_, sealing := s.Seal(mechanism.NewKey(), mechanism.Shard{Name: "s"})
+		opening := s.Open(mechanism.NewKey(), nil)
 		for name, err := range map[string]error{"add": s.Add(t.Context(), rows(t, 1, 1)),
 			"merge": s.Merge(empty(pass(t, "sums"))), "merged": empty(pass(t, "sums")).Merge(s),
 			"seal": sealing, "open": opening} {
@@ -434,7 +434,7 @@ func TestZeroValuesAreRefused(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	p, err := partial.NewPass("sums", schema)
+	p, err := mechanism.NewPassID("sums", schema)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -442,14 +442,15 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := empty(p).Seal(k, partial.Shard{Name: "s", Attempt: "a"})
+	good, err := empty(p).Seal(k, mechanism.Shard{Name: "s", Attempt: "a"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good)
 	f.Add(good[:40])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		o, err := empty(p).Open(k, b)
+		o := empty(p)
+		err := o.Open(k, b)
 		if err == nil && len(o.Shards()) == 0 {
 			t.Error("Open returns sums of no shard")
 		}
@@ -471,7 +472,7 @@ func (f fragile) Add(ctx context.Context, data records.Data) error {
 // since a second Add would count these records twice.
 func TestSumsThatPanicked(t *testing.T) {
 	p := pass(t, "sums")
-	s := partial.New(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
+	s := mechanism.NewPartial(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
 	func() {
 		defer func() { _ = recover() }()
 		_ = s.Add(t.Context(), rows(t, 1, 10))
@@ -505,7 +506,7 @@ func TestBegin(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error
 	c := &placed{adder: adder{mechanism.NewFixedSum(dim, 0x1p-20)}}
-	s := partial.New(p, schema, c, false)
+	s := mechanism.NewPartial(p, schema, c, false)
 	if err := s.Add(t.Context(), rows(t, 1, 5)); !errors.As(err, &wrong) {
 		t.Errorf("records of no shard: got error %v, want *param.Error", err)
 	}
@@ -515,19 +516,19 @@ func TestBegin(t *testing.T) {
 	if err := s.Begin("two"); !errors.As(err, &wrong) || c.begun != "one" {
 		t.Errorf("a second shard: got error %v and shard %s, want *param.Error", err, c.begun)
 	}
-	if _, err := s.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+	if _, err := s.Seal(k, mechanism.Shard{Name: "two"}); !errors.As(err, &wrong) {
 		t.Errorf("another shard's name: got error %v, want *param.Error", err)
 	}
 	c.ended = errors.New("another number of records")
-	if _, err := s.Seal(k, partial.Shard{Name: "one"}); !errors.Is(err, c.ended) {
+	if _, err := s.Seal(k, mechanism.Shard{Name: "one"}); !errors.Is(err, c.ended) {
 		t.Errorf("a shard that changed: got error %v, want the counter's", err)
 	}
 	c.ended = nil
-	b, err := s.Seal(k, partial.Shard{Name: "one"})
+	b, err := s.Seal(k, mechanism.Shard{Name: "one"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.Seal(k, partial.Shard{}); err != nil || len(again) != len(b) {
+	if again, err := s.Seal(k, mechanism.Shard{}); err != nil || len(again) != len(b) {
 		t.Errorf("sealed again: got error %v, or another length", err)
 	}
 	if err := s.Begin("one"); !errors.As(err, &wrong) {
@@ -541,10 +542,10 @@ func TestBegin(t *testing.T) {
 	if err := errors.Join(plain.Begin("one"), plain.Add(t.Context(), rows(t, 1, 5))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plain.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+	if _, err := plain.Seal(k, mechanism.Shard{Name: "two"}); !errors.As(err, &wrong) {
 		t.Errorf("plain sums under another name: got error %v, want *param.Error", err)
 	}
-	var none partial.Partial
+	var none mechanism.Partial
 	if err := errors.Join(none.Begin("one")); !errors.As(err, &wrong) {
 		t.Errorf("the zero value: got error %v, want *param.Error", err)
 	}

@@ -1,4 +1,4 @@
-package partial
+package mechanism
 
 import (
 	"bytes"
@@ -10,13 +10,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // magic is the beginning of sealed sums. It is followed by the length of the header, the header,
-// the length of the sealed note, the note, and the sums as sealed by mechanism.Key.Seal. The header
+// the length of the sealed note, the note, and the sums as sealed by Key.sealSums. The header
 // is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
@@ -66,7 +65,7 @@ func noteOf(u units) ([]byte, error) {
 // since noteOf never writes these.
 func (n note) units() (u units, err error) {
 	if n.Of < 0 || n.Of == 0 && len(n.Parts)+len(n.Mask) > 0 || len(n.Mask) > (n.Of+7)/8 {
-		return u, mechanism.ErrSealed
+		return u, ErrSealed
 	}
 	for i, b := range n.Mask {
 		for bit := range 8 {
@@ -82,7 +81,7 @@ func (n note) units() (u units, err error) {
 	u.parts = parts{n.Of, map[int]bool{}}
 	for _, part := range n.Parts {
 		if part < 0 || part >= n.Of || u.parts.held[part] {
-			return u, mechanism.ErrSealed
+			return u, ErrSealed
 		}
 		u.parts.held[part] = true
 	}
@@ -94,15 +93,15 @@ func (n note) units() (u units, err error) {
 // merged from sealed sums keep the names of their shards; for these the name must be empty. No
 // record can be added to sums that have a name.
 //
-// Guarantee: none; see mechanism.Key.Seal. The header, which is not encrypted, holds only public
-// values: the pass, the shards and the attempt, the grids, and the key's public name. It does not
-// reveal whether the shard has records. The unit of the records, and the parts that contain them,
-// are encrypted too.
-// Errors: *param.Error for the zero key, for the zero value, for a missing name, and for a second
-// name.
-func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
+// Guarantee: none. The result holds sums without noise. It may be sent and stored where people
+// without the key can see it. Only processes that may see the records may open it. The header,
+// which is not encrypted, holds only public values: the pass, the shards and the attempt, the
+// grids, and the key's public name. It does not reveal whether the shard has records. The unit of
+// the records, and the parts that contain them, are encrypted too. Errors: *param.Error for the
+// zero key, for the zero value, for a missing name, and for a second name.
+func (a *Partial) Seal(k Key, s Shard) ([]byte, error) {
 	if !a.made() {
-		return nil, refused("partial.Seal")
+		return nil, refused("mechanism.Partial.Seal")
 	}
 	if err := a.named(s.Name); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	if units, err = k.SealBytes(about, units); err != nil {
 		return nil, err
 	}
-	sealed, err := k.Seal(about, a.sums()...)
+	sealed, err := k.sealSums(about, a.sums()...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +138,13 @@ func (a *state) named(name string) error {
 	}
 	switch {
 	case a.begun != "" && name != "" && name != a.begun:
-		return param.New("partial.Shard.Name", name, fmt.Sprintf("%q, the name given to Begin", a.begun))
+		return param.New("mechanism.Shard.Name", name,
+			fmt.Sprintf("%q, the name given to Begin", a.begun))
 	case name == "" && (a.unnamed || len(a.shards) == 0):
-		return param.New("partial.Shard.Name", name, "the name of the shard whose records were added")
+		return param.New("mechanism.Shard.Name", name, "the name of the shard whose records were added")
 	case name == "":
 	case len(a.shards) > 0 && (a.unnamed || len(a.shards) > 1 || a.shards[0] != name):
-		return param.New("partial.Shard.Name", name,
+		return param.New("mechanism.Shard.Name", name,
 			"an empty name: the sums have the names of their shards")
 	default:
 		a.shards, a.unnamed = []string{name}, false
@@ -154,7 +154,7 @@ func (a *state) named(name string) error {
 }
 
 // header returns everything before the note and the sums.
-func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
+func (a *state) header(k Key, s Shard) ([]byte, error) {
 	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt,
 		Real: a.real, Steps: grids(a.sums())}
 	text, err := json.Marshal(h)
@@ -167,7 +167,7 @@ func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 
 // grids returns the grids of sums. They depend on the noise, which another version or another kind
 // of machine could compute with a different last digit.
-func grids(sums []*mechanism.FixedSum) []float64 {
+func grids(sums []*FixedSum) []float64 {
 	list := make([]float64, len(sums))
 	for i, s := range sums {
 		list[i] = s.Grid()
@@ -180,28 +180,21 @@ func onAnotherGrid(path string) error {
 		"sums by the same version on the same kind of machine")
 }
 
-// Open returns the sums that were sealed. They must be of the same pass as a, which may be empty
-// and does not change.
-//
-// Errors: mechanism.ErrSealed for bytes that are not sealed sums, were changed, or were sealed
-// under another key; *param.Error for sums of another pass or plan, and for sums on another grid.
-func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
-	if !a.made() {
-		return nil, refused("partial.Open")
-	}
+// opened returns the sums that were sealed, of the pass and on the grids of a.
+func (a *Partial) opened(k Key, sealed []byte) (*Partial, error) {
 	h, about, rest, err := split(sealed)
 	if err != nil {
 		return nil, err
 	}
 	if h.Key != k.ID() {
-		return nil, mechanism.ErrSealed
+		return nil, ErrSealed
 	}
 	if h.Pass != a.pass.String() {
-		return nil, param.New("partial.Open.sealed", "sums of another plan or pass",
+		return nil, param.New("mechanism.Partial.Open.sealed", "sums of another plan or pass",
 			"sums of the pass "+a.pass.String())
 	}
 	if !slices.Equal(h.Steps, grids(a.sums())) {
-		return nil, onAnotherGrid("partial.Open.sealed")
+		return nil, onAnotherGrid("mechanism.Partial.Open.sealed")
 	}
 	o := &state{pass: a.pass, schema: a.schema, closed: true}
 	if o.label, err = h.label(); err != nil {
@@ -211,20 +204,25 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 		return nil, err
 	}
 	for _, s := range a.sums() {
-		o.sealed = append(o.sealed, s.Alike())
+		o.sealed = append(o.sealed, s.alike())
 	}
-	if err := k.Open(about, rest, o.sealed...); err != nil {
+	if err := k.openSums(about, rest, o.sealed...); err != nil {
 		return nil, err
 	}
 	return &Partial{&hidden{o}}, nil
 }
 
-// OpenAll opens sealed sums and merges them into a.
+// Open opens sealed sums and merges them into a. They must be of the same pass as a.
 //
-// Errors: the errors of Open and Merge.
-func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
+// Errors: ErrSealed for bytes that are not sealed sums, were changed, or were sealed under another
+// key; *param.Error for sums of another pass or plan, and for sums on another grid; the errors of
+// Merge.
+func (a *Partial) Open(k Key, sealed ...[]byte) error {
+	if !a.made() {
+		return refused("mechanism.Partial.Open")
+	}
 	for _, s := range sealed {
-		o, err := a.Open(k, s)
+		o, err := a.opened(k, s)
 		if err != nil {
 			return err
 		}
@@ -236,13 +234,13 @@ func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
 }
 
 // openNote reads the note and returns the bytes that follow it.
-func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err error) {
+func openNote(k Key, about, rest []byte) (u units, sums []byte, err error) {
 	if len(rest) < 4 {
-		return u, nil, mechanism.ErrSealed
+		return u, nil, ErrSealed
 	}
 	n := int64(binary.LittleEndian.Uint32(rest))
 	if rest = rest[4:]; n > int64(len(rest)) {
-		return u, nil, mechanism.ErrSealed
+		return u, nil, ErrSealed
 	}
 	text, err := k.OpenBytes(about, rest[:n])
 	if err != nil {
@@ -250,7 +248,7 @@ func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err er
 	}
 	var said note
 	if json.Unmarshal(text, &said) != nil {
-		return u, nil, mechanism.ErrSealed
+		return u, nil, ErrSealed
 	}
 	u, err = said.units()
 	return u, rest[n:], err
@@ -260,14 +258,14 @@ func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err er
 func split(sealed []byte) (h header, about, rest []byte, err error) {
 	text, found := bytes.CutPrefix(sealed, []byte(magic))
 	if !found || len(text) < 4 {
-		return h, nil, nil, mechanism.ErrSealed
+		return h, nil, nil, ErrSealed
 	}
 	n := int64(binary.LittleEndian.Uint32(text))
 	if text = text[4:]; n > int64(len(text)) {
-		return h, nil, nil, mechanism.ErrSealed
+		return h, nil, nil, ErrSealed
 	}
 	if json.Unmarshal(text[:n], &h) != nil {
-		return h, nil, nil, mechanism.ErrSealed
+		return h, nil, nil, ErrSealed
 	}
 	at := len(magic) + 4 + int(n)
 	return h, sealed[:at:at], sealed[at:], nil
@@ -279,11 +277,11 @@ func (h header) label() (label, error) {
 	l := label{shards: h.Shards, real: h.Real}
 	for i, name := range h.Shards {
 		if name == "" || i > 0 && name <= h.Shards[i-1] {
-			return l, mechanism.ErrSealed
+			return l, ErrSealed
 		}
 	}
 	if len(h.Shards) == 0 {
-		return l, mechanism.ErrSealed
+		return l, ErrSealed
 	}
 	return l, nil
 }

@@ -1,11 +1,10 @@
-package partial
+package mechanism
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -20,7 +19,7 @@ type Counter interface {
 	Add(ctx context.Context, data records.Data) error
 	// Sums returns the sums so far. It always returns the same list, and dimensions and grids are
 	// the same for all counters of a pass.
-	Sums() []*mechanism.FixedSum
+	Sums() []*FixedSum
 }
 
 // A Sharded is a Counter that identifies records by their position. It must know to which shard the
@@ -58,18 +57,18 @@ type hidden struct {
 
 type state struct {
 	label
-	pass    Pass
+	pass    PassID
 	schema  records.Schema
-	counter Counter               // nil for sums that were opened
-	sealed  []*mechanism.FixedSum // the sums, if counter is nil
-	begun   string                // the shard that Begin named
-	broken  bool                  // some of the records of a failed Add are in the sums
-	closed  bool                  // the sums belong to named shards; no records may be added
+	counter Counter     // nil for sums that were opened
+	sealed  []*FixedSum // the sums, if counter is nil
+	begun   string      // the shard that Begin named
+	broken  bool        // some of the records of a failed Add are in the sums
+	closed  bool        // the sums belong to named shards; no records may be added
 }
 
-// New returns empty sums. real says that the arithmetic is inexact: the contribution of one record
-// may depend on other records. Releases are then recorded as accountant.RealNoise.
-func New(p Pass, s records.Schema, c Counter, real bool) *Partial {
+// NewPartial returns empty sums. real says that the arithmetic is inexact: the contribution of one
+// record may depend on other records. Releases are then recorded as accountant.RealNoise.
+func NewPartial(p PassID, s records.Schema, c Counter, real bool) *Partial {
 	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
 		label: label{real: real}}}}
 }
@@ -92,10 +91,11 @@ func refused(path string) error {
 // name, and for a shard that the pass does not have.
 func (a *Partial) Begin(shard string) error {
 	if !a.made() {
-		return refused("partial.Begin")
+		return refused("mechanism.Partial.Begin")
 	}
 	if a.counter == nil || a.closed || a.unnamed || a.begun != "" || shard == "" {
-		return param.New("partial.Begin.shard", shard, "the name of one shard, before its records")
+		return param.New("mechanism.Partial.Begin.shard", shard,
+			"the name of one shard, before its records")
 	}
 	if c, ok := a.counter.(Sharded); ok {
 		if err := c.Begin(shard); err != nil {
@@ -115,10 +115,10 @@ func (a *Partial) Begin(shard string) error {
 // The Partial can then no longer be used.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !a.made() {
-		return refused("partial.Add")
+		return refused("mechanism.Partial.Add")
 	}
 	if a.counter == nil || a.closed {
-		return param.New("partial.Add", redacted, "sums that have not been sealed")
+		return param.New("mechanism.Partial.Add", redacted, "sums that have not been sealed")
 	}
 	data = records.Clamped(data)
 	if data != nil && records.Failed(data) {
@@ -130,11 +130,11 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !data.Schema().Equal(a.schema) {
 		return fmt.Errorf("%w: %s", ErrSchema, records.Difference(data.Schema(), a.schema))
 	}
-	if err := records.CheckPersons("partial.Add", data, a.schema); err != nil {
+	if err := records.CheckPersons("mechanism.Partial.Add", data, a.schema); err != nil {
 		return err
 	}
 	if _, ok := a.counter.(Sharded); ok && a.begun == "" {
-		return param.New("partial.Add", redacted, "sums for which Begin has named a shard")
+		return param.New("mechanism.Partial.Add", redacted, "sums for which Begin has named a shard")
 	}
 	a.note(unitsOf(data))
 	a.unnamed = true
@@ -154,12 +154,12 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 // failed. *param.Error also for sums of several shards if only some of these shards are counted
 // here.
 func (a *Partial) Merge(other *Partial) error {
-	if !a.made() || other == a || !other.Of(a.pass) || other.hidden == a.hidden {
-		return param.New("partial.Merge", redacted,
+	if !a.made() || other == a || !other.of(a.pass) || other.hidden == a.hidden {
+		return param.New("mechanism.Partial.Merge", redacted,
 			"another partial sum of an equal plan, without a failed Add")
 	}
 	if !slices.Equal(grids(a.sums()), grids(other.sums())) {
-		return onAnotherGrid("partial.Merge")
+		return onAnotherGrid("mechanism.Partial.Merge")
 	}
 	for _, s := range []*Partial{a, other} {
 		if err := s.ended(); err != nil {
@@ -208,29 +208,29 @@ func (a *state) reset() {
 	}
 }
 
-// Of reports whether the sums are of pass p and no Add has failed.
-func (a *Partial) Of(p Pass) bool { return a.made() && a.pass == p }
+// of reports whether the sums are of pass p and no Add has failed.
+func (a *Partial) of(p PassID) bool { return a.made() && a.pass == p }
 
-// Pass returns the pass of the sums.
-func (a *Partial) Pass() Pass {
+// ID returns the pass of the sums.
+func (a *Partial) ID() PassID {
 	if !a.made() {
-		return Pass{}
+		return PassID{}
 	}
 	return a.pass
 }
 
 // Like reports whether both sums are of the same pass and no Add has failed.
-func (a *Partial) Like(o *Partial) bool { return o.made() && a.Of(o.pass) }
+func (a *Partial) Like(o *Partial) bool { return o.made() && a.of(o.pass) }
 
 // Sums returns the sums, for a release. They hold private numbers.
-func (a *Partial) Sums() []*mechanism.FixedSum {
+func (a *Partial) Sums() []*FixedSum {
 	if !a.made() {
 		return nil
 	}
 	return a.sums()
 }
 
-func (a *state) sums() []*mechanism.FixedSum {
+func (a *state) sums() []*FixedSum {
 	if a.counter != nil {
 		return a.counter.Sums()
 	}
@@ -259,15 +259,15 @@ func (a *Partial) Shards() []string {
 	return append([]string(nil), a.shards...)
 }
 
-// Check returns an error if the sums cannot be released together under a ledger that protects the
-// given unit, promised. It merges nothing. path names the sums in errors.
+// CheckPartials returns an error if the sums cannot be released together under a ledger that
+// protects the given unit, promised. It merges nothing. path names the sums in errors.
 //
 // Errors: *param.Error, joined.
-func Check(path string, p Pass, promised string, shards ...*Partial) error {
+func CheckPartials(path string, p PassID, promised string, shards ...*Partial) error {
 	var k param.Checker
 	var all label
 	for _, s := range shards {
-		if !s.Of(p) {
+		if !s.of(p) {
 			k.OK(false, path, redacted,
 				"partial sums of an equal plan, without a failed Add")
 			continue
