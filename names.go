@@ -2,8 +2,8 @@ package privgen
 
 import (
 	"io"
+	"slices"
 
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
@@ -12,7 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // Short names for types of package synth.
@@ -113,11 +115,10 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.With
 // WithLimits bounds the size of the contents of a generator or plan file; see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
-// Systems returns all systems of the module, including baselines and compositions, for reading
-// their files.
+// Systems returns all systems of the module, including compositions, for reading their files.
 func Systems() synth.Systems {
-	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
-		baselines.Systems()...)
+	all := slices.Concat(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
+		tables.Systems(), sets.Systems())
 	return append(all, compose.Systems(all)...)
 }
 

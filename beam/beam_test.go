@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/beam"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/device"
@@ -32,6 +31,7 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/store"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -174,11 +174,11 @@ func merfPlan(t testing.TB) *merf.Plan {
 
 // passPlans returns plans of all systems that read records in passes, by the name of their source.
 func passPlans(t testing.TB) map[string]synth.PassPlan {
-	common := baselines.Common{Schema: setSchema, Budget: budget}
+	common := sets.Common{Schema: setSchema, Budget: budget}
 	return map[string]synth.PassPlan{"merf": merfPlan(t),
-		"independent": must(baselines.Independent{Common: common}.Plan()),
-		"tree":        must(baselines.Tree{Common: common, Items: 6}.Plan()),
-		"mwem":        must(baselines.MWEM{Common: common, Rounds: 4, Queries: 40}.Plan())}
+		"independent": must(sets.Independent{Common: common}.Plan()),
+		"tree":        must(sets.Tree{Common: common, Items: 6}.Plan()),
+		"mwem":        must(sets.MWEM{Common: common, Rounds: 4, Queries: 40}.Plan())}
 }
 
 func sourceOf(s records.Schema) string {

@@ -7,19 +7,19 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 // reader returns a function that runs a pass of the work as a pipeline.
-func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*partial.Partial,
+func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*mechanism.Partial,
 	error) {
-	return func(ctx context.Context, pass P) (*partial.Partial, error) {
+	return func(ctx context.Context, pass P) (*mechanism.Partial, error) {
 		return j.sums(ctx, w, s, pass)
 	}
 }
@@ -134,7 +134,7 @@ func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *accountant.Ledger)
 		return nil, err
 	}
 	read := reader[struct{}](j, w, s)
-	return draft.FitPasses(ctx, p, func(ctx context.Context) (*partial.Partial, error) {
+	return draft.FitPasses(ctx, p, func(ctx context.Context) (*mechanism.Partial, error) {
 		return read(ctx, struct{}{})
 	}, ledger)
 }

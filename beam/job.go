@@ -18,7 +18,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -96,7 +95,7 @@ func (j Job) settings(w Work) Settings {
 }
 
 // sums runs the pipeline of one pass and returns its sums.
-func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) (*partial.Partial,
+func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) (*mechanism.Partial,
 	error) {
 	if p, ok := pass.(synth.Pass); ok {
 		var err error
@@ -129,7 +128,7 @@ func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) 
 
 // attempt runs the pipeline once and merges the sums that it has written.
 func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []byte,
-	all *partial.Partial) error {
+	all *mechanism.Partial) error {
 	file := join(j.Folder, "privgen-"+rand.Text()+".sealed")
 	p, s := sdk.NewPipelineWithRoot()
 	if err := j.build(s, w, schema, pass, file); err != nil {
@@ -143,7 +142,7 @@ func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []
 		return fmt.Errorf("beam: reading the pipeline's sums: %w", err)
 	}
 	sawSealed(sealed)
-	if err := all.OpenAll(j.Key, sealed); err != nil {
+	if err := all.Open(j.Key, sealed); err != nil {
 		return err
 	}
 	return j.complete(all)
@@ -174,7 +173,7 @@ func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file
 }
 
 // complete returns an error if sums of a shard, or of a part of the rows, are missing.
-func (j Job) complete(all *partial.Partial) error {
+func (j Job) complete(all *mechanism.Partial) error {
 	names := slices.Sorted(slices.Values(j.names()))
 	if got := all.Shards(); !slices.Equal(got, names) {
 		return fmt.Errorf("beam: the pipeline returned the sums of %d shards, want all %d", len(got),

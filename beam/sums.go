@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // init registers the pipeline's functions, since a pipeline refers to functions by name.
@@ -36,7 +36,7 @@ type step struct {
 }
 
 // empty returns sums of no records.
-func (s *step) empty(pass []byte) (*partial.Partial, error) {
+func (s *step) empty(pass []byte) (*mechanism.Partial, error) {
 	if s.counting == nil {
 		var err error
 		if s.counting, err = s.Work.counting(); err != nil {
@@ -47,12 +47,12 @@ func (s *step) empty(pass []byte) (*partial.Partial, error) {
 }
 
 // emit seals sums and sends them to their group.
-func (s *step) emit(p *partial.Partial, name string, emit func(int, []byte)) error {
+func (s *step) emit(p *mechanism.Partial, name string, emit func(int, []byte)) error {
 	k, err := key(s.Key)
 	if err != nil {
 		return err
 	}
-	sealed, err := p.Seal(k, partial.Shard{Name: name})
+	sealed, err := p.Seal(k, mechanism.Shard{Name: name})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (f *mergeFn) ProcessElement(_ context.Context, _ int, sealed func(*[]byte) 
 		return err
 	}
 	for one := []byte(nil); sealed(&one); {
-		if err := all.OpenAll(k, one); err != nil {
+		if err := all.Open(k, one); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -54,7 +53,7 @@ func KMeansWork() Work { return Work{Kind: kindKMeans} }
 
 // A counting returns the sums of a pass before any record is added. The pass is given in JSON, and
 // the key with the public name keyID decrypts its secret.
-type counting func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error)
+type counting func(pass []byte, keyID string, be device.Backend) (*mechanism.Partial, error)
 
 // A sealedPass is a pass of a plan in the form that is sent to workers.
 type sealedPass struct {
@@ -117,7 +116,7 @@ func (w Work) readCounting() (counting, error) {
 		if err := strictjson.Decode(w.Plan, p); err != nil {
 			return nil, err
 		}
-		return func([]byte, string, device.Backend) (*partial.Partial, error) {
+		return func([]byte, string, device.Backend) (*mechanism.Partial, error) {
 			return p.NewPartial()
 		}, nil
 	case kindKMeans:
@@ -135,7 +134,7 @@ func planCounting(text []byte) (counting, error) {
 	if !ok {
 		return nil, param.New("beam.Work.Plan", saved.System(), "a plan of exact sums over all records")
 	}
-	return func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error) {
+	return func(pass []byte, keyID string, be device.Backend) (*mechanism.Partial, error) {
 		var sealed sealedPass
 		if err := strictjson.Decode(pass, &sealed); err != nil {
 			return nil, fmt.Errorf("beam: pass: %w", err)
@@ -150,7 +149,7 @@ func planCounting(text []byte) (counting, error) {
 
 // kmeansCounting returns the sums of a clustering. The pass names the features, which may be the
 // raw coordinates.
-func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
+func kmeansCounting(text []byte, _ string, be device.Backend) (*mechanism.Partial, error) {
 	var p kmeans.Pass
 	if err := strictjson.Decode(text, &p); err != nil {
 		return nil, fmt.Errorf("beam: pass: %w", err)

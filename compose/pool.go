@@ -18,7 +18,7 @@ import (
 // of them, in random order.
 //
 //	compose.Pool{Of: []synth.Design{
-//		baselines.AIM{Tables: baselines.Tables{Nominal: n}},
+//		tables.AIM{Common: tables.Common{Nominal: n}},
 //		merf.Config{Nominal: n},
 //	}}
 //

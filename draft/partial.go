@@ -6,25 +6,24 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // NewPartial returns empty counts for one shard of the records. The shard may be counted by another
-// process; see package partial.
+// process; see mechanism.Partial.
 //
 // Errors: *param.Error for a plan not made by Config.Plan.
-func (p *Plan) NewPartial() (*partial.Partial, error) {
+func (p *Plan) NewPartial() (*mechanism.Partial, error) {
 	if p == nil || p.Event == nil {
 		return nil, param.New("draft.Plan.NewPartial", nil, "a plan, made by Config.Plan")
 	}
 	c := p.Config
-	pass, err := partial.NewPass("draft", c.Candidates, c.Budget, c.NoiseMultiplier,
+	pass, err := mechanism.NewPassID("draft", c.Candidates, c.Budget, c.NoiseMultiplier,
 		c.BinsPerDoubling)
 	if err != nil {
 		return nil, err
 	}
-	return partial.New(pass, c.Candidates, frames{newCounter(p)}, false), nil
+	return mechanism.NewPartial(pass, c.Candidates, frames{newCounter(p)}, false), nil
 }
 
 // frames counts the records of tables.
@@ -37,7 +36,8 @@ func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return param.New("partial.Add", "data that are not a table", "a table, *records.Frame")
+		return param.New("mechanism.Partial.Add", "data that are not a table",
+			"a table, *records.Frame")
 	}
 	return c.add(ctx, f, shares)
 }
@@ -50,7 +50,7 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 // Guarantee: as for Fit, for the records of all shards together. Each record must be in exactly one
 // shard. Errors: all errors of Fit; *param.Error for no shards, for shards of another plan, for
 // shards whose Add has failed, and for a ledger with a unit that the shards do not support.
-func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
+func Release(ctx context.Context, p *Plan, shards []*mechanism.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	const call = "draft.Release"
 	if err := p.check(call, ledger); err != nil {
@@ -67,11 +67,11 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 }
 
 // FitPasses is Fit for records that other processes hold. The function read returns the counts of
-// all records, merged from shards as package partial describes. The plan's event is reserved on the
-// ledger before read is called.
+// all records, merged from shards as mechanism.Partial describes. The plan's event is reserved on
+// the ledger before read is called.
 //
 // Guarantee: see Release. Errors: all errors of Release and of read.
-func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
+func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*mechanism.Partial, error),
 	ledger *accountant.Ledger) (*Draft, error) {
 	const call = "draft.FitPasses"
 	if err := p.check(call, ledger); err != nil {
@@ -85,7 +85,7 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partia
 		if err != nil {
 			return err
 		}
-		all, err := p.merged(call+".read", ledger, []*partial.Partial{s})
+		all, err := p.merged(call+".read", ledger, []*mechanism.Partial{s})
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partia
 // merged returns the sum of all shards, or an error if they may not be released together. The path
 // names the argument in errors.
 func (p *Plan) merged(path string, ledger *accountant.Ledger,
-	shards []*partial.Partial) (*partial.Partial, error) {
+	shards []*mechanism.Partial) (*mechanism.Partial, error) {
 	all, err := p.NewPartial()
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (p *Plan) merged(path string, ledger *accountant.Ledger,
 	if len(shards) == 0 {
 		return nil, param.New(path, 0, "the counts of at least one shard")
 	}
-	if err := partial.Check(path, all.Pass(), ledger.Unit(), shards...); err != nil {
+	if err := mechanism.CheckPartials(path, all.ID(), ledger.Unit(), shards...); err != nil {
 		return nil, err
 	}
 	for _, s := range shards {

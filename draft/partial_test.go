@@ -11,7 +11,6 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -40,15 +39,15 @@ func TestShardsGiveTheSameDraft(t *testing.T) {
 			if err := shard.Add(t.Context(), data.Slice(lo, min(lo+400, data.Len()))); err != nil {
 				t.Fatal(err)
 			}
-			b, err := shard.Seal(key, partial.Shard{Name: fmt.Sprint(lo)})
+			b, err := shard.Seal(key, mechanism.Shard{Name: fmt.Sprint(lo)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := all.OpenAll(key, b, b); err != nil {
+			if err := all.Open(key, b, b); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := draft.Release(seeded(), p, []*partial.Partial{all, all}, two)
+		got, err := draft.Release(seeded(), p, []*mechanism.Partial{all, all}, two)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +64,7 @@ func TestShardsGiveTheSameDraft(t *testing.T) {
 func TestShardsOfOthersAreRefused(t *testing.T) {
 	data := people(t, 20)
 	p := planned(t, config(t, accountant.AddOrRemoveOne))
-	shard := func(p *draft.Plan, d records.Data) *partial.Partial {
+	shard := func(p *draft.Plan, d records.Data) *mechanism.Partial {
 		s, err := p.NewPartial()
 		if err != nil {
 			t.Fatal(err)
@@ -80,16 +79,16 @@ func TestShardsOfOthersAreRefused(t *testing.T) {
 	users := records.WithUnit(data, records.UnitUser)
 	for name, test := range map[string]struct {
 		unit   string
-		shards []*partial.Partial
+		shards []*mechanism.Partial
 		ok     bool
 	}{
-		"records":      {records.UnitRecord, []*partial.Partial{shard(p, data)}, true},
+		"records":      {records.UnitRecord, []*mechanism.Partial{shard(p, data)}, true},
 		"none":         {records.UnitRecord, nil, false},
-		"nil":          {records.UnitRecord, []*partial.Partial{nil}, false},
-		"another plan": {records.UnitRecord, []*partial.Partial{shard(planned(t, c), data)}, false},
-		"rows":         {records.UnitUser, []*partial.Partial{shard(p, data)}, false},
-		"users":        {records.UnitUser, []*partial.Partial{shard(p, users)}, true},
-		"users twice":  {records.UnitUser, []*partial.Partial{shard(p, users), shard(p, users)}, false},
+		"nil":          {records.UnitRecord, []*mechanism.Partial{nil}, false},
+		"another plan": {records.UnitRecord, []*mechanism.Partial{shard(planned(t, c), data)}, false},
+		"rows":         {records.UnitUser, []*mechanism.Partial{shard(p, data)}, false},
+		"users":        {records.UnitUser, []*mechanism.Partial{shard(p, users)}, true},
+		"users twice":  {records.UnitUser, []*mechanism.Partial{shard(p, users), shard(p, users)}, false},
 	} {
 		l := accountant.NewLedger(p.Config.Budget, accountant.WithUnit(test.unit))
 		_, err := draft.Release(t.Context(), p, test.shards, l)

@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -31,15 +30,15 @@ type Pass struct {
 }
 
 // NewPartial returns the sums of a pass over no records. Processes add the records of their shards
-// to it; see package partial. f must be the features that the pass names.
+// to it; see mechanism.Partial. f must be the features that the pass names.
 //
 // Errors: *param.Error for an invalid configuration, and for features or centres that do not fit
 // it.
-func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error) {
+func (p Pass) NewPartial(be device.Backend, f Features) (*mechanism.Partial, error) {
 	if err := p.check(f); err != nil {
 		return nil, err
 	}
-	id, err := partial.NewPass("kmeans", p)
+	id, err := mechanism.NewPassID("kmeans", p)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +47,14 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 		if err != nil {
 			return nil, err
 		}
-		return partial.New(id, p.Schema, &normCounter{be, f, bins, bins.Counts()}, isReal(be)), nil
+		return mechanism.NewPartial(id, p.Schema, &normCounter{be, f, bins, bins.Counts()},
+			isReal(be)), nil
 	}
 	dim := f.Dim()
 	n := spread(p.Relation, p.ClipNorm, p.Config.NoiseMultiplier, p.Config.countShare(dim))
 	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.centers(), dim, be.Workers(), n,
 		p.Schema.RowsPerPerson() > 0)}
-	return partial.New(id, p.Schema, c, isReal(be)), nil
+	return mechanism.NewPartial(id, p.Schema, c, isReal(be)), nil
 }
 
 // noRecords returns an empty data set for a schema of rows or of persons.
@@ -143,7 +143,7 @@ func (c *normCounter) Sums() []*mechanism.FixedSum {
 
 // FitPasses is like Fit, but other processes read the records. In each iteration, and once before
 // if the clip norm is estimated, it calls the function read. This function returns the sums over
-// all records, merged from shards; see package partial. name is the name of the features in every
+// all records, merged from shards; see mechanism.Partial. name is the name of the features in every
 // pass. With the same noise, FitPasses and Fit release the same bits.
 //
 // Guarantee: see [Fit]; it holds for the records of all shards. Each record must be in exactly one
@@ -151,7 +151,7 @@ func (c *normCounter) Sums() []*mechanism.FixedSum {
 //
 // Errors: the errors of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
-	ledger *accountant.Ledger, read func(context.Context, Pass) (*partial.Partial, error),
+	ledger *accountant.Ledger, read func(context.Context, Pass) (*mechanism.Partial, error),
 	opts ...Option) (*Model, error) {
 	if err := checkPasses(cfg, f, schema, ledger, read != nil); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ type elsewhere struct {
 	l      *lloyd
 	name   string
 	schema records.Schema
-	read   func(context.Context, Pass) (*partial.Partial, error)
+	read   func(context.Context, Pass) (*mechanism.Partial, error)
 }
 
 // pass returns a Pass with the fields that are the same in all passes.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -47,7 +46,7 @@ func TestPassesOverShards(t *testing.T) {
 				wanted++
 			}
 			passes := 0
-			read := func(ctx context.Context, p kmeans.Pass) (*partial.Partial, error) {
+			read := func(ctx context.Context, p kmeans.Pass) (*mechanism.Partial, error) {
 				passes++
 				all, err := p.NewPartial(device.CPU(), f)
 				if err != nil {
@@ -63,7 +62,7 @@ func TestPassesOverShards(t *testing.T) {
 							return nil, err
 						}
 					}
-					name := partial.Shard{Name: fmt.Sprint(lo)}
+					name := mechanism.Shard{Name: fmt.Sprint(lo)}
 					if _, err := shard.Seal(key, name); err != nil { // Seal must not change the sums
 						return nil, err
 					}
@@ -71,7 +70,7 @@ func TestPassesOverShards(t *testing.T) {
 					if err != nil {
 						return nil, err
 					}
-					if err := all.OpenAll(key, b, b); err != nil {
+					if err := all.Open(key, b, b); err != nil {
 						return nil, err
 					}
 				}
@@ -125,7 +124,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		l := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
 			accountant.WithUnit(c.unit))
 		_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, func(ctx context.Context,
-			p kmeans.Pass) (*partial.Partial, error) {
+			p kmeans.Pass) (*mechanism.Partial, error) {
 			c.change(&p)
 			s, err := p.NewPartial(device.CPU(), f)
 			if err != nil {
@@ -145,7 +144,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		}} {
 		l := ledger(accountant.AddOrRemoveOne)
 		_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, func(ctx context.Context,
-			p kmeans.Pass) (*partial.Partial, error) {
+			p kmeans.Pass) (*mechanism.Partial, error) {
 			change(&p)
 			s, err := p.NewPartial(device.CPU(), f)
 			if err != nil {
@@ -157,7 +156,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	read := func(context.Context, kmeans.Pass) (*partial.Partial, error) { return nil, nil }
+	read := func(context.Context, kmeans.Pass) (*mechanism.Partial, error) { return nil, nil }
 	for name, try := range map[string]func(*accountant.Ledger) error{
 		"no reader": func(l *accountant.Ledger) error {
 			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, nil)
@@ -202,7 +201,7 @@ func TestNormPassReplays(t *testing.T) {
 				Relation: r}, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 2,
 				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 					return kmeans.FitPasses(ctx, cfg, f, "raw", square, l, func(ctx context.Context,
-						p kmeans.Pass) (*partial.Partial, error) {
+						p kmeans.Pass) (*mechanism.Partial, error) {
 						s, err := p.NewPartial(device.CPU(), f)
 						if err != nil {
 							return nil, err

@@ -32,4 +32,29 @@
 //
 // Timing is not covered: rejection samplers take a variable time, which depends on the noise but
 // not on the data.
+//
+// # Sums of shards
+//
+// A [Partial] is the exact sum over some of the records, such as one shard, without noise. Other
+// processes merge such sums before noise is added once. A [PassID] names everything public that the
+// sums depend on, and a [Shard] a set of records.
+//
+// [Partial.Seal] encrypts and authenticates the sums of a shard under a key of the pipeline. The
+// pass, the shard's name and the attempt are authenticated too. [Partial.Open] refuses everything
+// else. The length of sealed sums follows from the pass alone, with one exception: records that
+// state more than about 5,000 parts (records.WithPart). Then the length also reveals, in steps of
+// hundreds of parts, how many of the parts contained records. A source that adds every part,
+// including empty parts, reveals nothing.
+//
+// A pipeline may compute a shard several times: after a failure, speculatively, or because an
+// input is read again. Sealed sums contain the names of the shards that they hold. Merging a
+// shard that is already counted changes nothing, whichever attempt it comes from. Merging sums
+// that hold some counted shards and some others is refused, since they cannot be separated. The
+// caller must make sure that each record is in only one shard.
+//
+// Sums are whole numbers of a public grid's steps (see FixedSum). Merging is exactly
+// associative and commutative, so the result does not depend on how records were divided among
+// shards, bundles and machines. The contribution of a record has the same bits on machines of the
+// same kind. A machine with other vector instructions may round a feature differently; the bound of
+// each record's contribution covers this difference.
 package mechanism

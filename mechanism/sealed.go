@@ -90,12 +90,12 @@ func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // returned for sealed bytes that were changed or cut short.
 var ErrSealed = errors.New("mechanism: these bytes were not sealed under this key with this label")
 
-// saltSize is the number of bytes of salt. Each call of Seal draws a salt and a nonce of 96 bits,
+// saltSize is the number of bytes of salt. Each call of seal draws a salt and a nonce of 96 bits,
 // and derives a new key from the salt. So far more sums may be sealed than the 2³² that one key of
 // GCM allows.
 const saltSize = 32
 
-// Seal encrypts private sums and authenticates them together with the label about. The label
+// sealSums encrypts private sums and authenticates them together with the label about. The label
 // describes the sums and is not part of the result. It uses AES-256 in GCM, with a new key for each
 // call.
 //
@@ -103,7 +103,7 @@ const saltSize = 32
 // without the key can see it. Only processes that may see the records may open it. Its length
 // depends only on the number of coordinates.
 // Errors: *param.Error for the zero key or a sum without coordinates.
-func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
+func (k Key) sealSums(about []byte, sums ...*FixedSum) ([]byte, error) {
 	plain, err := k.plain(sums)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 // SealBytes encrypts a message between processes that may see the records, and authenticates it
 // together with the label about. The message may be, for example, the rows of a step.
 //
-// Guarantee: none; see Seal. The length of the result reveals the length of the message.
+// Guarantee: none; see Partial.Seal. The length of the result reveals the length of the message.
 // Errors: *param.Error for the zero key.
 func (k Key) SealBytes(about, message []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
@@ -176,7 +176,7 @@ func (k Key) plain(sums []*FixedSum) ([]byte, error) {
 	n := 0
 	for _, s := range sums {
 		if !s.made() {
-			return nil, param.New("mechanism.Key.Seal.sums", redacted, "sums made by NewFixedSum")
+			return nil, param.New("mechanism.Partial.Seal.sums", redacted, "sums made by NewFixedSum")
 		}
 		n += 8 * len(s.sum)
 	}
@@ -197,11 +197,11 @@ func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Open sets sums to the sealed values. The sums must have the dimensions of the sums that were
-// sealed. Open does not check that the grids are the same: make the grids part of about.
+// openSums sets sums to the sealed values. The sums must have the dimensions of the sums that were
+// sealed. openSums does not check that the grids are the same: make the grids part of about.
 //
-// Errors: ErrSealed, which leaves the sums unchanged; the errors of Seal.
-func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
+// Errors: ErrSealed, which leaves the sums unchanged; the errors of sealSums.
+func (k Key) openSums(about, sealed []byte, sums ...*FixedSum) error {
 	room, err := k.plain(sums)
 	if err != nil {
 		return err
@@ -224,8 +224,8 @@ func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	return nil
 }
 
-// Alike returns a zero sum of the same dimension on the same grid.
-func (s *FixedSum) Alike() *FixedSum {
+// alike returns a zero sum of the same dimension on the same grid.
+func (s *FixedSum) alike() *FixedSum {
 	if !s.made() {
 		return new(FixedSum)
 	}

@@ -30,7 +30,7 @@ func TestSealedBytes(t *testing.T) {
 	}
 	changed := bytes.Clone(one)
 	changed[len(changed)-1] ^= 1
-	sums, err := k.Seal([]byte("about"), NewFixedSum(1, 1))
+	sums, err := k.sealSums([]byte("about"), NewFixedSum(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestSealedBytes(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrSealed", name, err)
 		}
 	}
-	if err := k.Open([]byte("about"), one, NewFixedSum(1, 1)); !errors.Is(err, ErrSealed) {
+	if err := k.openSums([]byte("about"), one, NewFixedSum(1, 1)); !errors.Is(err, ErrSealed) {
 		t.Errorf("a message as sums: got %v, want ErrSealed", err)
 	}
 	if _, err := (Key{}).SealBytes(nil, nil); err == nil {

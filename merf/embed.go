@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -71,18 +70,18 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 }
 
 // A filler returns the sums of the records that a run reads.
-type filler func(*synth.Run) (*Partial, error)
+type filler func(*synth.Run) (*mechanism.Partial, error)
 
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*mechanism.Partial, error) {
 		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
 	}
 }
 
 // pieces adds up the records of a stream.
 func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*mechanism.Partial, error) {
 		s := w.newPartial(r.Backend)
 		for data, err := range stream {
 			if err != nil {
@@ -119,8 +118,8 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 // If there are several shards, or several pieces in a shard, each must state its part of all users
 // by records.WithPart. Errors: all errors of Embed; *param.Error for shards of different plans, for
 // a shard whose Add has failed, and for a plan with Batches.
-func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
-	opts ...synth.Option) (*Embedding, error) {
+func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger,
+	shards []*mechanism.Partial, opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
@@ -132,8 +131,8 @@ func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []
 // FitShards releases the sums of shards as Release does and trains the plan's generator.
 //
 // Guarantee and Errors: see Release.
-func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
-	opts ...synth.Option) (*synth.Generator, error) {
+func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger,
+	shards []*mechanism.Partial, opts ...synth.Option) (*synth.Generator, error) {
 	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
@@ -145,11 +144,11 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 }
 
 // EmbedPasses is Embed for records that other processes read. The function read returns the sums of
-// all records, merged from shards as package partial describes.
+// all records, merged from shards as mechanism.Partial describes.
 //
 // Guarantee: see Release. Errors: all errors of Release and of read.
 func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
-	read func(context.Context, synth.Pass) (*Partial, error),
+	read func(context.Context, synth.Pass) (*mechanism.Partial, error),
 	opts ...synth.Option) (*Embedding, error) {
 	if err := p.wholeSums("none: a sample is drawn by position"); err != nil {
 		return nil, err
@@ -157,20 +156,20 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	if read == nil {
 		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
-	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
+	return p.release(ctx, ledger, nil, func(r *synth.Run) (*mechanism.Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
 		if err != nil {
 			return nil, err
 		}
-		return s, partial.Check("merf.EmbedPasses.read", p.work.pass, r.Ledger.Unit(), s)
+		return s, mechanism.CheckPartials("merf.EmbedPasses.read", p.work.pass, r.Ledger.Unit(), s)
 	}, opts)
 }
 
 // taken holds the sums of shards while a run uses them.
-type taken struct{ all *Partial }
+type taken struct{ all *mechanism.Partial }
 
-func (t *taken) from(w *work, shards []*Partial) filler {
-	return func(r *synth.Run) (*Partial, error) {
+func (t *taken) from(w *work, shards []*mechanism.Partial) filler {
+	return func(r *synth.Run) (*mechanism.Partial, error) {
 		t.all = w.newPartial(r.Backend)
 		for _, s := range shards {
 			if err := t.all.Merge(s); err != nil {
@@ -182,14 +181,14 @@ func (t *taken) from(w *work, shards []*Partial) filler {
 }
 
 // back merges the sums into the first shard if the run has failed.
-func (t *taken) back(failed error, shards []*Partial) error {
+func (t *taken) back(failed error, shards []*mechanism.Partial) error {
 	if failed == nil || t.all == nil || len(shards) == 0 {
 		return nil
 	}
 	return shards[0].Merge(t.all)
 }
 
-func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
+func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*mechanism.Partial) error {
 	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}
@@ -197,7 +196,7 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 	if ledger != nil {
 		promised = ledger.Unit()
 	}
-	return partial.Check("merf.Release.shards", p.work.pass, promised, shards...)
+	return mechanism.CheckPartials("merf.Release.shards", p.work.pass, promised, shards...)
 }
 
 // Refit trains the plan's generator against an earlier release. It reads no records and costs

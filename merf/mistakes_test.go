@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -59,14 +60,14 @@ func TestMistakesReserveNothing(t *testing.T) {
 		"samples of a stream":       second(batches.EmbedStream(ctx, ledger, stream)),
 		"a fit to such samples":     second(batches.FitStream(ctx, ledger, stream)),
 		"samples of shards":         second(batches.Release(ctx, ledger, nil)),
-		"release no sum":            second(p.Release(ctx, ledger, []*merf.Partial{nil})),
-		"release a sum of no plan":  second(p.Release(ctx, ledger, []*merf.Partial{new(merf.Partial)})),
-		"add to no sum":             (*merf.Partial)(nil).Add(ctx, data),
-		"add to a sum of no plan":   new(merf.Partial).Add(ctx, data),
+		"release no sum":            second(p.Release(ctx, ledger, []*mechanism.Partial{nil})),
+		"release a sum of no plan":  second(p.Release(ctx, ledger, []*mechanism.Partial{{}})),
+		"add to no sum":             (*mechanism.Partial)(nil).Add(ctx, data),
+		"add to a sum of no plan":   new(mechanism.Partial).Add(ctx, data),
 		"add to a kept sum":         p.NewPartial(kept).Add(ctx, data),
-		"merge into no sum":         (*merf.Partial)(nil).Merge(part),
+		"merge into no sum":         (*mechanism.Partial)(nil).Merge(part),
 		"merge no sum":              part.Merge(nil),
-		"merge sums of no plan":     new(merf.Partial).Merge(new(merf.Partial)),
+		"merge sums of no plan":     new(mechanism.Partial).Merge(new(mechanism.Partial)),
 		"draw from no model":        second(new(merf.Model).Sampler(synth.Draw{})),
 		"write no model":            second(new(merf.Model).Encode()),
 	}

@@ -9,36 +9,27 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Partial is the sum of the features of some records, for example of one shard. Partials are
-// merged before noise is added, so all shards together get the noise of one release. Partials can
-// be sealed and sent between processes. See package partial.
-type Partial = partial.Partial
-
-// ErrPrivate is returned for an attempt to write private sums without noise.
-var ErrPrivate = partial.ErrPrivate
-
-// NewPartial returns an empty sum, which computes on the backend given by synth.On. Adding to the
-// sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint. Other options
-// have no effect.
-func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
+// NewPartial returns an empty sum of features, which computes on the backend given by synth.On.
+// Adding to the sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint.
+// Other options have no effect.
+func (p *Plan) NewPartial(opts ...synth.Option) *mechanism.Partial {
 	if p.made() != nil {
-		return new(Partial)
+		return new(mechanism.Partial)
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
 	if err != nil { // opts has a checkpoint, but sums without noise are never written
-		return new(Partial)
+		return new(mechanism.Partial)
 	}
 	return p.work.newPartial(r.Backend)
 }
 
-func (w *work) newPartial(be device.Backend) *Partial {
+func (w *work) newPartial(be device.Backend) *mechanism.Partial {
 	real := device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
-	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
+	return mechanism.NewPartial(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
 // namePass sets the pass. It identifies everything on which the sums depend. If JSON cannot
@@ -48,11 +39,11 @@ func (w *work) namePass() {
 	c.config.Generator = GeneratorConfig{}
 	config, err := c.Config()
 	if err == nil {
-		w.pass, err = partial.NewPass(systemName, PurposeEmbed, w.config.Schema, w.config.Budget,
+		w.pass, err = mechanism.NewPassID(systemName, PurposeEmbed, w.config.Schema, w.config.Budget,
 			json.RawMessage(config))
 	}
 	if err != nil {
-		w.pass = partial.LocalPass()
+		w.pass = mechanism.LocalPassID()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -147,12 +148,12 @@ func TestPersonsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	shards := func() []*merf.Partial {
+	shards := func() []*mechanism.Partial {
 		s := persons.NewPartial()
 		if err := s.Add(ctx, d); err != nil {
 			t.Fatal(err)
 		}
-		return []*merf.Partial{s}
+		return []*mechanism.Partial{s}
 	}
 	fit := func(p *merf.Plan, l *accountant.Ledger, d records.Data) error {
 		_, err := p.FitOn(ctx, l, d)

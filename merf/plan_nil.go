@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -58,7 +58,7 @@ func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data record
 }
 
 // Partial implements [synth.PassPlan]. Errors: see synth.NewPartial.
-func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
+func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*mechanism.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)
 }
 
@@ -66,7 +66,7 @@ func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial,
 //
 // Guarantee: see synth.FitPasses. Errors: see synth.FitPasses.
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
-	read func(context.Context, synth.Pass) (*partial.Partial, error),
+	read func(context.Context, synth.Pass) (*mechanism.Partial, error),
 	opts ...synth.Option) (*synth.Generator, error) {
 	return synth.FitPasses(ctx, p.program(), ledger, read, opts...)
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/merf"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -32,7 +30,7 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 			if err := s.Add(t.Context(), data.Slice(cuts[i-1], cuts[i])); err != nil {
 				t.Fatal(err)
 			}
-			b, err := s.Seal(k, partial.Shard{Name: fmt.Sprint(i)})
+			b, err := s.Seal(k, mechanism.Shard{Name: fmt.Sprint(i)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,20 +46,20 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := p.NewPartial()
-	if err := sums.OpenAll(k, arrived...); err != nil {
+	if err := sums.Open(k, arrived...); err != nil {
 		t.Fatal(err)
 	}
-	shards, err := p.FitShards(seeded(), two, []*merf.Partial{sums})
+	shards, err := p.FitShards(seeded(), two, []*mechanism.Partial{sums})
 	if err != nil {
 		t.Fatal(err)
 	}
 	passes, err := p.FitPasses(seeded(), three, func(_ context.Context, pass synth.Pass) (
-		*partial.Partial, error) {
+		*mechanism.Partial, error) {
 		sums, err := p.Partial(pass)
 		if err != nil {
 			return nil, err
 		}
-		return sums, sums.OpenAll(k, arrived...)
+		return sums, sums.Open(k, arrived...)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -28,7 +28,7 @@ type work struct {
 	config   Config
 	features rff.Embedding
 	noise    noise
-	pass     partial.Pass // identifies everything that the sums depend on
+	pass     mechanism.PassID // identifies everything that the sums depend on
 }
 
 // TakesPersons marks that the system supports schemas with several rows per person. Each row is
@@ -53,7 +53,7 @@ func (w *work) Notes() []string {
 }
 
 // Partial returns empty sums for the pass over all records. Plans with Batches have no such pass.
-func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error) {
+func (w *work) Partial(p synth.Pass, be device.Backend) (*mechanism.Partial, error) {
 	if b := w.config.Batches; !b.none() {
 		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
 	}

@@ -115,7 +115,7 @@ func (c Config) Validate() error {
 		"a positive number, at most 2^24, or 0 to calibrate it")
 	kind := c.Schema.Kind()
 	k.OK(kind != records.MixedTable && kind != records.ItemSet, path+"Schema", c.Schema.String(),
-		"vectors or images; packages merf and baselines have systems for tables and sets")
+		"vectors or images; packages merf, tables and sets have systems for these")
 	c.validateSampling(&k)
 	c.Centers.validate(&k)
 	p := c.Projection

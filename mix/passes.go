@@ -11,7 +11,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -67,7 +66,7 @@ func (w *work) Passes() []string {
 // Partial returns the sums of a pass over no records.
 //
 // Errors: *param.Error for a pass of another plan.
-func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
+func (w *work) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error) {
 	c, err := w.passCounter(p)
 	if err != nil {
 		return nil, err
@@ -76,11 +75,11 @@ func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error)
 	if err != nil {
 		return nil, err
 	}
-	pass, err := partial.NewPass(systemName, w.config.Schema, w.config.Budget, config, p)
+	pass, err := mechanism.NewPassID(systemName, w.config.Schema, w.config.Budget, config, p)
 	if err != nil {
 		return nil, err
 	}
-	return partial.New(pass, w.config.Schema, c, false), nil
+	return mechanism.NewPartial(pass, w.config.Schema, c, false), nil
 }
 
 // passCounter computes the sums of one shard in a pass.

@@ -15,7 +15,6 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -41,7 +40,7 @@ func (e *elsewhere) names() (list []string) {
 	return list
 }
 
-func (e *elsewhere) read(ctx context.Context, p synth.Pass) (*partial.Partial, error) {
+func (e *elsewhere) read(ctx context.Context, p synth.Pass) (*mechanism.Partial, error) {
 	e.passes = append(e.passes, p)
 	all, err := e.plan.Partial(synth.Pass{Purpose: p.Purpose, State: p.State})
 	if err != nil {
@@ -71,11 +70,11 @@ func (e *elsewhere) read(ctx context.Context, p synth.Pass) (*partial.Partial, e
 			}
 			continue
 		}
-		sealed, err := sums.Seal(e.key, partial.Shard{Name: e.names()[shard]})
+		sealed, err := sums.Seal(e.key, mechanism.Shard{Name: e.names()[shard]})
 		if err != nil {
 			return nil, err
 		}
-		if err := all.OpenAll(e.key, sealed); err != nil {
+		if err := all.Open(e.key, sealed); err != nil {
 			return nil, err
 		}
 	}
@@ -202,15 +201,15 @@ func TestPassesOfPersons(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := []string{"first", "second"}
-	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+	read := func(ctx context.Context, pass synth.Pass) (*mechanism.Partial, error) {
 		all, err := p.Partial(synth.Pass{Purpose: pass.Purpose, State: pass.State})
 		for i, rows := range []records.Data{part(rows, 0, 21), part(rows, 21, 60)} {
 			sums, err1 := p.Partial(pass)
 			k := mechanism.NewKey()
 			err = errors.Join(err, err1, sums.Begin(names[i]),
 				sums.Add(ctx, records.WithPart(persons(rows), i, 2)))
-			sealed, err2 := sums.Seal(k, partial.Shard{Name: names[i]})
-			err = errors.Join(err, err2, all.OpenAll(k, sealed))
+			sealed, err2 := sums.Seal(k, mechanism.Shard{Name: names[i]})
+			err = errors.Join(err, err2, all.Open(k, sealed))
 		}
 		return all, err
 	}
@@ -385,7 +384,7 @@ func TestPassesResume(t *testing.T) {
 	kept := synth.Checkpoint(t.TempDir() + "/run.ckpt")
 	e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
 	broken := errors.New("broken")
-	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+	read := func(ctx context.Context, pass synth.Pass) (*mechanism.Partial, error) {
 		if len(e.passes) == 2 {
 			return nil, broken
 		}

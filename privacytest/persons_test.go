@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -17,12 +16,13 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // byPerson lists the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
-	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
+	"kmeans", "kmeans, private norm", "sets, independent", "sets, tree", "sets, MWEM",
+	"tables, AIM", "tables, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
 	"mix", "mix, projected, centred", "draft"}
 
 // alsoByPerson lists runs that are replayed record by record elsewhere.
@@ -35,8 +35,8 @@ var alsoByPerson = []struct {
 	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
-	{"baselines, AIM", smallTable(), fitAIM},
-	{"baselines, MST", smallTable(), fitMST},
+	{"tables, AIM", smallTable(), fitAIM},
+	{"tables, MST", smallTable(), fitMST},
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
@@ -88,7 +88,7 @@ func smallTable() records.Schema {
 func fitAIM(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
-		plan, err := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3, Seed: 4},
+		plan, err := tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 3, Seed: 4},
 			Rounds: 2, Order: 2}.Plan()
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func fitAIM(s records.Schema, b accountant.Budget) fitting {
 func fitMST(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
-		plan, err := baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3,
+		plan, err := tables.MST{Common: tables.Common{Schema: s, Budget: b, Bins: 3,
 			Seed: 4}}.Plan()
 		if err != nil {
 			return nil, err

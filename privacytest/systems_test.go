@@ -12,17 +12,18 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -47,9 +48,9 @@ var replayed = []struct {
 	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
 	{"search", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
-	{"baselines, independent", records.Sets(10, 5), fitBaseline},
-	{"baselines, tree", records.Sets(11, 5), fitBaseline},
-	{"baselines, MWEM", records.Sets(12, 5), fitBaseline},
+	{"sets, independent", records.Sets(10, 5), fitBaseline},
+	{"sets, tree", records.Sets(11, 5), fitBaseline},
+	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 }
 
 func mixedTable() records.Schema {
@@ -273,7 +274,7 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 		for i := range data.Len() {
 			rows[i%2] = append(rows[i%2], int32(i))
 		}
-		var shards []*merf.Partial
+		var shards []*mechanism.Partial
 		for _, r := range rows {
 			shard := plan.NewPartial()
 			if err := shard.Add(ctx, data.(*records.Table).Take(r)); err != nil {
@@ -317,13 +318,13 @@ func fitDraft(s records.Schema, b accountant.Budget) fitting {
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
-		common := baselines.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
-		plan, err := baselines.Independent{Common: common}.Plan()
+		common := sets.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
+		plan, err := sets.Independent{Common: common}.Plan()
 		switch s.Dim() {
 		case 11:
-			plan, err = baselines.Tree{Common: common, Items: 8}.Plan()
+			plan, err = sets.Tree{Common: common, Items: 8}.Plan()
 		case 12:
-			plan, err = baselines.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
+			plan, err = sets.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
 		}
 		if err != nil {
 			return nil, err

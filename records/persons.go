@@ -340,7 +340,7 @@ func RefusePersons(path string, s Schema) error {
 		return nil
 	}
 	return param.New(path, perPerson(s.persons),
-		"a schema of rows; dpgm, merf, gan, mix, kmeans, draft and the baselines take persons")
+		"a schema of rows; dpgm, merf, gan, mix, kmeans, draft, tables and sets take persons")
 }
 
 func perPerson(most int) string {

@@ -3,14 +3,14 @@ package synth
 import (
 	"errors"
 
-	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Errors that reveal nothing about records.
 var (
 	// ErrSchema is returned for data whose schema is not the plan's.
-	ErrSchema = partial.ErrSchema
+	ErrSchema = mechanism.ErrSchema
 	// ErrData is returned if a data set of a user-defined type panics or violates the contract of
 	// records.Data. It gives no details, since they would be private.
 	ErrData = records.ErrData

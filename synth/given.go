@@ -15,9 +15,9 @@ import (
 //
 // Systems meet some constraints exactly, without rejecting records. Every system meets a constraint
 // to one class exactly. AIM and MST also do so for constraints on values of any columns and for
-// combinations of levels, and the other baselines for constraints on items. All other constraints
-// are met by rejection. [OnAccepted] reports the acceptance of every constraint. The error is
-// *[Rejected] if fewer records are accepted than [Effort] demands.
+// combinations of levels, and the other systems of counts for constraints on items. All other
+// constraints are met by rejection. [OnAccepted] reports the acceptance of every constraint. The
+// error is *[Rejected] if fewer records are accepted than [Effort] demands.
 //
 // Guarantee: drawing is post-processing, since constraints are public and only generated records
 // are tested.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -53,7 +53,7 @@ type PassWork interface {
 	// Partial returns the sums of a pass over no records.
 	//
 	// Errors: *param.Error for a pass that the plan does not make.
-	Partial(p Pass, be device.Backend) (*partial.Partial, error)
+	Partial(p Pass, be device.Backend) (*mechanism.Partial, error)
 }
 
 // passes returns the work if it reads records in passes only.
@@ -74,10 +74,10 @@ func (p *Program) passes() (PassWork, error) {
 type PassPlan interface {
 	Plan
 	// Partial returns the sums of a pass over no records: see [NewPartial].
-	Partial(pass Pass, opts ...Option) (*partial.Partial, error)
+	Partial(pass Pass, opts ...Option) (*mechanism.Partial, error)
 	// FitPasses is like FitOn for records that other processes hold: see [FitPasses].
 	FitPasses(ctx context.Context, ledger *accountant.Ledger,
-		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
+		read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error)
 }
 
 // NewPartial returns the sums of a pass over no records, to be computed on the backend that [On]
@@ -85,7 +85,7 @@ type PassPlan interface {
 //
 // Errors: *param.Error for a plan that reads records in other ways, for a pass of another plan, and
 // for invalid options.
-func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error) {
+func NewPartial(p *Program, pass Pass, opts ...Option) (*mechanism.Partial, error) {
 	w, err := p.passes()
 	if err != nil {
 		return nil, err
@@ -99,14 +99,14 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 
 // FitPasses is like FitOn for records that other processes hold. Whenever the plan needs the sums
 // of a pass, it calls read. The function read returns the sums over all records, merged from shards
-// as package partial describes. Given the same noise, the released numbers are bit for bit the
+// as mechanism.Partial describes. Given the same noise, the released numbers are bit for bit the
 // numbers of FitOn.
 //
 // Guarantee: as for FitOn, for the records of all shards. Each record must be in exactly one shard.
 // Errors: all errors of FitOn and of read; *param.Error for a plan that reads records in other
 // ways, before anything is reserved, and for sums of another pass.
 func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
-	read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error) {
+	read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error) {
 	if _, err := p.passes(); err != nil {
 		return nil, err
 	}
@@ -132,12 +132,12 @@ func (r *Run) Shards() []string { return r.shards }
 func (r *Run) Elsewhere() bool { return r.read != nil }
 
 // Read makes a pass over the run's records and returns its sums, which may only be used for a
-// release. If the sums are inexact (see partial.Partial.Real), the release must note the noise
+// release. If the sums are inexact (see mechanism.Partial.Real), the release must note the noise
 // class real; see [Run.NoteReal].
 //
 // Errors: all errors of reading the records; *param.Error for sums of another pass, or of a unit
 // that the ledger's guarantee does not permit.
-func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
+func (r *Run) Read(ctx context.Context, pass Pass) (*mechanism.Partial, error) {
 	if r.program == nil {
 		return nil, errFree
 	}
@@ -162,8 +162,8 @@ func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 
 // elsewhere obtains the sums from the function of FitPasses and checks that they are sums of this
 // pass.
-func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) (*partial.Partial,
-	error) {
+func (r *Run) elsewhere(ctx context.Context, pass Pass,
+	empty *mechanism.Partial) (*mechanism.Partial, error) {
 	sums, err := r.read(ctx, pass)
 	if err != nil {
 		return nil, err
@@ -176,4 +176,33 @@ func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) 
 		return sums, records.CheckUnit(path, unit, r.Ledger.Unit())
 	}
 	return sums, nil
+}
+
+// A PassProgram is the plan of a system that reads records in passes only: a Program whose sums
+// other processes can compute. The zero value behaves like the zero Program.
+type PassProgram struct{ *Program }
+
+// NewPassProgram is [NewProgram] for such a system.
+//
+// Errors: all errors of NewProgram.
+func NewPassProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
+	w PassWork) (PassProgram, error) {
+	p, err := NewProgram(system, schema, budget, stages, w)
+	if err != nil {
+		return PassProgram{}, err
+	}
+	return PassProgram{&p}, nil
+}
+
+// Partial implements [PassPlan]. Errors: see [NewPartial].
+func (p PassProgram) Partial(pass Pass, opts ...Option) (*mechanism.Partial, error) {
+	return NewPartial(p.Program, pass, opts...)
+}
+
+// FitPasses implements [PassPlan].
+//
+// Guarantee: see [FitPasses]. Errors: see [FitPasses].
+func (p PassProgram) FitPasses(ctx context.Context, ledger *accountant.Ledger,
+	read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error) {
+	return FitPasses(ctx, p.Program, ledger, read, opts...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -163,7 +162,7 @@ type Run struct {
 	real    map[string]bool // stages run by Once whose sums are inexact
 	over    atomic.Bool     // reports whether fit has returned
 
-	read func(context.Context, Pass) (*partial.Partial, error) // nil if the run has the records
+	read func(context.Context, Pass) (*mechanism.Partial, error) // nil if the run has the records
 
 	transaction string // its ID on the ledger; empty if it has none
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 var pipelineRows = flag.Int("pipeline-rows", 3000, "rows that TestPipeline generates of each table")
@@ -108,7 +108,7 @@ func TestPipeline(t *testing.T) {
 				Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}.Plan())(t)
 			drafted := must(draft.Fit(t.Context(), drafting, data, ledger))(t)
 			schema := drafted.Schema.WithConstraints(wide.Constraints()...)
-			plan := must(baselines.MST{Tables: baselines.Tables{Schema: schema, Bins: 8,
+			plan := must(tables.MST{Common: tables.Common{Schema: schema, Bins: 8,
 				Budget: accountant.Budget{Epsilon: 9, Delta: 1e-6}}}.Plan())(t)
 			gen := must(plan.FitOn(t.Context(), ledger, must(records.FromValues(schema, rows...))(t)))(t)
 			throughParquet(t, gen, schema)

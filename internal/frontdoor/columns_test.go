@@ -18,9 +18,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables returns generated tables of the kind that businesses and machines store: line items as in
-// TPC-H, and sensor readings with their times.
-func tables(t testing.TB, n int) map[string]*records.Frame {
+// storedTables returns generated tables of the kind that businesses and machines store: line items
+// as in TPC-H, and sensor readings with their times.
+func storedTables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
 	day := func(y int, m time.Month, d int) time.Time {
@@ -166,7 +166,7 @@ func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level s
 // the generator is saved and loaded.
 func TestTablesOfTime(t *testing.T) {
 	const n = 300
-	for name, data := range tables(t, n) {
+	for name, data := range storedTables(t, n) {
 		s := data.Schema()
 		for _, p := range tablePlans(t, s, accountant.Budget{Epsilon: 4, Delta: 1e-5}, n) {
 			t.Run(name+"/"+p.System(), func(t *testing.T) {

@@ -8,21 +8,22 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // everyPlan returns one plan of each system for sets.
 func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, Optimizer: sgd.Adam(1e-2)}
-	common := baselines.Common{Schema: s, Budget: b}
+	common := sets.Common{Schema: s, Budget: b}
 	var list []privgen.Plan
 	add := func(p privgen.Plan, err error) {
 		if err != nil {
@@ -41,11 +42,11 @@ func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Pl
 		b).Critic(models.MLP{Hidden: []int{4}}).Generator(models.MLP{Hidden: []int{4}}, 2).
 		Train(gan.Config{Train: train}).Plan()
 	add(critic, err)
-	items, err := baselines.Independent{Common: common}.Plan()
+	items, err := sets.Independent{Common: common}.Plan()
 	add(items, err)
-	tree, err := baselines.Tree{Common: common}.Plan()
+	tree, err := sets.Tree{Common: common}.Plan()
 	add(tree, err)
-	mwem, err := baselines.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
+	mwem, err := sets.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
 	add(mwem, err)
 	return list
 }
@@ -95,7 +96,8 @@ func TestSystemsAreExchangeable(t *testing.T) {
 func TestZeroValuesPrint(t *testing.T) {
 	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
 		&mix.Plan{}, &gan.Plan{},
-		&baselines.Plan{}, &merf.Embedding{}, &mix.Model{}, &merf.Model{}, &gan.Model{}, privgen.Stage{},
+		synth.PassProgram{}, &merf.Embedding{}, &mix.Model{}, &merf.Model{}, &gan.Model{},
+		privgen.Stage{},
 		privgen.Progress{}, privgen.Interrupted{Err: context.Canceled}} {
 		if text := fmt.Sprintf("%v %+v %s", zero, zero, zero); text == "" {
 			t.Errorf("%T prints nothing", zero)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // freeze is for a system that gets its first frozen file. A file that exists is never written
@@ -33,7 +33,7 @@ type frozenFile struct {
 var frozenFiles = map[string]frozenFile{
 	"divided-cells": {
 		plan: func(s records.Schema, b accountant.Budget) (privgen.Plan, error) {
-			return baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 4, Fine: 10,
+			return tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 4, Fine: 10,
 				WithinPart: 0.05}, Rounds: 2, ClassPart: 0.4}.Plan()
 		},
 		statistics: [5]float64{0.50223, 0.19965, 0.21590, 0.13115, 0.50648}},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
@@ -19,6 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // scribble changes every float64, int and string that it can reach from a value through exported
@@ -104,7 +104,7 @@ func TestPlansAreFrozen(t *testing.T) {
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}
 	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
-	a := baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b, Nominal: 1000}}
+	a := tables.AIM{Common: tables.Common{Schema: table, Budget: b, Nominal: 1000}}
 	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000, Rule: compose.Relabel,
 		Features: rff.RBF{Dim: 8, Bandwidth: 1}}
 	images := records.Image(8, 8).WithLabels("a", "b")

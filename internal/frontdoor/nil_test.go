@@ -8,22 +8,23 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// unmade returns zero values and nil pointers of plans and released types.
+// unmade returns zero values and nil pointers of plans and released types. A synth.PassProgram is
+// used as a value, so it has no nil pointer.
 func unmade() (list []any) {
-	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
-		draft.Plan{},
-		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
-		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
+	list = append(list, &synth.PassProgram{})
+	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, draft.Plan{},
+		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{}, merf.Model{},
+		gan.Model{}, mix.Model{}, merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
 	}

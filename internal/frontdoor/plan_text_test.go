@@ -19,7 +19,7 @@ func TestPlanTextsForgeNoLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan, err := privgen.AIM(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000).
-		Rounds(3).Plan()
+		Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

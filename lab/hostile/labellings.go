@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/gan"
@@ -13,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // labellingSubjects returns labellings of numbers, images and tables by both rules.
@@ -67,5 +67,5 @@ var (
 		Critic: models.MLP{Hidden: []int{4}}, Generator: models.MLP{Hidden: []int{4}},
 		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
 			Optimizer: sgd.Adam(1e-2)}}
-	quickAIM = privgen.AIM(records.Schema{}, accountant.Budget{}).Rounds(3).Bins(4)
+	quickAIM = tables.AIM{Rounds: 3, Common: tables.Common{Bins: 4}}
 )

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -22,8 +21,10 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // A subject is a plan with records to carry it out on.
@@ -73,10 +74,9 @@ func tableSubjects() (list []subject, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := baselines.Tables{Schema: s, Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Bins: 4,
-		Coarse: 2}
-	aim, err1 := baselines.AIM{Tables: tables, Rounds: 3}.Plan()
-	mst, err2 := baselines.MST{Tables: tables}.Plan()
+	common := tables.Common{Schema: s, Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Bins: 4}
+	aim, err1 := tables.AIM{Common: common, Rounds: 3, Coarse: 2}.Plan()
+	mst, err2 := tables.MST{Common: common}.Plan()
 	return []subject{{"aim of tables", aim, data}, {"mst of tables", mst, data}},
 		errors.Join(err1, err2)
 }
@@ -87,7 +87,7 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	quick := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{4}, BatchNorm: true},
 		Steps: 3,
 		Batch: 8, Latent: 2}
-	common := baselines.Common{Schema: s, Budget: b}
+	common := sets.Common{Schema: s, Budget: b}
 	add := func(name string, p synth.Plan, err2 error) {
 		if err2 != nil {
 			err = errors.Join(err, fmt.Errorf("%s of %s: %w", name, kind, err2))
@@ -138,11 +138,11 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 			Centers:  mix.Centers{Share: 0.3, ClipNorm: 1}}.Plan()
 		add("mix by class", apart, e)
 	} else {
-		tree, e := baselines.Tree{Common: common}.Plan()
+		tree, e := sets.Tree{Common: common}.Plan()
 		add("tree", tree, e)
-		mwem, e := baselines.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
+		mwem, e := sets.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
 		add("mwem", mwem, e)
-		items, e := baselines.Independent{Common: common}.Plan()
+		items, e := sets.Independent{Common: common}.Plan()
 		add("independent", items, e)
 	}
 	return list, err

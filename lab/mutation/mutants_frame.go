@@ -3,7 +3,7 @@ package main
 // frameMutants returns faults in the code that all systems share.
 func frameMutants() []mutant {
 	const in = "synth"
-	contract := append(at("synth/synthtest", "SystemOfOnesOwn"), at("baselines", "NothingBut")...)
+	contract := append(at("synth/synthtest", "SystemOfOnesOwn"), at("sets", "NothingBut")...)
 	kept := at("synth/synthtest", "SystemOfOnesOwn|KilledRuns")
 	prints := at(in, "PlansPrintNoLess")
 	return []mutant{

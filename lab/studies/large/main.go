@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
-	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/tabular"
 	"github.com/seed7ba64551/privgen/synth"
@@ -128,7 +128,7 @@ func (c config) fit(ctx context.Context, system string) error {
 	ledger := accountant.NewLedger(p.Budget())
 	all := newClock()
 	gen, err := p.FitPasses(ctx, ledger, func(ctx context.Context, pass synth.Pass) (
-		*partial.Partial, error) {
+		*mechanism.Partial, error) {
 		sums, err := p.Partial(pass)
 		if err != nil {
 			return nil, err

@@ -8,14 +8,15 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // synthesiser is one line of the table.
@@ -40,32 +41,32 @@ func (c config) choose(s records.Schema) (list []synthesiser) {
 			list = append(list, synthesiser{fmt.Sprintf("DPGM, k = %d", k), c.dpgm(s, k)})
 		}
 	}
-	add := func(flag, name string, plan func(baselines.Common) (*baselines.Plan, error)) {
+	add := func(flag, name string, plan func(sets.Common) (synth.PassProgram, error)) {
 		if slices.Contains(c.methods, flag) {
 			list = append(list, synthesiser{name, c.baseline(s, plan)})
 		}
 	}
-	add("items", "independent items", func(b baselines.Common) (*baselines.Plan, error) {
+	add("items", "independent items", func(b sets.Common) (synth.PassProgram, error) {
 		if !c.defaults {
 			b.MaxItems = c.cut
 		}
-		return baselines.Independent{Common: b}.Plan()
+		return sets.Independent{Common: b}.Plan()
 	})
-	add("tree", "tree of pairs", func(b baselines.Common) (*baselines.Plan, error) {
-		return baselines.Tree{Common: b}.Plan()
+	add("tree", "tree of pairs", func(b sets.Common) (synth.PassProgram, error) {
+		return sets.Tree{Common: b}.Plan()
 	})
-	add("mwem", "MWEM", func(b baselines.Common) (*baselines.Plan, error) {
-		return baselines.MWEM{Common: b}.Plan()
+	add("mwem", "MWEM", func(b sets.Common) (synth.PassProgram, error) {
+		return sets.MWEM{Common: b}.Plan()
 	})
 	return list
 }
 
 func (c config) baseline(s records.Schema,
-	plan func(baselines.Common) (*baselines.Plan, error)) func(context.Context, accountant.Budget,
+	plan func(sets.Common) (synth.PassProgram, error)) func(context.Context, accountant.Budget,
 	records.Data, uint64) (fitted, error) {
 	return func(ctx context.Context, b accountant.Budget, data records.Data,
 		seed uint64) (fitted, error) {
-		common := baselines.Common{Schema: s, Budget: b, Seed: seed}
+		common := sets.Common{Schema: s, Budget: b, Seed: seed}
 		if c.defaults {
 			common.Nominal = c.nominal
 		}

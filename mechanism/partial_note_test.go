@@ -1,0 +1,23 @@
+package mechanism
+
+import "testing"
+
+// TestNotesOfPartsHaveOneLength checks the length of a note for up to 5,000 stated parts. The
+// length does not depend on the number of parts that contain records.
+func TestNotesOfPartsHaveOneLength(t *testing.T) {
+	for _, of := range []int{1, 40, 1000, 3000, 5000} {
+		for _, held := range []int{0, 1, of / 32, of/32 + 1, of / 16, of / 2, of} {
+			u := units{who: "user", parts: parts{of, map[int]bool{}}}
+			for i := range min(held, of) { // the parts with the longest numbers
+				u.parts.held[of-1-i] = true
+			}
+			note, err := noteOf(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(note) != noteSize {
+				t.Fatalf("%d of %d parts: the note has %d bytes", held, of, len(note))
+			}
+		}
+	}
+}

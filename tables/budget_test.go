@@ -1,0 +1,57 @@
+package tables_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
+)
+
+// TestPlansThatCannotBeDrawnAreRefused checks that a plan is refused if the noise of its first
+// release or of a later one does not fit the grid of the counts. Every other plan must fit, with
+// and without a checkpoint.
+func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
+	s, err := records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.FromValues(s, []any{"x", "y"}, []any{"y", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, fitted := 0, 0
+	for _, epsilon := range []float64{1e-12, 1e-7, 2e-6, 3e-6, 1e-5, 1, 1e12, 1e15} {
+		b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
+		for _, rounds := range []int{1, 60} {
+			c := tables.AIM{Common: tables.Common{Schema: s, Budget: b}, Rounds: rounds}
+			p, err := c.Plan()
+			if err != nil {
+				var bad *param.Error
+				if !errors.As(err, &bad) || bad.Path != "tables.AIM.Budget" {
+					t.Errorf("ε = %v, %d rounds: got error %v, want a *param.Error for Budget", epsilon, rounds,
+						err)
+				}
+				refused++
+				continue
+			}
+			kept := filepath.Join(t.TempDir(), "kept")
+			for _, opts := range [][]synth.Option{nil, {synth.Checkpoint(kept)}} {
+				_, err := p.FitOn(context.Background(), accountant.NewLedger(b), data, opts...)
+				if err != nil {
+					t.Errorf("ε = %v, %d rounds: the plan is accepted, but its fit fails: %v", epsilon, rounds,
+						err)
+				}
+			}
+			fitted++
+		}
+	}
+	if refused < 4 || fitted < 4 {
+		t.Errorf("%d plans were refused and %d fitted, want at least 4 of each", refused, fitted)
+	}
+}

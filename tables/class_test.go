@@ -1,0 +1,89 @@
+package tables
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestClassTablesAreThoseOfEachColumn checks which tables are measured without a choice: for each
+// column, the table with the class that has the fewest cells. Together they get the plan's fraction
+// of the units, in equal numbers. Tables without room in the model are omitted.
+func TestClassTablesAreThoseOfEachColumn(t *testing.T) {
+	s, _ := smallTable(t)
+	m := methodFor(t, s, 0)
+	groups := someGroups(m.attributes)
+	domain := columnsOf(groups)
+	fit := func(part float64, cells int, m method) *fitting {
+		m.strategy, m.Cells = worstFitted{part}, cells
+		f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups,
+			list: m.candidates(domain)}
+		for a := range groups {
+			f.columns = append(f.columns, graphical.Measurement{Attributes: []int{a}})
+		}
+		return f
+	}
+	f := fit(0.5, 1<<18, m)
+	list, units := f.strategy.(worstFitted).classTables(f)
+	if want := int(0.5 * float64(f.units()) / 4); units != want {
+		t.Errorf("got %d units for each table, want %d", units, want)
+	}
+	for a, i := range list {
+		c := f.list[i]
+		coarse := groups[a].CoarseSize > 0
+		if !slices.Equal(c.attributes, []int{a, 4}) || c.fine() == coarse {
+			t.Errorf("table %d is %v of columns %v, want the coarsest of column %d and the class", a,
+				c.attributes, c.columns, a)
+		}
+	}
+	if len(list) != 4 {
+		t.Errorf("got %d tables, want one for each of 4 columns", len(list))
+	}
+	classTables := func(part float64, cells int) []int {
+		list, _ := worstFitted{part}.classTables(fit(part, cells, m))
+		return list
+	}
+	if list := classTables(0.5, 24); len(list) == 0 || len(list) >= 4 {
+		t.Errorf("got %d tables in a model of 24 cells, want some but not all", len(list))
+	}
+	for _, part := range []float64{0, 0.01} {
+		if list := classTables(part, 1<<18); len(list) > 0 {
+			t.Errorf("a fraction of %v of 48 units: got tables %v, want none", part, list)
+		}
+	}
+}
+
+// TestFewRecordsChangeTheDefaults checks that defaults follow from the records compared with the
+// noise: many records have all cells, the usual rounds and no tables without a choice, and few
+// records have fewer cells and rounds. A plan without a class has no tables with it.
+func TestFewRecordsChangeTheDefaults(t *testing.T) {
+	s, _ := smallTable(t)
+	of := func(s records.Schema, n int) method {
+		m, err := AIM{Common: Common{Schema: s, Nominal: n,
+			Budget: accountant.Budget{Epsilon: 0.3, Delta: 1e-5}}}.method()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	many, few, unknown := of(s, 1_000_000), of(s, 1000), of(s, 0)
+	part := func(m method) float64 { return m.strategy.(worstFitted).classPart }
+	for name, w := range map[string]method{"many": many, "unknown": unknown} {
+		if w.Fine != marginal.MostCells || w.ColumnPart != leastColumnPart || part(w) != 0 ||
+			w.rounds != roundsFor(5) {
+			t.Errorf("%s records: got %d cells, parts %v and %v, %d rounds; want the usual defaults", name,
+				w.Fine, w.ColumnPart, part(w), w.rounds)
+		}
+	}
+	if few.Fine >= 60 || few.ColumnPart <= 0.2 || part(few) <= 0.4 || few.rounds >= roundsFor(5) {
+		t.Errorf("few records: got %d cells, parts %v and %v, %d rounds", few.Fine, few.ColumnPart,
+			part(few), few.rounds)
+	}
+	if w := of(s.WithoutLabels(), 1000); part(w) != 0 {
+		t.Errorf("without a class: got a part of %v for tables with the class, want 0", part(w))
+	}
+}

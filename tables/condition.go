@@ -1,0 +1,98 @@
+package tables
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Condition conditions the model on the values that single columns may have, and on combinations of
+// levels. The factors of groups and the choices within groups are weighted by the fraction of each
+// code's values that is allowed. Numbers are drawn from the allowed parts of their cell.
+// Combinations are conditioned on in tables_joint.go.
+func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
+	conditions, err := records.Conditions(t.schema, list)
+	if err != nil {
+		return t, nil, 1
+	}
+	joint, err := records.JointConditions(t.schema, list)
+	if err != nil || len(conditions)+len(joint) == 0 {
+		return t, nil, 1
+	}
+	out := *t
+	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
+	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
+	probability := 1.0
+	var met []int
+	for _, c := range conditions {
+		met = append(met, c.Met...)
+		p := out.condition(t.attributeOf(c.Column), c)
+		if probability *= p; probability == 0 {
+			break
+		}
+	}
+	for _, c := range joint {
+		if probability == 0 {
+			break
+		}
+		if p, done := out.combine(c); done {
+			met = append(met, c.Met)
+			probability *= p
+		}
+	}
+	slices.Sort(met)
+	return &out, met, probability
+}
+
+// attributeOf returns the index of a column's attribute. The class has the last index.
+func (t *model) attributeOf(column int) int {
+	for j, b := range t.schema.Blocks() {
+		if b.Column == column {
+			return j
+		}
+	}
+	return len(t.attributes) - 1 // the class
+}
+
+// condition conditions attribute j, and returns the probability of the condition.
+func (t *model) condition(j int, c records.Condition) float64 {
+	a, g := t.attributes[j], t.groups[j]
+	t.parts[j] = maps.Clone(t.parts[j])
+	if !a.Class() && !a.Block.OneHot {
+		t.spans[j] = c.Spans
+	}
+	weights := make([]float64, g.Size)
+	t.choices[j] = slices.Clone(t.choices[j])
+	for group, codes := range t.codes[j] {
+		parts, all, some := make([]float64, len(codes)), 0.0, 0.0
+		below := 0.0
+		for k, code := range codes {
+			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
+			below = t.choices[j][group][k]
+			parts[k] = part * t.allowed(j, code, c)
+			all, some = all+part, some+parts[k]
+		}
+		if some > 0 {
+			weights[group] = min(some/all, 1)
+			t.choices[j][group] = network.NewChoice(parts)
+		}
+	}
+	var p float64
+	t.model, p = t.model.Weighted([]int{j}, weights)
+	return p
+}
+
+// allowed returns the fraction of a code's values that a condition allows. It conditions the parts
+// of a divided cell.
+func (t *model) allowed(j, code int, c records.Condition) float64 {
+	parts := t.parts[j][code]
+	if parts == nil {
+		return t.attributes[j].Allowed(code, c)
+	}
+	within, fraction := parts.Within(c.Spans)
+	t.parts[j][code] = within
+	return fraction
+}

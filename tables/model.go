@@ -1,0 +1,280 @@
+package tables
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// model is the released result of a fit on a table: a graphical model of groups of values, and
+// the fraction of each value.
+type model struct {
+	schema     records.Schema
+	fine       int // number of cells of a column of numbers
+	attributes []marginal.Attribute
+	groups     []marginal.Grouping
+	division   marginal.Division // the divided cells
+	weights    []float64         // of their parts
+	model      *graphical.Model
+
+	codes   [][][]int // codes of each attribute and group
+	choices [][]network.Choice
+	spans   [][]records.Span          // spans that numbers are drawn from; nil for all
+	parts   []map[int]*marginal.Parts // of the divided cells of each attribute
+	joints  []joint                   // conditions on several columns
+}
+
+func newModel(s records.Schema, fine int, groups []marginal.Grouping,
+	m *graphical.Model) *model {
+	t := &model{schema: s.ByPerson(0), fine: fine, attributes: marginal.AttributesIn(s, fine),
+		groups: groups, model: m}
+	for _, g := range groups {
+		codes, choices := g.Members()
+		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
+		t.spans, t.parts = append(t.spans, nil), append(t.parts, nil)
+	}
+	return t
+}
+
+// divided sets the divided cells and the weights of their parts.
+func (t *model) divided(d marginal.Division, weights []float64) (*model, error) {
+	parts, ok := d.Parts(t.attributes, weights)
+	if !ok {
+		return nil, malformed("weights that do not fit the divided cells")
+	}
+	t.division, t.weights, t.parts = d, weights, parts
+	return t, nil
+}
+
+// Schema returns the schema of the synthetic records.
+func (t *model) Schema() records.Schema { return t.schema }
+
+// Rows are drawn in stratified pools of increasing size.
+const (
+	firstPool = 1 << 10
+	lastPool  = 1 << 16
+)
+
+// Sampler starts a draw. Draw.Means has no effect on rows. Rows of one class are drawn from the
+// model conditioned on the class.
+func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	rng := rand.New(rand.NewPCG(d.Seed, 0x7461626c65))
+	model := t.model
+	if d.Class >= 0 {
+		model, _ = model.Given(len(t.groups)-1, func(class int) bool { return class == d.Class })
+	}
+	drawer := model.Drawer()
+	var pool [][]uint16
+	at, size := 0, 0
+	var order []int
+	var rows records.Nonzeros
+	codes := make([]int, len(t.attributes))
+	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
+		rows.Reset()
+		var labels []int32
+		for range n {
+			if at == size {
+				size = min(max(4*size, firstPool), lastPool)
+				pool, order, at = drawer.Draw(rng, size), rng.Perm(size), 0
+			}
+			group := func(j int) int { return int(pool[j][order[at]]) }
+			for j := range codes {
+				codes[j] = -1
+			}
+			for _, j := range t.joints {
+				j.draw(t.model.Domain, group, codes, rng)
+			}
+			for j, a := range t.attributes {
+				code := codes[j]
+				if code < 0 {
+					code = t.codes[j][group(j)][t.choices[j][group(j)].Pick(rng, -1)]
+				}
+				if a.Class() {
+					labels = append(labels, int32(code))
+					continue
+				}
+				a.Write(&rows, code, t.spans[j], t.parts[j][code], rng)
+			}
+			rows.End()
+			at++
+		}
+		rows.Labels = labels
+		return records.DecodeNonzeros(t.schema, &rows)
+	}}, nil
+}
+
+// modelHeader describes a model in a file. The file's sections hold the factors, the groups
+// and the fractions of values.
+type modelHeader struct {
+	Schema  records.Schema `json:"schema"`
+	Factors [][]int        `json:"factors"`
+	Fine    int            `json:"fine"`
+	// Divided lists the codes of divided cells.
+	Divided marginal.Division `json:"divided,omitempty"`
+}
+
+const (
+	sectionFactors = "factors"
+	sectionGroups  = "groups"
+	sectionParts   = "parts"
+	sectionWithin  = "within"
+)
+
+// Encode returns a file of the released state, and nothing else.
+func (t *model) Encode() (*synth.File, error) {
+	h := modelHeader{Schema: t.schema, Fine: t.fine, Divided: t.division}
+	var theta, parts []float64
+	for _, f := range t.model.Factors {
+		h.Factors = append(h.Factors, f.Attributes)
+		theta = append(theta, f.Theta...)
+	}
+	for _, g := range t.groups {
+		parts = append(parts, g.Part...)
+	}
+	groups := synth.Part{Name: sectionGroups,
+		Save: func() ([]byte, error) { return marginal.GroupState(t.groups), nil }}
+	sections := []synth.Part{synth.Part64(sectionFactors, &theta, len(theta)), groups,
+		synth.Part64(sectionParts, &parts, len(parts))}
+	if len(t.weights) > 0 {
+		sections = append(sections, synth.Part64(sectionWithin, &t.weights, len(t.weights)))
+	}
+	return synth.NewFile(h, sections...)
+}
+
+// readModel reads a model. The memory for factors is bounded by the size of their section, and
+// the memory for their tree by the largest tree that a plan may have.
+func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
+	var h modelHeader
+	if err := f.Decode(&h); err != nil {
+		return nil, err
+	}
+	if err := h.Schema.Validate(); err != nil || h.Schema.Kind() != records.MixedTable {
+		return nil, malformed("the schema is not one of tables")
+	}
+	if h.Fine < leastFine || h.Fine > marginal.MostCells {
+		return nil, malformed(fmt.Sprintf("numbers in %d cells; want %d to %d", h.Fine, leastFine,
+			marginal.MostCells))
+	}
+	attributes := marginal.AttributesIn(h.Schema, h.Fine)
+	if len(attributes) > mostAttributes {
+		return nil, malformed(fmt.Sprintf("%d columns; want at most %d", len(attributes), mostAttributes))
+	}
+	state, err := f.Section(sectionGroups)
+	if err != nil {
+		return nil, err
+	}
+	groups, ok := marginal.ReadGroups(attributes, state)
+	if !ok {
+		return nil, malformed("groups that do not fit the schema's columns")
+	}
+	if err := readParts(f, groups); err != nil {
+		return nil, err
+	}
+	domain := domainOf(groups)
+	factors, err := readFactors(f, h.Factors, domain)
+	if err != nil {
+		return nil, err
+	}
+	t := newModel(h.Schema, h.Fine, groups, graphical.NewModel(domain, factors))
+	if h.Divided == nil {
+		return t, nil
+	}
+	return readDivided(f, t, h.Divided)
+}
+
+// readDivided reads the weights within divided cells.
+func readDivided(f *synth.File, t *model, d marginal.Division) (*model, error) {
+	if !d.Valid(t.attributes) || d.Columns() == 0 {
+		return nil, malformed("divided cells that no plan has")
+	}
+	data, err := f.Section(sectionWithin)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return nil, err
+	}
+	return t.divided(d, weights)
+}
+
+// readParts reads the fraction of records with each code. Every group must have a code.
+func readParts(f *synth.File, groups []marginal.Grouping) error {
+	data, err := f.Section(sectionParts)
+	if err != nil {
+		return err
+	}
+	parts, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return err
+	}
+	for i := range groups {
+		g := &groups[i]
+		if len(parts) < len(g.Group) {
+			return malformed("fewer fractions than the columns have codes")
+		}
+		g.Part, parts = parts[:len(g.Group)], parts[len(g.Group):]
+		held := make([]bool, g.Size)
+		for code, p := range g.Part {
+			if !(p >= 0 && p <= 2) {
+				return malformed("a fraction outside [0, 2]")
+			}
+			held[g.Group[code]] = true
+		}
+		for _, h := range held {
+			if !h {
+				return malformed("a group without values")
+			}
+		}
+	}
+	if len(parts) > 0 {
+		return malformed("more fractions than the columns have codes")
+	}
+	return nil
+}
+
+// readFactors reads a factor for each group of attributes, and checks that their tree is not too
+// large.
+func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.Factor, error) {
+	data, err := f.Section(sectionFactors)
+	if err != nil {
+		return nil, err
+	}
+	theta, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > mostRounds+2*len(d) {
+		return nil, malformed("more factors than a plan has rounds and columns")
+	}
+	var factors []graphical.Factor
+	for _, group := range list {
+		for i, a := range group {
+			if a < 0 || a >= len(d) || i > 0 && a <= group[i-1] {
+				return nil, malformed("a factor with unknown columns")
+			}
+		}
+		cells := d.Cells(group)
+		if len(group) < 1 || len(group) > 3 || cells > float64(len(theta)) {
+			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers; want 1 to 3 columns",
+				len(group)))
+		}
+		for _, x := range theta[:int(cells)] {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, malformed("a factor that is not finite")
+			}
+		}
+		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
+		theta = theta[int(cells):]
+	}
+	if len(theta) > 0 || !(graphical.Cells(d, list) <= mostCells) {
+		return nil, malformed("factors that no plan has")
+	}
+	return factors, nil
+}

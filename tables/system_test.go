@@ -1,0 +1,43 @@
+package tables_test
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/synth/synthtest"
+	"github.com/seed7ba64551/privgen/tables"
+)
+
+func tableSubjects() map[string]synthtest.Subject {
+	return map[string]synthtest.Subject{
+		"aim": {System: system("aim"),
+			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+				return synth.PlanOf(tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 4,
+					Fine: 10, WithinPart: 0.05}, Rounds: 4, ClassPart: 0.4, Coarse: 2}.Plan())
+			}},
+		"mst": {System: system("mst"),
+			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+				return synth.PlanOf(tables.MST{Common: tables.Common{Schema: s, Budget: b,
+					Bins: 4}}.Plan())
+			}},
+	}
+}
+
+func TestTableSystems(t *testing.T) {
+	for name, subject := range tableSubjects() {
+		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
+	}
+}
+
+func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"], *kills) }
+
+var kills = flag.Int("kills", 4, "number of processes to kill")
+
+func system(name string) synth.System {
+	all := tables.Systems()
+	return all[slices.IndexFunc(all, func(s synth.System) bool { return s.Name == name })]
+}
