@@ -22,8 +22,8 @@
 //
 // Each package can be used alone. The list goes from the top down, and imports point down only:
 //
-//	dpgm merf mix gan    the systems: config → plan → fit → generator
 //	compose              systems made of systems: ranks, pools, labels, changes, searches
+//	dpgm merf mix gan    the systems: config → plan → fit → generator
 //	synth                what all systems share: plan, run, checkpoint, generator, file
 //	baselines            simple systems for comparison; AIM and MST for tables
 //	kmeans sgd draft     private algorithms: they read records, add noise, write the ledger
