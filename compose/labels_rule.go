@@ -7,10 +7,10 @@ type Rule int
 
 const (
 	// Keep keeps the records to which the classifier gives their own label, and replaces the other
-	// records by newly generated ones. The class proportions of the other system apply.
+	// records by newly generated ones. The class proportions of the part apply.
 	Keep Rule = iota
 	// Relabel gives every record the label that the classifier finds most probable. The class
-	// proportions of the classifier's labels apply. This improves the records if the other system's
+	// proportions of the classifier's labels apply. This improves the records if the part's
 	// labels are much worse than the classifier's, and makes them worse otherwise.
 	Relabel
 )

@@ -27,7 +27,7 @@ func drawnFor(columns int) int {
 type back []float32
 
 // backOf returns the mapping of each column. A network does not reproduce the distribution of ranks
-// exactly, so ranks are taken among its own synthetic records. If the other system cannot draw, the
+// exactly, so ranks are taken among its own synthetic records. If the part cannot draw, the
 // normal distribution is used, since the run has been paid for and its result must be released.
 //
 // Errors: ctx.Err(); *param.Error for a model of a user-defined system that returns the private

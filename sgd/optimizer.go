@@ -23,7 +23,7 @@ type Rule interface {
 	// Name returns a short name.
 	Name() string
 	// Start begins a training run of the given number of parameters. Every run has its own Mover. A
-	// Rule that keeps state from one run to the next cannot be used in a search (see package tune).
+	// Rule that keeps state from one run to the next cannot be used in a search (see compose.Search).
 	Start(parameters int) Mover
 }
 

@@ -17,7 +17,7 @@
 // images to which the classifier gives another label; see compose.Labels.
 //
 // With files, the contrast and the distortion of the written images are chosen privately, which
-// costs 3 % of ε; see package augment. -contrast, -distort and -normalize set them instead.
+// costs 3 % of ε; see compose.Changes. -contrast, -distort and -normalize set them instead.
 //
 // Training on files takes five minutes on two cores. -steps and -generators set longer runs.
 // -checkpoint saves their progress, so an interrupt loses little.
