@@ -287,15 +287,14 @@ func (c changing) drawn(ctx context.Context, r *synth.Run,
 }
 
 type changesJSON struct {
-	plansJSON
 	Candidates []Change `json:"candidates"`
 	Share      float64  `json:"share"`
 	Records    int      `json:"records"`
 	Seed       uint64   `json:"seed,string"`
 }
 
-func (c changing) settings(p plansJSON) (any, error) {
-	return changesJSON{p, c.Candidates, c.Share, c.Records, c.Seed}, nil
+func (c changing) settings() (any, error) {
+	return changesJSON{c.Candidates, c.Share, c.Records, c.Seed}, nil
 }
 
 func readChanges(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
@@ -355,14 +354,13 @@ func (c *changed) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
 }
 
 type changedJSON struct {
-	modelsJSON
 	Candidates []Change `json:"candidates"`
 	Chosen     int      `json:"chosen"`
 	Seed       uint64   `json:"seed,string"`
 }
 
-func (c *changed) header(m modelsJSON) (any, error) {
-	return changedJSON{m, c.candidates, c.index, c.seed}, nil
+func (c *changed) header() (any, error) {
+	return changedJSON{c.candidates, c.index, c.seed}, nil
 }
 
 func (c *changed) sections() []synth.Part { return nil }

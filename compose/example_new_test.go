@@ -73,11 +73,10 @@ func (c tally) fit(ctx context.Context, r *run) (*model, error) {
 }
 
 type talliedJSON struct {
-	plansJSON
 	Noise float64 `json:"noise"`
 }
 
-func (c tally) settings(p plansJSON) (any, error) { return talliedJSON{p, c.noise}, nil }
+func (c tally) settings() (any, error) { return talliedJSON{c.noise}, nil }
 
 func readTallied(_ synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
 	return tallied{Fixed(of[0])}, nil
@@ -87,13 +86,12 @@ func readTallied(_ synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Des
 type number float64
 
 type numberJSON struct {
-	modelsJSON
 	Number float64 `json:"number"`
 }
 
 func (n number) sampler(m *model, d synth.Draw) (synth.Sampler, error) { return m.of[0].Sampler(d) }
-func (n number) header(m modelsJSON) (any, error) {
-	return numberJSON{m, float64(n)}, nil
+func (n number) header() (any, error) {
+	return numberJSON{float64(n)}, nil
 }
 
 func (n number) sections() []synth.Part { return nil }

@@ -36,7 +36,7 @@ func (k kind) system(of synth.Systems) synth.System {
 // readPlan reads the parts' plans, and then plans the composition of them. Parts that are run
 // together share the limits for files. Parts that are run one after another have them alone.
 func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
-	var j plansJSON
+	var j planJSON
 	if err := s.Decode(&j); err != nil {
 		return nil, err
 	}
@@ -68,6 +68,7 @@ func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) 
 		}
 		plans = append(plans, p)
 	}
+	s.Config = j.Settings
 	d, err := k.design(s, plans, of)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type composition interface {
 	// types returns the settings of user-defined types.
 	types() []any
 	// settings returns the composition's part of the plan's JSON, which embeds the plans.
-	settings(p plansJSON) (any, error)
+	settings() (any, error)
 	// fit carries out the stages and the parts, and returns what is released.
 	fit(ctx context.Context, r *run) (*model, error)
 }
@@ -242,16 +242,18 @@ func (f *frame) Judge(r *synth.Run) error {
 	return nil
 }
 
-// plansJSON is the part of a plan's JSON that all compositions share.
-type plansJSON struct {
-	Plans []json.RawMessage `json:"plans"`
+// planJSON is the configuration of every composition in a file: the parts' plans and its own
+// settings.
+type planJSON struct {
+	Plans    []json.RawMessage `json:"plans"`
+	Settings json.RawMessage   `json:"settings"`
 }
 
 // Config writes the settings and the parts' plans.
 //
 // Errors: all errors of the plans' MarshalJSON; settings of a user-defined type.
 func (f *frame) Config() (json.RawMessage, error) {
-	var j plansJSON
+	var j planJSON
 	for _, p := range f.plans {
 		text, err := p.MarshalJSON()
 		if err != nil {
@@ -259,9 +261,12 @@ func (f *frame) Config() (json.RawMessage, error) {
 		}
 		j.Plans = append(j.Plans, text)
 	}
-	settings, err := f.settings(j)
+	settings, err := f.settings()
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(settings)
+	if j.Settings, err = json.Marshal(settings); err != nil {
+		return nil, err
+	}
+	return json.Marshal(j)
 }

@@ -311,7 +311,6 @@ func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
 }
 
 type labelsJSON struct {
-	plansJSON
 	Features json.RawMessage `json:"features"`
 	Train    sgd.Config      `json:"train"`
 	Rule     Rule            `json:"rule"`
@@ -321,8 +320,8 @@ type labelsJSON struct {
 	Seed     uint64          `json:"seed,string"`
 }
 
-func (c labelling) settings(p plansJSON) (any, error) {
-	j := labelsJSON{plansJSON: p, Train: c.Train, Rule: c.Rule, Contrast: c.Contrast,
+func (c labelling) settings() (any, error) {
+	j := labelsJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast,
 		Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
 	var err error
 	j.Features, err = rff.MarshalFeatures(c.Features)

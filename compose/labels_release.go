@@ -98,7 +98,6 @@ func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, err
 }
 
 type labelledJSON struct {
-	modelsJSON
 	Features  json.RawMessage `json:"features"`
 	Seed      uint64          `json:"seed,string"`
 	Rule      Rule            `json:"rule"`
@@ -111,9 +110,9 @@ type labelledJSON struct {
 // header writes the classifier's settings.
 //
 // Errors: features of a user-defined type.
-func (l *labelled) header(m modelsJSON) (any, error) {
+func (l *labelled) header() (any, error) {
 	c := l.config
-	j := labelledJSON{modelsJSON: m, Seed: c.Seed, Rule: c.Rule, Contrast: c.Contrast,
+	j := labelledJSON{Seed: c.Seed, Rule: c.Rule, Contrast: c.Contrast,
 		Margin: c.Margin, Tries: c.Tries, Agreement: l.agreement}
 	var err error
 	j.Features, err = rff.MarshalFeatures(c.Features)

@@ -17,7 +17,7 @@ type released interface {
 	// sampler starts a draw from the models, as Sampler of [synth.Model] does.
 	sampler(m *model, d synth.Draw) (synth.Sampler, error)
 	// header returns the composition's part of the header of a file, which embeds the models.
-	header(m modelsJSON) (any, error)
+	header() (any, error)
 	// sections returns the numbers in a file. They precede those of the models.
 	sections() []synth.Part
 }
@@ -120,9 +120,11 @@ func releasedBy[R released](g *synth.Generator, path string, k kind) (*model, R,
 	return nil, none, param.New(path, g.System(), "a generator of "+k.config)
 }
 
-// modelsJSON is the part of a generator's header that all compositions share.
+// modelsJSON is the header of a generator of any composition: its parts' models and its own
+// release.
 type modelsJSON struct {
-	Models []modelJSON `json:"models"`
+	Models   []modelJSON     `json:"models"`
+	Released json.RawMessage `json:"released"`
 }
 
 type modelJSON struct {
@@ -145,11 +147,14 @@ func (m *model) Encode() (*synth.File, error) {
 		j.Models = append(j.Models, modelJSON{m.systems[i], f.Header, len(f.Sections)})
 		sections = append(sections, f.Sections...)
 	}
-	header, err := m.header(j)
+	header, err := m.header()
 	if err != nil {
 		return nil, err
 	}
-	out, err := synth.NewFile(header, m.sections()...)
+	if j.Released, err = json.Marshal(header); err != nil {
+		return nil, err
+	}
+	out, err := synth.NewFile(j, m.sections()...)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +192,7 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 		m.systems, m.of = append(m.systems, inner.System), append(m.of, read)
 	}
 	var err error
-	m.released, err = k.release(&synth.File{Header: f.Header, Sections: own}, m.of, l)
+	m.released, err = k.release(&synth.File{Header: j.Released, Sections: own}, m.of, l)
 	return m, err
 }
 

@@ -135,11 +135,10 @@ func (c pooling) fit(ctx context.Context, r *run) (*model, error) {
 }
 
 type poolJSON struct {
-	plansJSON
 	Shares []float64 `json:"shares"`
 }
 
-func (c pooling) settings(p plansJSON) (any, error) { return poolJSON{p, c.shares}, nil }
+func (c pooling) settings() (any, error) { return poolJSON{c.shares}, nil }
 
 func readPool(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
 	var j poolJSON
@@ -156,12 +155,11 @@ func readPool(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.De
 type pooled struct{ shares []float64 }
 
 type pooledJSON struct {
-	modelsJSON
 	Shares []float64 `json:"shares"`
 }
 
-func (p pooled) header(j modelsJSON) (any, error) { return pooledJSON{j, p.shares}, nil }
-func (p pooled) sections() []synth.Part           { return nil }
+func (p pooled) header() (any, error)   { return pooledJSON{p.shares}, nil }
+func (p pooled) sections() []synth.Part { return nil }
 
 func readPooled(f *synth.File, of []synth.Model, _ synth.Loading) (released, error) {
 	var j pooledJSON

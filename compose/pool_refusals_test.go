@@ -98,11 +98,13 @@ func TestChangedPlansOfPools(t *testing.T) {
 	}
 	for name, change := range map[string]func(plan, config map[string]any){
 		"another schema": func(plan, _ map[string]any) { plan["schema"] = records.Interval(3, 0, 1) },
-		"no shares":      func(_, config map[string]any) { delete(config, "shares") },
+		"no shares": func(_, config map[string]any) {
+			delete(config["settings"].(map[string]any), "shares")
+		},
 		"nine systems": func(_, config map[string]any) {
-			for _, list := range []string{"plans", "shares"} {
-				config[list] = slices.Repeat(config[list].([]any)[:1], 9)
-			}
+			config["plans"] = slices.Repeat(config["plans"].([]any)[:1], 9)
+			settings := config["settings"].(map[string]any)
+			settings["shares"] = slices.Repeat(settings["shares"].([]any)[:1], 9)
 		},
 	} {
 		if err := read(change); !errors.Is(err, synth.ErrFormat) {
@@ -143,7 +145,7 @@ func TestChangedGeneratorsOfPools(t *testing.T) {
 		return err
 	}
 	shares := func(list ...float64) func(map[string]any) {
-		return func(model map[string]any) { model["shares"] = list }
+		return func(model map[string]any) { model["released"].(map[string]any)["shares"] = list }
 	}
 	if err := read(shares(0.25, 0.75)); err != nil {
 		t.Fatalf("other shares of sum 1: %v", err)

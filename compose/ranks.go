@@ -247,14 +247,13 @@ func (c ranking) fit(ctx context.Context, r *run) (*model, error) {
 }
 
 type ranksJSON struct {
-	plansJSON
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	Cells           int     `json:"cells"`
 	Seed            uint64  `json:"seed,string"`
 }
 
-func (c ranking) settings(p plansJSON) (any, error) {
-	return ranksJSON{p, c.NoiseMultiplier, c.Cells, c.Seed}, nil
+func (c ranking) settings() (any, error) {
+	return ranksJSON{c.NoiseMultiplier, c.Cells, c.Seed}, nil
 }
 
 func readRanks(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {

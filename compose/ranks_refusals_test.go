@@ -244,7 +244,7 @@ func TestChangedGeneratorsOfRanks(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := h["model"].(map[string]any)
-			m["models"].([]any)[0].(map[string]any)["model"] = m["schema"]
+			m["models"].([]any)[0].(map[string]any)["model"] = m["released"].(map[string]any)["schema"]
 			if f.Header, err = json.Marshal(h); err != nil {
 				t.Fatal(err)
 			}

@@ -107,7 +107,6 @@ func eachNumber(columns []column, z *records.Nonzeros, i int, f func(j int, x fl
 }
 
 type rankedJSON struct {
-	modelsJSON
 	Schema records.Schema `json:"schema"`
 	Cells  int            `json:"cells"`
 }
@@ -117,8 +116,8 @@ const (
 	sectionBack  = "ranks.back"
 )
 
-func (m *rankedRelease) header(j modelsJSON) (any, error) {
-	return rankedJSON{j, m.numbers, m.cells}, nil
+func (m *rankedRelease) header() (any, error) {
+	return rankedJSON{m.numbers, m.cells}, nil
 }
 
 func (m *rankedRelease) sections() []synth.Part {

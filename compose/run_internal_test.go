@@ -98,7 +98,7 @@ func TestHostileStates(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, 2} {
-		f, err := synth.NewFile(modelsJSON{[]modelJSON{{System: "merf", Sections: n}}})
+		f, err := synth.NewFile(modelsJSON{Models: []modelJSON{{System: "merf", Sections: n}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -305,7 +305,6 @@ func (c *searching) notes(of []synth.Plan) []string {
 }
 
 type searchJSON struct {
-	plansJSON
 	Trials Trials    `json:"trials"`
 	Score  scoreJSON `json:"score"`
 	Noise  float64   `json:"noise"`
@@ -314,9 +313,9 @@ type searchJSON struct {
 // settings writes the search.
 //
 // Errors: a user-defined score.
-func (c *searching) settings(p plansJSON) (any, error) {
+func (c *searching) settings() (any, error) {
 	score, err := writeScore(c.Score)
-	return searchJSON{p, c.Trials, score, c.Noise}, err
+	return searchJSON{c.Trials, score, c.Noise}, err
 }
 
 func readSearch(saved synth.SavedPlan, of []synth.Plan, l synth.Systems) (synth.Design, error) {
@@ -350,13 +349,12 @@ func (f found) sampler(m *model, d synth.Draw) (synth.Sampler, error) { return m
 func (f found) sections() []synth.Part                                { return nil }
 
 type foundJSON struct {
-	modelsJSON
 	Candidate int      `json:"candidate"`
 	Score     *float64 `json:"score,omitempty"` // missing if it is not finite
 }
 
-func (f found) header(m modelsJSON) (any, error) {
-	j := foundJSON{modelsJSON: m, Candidate: f.candidate}
+func (f found) header() (any, error) {
+	j := foundJSON{Candidate: f.candidate}
 	if !math.IsInf(f.score, 0) {
 		j.Score = &f.score
 	}
