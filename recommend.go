@@ -40,7 +40,7 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
 //	                       the columns are numbers, a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then GAN, then DPGM
-//	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
+//	sets                   DPGM with marginals, then Independent, Tree and MWEM
 //	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
 //	vectors with a class   MERF, then GAN, then Mix

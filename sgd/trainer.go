@@ -34,7 +34,6 @@ type Trainer struct {
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
 	byPerson bool
-	probed   string // hash of the backend's and the network's results on public numbers; see setting
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
