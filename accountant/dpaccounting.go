@@ -37,82 +37,27 @@ func DPAccounting(e Event, r Relation) (string, error) {
 }
 
 func dpName(e Event, r Relation) (string, error) {
-	clip := 1.0
-	if r == ReplaceOne {
-		clip = 2
+	if !known(e) {
+		return notInDPAccounting(e)
 	}
-	switch v := e.(type) {
-	case Gaussian:
-		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*v.NoiseMultiplier)), nil
-	case SameBatch:
-		return dpCall("GaussianDpEvent", "noise_multiplier",
-			pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
-	case SampledSum:
-		return dpSampled(v.Probability, dpCall("GaussianDpEvent", "noise_multiplier",
-			pyFloat(v.NoiseMultiplier))), nil
-	case Laplace:
-		return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(v.Scale)), nil
-	case DiscreteLaplace:
-		return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(v.A), "sensitivity",
-			strconv.Itoa(v.Sensitivity)), nil
-	case RandomizedResponse:
-		return dpCall("RandomizedResponseDpEvent", "noise_parameter", pyFloat(v.Noise), "num_buckets",
-			strconv.Itoa(v.Categories)), nil
-	case ZCDP:
-		return dpCall("ZCDpEvent", "rho", pyFloat(v.Rho)), nil
-	case GaussianMixture:
-		return dpCall("MixtureOfGaussiansDpEvent", "standard_deviation", pyFloat(v.NoiseMultiplier),
-			"sensitivities", pyList(v.Sensitivities), "sampling_probs", pyList(v.Probabilities)), nil
-	case TruncatedPoisson:
-		return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(v.Population),
-			"sampling_probability", pyFloat(v.Probability),
-			"truncated_batch_size", strconv.Itoa(v.MaxBatch), "noise_multiplier",
-			pyFloat(v.NoiseMultiplier)), nil
-	}
-	return dpNested(e, r)
+	return e.dpAccounting(r)
 }
 
-func dpNested(e Event, r Relation) (string, error) {
-	switch v := e.(type) {
-	case PoissonSampled:
-		if r == ReplaceOne {
-			return "", fmt.Errorf("%w: dp_accounting prices every Poisson sample under replace-one as a "+
-				"clipped sum, which only %s is", ErrUnsupported, SampledSum{}.kind())
-		}
-		return dpAround(v.Event, r, func(s string) string { return dpSampled(v.Probability, s) })
-	case SampledWithoutReplacement:
-		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size",
-				strconv.Itoa(v.Population), "sample_size", strconv.Itoa(v.Sample), "event", s)
-		})
-	case Repeated:
-		return dpAround(v.Event, r, func(s string) string {
-			if strings.Contains(s, "RandomizedResponse") { // dp_accounting 0.6 ignores its count
-				return dpCall("ComposedDpEvent", "events", "["+s+"] * "+strconv.Itoa(v.Count))
-			}
-			return dpCall("SelfComposedDpEvent", "event", s, "count", strconv.Itoa(v.Count))
-		})
-	case RepeatAndSelect:
-		shape := v.Shape
-		if v.Poisson {
-			shape = math.Inf(1)
-		}
-		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(v.Mean), "shape",
-				pyFloat(shape))
-		})
-	case Composed:
-		var parts []string
-		for _, p := range v.Events {
-			s, err := dpName(p, r)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, s)
-		}
-		return dpCall("ComposedDpEvent", "events", "["+strings.Join(parts, ", ")+"]"), nil
-	}
+// notInDPAccounting is the answer of an event that dp_accounting does not have.
+func notInDPAccounting(e Event) (string, error) {
 	return "", fmt.Errorf("%w: dp_accounting has no event for %s", ErrUnsupported, e.kind())
+}
+
+// clipNorms returns the sensitivity, in clip norms, by which the multiplier of a Gaussian is stated.
+func clipNorms(r Relation) float64 {
+	if r == ReplaceOne {
+		return 2
+	}
+	return 1
+}
+
+func dpGaussian(noiseMultiplier float64) string {
+	return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(noiseMultiplier))
 }
 
 func dpSampled(probability float64, event string) string {

@@ -90,7 +90,9 @@ func (l *Ledger) Guarantee() Guarantee {
 func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 	classes map[NoiseClass]bool) {
 	for _, en := range l.entries {
-		samplers(en.event, found)
+		for _, s := range en.event.sampling().samplers {
+			found[s] = true
+		}
 		for _, c := range en.notes {
 			classes[c] = true
 		}
