@@ -126,9 +126,6 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	if _, err := l.ReserveAll(run); !errors.As(err, &wrong) {
 		t.Errorf("ReserveAll: %v", err)
 	}
-	if _, err := MergeDisjoint(b, "shards", NewLedger(b), NewLedger(b)); !errors.As(err, &wrong) {
-		t.Errorf("MergeDisjoint: %v", err)
-	}
 	parts := must[[]*Ledger](t)(l.Disjoint("classes", 2, FixedParts, MovesCovered))
 	event := Disjoint{Parts: []Event{Gaussian{2}}, Moving: []Event{Gaussian{1}}}
 	for _, p := range parts {
@@ -161,16 +158,16 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 func TestDPAccountingUnderReplaceOne(t *testing.T) {
 	for _, e := range []Event{PoissonSampled{0.1, Gaussian{0.5}},
 		Repeated{PoissonSampled{0.1, SameBatch{[]float64{1, 2}}}, 3}} {
-		if s, err := DPAccounting(e, ReplaceOne); !errors.Is(err, ErrUnsupported) {
+		if s, err := dpAccounting(e, ReplaceOne); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %q, %v", Describe(e), s, err)
 		}
 	}
-	s := must[string](t)(DPAccounting(SampledSum{0.1, 0.7}, ReplaceOne))
+	s := must[string](t)(dpAccounting(SampledSum{0.1, 0.7}, ReplaceOne))
 	want := "sampling_probability=0.1, event=dp_event.GaussianDpEvent(noise_multiplier=0.7)"
 	if !strings.Contains(s, want) {
 		t.Errorf("got %s, want %s", s, want)
 	}
-	s = must[string](t)(DPAccounting(Repeated{Composed{[]Event{RandomizedResponse{0.7, 4}}}, 7},
+	s = must[string](t)(dpAccounting(Repeated{Composed{[]Event{RandomizedResponse{0.7, 4}}}, 7},
 		ReplaceOne))
 	if !strings.HasSuffix(s, "] * 7)") {
 		t.Errorf("got %s, want a list of seven", s)

@@ -5,16 +5,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPAccounting returns an event as a Python expression, with the names of the module dp_event of
+// dpAccounting returns an event as a Python expression, with the names of the module dp_event of
 // the dp_accounting library. An auditor can then price the event with an independent accountant.
 // The names are stable.
 //
 // Under ReplaceOne the PLD accountant of dp_accounting expects noise relative to one record's clip
-// norm, and doubles the sensitivity itself. DPAccounting therefore writes twice the multiplier of a
+// norm, and doubles the sensitivity itself. dpAccounting therefore writes twice the multiplier of a
 // Gaussian. The RDP accountant of dp_accounting does not double the sensitivity, so do not use it
 // under ReplaceOne.
 //
@@ -23,10 +21,7 @@ import (
 // so PoissonSampled is refused.
 //
 // Errors: ErrUnsupported for events that the library does not have.
-func DPAccounting(e Event, r Relation) (string, error) {
-	if e == nil {
-		return "", param.New("accountant.DPAccounting.event", nil, "an event")
-	}
+func dpAccounting(e Event, r Relation) (string, error) {
 	if err := e.Validate(); err != nil {
 		return "", err
 	}
@@ -118,7 +113,7 @@ func (l *Ledger) DPAccountingScript() (string, error) {
 	if fault != nil {
 		return "", fault
 	}
-	s, err := DPAccounting(e, l.Relation())
+	s, err := dpAccounting(e, l.Relation())
 	if err != nil {
 		return "", err
 	}

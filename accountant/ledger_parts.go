@@ -118,32 +118,6 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	return out, nil
 }
 
-// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each. A
-// record pays for its own part only. Transactions are treated as in Merge. A record that is
-// replaced may move to another shard, and nothing says what this costs, so ledgers under ReplaceOne
-// are refused.
-//
-// Errors: the errors of Merge; *param.Error under ReplaceOne.
-func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
-	out := NewLedger(b)
-	if out.fault != nil {
-		return nil, out.fault
-	}
-	if len(ledgers) == 0 {
-		return out, nil
-	}
-	parts, err := out.Disjoint(purpose, len(ledgers))
-	if err != nil {
-		return nil, err
-	}
-	for i, l := range ledgers {
-		if err := parts[i].absorb(l, fmt.Sprintf("accountant.MergeDisjoint.ledgers[%d]", i)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // absorb copies all reservations of from.
 func (l *Ledger) absorb(from *Ledger, path string) error {
 	if from == nil {
