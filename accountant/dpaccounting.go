@@ -22,7 +22,7 @@ import (
 //
 // Errors: ErrUnsupported for events that the library does not have.
 func dpAccounting(e Event, r Relation) (string, error) {
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return "", err
 	}
 	if err := r.validate("accountant.Relation"); err != nil {

@@ -17,9 +17,8 @@ import (
 // clipped to norm C has sensitivity C under AddOrRemoveOne and 2C under ReplaceOne. The caller
 // states the multiplier for the relation in use.
 type Event interface {
-	// Validate reports every out-of-range parameter as a *param.Error.
-	Validate() error
-
+	// check returns a *param.Error for every parameter out of range and every event missing inside.
+	check() error
 	// kind names the type in JSON and in errors.
 	kind() string
 	// describe describes the event in words.
@@ -133,5 +132,5 @@ func inner(path string, e Event) error {
 	if e == nil {
 		return param.New(path, nil, "an event")
 	}
-	return e.Validate()
+	return e.check()
 }

@@ -16,10 +16,7 @@ type Approximate struct {
 	Delta   float64 `json:"delta"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for a negative or infinite epsilon and a delta outside [0, 1).
-func (e Approximate) Validate() error {
+func (e Approximate) check() error {
 	var errs []error
 	if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 0) {
 		errs = append(errs,

@@ -11,10 +11,7 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for a missing event; the errors of the inner events.
-func (e Composed) Validate() error {
+func (e Composed) check() error {
 	var errs []error
 	for i, p := range e.Events {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Composed.Events[%d]", i), p))

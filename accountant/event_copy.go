@@ -25,7 +25,7 @@ func copied(e Event, depth int) (Event, error) {
 	switch {
 	case depth > maxEventDepth:
 		return nil, tooDeep(depth)
-	case e == nil: // Validate returns an error for the event around it
+	case e == nil: // check returns an error for the event around it
 		return nil, nil
 	case !known(e):
 		return nil, param.New("accountant.Event", fmt.Sprintf("a %T", e),

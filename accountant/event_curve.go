@@ -21,11 +21,7 @@ type Curve struct {
 	AddDeltas []float64 `json:"add_deltas,omitempty"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for points that are not a curve: too few, in the wrong order or out of
-// range.
-func (e Curve) Validate() error {
+func (e Curve) check() error {
 	n := len(e.Epsilons)
 	if n < 2 || len(e.Deltas) != n || (len(e.AddDeltas) != 0 && len(e.AddDeltas) != n) {
 		return param.New("accountant.Curve.Epsilons", n, "two points or more and one δ for each")
@@ -93,7 +89,7 @@ func Tabulate(name string, epsilons []float64, remove,
 			c.AddDeltas = append(c.AddDeltas, add(e))
 		}
 	}
-	if err := c.Validate(); err != nil {
+	if err := c.check(); err != nil {
 		return Curve{}, err
 	}
 	_, err := curveAtomOf(c)

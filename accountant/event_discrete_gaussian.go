@@ -15,11 +15,7 @@ type DiscreteGaussian struct {
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for a sigma that is not positive and finite and a sensitivity below
-// 1.
-func (e DiscreteGaussian) Validate() error {
+func (e DiscreteGaussian) check() error {
 	return errors.Join(positive("accountant.DiscreteGaussian.Sigma", e.Sigma),
 		positiveInt("accountant.DiscreteGaussian.Sensitivity", e.Sensitivity))
 }

@@ -16,10 +16,7 @@ type DiscreteLaplace struct {
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for an A that is not positive and finite and a sensitivity below 1.
-func (e DiscreteLaplace) Validate() error {
+func (e DiscreteLaplace) check() error {
 	return errors.Join(positive("accountant.DiscreteLaplace.A", e.A),
 		positiveInt("accountant.DiscreteLaplace.Sensitivity", e.Sensitivity))
 }

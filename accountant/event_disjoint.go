@@ -31,11 +31,7 @@ type Disjoint struct {
 	Fixed  bool    `json:"fixed,omitempty"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for missing parts and for Moving of another length; the errors of
-// the inner events.
-func (e Disjoint) Validate() error {
+func (e Disjoint) check() error {
 	var errs []error
 	if len(e.Parts) == 0 {
 		errs = append(errs, param.New("accountant.Disjoint.Parts", 0, "at least one part"))

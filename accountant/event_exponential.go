@@ -14,10 +14,7 @@ type ExponentialMechanism struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for an epsilon that is not positive and finite.
-func (e ExponentialMechanism) Validate() error {
+func (e ExponentialMechanism) check() error {
 	return positive("accountant.ExponentialMechanism.Epsilon", e.Epsilon)
 }
 

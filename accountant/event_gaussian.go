@@ -12,10 +12,7 @@ type Gaussian struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ L2 sensitivity
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for a noise multiplier that is not positive and finite.
-func (e Gaussian) Validate() error {
+func (e Gaussian) check() error {
 	return positive("accountant.Gaussian.NoiseMultiplier", e.NoiseMultiplier)
 }
 

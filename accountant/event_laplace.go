@@ -13,10 +13,7 @@ type Laplace struct {
 	Scale float64 `json:"scale"` // b ÷ L1 sensitivity
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for a scale that is not positive and finite.
-func (e Laplace) Validate() error { return positive("accountant.Laplace.Scale", e.Scale) }
+func (e Laplace) check() error { return positive("accountant.Laplace.Scale", e.Scale) }
 
 func (Laplace) kind() string { return "laplace" }
 

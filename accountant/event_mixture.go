@@ -19,10 +19,7 @@ type GaussianMixture struct {
 	Probabilities   []float64 `json:"probabilities"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for parameters out of range and probabilities whose sum is not 1.
-func (e GaussianMixture) Validate() error {
+func (e GaussianMixture) check() error {
 	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
 	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
 		return errors.Join(

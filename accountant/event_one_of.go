@@ -19,11 +19,7 @@ type OneOf struct {
 	Events []Event `json:"events"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error if there are no events or one is missing; the errors of the inner
-// events.
-func (e OneOf) Validate() error {
+func (e OneOf) check() error {
 	var errs []error
 	if len(e.Events) == 0 {
 		errs = append(errs, param.New("accountant.OneOf.Events", 0, "at least one event"))

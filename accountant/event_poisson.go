@@ -22,11 +22,7 @@ type PoissonSampled struct {
 	Event       Event   `json:"event"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for a probability out of range and a missing event; the errors of
-// the inner event.
-func (e PoissonSampled) Validate() error {
+func (e PoissonSampled) check() error {
 	return errors.Join(probability("accountant.PoissonSampled.Probability", e.Probability),
 		inner("accountant.PoissonSampled.Event", e.Event))
 }

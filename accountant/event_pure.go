@@ -10,10 +10,7 @@ type Pure struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for an epsilon that is not positive and finite.
-func (e Pure) Validate() error { return positive("accountant.Pure.Epsilon", e.Epsilon) }
+func (e Pure) check() error { return positive("accountant.Pure.Epsilon", e.Epsilon) }
 
 func (Pure) kind() string { return "pure" }
 

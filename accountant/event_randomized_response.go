@@ -17,10 +17,7 @@ type RandomizedResponse struct {
 	Categories int     `json:"categories"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for noise outside (0, 1] and fewer than two categories.
-func (e RandomizedResponse) Validate() error {
+func (e RandomizedResponse) check() error {
 	var errs []error
 	if !(e.Noise > 0 && e.Noise <= 1) {
 		errs = append(errs,

@@ -16,11 +16,7 @@ type Repeated struct {
 	Count int   `json:"count"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for a count below 1 and a missing event; the errors of the
-// inner event.
-func (e Repeated) Validate() error {
+func (e Repeated) check() error {
 	return errors.Join(inner("accountant.Repeated.Event", e.Event),
 		positiveInt("accountant.Repeated.Count", e.Count))
 }

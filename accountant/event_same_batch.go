@@ -17,10 +17,7 @@ type SameBatch struct {
 	NoiseMultipliers []float64 `json:"noise_multipliers"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for multipliers that are missing or not positive and finite.
-func (e SameBatch) Validate() error {
+func (e SameBatch) check() error {
 	if len(e.NoiseMultipliers) == 0 {
 		return param.New("accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers,
 			"at least one noise multiplier")

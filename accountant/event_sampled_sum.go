@@ -19,10 +19,7 @@ type SampledSum struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for parameters out of range.
-func (e SampledSum) Validate() error {
+func (e SampledSum) check() error {
 	return errors.Join(probability("accountant.SampledSum.Probability", e.Probability),
 		positive("accountant.SampledSum.NoiseMultiplier", e.NoiseMultiplier))
 }

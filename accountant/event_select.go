@@ -38,11 +38,7 @@ type RepeatAndSelect struct {
 	Poisson bool    `json:"poisson,omitempty"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for parameters out of range and a missing event; the errors of the
-// inner event.
-func (e RepeatAndSelect) Validate() error {
+func (e RepeatAndSelect) check() error {
 	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
 		positive("accountant.RepeatAndSelect.Mean", e.Mean)}
 	if !e.Poisson {
@@ -199,7 +195,7 @@ func selectGamma(shape, mean float64) float64 {
 // Gamma returns the parameter γ of the truncated negative binomial number of runs, as used for the
 // price. It returns NaN for a Poisson number. A larger γ means fewer runs and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
-	if e.Poisson || e.Validate() != nil {
+	if e.Poisson || e.check() != nil {
 		return math.NaN()
 	}
 	return selectGamma(e.Shape, e.Mean)

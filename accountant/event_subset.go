@@ -21,11 +21,7 @@ type SampledWithoutReplacement struct {
 	Event      Event `json:"event"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for sizes out of range and a missing event; the errors of the
-// inner event.
-func (e SampledWithoutReplacement) Validate() error {
+func (e SampledWithoutReplacement) check() error {
 	var errs []error
 	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err !=
 		nil {

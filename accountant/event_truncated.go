@@ -24,10 +24,7 @@ type TruncatedPoisson struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error values for parameters out of range.
-func (e TruncatedPoisson) Validate() error {
+func (e TruncatedPoisson) check() error {
 	return errors.Join(probability("accountant.TruncatedPoisson.Probability", e.Probability),
 		populationSize("accountant.TruncatedPoisson.Population", e.Population),
 		positiveInt("accountant.TruncatedPoisson.MaxBatch", e.MaxBatch),

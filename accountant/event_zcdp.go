@@ -11,10 +11,7 @@ type ZCDP struct {
 	Rho float64 `json:"rho"`
 }
 
-// Validate implements Event.
-//
-// Errors: *param.Error for a rho that is not positive and finite.
-func (e ZCDP) Validate() error { return positive("accountant.ZCDP.Rho", e.Rho) }
+func (e ZCDP) check() error { return positive("accountant.ZCDP.Rho", e.Rho) }
 
 func (ZCDP) kind() string { return "zcdp" }
 

@@ -22,7 +22,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	return json.Marshal(eventJSON{e})
@@ -39,7 +39,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	whole, err := MarshalEvent(e)

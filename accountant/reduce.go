@@ -44,7 +44,7 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	if err := r.validate("accountant.Relation"); err != nil {
 		return nil, err
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	c := newCollector(r)
