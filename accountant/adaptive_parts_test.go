@@ -34,7 +34,7 @@ func TestReleasesMayDecideTheParts(t *testing.T) {
 	}
 	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, 1-math.Exp(x)) }
 	l := NewLedger(Budget{Epsilon: 50, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
 	for i, e := range []Event{Pure{2}, Approximate{Delta: 9e-6}} {
 		if err := parts[i].Spend("x", e); err != nil {
 			t.Fatal(err)
@@ -115,10 +115,10 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	b := Budget{Epsilon: 10, Delta: 1e-5, Relation: ReplaceOne}
 	l := NewLedger(b)
 	var wrong *param.Error
-	if _, err := l.Disjoint("classes", 2); !errors.As(err, &wrong) {
+	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2}); !errors.As(err, &wrong) {
 		t.Errorf("Disjoint: %v", err)
 	}
-	if _, err := l.Disjoint("classes", 2, FixedParts); !errors.As(err, &wrong) {
+	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2, Fixed: true}); !errors.As(err, &wrong) {
 		t.Errorf("Disjoint, fixed: %v", err)
 	}
 	run := Transaction{Groups: []Parts{{Purpose: "classes", N: 2}},
@@ -126,7 +126,8 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	if _, err := l.ReserveAll(run); !errors.As(err, &wrong) {
 		t.Errorf("ReserveAll: %v", err)
 	}
-	parts := must[[]*Ledger](t)(l.Disjoint("classes", 2, FixedParts, MovesCovered))
+	parts := must[[]*Ledger](t)(l.Disjoint(
+		Parts{Purpose: "classes", N: 2, Fixed: true, MovesCovered: true}))
 	event := Disjoint{Parts: []Event{Gaussian{2}}, Moving: []Event{Gaussian{1}}}
 	for _, p := range parts {
 		if err := p.Spend("sum", event); err != nil {

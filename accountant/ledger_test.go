@@ -129,7 +129,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 		}
 		r.Note(RealNoise)
 	}
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
 	if err := parts[0].Spend("mean", Gaussian{5}); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestLedgerMerge(t *testing.T) {
 
 func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 3))
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 3}))
 	n, _, err := CalibrateCount(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
 	if err != nil {
 		t.Fatal(err)

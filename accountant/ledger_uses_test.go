@@ -102,7 +102,7 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 func kept(t *testing.T) *Ledger {
 	t.Helper()
 	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
-	must[[]*Ledger](t)(l.Disjoint("other", 3))
+	must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "other", N: 3}))
 	run := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "a",
 		Groups: []Parts{{Purpose: "parts", N: 2}},
 		Lines: []Line{

@@ -40,7 +40,7 @@ func TestUnit(t *testing.T) {
 			t.Errorf("users and records are merged: %v, %v", m, err)
 		}
 	}
-	children, err := users.Disjoint("parts", 2)
+	children, err := users.Disjoint(accountant.Parts{Purpose: "parts", N: 2})
 	if err != nil || children[1].Unit() != "user" || children[1].Guarantee().Unit != "user" {
 		t.Errorf("children: %v", err)
 	}
