@@ -26,8 +26,8 @@ func CalibrateSampling(target Budget, event func(probability float64) Event) (q 
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
 }
 
-// CalibrateCount returns the largest count, at most limit, whose event meets the target: a number of
-// steps, or the size of a sample of limit records.
+// CalibrateCount returns the largest count, at most limit, whose event meets the target: a number
+// of steps, or the size of a sample of limit records.
 //
 // Guarantee and Errors: see [CalibrateNoise].
 func CalibrateCount(target Budget, limit int, event func(count int) Event) (count int,

@@ -43,7 +43,8 @@ func notInDPAccounting(e Event) (string, error) {
 	return "", fmt.Errorf("%w: dp_accounting has no event for %s", ErrUnsupported, e.kind())
 }
 
-// clipNorms returns the sensitivity, in clip norms, by which the multiplier of a Gaussian is stated.
+// clipNorms returns the sensitivity, in clip norms, by which the multiplier of a Gaussian is
+// stated.
 func clipNorms(r Relation) float64 {
 	if r == ReplaceOne {
 		return 2

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAnEventIsOneFile: a new event is a file, a line in eventTypes and its tests. So all methods of
-// an event are in the file of its type, and no type switch has a case for an event.
+// TestAnEventIsOneFile: a new event is a file, a line in eventTypes and its tests. So all methods
+// of an event are in the file of its type, and no type switch has a case for an event.
 func TestAnEventIsOneFile(t *testing.T) {
 	isEvent := map[string]bool{}
 	for _, e := range eventTypes {

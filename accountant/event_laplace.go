@@ -30,7 +30,8 @@ func (e Laplace) clone(func(Event) (Event, error)) (Event, error) { return e, ni
 func (Laplace) sampling() sampling { return everyRecord() }
 
 func (e Laplace) charge(c *collector, n int) error {
-	return c.push(laplaceAtom{min(e.Scale, 1e9)}, n) // rounding the noise down only increases the price
+	// Rounding the noise down only increases the price.
+	return c.push(laplaceAtom{min(e.Scale, 1e9)}, n)
 }
 
 func (e Laplace) dpAccounting(Relation) (string, error) {

@@ -2,8 +2,8 @@ package accountant
 
 import "math"
 
-// RDPEpsilonOf returns the ε that Rényi divergences alone prove: the smallest over the given orders,
-// or the one that the search finds if none are given.
+// RDPEpsilonOf returns the ε that Rényi divergences alone prove: the smallest over the given
+// orders, or the one that the search finds if none are given.
 func RDPEpsilonOf(e Event, delta float64, r Relation, orders ...float64) (float64, error) {
 	alts, err := reduce(e, r)
 	if err != nil {
