@@ -34,7 +34,7 @@ func TestReleasesMayDecideTheParts(t *testing.T) {
 	}
 	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, 1-math.Exp(x)) }
 	l := NewLedger(Budget{Epsilon: 50, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
 	for i, e := range []Event{Pure{2}, Approximate{Delta: 9e-6}} {
 		if err := parts[i].Spend("x", e); err != nil {
 			t.Fatal(err)
@@ -115,10 +115,10 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	b := Budget{Epsilon: 10, Delta: 1e-5, Relation: ReplaceOne}
 	l := NewLedger(b)
 	var wrong *param.Error
-	if _, err := l.Disjoint("classes", 2); !errors.As(err, &wrong) {
+	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2}); !errors.As(err, &wrong) {
 		t.Errorf("Disjoint: %v", err)
 	}
-	if _, err := l.Disjoint("classes", 2, FixedParts); !errors.As(err, &wrong) {
+	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2, Fixed: true}); !errors.As(err, &wrong) {
 		t.Errorf("Disjoint, fixed: %v", err)
 	}
 	run := Transaction{Groups: []Parts{{Purpose: "classes", N: 2}},
@@ -126,10 +126,8 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	if _, err := l.ReserveAll(run); !errors.As(err, &wrong) {
 		t.Errorf("ReserveAll: %v", err)
 	}
-	if _, err := MergeDisjoint(b, "shards", NewLedger(b), NewLedger(b)); !errors.As(err, &wrong) {
-		t.Errorf("MergeDisjoint: %v", err)
-	}
-	parts := must[[]*Ledger](t)(l.Disjoint("classes", 2, FixedParts, MovesCovered))
+	parts := must[[]*Ledger](t)(l.Disjoint(
+		Parts{Purpose: "classes", N: 2, Fixed: true, MovesCovered: true}))
 	event := Disjoint{Parts: []Event{Gaussian{2}}, Moving: []Event{Gaussian{1}}}
 	for _, p := range parts {
 		if err := p.Spend("sum", event); err != nil {
@@ -161,16 +159,16 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 func TestDPAccountingUnderReplaceOne(t *testing.T) {
 	for _, e := range []Event{PoissonSampled{0.1, Gaussian{0.5}},
 		Repeated{PoissonSampled{0.1, SameBatch{[]float64{1, 2}}}, 3}} {
-		if s, err := DPAccounting(e, ReplaceOne); !errors.Is(err, ErrUnsupported) {
+		if s, err := dpAccounting(e, ReplaceOne); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %q, %v", Describe(e), s, err)
 		}
 	}
-	s := must[string](t)(DPAccounting(SampledSum{0.1, 0.7}, ReplaceOne))
+	s := must[string](t)(dpAccounting(SampledSum{0.1, 0.7}, ReplaceOne))
 	want := "sampling_probability=0.1, event=dp_event.GaussianDpEvent(noise_multiplier=0.7)"
 	if !strings.Contains(s, want) {
 		t.Errorf("got %s, want %s", s, want)
 	}
-	s = must[string](t)(DPAccounting(Repeated{Composed{[]Event{RandomizedResponse{0.7, 4}}}, 7},
+	s = must[string](t)(dpAccounting(Repeated{Composed{[]Event{RandomizedResponse{0.7, 4}}}, 7},
 		ReplaceOne))
 	if !strings.HasSuffix(s, "] * 7)") {
 		t.Errorf("got %s, want a list of seven", s)

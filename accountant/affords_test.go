@@ -18,7 +18,7 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 		if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 8}); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := parent.Disjoint("halves", 2)
+		parts, err := parent.Disjoint(accountant.Parts{Purpose: "halves", N: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,21 +26,35 @@ func CalibrateSampling(target Budget, event func(probability float64) Event) (q 
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
 }
 
-// CalibrateSteps returns the largest number of steps, at most limit, whose event meets the target.
+// CalibrateCount returns the largest count, at most limit, whose event meets the target: a number
+// of steps, or the size of a sample of limit records.
 //
 // Guarantee and Errors: see [CalibrateNoise].
-func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int,
+func CalibrateCount(target Budget, limit int, event func(count int) Event) (count int,
 	achieved Bound, err error) {
-	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
-}
-
-// CalibrateSample returns the largest sample size, at most the population, whose event meets
-// the target.
-//
-// Guarantee and Errors: see [CalibrateNoise].
-func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int,
-	achieved Bound, err error) {
-	return calibrateCount(target, "accountant.CalibrateSample", population, event)
+	if err := target.Validate(); err != nil {
+		return 0, Bound{}, err
+	}
+	if err := positiveInt("accountant.CalibrateCount.limit", limit); err != nil {
+		return 0, Bound{}, err
+	}
+	if event == nil {
+		return 0, Bound{}, param.New("accountant.CalibrateCount.event", nil, "a function")
+	}
+	param := func(y float64) int { return int(min(float64(limit), max(1, math.Round(math.Exp(y))))) }
+	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
+	guess, _ := s.start(math.Log(float64(limit)))
+	most, err := s.largest(limit, param(guess))
+	if err != nil {
+		return 0, Bound{}, err
+	}
+	for off := 0; off < most; off = 2*off + 1 { // until Epsilon meets the target; see settle
+		b, err := Epsilon(event(most-off), target.Delta, target.Relation)
+		if err != nil || b.Upper <= target.Epsilon {
+			return most - off, b, err
+		}
+	}
+	return 0, Bound{}, ErrBudgetExceeded
 }
 
 // CalibrateShare returns the noise multiplier of a first stage that may spend the given share of
@@ -244,34 +258,6 @@ func (s *search) start(ceiling float64) (y, slope float64) {
 		y, f = next, g
 	}
 	return y, slope
-}
-
-// calibrateCount searches for a whole number between 1 and limit.
-func calibrateCount(target Budget, path string, limit int, event func(int) Event) (int,
-	Bound, error) {
-	if err := target.Validate(); err != nil {
-		return 0, Bound{}, err
-	}
-	if err := positiveInt(path+".limit", limit); err != nil {
-		return 0, Bound{}, err
-	}
-	if event == nil {
-		return 0, Bound{}, param.New(path+".event", nil, "a function")
-	}
-	param := func(y float64) int { return int(min(float64(limit), max(1, math.Round(math.Exp(y))))) }
-	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
-	guess, _ := s.start(math.Log(float64(limit)))
-	most, err := s.largest(limit, param(guess))
-	if err != nil {
-		return 0, Bound{}, err
-	}
-	for off := 0; off < most; off = 2*off + 1 { // until Epsilon meets the target; see settle
-		b, err := Epsilon(event(most-off), target.Delta, target.Relation)
-		if err != nil || b.Upper <= target.Epsilon {
-			return most - off, b, err
-		}
-	}
-	return 0, Bound{}, ErrBudgetExceeded
 }
 
 // largest returns the largest count up to limit that fits, 0 for none.

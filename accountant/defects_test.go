@@ -94,13 +94,13 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 	}
 }
 
-// TestNoProbabilityIsNaN calls only Validate, because pricing an event with a probability of NaN
+// TestNoProbabilityIsNaN calls only check, because pricing an event with a probability of NaN
 // would not terminate.
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
 		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}} {
-		if err := bad.Validate(); err == nil {
+		if err := bad.check(); err == nil {
 			t.Errorf("%#v is accepted", bad)
 		}
 	}
@@ -132,7 +132,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 		if b, err := Epsilon(bad, 1e-5, AddOrRemoveOne); !errors.As(err, &p) {
 			t.Errorf("%#v: got %v, %v, want a *param.Error", bad, b, err)
 		}
-		if _, err := MarshalEvent(bad); err == nil && bad.Validate() != nil {
+		if _, err := MarshalEvent(bad); err == nil && bad.check() != nil {
 			t.Errorf("MarshalEvent writes the invalid event %#v", bad)
 		}
 	}

@@ -3,7 +3,7 @@
 //
 // An [Event] describes what happened (a Gaussian release, ten thousand Poisson-sampled steps, ...).
 // A [Relation] says which data sets are compared. [Epsilon], [Delta] and [TradeOff] compute the
-// cost, and [CalibrateNoise], [CalibrateSteps] and others find parameters for a given cost. A
+// cost, and [CalibrateNoise], [CalibrateCount] and others find parameters for a given cost. A
 // [Ledger] holds a budget, checks each request before anything is spent, and states the
 // [Guarantee].
 //

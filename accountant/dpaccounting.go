@@ -5,16 +5,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPAccounting returns an event as a Python expression, with the names of the module dp_event of
+// dpAccounting returns an event as a Python expression, with the names of the module dp_event of
 // the dp_accounting library. An auditor can then price the event with an independent accountant.
 // The names are stable.
 //
 // Under ReplaceOne the PLD accountant of dp_accounting expects noise relative to one record's clip
-// norm, and doubles the sensitivity itself. DPAccounting therefore writes twice the multiplier of a
+// norm, and doubles the sensitivity itself. dpAccounting therefore writes twice the multiplier of a
 // Gaussian. The RDP accountant of dp_accounting does not double the sensitivity, so do not use it
 // under ReplaceOne.
 //
@@ -23,11 +21,8 @@ import (
 // so PoissonSampled is refused.
 //
 // Errors: ErrUnsupported for events that the library does not have.
-func DPAccounting(e Event, r Relation) (string, error) {
-	if e == nil {
-		return "", param.New("accountant.DPAccounting.event", nil, "an event")
-	}
-	if err := e.Validate(); err != nil {
+func dpAccounting(e Event, r Relation) (string, error) {
+	if err := e.check(); err != nil {
 		return "", err
 	}
 	if err := r.validate("accountant.Relation"); err != nil {
@@ -37,82 +32,28 @@ func DPAccounting(e Event, r Relation) (string, error) {
 }
 
 func dpName(e Event, r Relation) (string, error) {
-	clip := 1.0
-	if r == ReplaceOne {
-		clip = 2
+	if !known(e) {
+		return notInDPAccounting(e)
 	}
-	switch v := e.(type) {
-	case Gaussian:
-		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*v.NoiseMultiplier)), nil
-	case SameBatch:
-		return dpCall("GaussianDpEvent", "noise_multiplier",
-			pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
-	case SampledSum:
-		return dpSampled(v.Probability, dpCall("GaussianDpEvent", "noise_multiplier",
-			pyFloat(v.NoiseMultiplier))), nil
-	case Laplace:
-		return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(v.Scale)), nil
-	case DiscreteLaplace:
-		return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(v.A), "sensitivity",
-			strconv.Itoa(v.Sensitivity)), nil
-	case RandomizedResponse:
-		return dpCall("RandomizedResponseDpEvent", "noise_parameter", pyFloat(v.Noise), "num_buckets",
-			strconv.Itoa(v.Categories)), nil
-	case ZCDP:
-		return dpCall("ZCDpEvent", "rho", pyFloat(v.Rho)), nil
-	case GaussianMixture:
-		return dpCall("MixtureOfGaussiansDpEvent", "standard_deviation", pyFloat(v.NoiseMultiplier),
-			"sensitivities", pyList(v.Sensitivities), "sampling_probs", pyList(v.Probabilities)), nil
-	case TruncatedPoisson:
-		return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(v.Population),
-			"sampling_probability", pyFloat(v.Probability),
-			"truncated_batch_size", strconv.Itoa(v.MaxBatch), "noise_multiplier",
-			pyFloat(v.NoiseMultiplier)), nil
-	}
-	return dpNested(e, r)
+	return e.dpAccounting(r)
 }
 
-func dpNested(e Event, r Relation) (string, error) {
-	switch v := e.(type) {
-	case PoissonSampled:
-		if r == ReplaceOne {
-			return "", fmt.Errorf("%w: dp_accounting prices every Poisson sample under replace-one as a "+
-				"clipped sum, which only %s is", ErrUnsupported, SampledSum{}.kind())
-		}
-		return dpAround(v.Event, r, func(s string) string { return dpSampled(v.Probability, s) })
-	case SampledWithoutReplacement:
-		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size",
-				strconv.Itoa(v.Population), "sample_size", strconv.Itoa(v.Sample), "event", s)
-		})
-	case Repeated:
-		return dpAround(v.Event, r, func(s string) string {
-			if strings.Contains(s, "RandomizedResponse") { // dp_accounting 0.6 ignores its count
-				return dpCall("ComposedDpEvent", "events", "["+s+"] * "+strconv.Itoa(v.Count))
-			}
-			return dpCall("SelfComposedDpEvent", "event", s, "count", strconv.Itoa(v.Count))
-		})
-	case RepeatAndSelect:
-		shape := v.Shape
-		if v.Poisson {
-			shape = math.Inf(1)
-		}
-		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(v.Mean), "shape",
-				pyFloat(shape))
-		})
-	case Composed:
-		var parts []string
-		for _, p := range v.Events {
-			s, err := dpName(p, r)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, s)
-		}
-		return dpCall("ComposedDpEvent", "events", "["+strings.Join(parts, ", ")+"]"), nil
-	}
+// notInDPAccounting is the answer of an event that dp_accounting does not have.
+func notInDPAccounting(e Event) (string, error) {
 	return "", fmt.Errorf("%w: dp_accounting has no event for %s", ErrUnsupported, e.kind())
+}
+
+// clipNorms returns the sensitivity, in clip norms, by which the multiplier of a Gaussian is
+// stated.
+func clipNorms(r Relation) float64 {
+	if r == ReplaceOne {
+		return 2
+	}
+	return 1
+}
+
+func dpGaussian(noiseMultiplier float64) string {
+	return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(noiseMultiplier))
 }
 
 func dpSampled(probability float64, event string) string {
@@ -173,7 +114,7 @@ func (l *Ledger) DPAccountingScript() (string, error) {
 	if fault != nil {
 		return "", fault
 	}
-	s, err := DPAccounting(e, l.Relation())
+	s, err := dpAccounting(e, l.Relation())
 	if err != nil {
 		return "", err
 	}

@@ -3,8 +3,6 @@ package accountant
 import (
 	"errors"
 	"fmt"
-
-	"github.com/seed7ba64551/privgen/param"
 )
 
 var (
@@ -17,9 +15,6 @@ var (
 	// ErrReservationExhausted means that all uses of a reservation have been taken.
 	ErrReservationExhausted = errors.New("accountant: reservation exhausted")
 )
-
-// ParamError is the module's error for a mistake in a public parameter.
-type ParamError = param.Error
 
 func unsupported(what string, r Relation) error {
 	return fmt.Errorf("%w of %s under %s", ErrUnsupported, what, r)

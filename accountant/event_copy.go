@@ -2,7 +2,6 @@ package accountant
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -23,57 +22,23 @@ func owned(e Event) (Event, string, error) {
 
 // copied returns a copy that shares no memory with e, an event at the given depth of another one.
 func copied(e Event, depth int) (Event, error) {
-	if depth > maxEventDepth {
+	switch {
+	case depth > maxEventDepth:
 		return nil, tooDeep(depth)
-	}
-	var err error
-	switch v := e.(type) {
-	case nil: // Validate returns an error for the event around it
+	case e == nil: // check returns an error for the event around it
 		return nil, nil
-	case Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse,
-		ExponentialMechanism, Pure, Approximate, ZCDP, TruncatedPoisson, SampledSum:
-		return e, nil // numbers only
-	case SameBatch:
-		return SameBatch{slices.Clone(v.NoiseMultipliers)}, nil
-	case GaussianMixture:
-		return GaussianMixture{v.NoiseMultiplier, slices.Clone(v.Sensitivities),
-			slices.Clone(v.Probabilities)}, nil
-	case Curve:
-		return Curve{v.Name, slices.Clone(v.Epsilons), slices.Clone(v.Deltas),
-			slices.Clone(v.AddDeltas)}, nil
-	case PoissonSampled:
-		v.Event, err = copied(v.Event, depth+1)
-		return v, err
-	case SampledWithoutReplacement:
-		v.Event, err = copied(v.Event, depth+1)
-		return v, err
-	case Repeated:
-		v.Event, err = copied(v.Event, depth+1)
-		return v, err
-	case RepeatAndSelect:
-		v.Event, err = copied(v.Event, depth+1)
-		return v, err
-	case Composed:
-		v.Events, err = copiedAll(v.Events, depth+1)
-		return v, err
-	case OneOf:
-		v.Events, err = copiedAll(v.Events, depth+1)
-		return v, err
-	case Disjoint:
-		if v.Parts, err = copiedAll(v.Parts, depth+1); err != nil {
-			return nil, err
-		}
-		v.Moving, err = copiedAll(v.Moving, depth+1)
-		return v, err
+	case !known(e):
+		return nil, param.New("accountant.Event", fmt.Sprintf("a %T", e),
+			"a value of one of this package's types, not a pointer and not a type that embeds one")
 	}
-	return nil, param.New("accountant.Event", fmt.Sprintf("a %T", e),
-		"a value of one of this package's types, not a pointer and not a type that embeds one")
+	return e.clone(func(p Event) (Event, error) { return copied(p, depth+1) })
 }
 
-func copiedAll(events []Event, depth int) ([]Event, error) {
+// cloneAll returns inside(p) for every event p; see Event.clone.
+func cloneAll(events []Event, inside func(Event) (Event, error)) ([]Event, error) {
 	var out []Event
 	for _, e := range events {
-		c, err := copied(e, depth)
+		c, err := inside(e)
 		if err != nil {
 			return nil, err
 		}

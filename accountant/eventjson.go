@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
@@ -21,7 +22,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	return json.Marshal(eventJSON{e})
@@ -38,7 +39,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	whole, err := MarshalEvent(e)
@@ -65,7 +66,7 @@ func eventKey(e Event) (string, error) {
 type eventJSON struct{ Event }
 
 func (w eventJSON) MarshalJSON() ([]byte, error) {
-	body, err := json.Marshal(jsonFields(w.Event))
+	body, err := json.Marshal(w.fields())
 	if err != nil {
 		return nil, err
 	}
@@ -85,50 +86,6 @@ func wrapAll(events []Event) []eventJSON {
 		out[i] = eventJSON{e}
 	}
 	return out
-}
-
-// jsonFields replaces nested events by their wrapped forms; leaf events marshal as they are.
-func jsonFields(e Event) any {
-	switch v := e.(type) {
-	case PoissonSampled:
-		return struct {
-			Probability float64   `json:"probability"`
-			Event       eventJSON `json:"event"`
-		}{v.Probability, eventJSON{v.Event}}
-	case SampledWithoutReplacement:
-		return struct {
-			Population int       `json:"population"`
-			Sample     int       `json:"sample"`
-			Event      eventJSON `json:"event"`
-		}{v.Population, v.Sample, eventJSON{v.Event}}
-	case Repeated:
-		return struct {
-			Event eventJSON `json:"event"`
-			Count int       `json:"count"`
-		}{eventJSON{v.Event}, v.Count}
-	case Composed:
-		return struct {
-			Events []eventJSON `json:"events"`
-		}{wrapAll(v.Events)}
-	case OneOf:
-		return struct {
-			Events []eventJSON `json:"events"`
-		}{wrapAll(v.Events)}
-	case Disjoint:
-		return struct {
-			Parts  []eventJSON `json:"parts"`
-			Moving []eventJSON `json:"moving,omitempty"`
-			Fixed  bool        `json:"fixed,omitempty"`
-		}{wrapAll(v.Parts), wrapAll(v.Moving), v.Fixed}
-	case RepeatAndSelect:
-		return struct {
-			Event   eventJSON `json:"event"`
-			Mean    float64   `json:"mean"`
-			Shape   float64   `json:"shape"`
-			Poisson bool      `json:"poisson,omitempty"`
-		}{eventJSON{v.Event}, v.Mean, v.Shape, v.Poisson}
-	}
-	return e
 }
 
 // complete compares given with whole, the canonical text of the value read from given. It returns
@@ -165,16 +122,24 @@ func covers(path string, given, whole any) error {
 	return errors.Join(errs...)
 }
 
-// decodeLeaf reads an event that contains no other event.
-func decodeLeaf[E Event](fields map[string]json.RawMessage) (Event, error) {
-	var e E
-	delete(fields, "kind")
-	body, err := json.Marshal(fields)
+// listJSON is an event in JSON that is a list of events; E is an event inside.
+type listJSON[E any] struct {
+	Events []E `json:"events"`
+}
+
+// readList reads the events of a listJSON.
+func readList(body []byte, depth int) ([]Event, error) {
+	w, err := readFields[listJSON[json.RawMessage]](body)
 	if err != nil {
 		return nil, err
 	}
-	err = strictjson.Decode(body, &e)
-	return e, err
+	return decodeAll(w.Events, depth)
+}
+
+// readFields reads the fields of an event, and refuses those that T does not have.
+func readFields[T any](body []byte) (v T, err error) {
+	err = strictjson.Decode(body, &v)
+	return v, err
 }
 
 func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
@@ -202,107 +167,24 @@ func decodeEvent(data []byte, depth int) (Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("accountant: event: %w", err)
 	}
-	e, err := decodeKind(kind, data, fields, depth+1)
+	delete(fields, "kind")
+	e, err := decodeKind(kind, fields, depth+1)
 	if err != nil {
 		return nil, fmt.Errorf("accountant: event %.40q: %w", kind, err)
-	}
-	for name := range fields { // the keys of a nested event may be another kind's
-		if name != "kind" && !strictjson.HasField(jsonFields(e), name) {
-			return nil, fmt.Errorf("accountant: event %q: unknown field %.40q", kind, name)
-		}
 	}
 	return e, nil
 }
 
-func decodeKind(kind string, data []byte, fields map[string]json.RawMessage, depth int) (Event,
-	error) {
-	switch kind {
-	case "gaussian":
-		return decodeLeaf[Gaussian](fields)
-	case "laplace":
-		return decodeLeaf[Laplace](fields)
-	case "discrete_gaussian":
-		return decodeLeaf[DiscreteGaussian](fields)
-	case "discrete_laplace":
-		return decodeLeaf[DiscreteLaplace](fields)
-	case "randomized_response":
-		return decodeLeaf[RandomizedResponse](fields)
-	case "exponential_mechanism":
-		return decodeLeaf[ExponentialMechanism](fields)
-	case "pure":
-		return decodeLeaf[Pure](fields)
-	case "approximate":
-		return decodeLeaf[Approximate](fields)
-	case "zcdp":
-		return decodeLeaf[ZCDP](fields)
-	case "truncated_poisson":
-		return decodeLeaf[TruncatedPoisson](fields)
-	case "sampled_sum":
-		return decodeLeaf[SampledSum](fields)
-	case "same_batch":
-		return decodeLeaf[SameBatch](fields)
-	case "gaussian_mixture":
-		return decodeLeaf[GaussianMixture](fields)
-	case "curve":
-		return decodeLeaf[Curve](fields)
-	}
-	return decodeNested(kind, data, depth)
-}
-
-// eventKinds lists the kinds of events, for errors.
-const eventKinds = "gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, " +
-	"exponential_mechanism, pure, approximate, zcdp, truncated_poisson, sampled_sum, same_batch, " +
-	"gaussian_mixture, curve, composed, one_of, disjoint, poisson_sampled, " +
-	"sampled_without_replacement, repeated, repeat_and_select"
-
-func decodeNested(kind string, data []byte, depth int) (Event, error) {
-	var raw struct {
-		Kind        string            `json:"kind"`
-		Probability float64           `json:"probability"`
-		Population  int               `json:"population"`
-		Sample      int               `json:"sample"`
-		Count       int               `json:"count"`
-		Mean        float64           `json:"mean"`
-		Shape       float64           `json:"shape"`
-		Poisson     bool              `json:"poisson"`
-		Event       json.RawMessage   `json:"event"`
-		Events      []json.RawMessage `json:"events"`
-		Parts       []json.RawMessage `json:"parts"`
-		Moving      []json.RawMessage `json:"moving"`
-		Fixed       bool              `json:"fixed"`
-	}
-	if err := strictjson.Decode(data, &raw); err != nil {
-		return nil, err
-	}
-	switch kind {
-	case "composed":
-		events, err := decodeAll(raw.Events, depth)
-		return Composed{events}, err
-	case "one_of":
-		events, err := decodeAll(raw.Events, depth)
-		return OneOf{events}, err
-	case "disjoint":
-		parts, err := decodeAll(raw.Parts, depth)
-		if err != nil {
-			return nil, err
-		}
-		moving, err := decodeAll(raw.Moving, depth)
-		return Disjoint{parts, moving, raw.Fixed}, err
-	case "poisson_sampled", "sampled_without_replacement", "repeated", "repeat_and_select":
-	default:
-		return nil, param.New("accountant.Event.kind", kind, "one of "+eventKinds)
-	}
-	e, err := decodeEvent(raw.Event, depth)
+func decodeKind(kind string, fields map[string]json.RawMessage, depth int) (Event, error) {
+	body, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	switch kind {
-	case "poisson_sampled":
-		return PoissonSampled{raw.Probability, e}, nil
-	case "sampled_without_replacement":
-		return SampledWithoutReplacement{raw.Population, raw.Sample, e}, nil
-	case "repeated":
-		return Repeated{e, raw.Count}, nil
+	kinds := make([]string, len(eventTypes))
+	for i, e := range eventTypes {
+		if kinds[i] = e.kind(); kinds[i] == kind {
+			return e.read(body, depth)
+		}
 	}
-	return RepeatAndSelect{e, raw.Mean, raw.Shape, raw.Poisson}, nil
+	return nil, param.New("accountant.Event.kind", kind, "one of "+strings.Join(kinds, ", "))
 }

@@ -90,7 +90,9 @@ func (l *Ledger) Guarantee() Guarantee {
 func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 	classes map[NoiseClass]bool) {
 	for _, en := range l.entries {
-		samplers(en.event, found)
+		for _, s := range en.event.sampling().samplers {
+			found[s] = true
+		}
 		for _, c := range en.notes {
 			classes[c] = true
 		}
@@ -134,9 +136,9 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 	return out
 }
 
-// Margin returns the largest relative excess of the published ε over the smallest ε that holds;
+// margin returns the largest relative excess of the published ε over the smallest ε that holds;
 // +Inf if unknown.
-func (g Guarantee) Margin() float64 {
+func (g Guarantee) margin() float64 {
 	if g.Lower <= 0 {
 		if g.Epsilon == 0 {
 			return 0
@@ -161,13 +163,13 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
-	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
+	line("relation", "%s: %s", g.Relation, g.Relation.meaning())
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}
 	line("budget", "ε = %g at the same δ (%s used)", g.Budget, percent(g.Epsilon, g.Budget))
-	switch m := g.Margin(); {
+	switch m := g.margin(); {
 	case math.IsInf(m, 1):
 		line("accountant", "%s; upper bound", g.Accountant)
 	default:
@@ -184,7 +186,7 @@ func (g Guarantee) String() string {
 		line("noise", "class not stated")
 	}
 	for _, c := range g.NoiseClass {
-		line("noise", "%s", c.Meaning())
+		line("noise", "%s", c.meaning())
 	}
 	b.WriteString("Set aside (all of it counts, used or not)\n")
 	if len(g.Entries) == 0 {

@@ -15,11 +15,11 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // a record may be in other parts of the second group
-		parts, err := l.Disjoint("clusters", 3)
+		parts, err := l.Disjoint(Parts{Purpose: "clusters", N: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		inner, err := parts[2].Disjoint("classes, of a cluster", 2)
+		inner, err := parts[2].Disjoint(Parts{Purpose: "classes, of a cluster", N: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

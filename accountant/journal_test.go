@@ -251,7 +251,7 @@ func TestJournalUnread(t *testing.T) {
 	}
 	_, jsonErr := l.MarshalJSON()
 	_, resumeErr := l.Resume("count", journalEvent)
-	_, partsErr := l.Disjoint("parts", 2)
+	_, partsErr := l.Disjoint(Parts{Purpose: "parts", N: 2})
 	for i, err := range []error{jsonErr, resumeErr, partsErr, l.Affords(journalEvent),
 		l.Spend("count", journalEvent), l.Compact(), l.Holds(*l.Kept())} {
 		if !errors.Is(err, errNetwork) {

@@ -32,9 +32,9 @@ type Ledger struct {
 	unit       string // unit whose presence is protected; empty for a record
 	joined     int    // ledgers merged into this one
 	policy     Policy
-	approve    Approval // of the outermost ledger
-	filter     float64  // order of the Rényi filter; 0 when off
-	spending   bool     // something has been taken
+	approve    func(Request) ([]string, error) // of the outermost ledger
+	filter     float64                         // order of the Rényi filter; 0 when off
+	spending   bool                            // something has been taken
 
 	parent *Ledger // of a part; nil otherwise
 	place  partOf  // in the parent
@@ -100,8 +100,8 @@ const (
 	RealNoise NoiseClass = "real"
 )
 
-// Meaning describes the class.
-func (c NoiseClass) Meaning() string {
+// meaning describes the class.
+func (c NoiseClass) meaning() string {
 	switch c {
 	case ExactNoise:
 		return "exact: sums in fixed point, noise sampled exactly on a public grid"
@@ -170,7 +170,7 @@ func checkFilter(path string, order float64) error {
 }
 
 // NewLedger returns a ledger without reservations. If the budget is invalid, every call of Reserve
-// and Spend returns the budget's ParamErrors.
+// and Spend returns the budget's *param.Error values.
 func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
 	l.shared.root = l
@@ -387,13 +387,6 @@ func (r *Reservation) Remaining() int {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
 	return r.remaining
-}
-
-// Spent returns how many uses of this event have been taken for this purpose.
-func (r *Reservation) Spent() int {
-	r.ledger.shared.state.Lock()
-	defer r.ledger.shared.state.Unlock()
-	return r.entry.spent
 }
 
 // Note records the class of the noise drawn for this entry; the guarantee lists every class.

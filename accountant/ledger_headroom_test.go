@@ -75,7 +75,7 @@ func refuseAndGoOn(t *testing.T, answer func() error, nested bool) {
 	root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithPolicy(policy.ask))
 	at, small := root, Gaussian{100}
 	if nested {
-		at = must[[]*Ledger](t)(root.Disjoint("parts", 2))[1]
+		at = must[[]*Ledger](t)(root.Disjoint(Parts{Purpose: "parts", N: 2}))[1]
 	}
 	reserveOneByOne(t, at, small, 200)
 	if room := root.headroom.fits; room < 10 {
@@ -110,7 +110,7 @@ func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
 			return err
 		},
 		"a child": func(root *Ledger, e Event) error {
-			c := must[[]*Ledger](t)(root.Disjoint("parts", 1))
+			c := must[[]*Ledger](t)(root.Disjoint(Parts{Purpose: "parts", N: 1}))
 			_, err := c[0].Reserve("big", e, 1)
 			return err
 		},
@@ -140,7 +140,7 @@ func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
 func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	small := Gaussian{100}
 	root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(root.Disjoint("parts", 2))
+	parts := must[[]*Ledger](t)(root.Disjoint(Parts{Purpose: "parts", N: 2}))
 	fillUp(t, root, func(e Event) error {
 		_, err := parts[1].Reserve("big", e, 1)
 		return err

@@ -13,28 +13,22 @@ type partGroup struct {
 	children []*Ledger
 }
 
-// Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes,
+// Disjoint opens one child ledger for each of p.N disjoint parts of the records (clusters, classes,
 // shards). The part of a record must be a function of the record and of values that are
 // released or public when the children are opened. If parts change later, open new children, or
 // reserve Repeated{Disjoint{…}} in the parent. Children share the parent's budget. A record pays
 // for its own part only. Every reservation of a child is checked against the whole budget.
 //
 // Released values may decide the parts, so the parent counts the pointwise maximum of the
-// children's curves, composed with its own releases. The option [FixedParts] says that they do
+// children's curves, composed with its own releases. Parts.Fixed says that they do
 // not. The parent then counts the most expensive child, which is less.
 //
-// Under ReplaceOne a record may move from one part to another, which joins and leaves a part. The
-// option [MovesCovered] is then required.
+// Under ReplaceOne a record may move from one part to another, which joins and leaves a part.
+// Parts.MovesCovered is then required.
 //
-// Errors: *param.Error for n below 1, and under ReplaceOne without MovesCovered; ErrReadOnly and
+// Errors: *param.Error for N below 1, and under ReplaceOne without MovesCovered; ErrReadOnly and
 // the errors of the journal.
-func (l *Ledger) Disjoint(purpose string, n int, opts ...PartsOption) ([]*Ledger, error) {
-	p := Parts{Purpose: purpose, N: n}
-	for _, o := range opts {
-		if o != nil {
-			o(&p)
-		}
-	}
+func (l *Ledger) Disjoint(p Parts) ([]*Ledger, error) {
 	if err := p.check("accountant.Ledger.Disjoint.", l.Relation()); err != nil {
 		return nil, err
 	}
@@ -112,32 +106,6 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	}
 	for i, l := range ledgers {
 		if err := out.absorb(l, fmt.Sprintf("accountant.Merge.ledgers[%d]", i)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each. A
-// record pays for its own part only. Transactions are treated as in Merge. A record that is
-// replaced may move to another shard, and nothing says what this costs, so ledgers under ReplaceOne
-// are refused.
-//
-// Errors: the errors of Merge; *param.Error under ReplaceOne.
-func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
-	out := NewLedger(b)
-	if out.fault != nil {
-		return nil, out.fault
-	}
-	if len(ledgers) == 0 {
-		return out, nil
-	}
-	parts, err := out.Disjoint(purpose, len(ledgers))
-	if err != nil {
-		return nil, err
-	}
-	for i, l := range ledgers {
-		if err := parts[i].absorb(l, fmt.Sprintf("accountant.MergeDisjoint.ledgers[%d]", i)); err != nil {
 			return nil, err
 		}
 	}

@@ -13,7 +13,7 @@ var step = PoissonSampled{0.01, Gaussian{1.5}}
 
 func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	n, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	n, _, err := CalibrateCount(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +40,8 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 		}
 	}
 	if err := r.Spend(); !errors.Is(err, ErrReservationExhausted) || r.Remaining() != 0 ||
-		r.Spent() != n {
-		t.Error(err, r.Remaining(), r.Spent())
+		r.entry.spent != n {
+		t.Error(err, r.Remaining(), r.entry.spent)
 	}
 	if !EqualEvents(r.Event(), step) {
 		t.Error(r.Event())
@@ -88,7 +88,7 @@ func TestLedgerSpendsOneByOne(t *testing.T) {
 			break
 		}
 	}
-	want, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	want, _, err := CalibrateCount(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
 	if err != nil || n != want {
 		t.Errorf("%d steps fit one by one, %d at once (%v)", n, want, err)
 	}
@@ -129,7 +129,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 		}
 		r.Note(RealNoise)
 	}
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
 	if err := parts[0].Spend("mean", Gaussian{5}); err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +176,6 @@ func TestLedgerMerge(t *testing.T) {
 		upper(t, Repeated{step, 1000}, 1e-5, AddOrRemoveOne); got > want || got < want*0.999 {
 		t.Errorf("the same records: %g, want %g", got, want)
 	}
-	apart := must[*Ledger](t)(MergeDisjoint(b, "shards", one, two))
-	if got, want := apart.Epsilon().Upper, one.Epsilon().Upper; got != want {
-		t.Errorf("disjoint records: %g, want %g", got, want)
-	}
 	if _, err := Merge(Budget{2, 1e-5, ReplaceOne}, one); err == nil {
 		t.Error("merged ledgers of different relations")
 	}
@@ -191,8 +187,8 @@ func TestLedgerMerge(t *testing.T) {
 
 func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 3))
-	n, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 3}))
+	n, _, err := CalibrateCount(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +274,7 @@ func TestGuaranteeSaysEverything(t *testing.T) {
 
 func TestDPAccountingNames(t *testing.T) {
 	for kind, x := range everyEvent() {
-		s, err := DPAccounting(x.e, x.r)
+		s, err := dpAccounting(x.e, x.r)
 		switch kind {
 		case "discrete_gaussian", "exponential_mechanism", "pure", "approximate", "disjoint", "curve":
 			if !errors.Is(err, ErrUnsupported) {
@@ -290,7 +286,7 @@ func TestDPAccountingNames(t *testing.T) {
 			}
 		}
 	}
-	got := must[string](t)(DPAccounting(poissonSteps(0.01, 1.1, 10000), AddOrRemoveOne))
+	got := must[string](t)(dpAccounting(poissonSteps(0.01, 1.1, 10000), AddOrRemoveOne))
 	want := "dp_event.SelfComposedDpEvent(event=dp_event.PoissonSampledDpEvent(sampling_probability=0.01, event=dp_event.GaussianDpEvent(noise_multiplier=1.1)), count=10000)"
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)

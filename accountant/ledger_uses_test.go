@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // takeAll takes all uses that are left and returns their number.
@@ -100,7 +102,7 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 func kept(t *testing.T) *Ledger {
 	t.Helper()
 	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
-	must[[]*Ledger](t)(l.Disjoint("other", 3))
+	must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "other", N: 3}))
 	run := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "a",
 		Groups: []Parts{{Purpose: "parts", N: 2}},
 		Lines: []Line{
@@ -131,13 +133,6 @@ func TestLedgerMergeLeavesTransactionsTheirUses(t *testing.T) {
 	merged := must[*Ledger](t)(Merge(b, one, two))
 	checkJoined(t, merged, merged.Children()[1].Parts[1], 10, 4)
 	checkJoined(t, merged, merged.Children()[3].Parts[1], 10, 4)
-	apart := must[*Ledger](t)(MergeDisjoint(b, "shards", one, two))
-	for _, shard := range apart.Children()[0].Parts {
-		checkJoined(t, shard, shard.Children()[1].Parts[1], 5, 4)
-	}
-	if a, b := apart.Epsilon().Upper, one.Epsilon().Upper; a != b {
-		t.Errorf("got ε = %v for disjoint shards, want %v of one shard", a, b)
-	}
 	if e := one.Entries()[0]; e.Reserved != 65 || e.Spent != 14 {
 		t.Errorf("merging changed an original ledger: %+v", e)
 	}
@@ -190,9 +185,9 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 		must[*Reservation](t)(l.Reserve("held", e, 10))
 		_, err := l.ReserveAll(Transaction{ID: "a", Groups: []Parts{{Purpose: "p", N: 2}},
 			Lines: x.lines})
-		var bad *ParamError
+		var bad *param.Error
 		if x.ok && err != nil || !x.ok && !errors.As(err, &bad) {
-			t.Errorf("%s: got %v, want a *ParamError", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 		if !x.ok && len(l.Entries()) != 1 {
 			t.Errorf("%s: something was set aside", name)
@@ -216,9 +211,9 @@ func TestReduceDoesNotWrap(t *testing.T) {
 		"parts":    Repeated{Disjoint{Parts: []Event{Repeated{Laplace{1e18}, maxCount / 2}}}, 16},
 		"beside":   Composed{[]Event{most, Disjoint{Parts: []Event{Laplace{1e18}}}}},
 	} {
-		var bad *ParamError
+		var bad *param.Error
 		if _, err := reduce(e, AddOrRemoveOne); !errors.As(err, &bad) {
-			t.Errorf("%s: got %v, want a *ParamError", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
 	many := Repeated{Gaussian{1e10}, maxCount}

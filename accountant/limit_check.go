@@ -40,13 +40,12 @@ func (r *Refusal) Error() string {
 // Unwrap makes the refusal an ErrBudgetExceeded.
 func (r *Refusal) Unwrap() error { return ErrBudgetExceeded }
 
-// An Approval returns the names of the people who approve a request. It may ask people and wait for
-// their answers. It must not reserve on the ledger.
-type Approval func(Request) ([]string, error)
-
-// WithApproval installs the hook for limits with Approvals. The ledger's lines name the
-// approvers. Without the hook such a limit cannot be exceeded.
-func WithApproval(f Approval) LedgerOption { return func(l *Ledger) { l.approve = f } }
+// WithApproval installs the hook for limits with Approvals. It returns the names of the people who
+// approve a request, which the ledger's lines name. It may ask people and wait for their answers.
+// It must not reserve on the ledger. Without the hook such a limit cannot be exceeded.
+func WithApproval(f func(Request) ([]string, error)) LedgerOption {
+	return func(l *Ledger) { l.approve = f }
+}
 
 // String returns the limit in words.
 func (m Limit) String() string {

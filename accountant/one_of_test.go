@@ -129,7 +129,7 @@ func TestOneOf(t *testing.T) {
 		t.Errorf("two choices that may each cost ε = 1 cost %g together, want at least 2", two)
 	}
 	for _, e := range []Event{OneOf{}, OneOf{[]Event{nil}}, OneOf{[]Event{Gaussian{-1}}}} {
-		if e.Validate() == nil {
+		if e.check() == nil {
 			t.Errorf("the invalid event %+v is accepted", e)
 		}
 	}

@@ -50,7 +50,7 @@ func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, err
 	worst := priced{engine: engineNone}
 	for _, terms := range alts {
 		if len(alts) > 1 && worst.Upper > 0 { // a cheap bound may show that this is not the worst
-			if cheap, ok := rdpEpsilon(terms, delta, nil); ok && cheap.Epsilon <= worst.Upper {
+			if cheap, ok := rdpEpsilon(terms, delta); ok && cheap.epsilon <= worst.Upper {
 				continue
 			}
 		}
@@ -160,13 +160,13 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 			return false, nil
 		}
 	}
-	rdp, known := rdpEpsilon(terms, delta, nil)
+	rdp, known := rdpEpsilon(terms, delta)
 	if c == nil && !known && math.IsInf(p.Upper, 1) {
 		return false, unsupported("this composition", r)
 	}
-	if known && rdp.Epsilon < p.Upper {
-		p.improve(Bound{Upper: rdp.Epsilon}, engineRDP)
-		p.edge = rdp.AtEdge
+	if known && rdp.epsilon < p.Upper {
+		p.improve(Bound{Upper: rdp.epsilon}, engineRDP)
+		p.edge = rdp.atEdge
 	}
 	return false, nil
 }

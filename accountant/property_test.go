@@ -116,10 +116,9 @@ func TestBracketsAndRDP(t *testing.T) {
 		if !(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
 			t.Errorf("%+v", b)
 		}
-		if rep := must[RDPReport](t)(RDPEpsilon(e, delta, AddOrRemoveOne)); b.Upper >
-			rep.Epsilon*(1+1e-4)+1e-12 {
-			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper,
-				rep.Epsilon)
+		if rdp := must[float64](t)(RDPEpsilonOf(e, delta, AddOrRemoveOne)); b.Upper >
+			rdp*(1+1e-4)+1e-12 {
+			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper, rdp)
 		}
 		// The lower end of δ at the published ε is at most the given δ.
 		if b.Upper == 0 {
@@ -167,14 +166,14 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	}); err != nil || q != 1 {
 		t.Error("sampling everything is allowed", q, err)
 	}
-	n, b, err := CalibrateSteps(target, 1_000_000, func(n int) Event {
+	n, b, err := CalibrateCount(target, 1_000_000, func(n int) Event {
 		return poissonSteps(0.01, 1.5, n)
 	})
 	if err != nil || b.Upper > 1 || upper(t, poissonSteps(0.01, 1.5, n+20), 1e-5, AddOrRemoveOne) < 1 {
 		t.Error("steps", n, b, err)
 	}
 	target.Relation = ReplaceOne
-	m, b, err := CalibrateSample(target, 60000, func(m int) Event {
+	m, b, err := CalibrateCount(target, 60000, func(m int) Event {
 		return Repeated{SampledWithoutReplacement{60000, m, Gaussian{4}}, 10000}
 	})
 	if err != nil || b.Upper > 1 || m < 2 {

@@ -47,69 +47,31 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
-// RDPReport is an ε obtained from Rényi divergences.
-type RDPReport struct {
-	Epsilon float64 // a sound upper bound
-	Order   float64 // the order that gave Epsilon
-	AtEdge  bool    // the best order is the smallest or largest tried: other orders could be better
+// rdpReport is an ε obtained from Rényi divergences.
+type rdpReport struct {
+	epsilon float64 // a sound upper bound
+	order   float64 // the order that gave epsilon
+	atEdge  bool    // the best order is the smallest or largest tried: other orders could be better
 }
 
-// RDPEpsilon returns the smallest ε over the orders that the package tries, by the conversion of
-// Canonne, Kamath and Steinke 2020, Proposition 12. If orders are given, only these are tried.
-//
-// Errors: *param.Error; ErrUnsupported.
-func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPReport, error) {
-	if err := checkDelta("accountant.RDPEpsilon.delta", delta); err != nil {
-		return RDPReport{}, err
-	}
-	alts, err := reduce(e, r)
-	if err != nil {
-		return RDPReport{}, err
-	}
-	for _, a := range orders {
-		if !(a > 1) || math.IsInf(a, 0) {
-			return RDPReport{}, param.New("accountant.RDPEpsilon.orders", a, "finite numbers above 1")
-		}
-	}
-	var worst RDPReport
-	for _, terms := range alts {
-		report, ok := rdpEpsilon(terms, delta, orders)
-		if !ok {
-			return RDPReport{}, unsupported("the Rényi divergence of "+e.kind(), r)
-		}
-		if report.Epsilon >= worst.Epsilon {
-			worst = report
-		}
-	}
-	return worst, nil
-}
-
-// rdpEpsilon tries the given orders, or renyi.Orders if none are given. It returns false if an atom
-// has no known divergence.
-func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
+// rdpEpsilon returns the smallest ε over renyi.Orders, by the conversion of Canonne, Kamath and
+// Steinke 2020, Proposition 12. It returns false if an atom has no known divergence.
+func rdpEpsilon(terms []term, delta float64) (rdpReport, bool) {
 	if len(terms) == 0 {
-		return RDPReport{}, true
+		return rdpReport{}, true
 	}
 	if delta -= slackOf(terms); !(delta > 0) {
 		_, ok := rdpTerms(terms, 2)
-		return RDPReport{Epsilon: math.Inf(1)}, ok
+		return rdpReport{epsilon: math.Inf(1)}, ok
 	}
-	s := orderSearch{terms: terms, orders: orders, convert: func(order, rdp float64) float64 {
+	s := orderSearch{terms: terms, orders: renyi.Orders(), convert: func(order, rdp float64) float64 {
 		return epsilonFromRDP(order, rdp, delta)
 	}}
-	if len(orders) == 0 {
-		s.orders = renyi.Orders()
-		if !s.search() {
-			return RDPReport{Epsilon: math.Inf(1)}, false
-		}
-	}
-	for i := range orders {
-		if _, ok := s.at(i); !ok {
-			return RDPReport{Epsilon: math.Inf(1)}, false
-		}
+	if !s.search() {
+		return rdpReport{epsilon: math.Inf(1)}, false
 	}
 	edge := s.best > 0 && (s.index == 0 || s.index == len(s.orders)-1)
-	return RDPReport{s.best, s.orders[s.index], edge}, true
+	return rdpReport{s.best, s.orders[s.index], edge}, true
 }
 
 // orderSearch looks for the order at which a conversion gives the smallest value.
@@ -191,24 +153,4 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 		return 1, false
 	}
 	return renyi.AtMost(1, s.best+slackOf(terms)), true
-}
-
-// RDPWithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019
-// under ReplaceOne. It is for a Gaussian on a subset of a fraction q of the records, at an integer
-// order. Other orders are rounded up. The bound is looser than the value that RDP returns. Use it
-// to compare with other accountants.
-//
-// Errors: *param.Error.
-func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
-	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
-		return 0, err
-	}
-	if err := positive("accountant.RDPWithoutReplacement.noiseMultiplier", noiseMultiplier); err !=
-		nil {
-		return 0, err
-	}
-	if !(order > 1 && order <= 4096) {
-		return 0, param.New("accountant.RDPWithoutReplacement.order", order, "a number in (1, 4096]")
-	}
-	return renyi.WithoutReplacement(q, noiseMultiplier, order), nil
 }

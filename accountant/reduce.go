@@ -5,9 +5,10 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 	"github.com/seed7ba64551/privgen/param"
 )
+
+const ulp = 0x1p-52
 
 // An atom is one indivisible mechanism under one relation. Its methods give the data that prices
 // any number of uses.
@@ -43,7 +44,7 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	if err := r.validate("accountant.Relation"); err != nil {
 		return nil, err
 	}
-	if err := e.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	c := newCollector(r)
@@ -158,45 +159,6 @@ func (c *collector) finish() []term {
 	return c.terms
 }
 
-func (c *collector) add(e Event, n int) error {
-	switch v := e.(type) {
-	case Gaussian:
-		c.gaussian(v.NoiseMultiplier, n)
-		return nil
-	case SameBatch:
-		c.gaussian(EffectiveMultiplier(v.NoiseMultipliers...), n)
-		return nil
-	case Repeated:
-		if v.Count > maxCount/n {
-			return param.New("accountant.Repeated.Count", v.Count, "at most math.MaxInt/4 uses in total")
-		}
-		return c.add(v.Event, n*v.Count)
-	case Composed:
-		for _, p := range v.Events {
-			if err := c.add(p, n); err != nil {
-				return err
-			}
-		}
-		return nil
-	case OneOf:
-		return c.oneOf(v, n)
-	case SampledSum:
-		return c.sampledSum(v, n)
-	case PoissonSampled:
-		return c.poisson(v, n)
-	case SampledWithoutReplacement:
-		return c.withoutReplacement(v, n)
-	}
-	if v, ok := e.(Disjoint); ok {
-		return c.disjoint(v, n)
-	}
-	a, err := leafAtom(e, c.relation)
-	if err != nil {
-		return err
-	}
-	return c.push(a, n)
-}
-
 // sampledEffect rounds (q, μ) up if q or μ is too close to 0, or q too close to 1, for floating
 // point. A larger rate or effect only costs more.
 func sampledEffect(q, mu float64) (float64, float64) {
@@ -215,102 +177,9 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 	return g.mu, ok
 }
 
-func (c *collector) poisson(v PoissonSampled, n int) error {
-	switch v.Probability {
-	case 0:
-		_, err := reduce(v.Event, c.relation) // free, but still an error if it is invalid
-		return err
-	case 1:
-		return c.add(v.Event, n)
+func (c *collector) add(e Event, n int) error {
+	if !known(e) {
+		return unsupported(e.kind(), c.relation)
 	}
-	if usesPopulation(v.Event) {
-		return unsupported("sampling that depends on the private size of a sample", c.relation)
-	}
-	within, err := reduceOne(v.Event, c.relation)
-	if err != nil || len(within) == 0 {
-		return err
-	}
-	mu, gaussian := onlyGaussian(within)
-	q, effect := sampledEffect(v.Probability, mu)
-	switch {
-	case gaussian && q == 1:
-		return c.pushTerm(term{gaussianAtom{mu}, n})
-	case gaussian && c.relation == ReplaceOne:
-		return c.push(gluedAtom{q: q, mu: effect}, n)
-	case gaussian:
-		return c.push(sampledGaussian{q: q, mu: effect}, n)
-	case c.relation == ReplaceOne:
-		return unsupported("a Poisson sample of anything but Gaussian releases", c.relation)
-	case len(within) == 1 && within[0].n == 1 && within[0].atom.pairs() != nil:
-		return c.push(sampledAtom{q: v.Probability, within: within[0].atom}, n)
-	}
-	return unsupported("a Poisson sample of "+v.Event.kind(), c.relation)
-}
-
-func (c *collector) sampledSum(v SampledSum, n int) error {
-	switch {
-	case v.Probability == 0:
-		return nil
-	case v.Probability == 1 && c.relation == ReplaceOne:
-		return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
-	case c.relation == ReplaceOne:
-		q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
-		if q == 1 {
-			return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
-		}
-		return c.push(oppositeAtom{q, mu}, n)
-	}
-	return c.poisson(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier}}, n)
-}
-
-func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error {
-	if c.relation != ReplaceOne {
-		return unsupported("sampling without replacement", c.relation)
-	}
-	if v.Sample == v.Population {
-		return c.add(v.Event, n)
-	}
-	within, err := reduceOne(v.Event, c.relation)
-	if err != nil || len(within) == 0 {
-		return err
-	}
-	mu, ok := onlyGaussian(within)
-	if !ok {
-		return unsupported("sampling without replacement of "+v.Event.kind(), c.relation)
-	}
-	// Round up to the next number, so that a rounded quotient never understates the rate.
-	q, effect := sampledEffect(math.Nextafter(float64(v.Sample)/float64(v.Population), 1), mu)
-	if q == 1 {
-		return c.pushTerm(term{gaussianAtom{mu}, n})
-	}
-	return c.push(gluedAtom{q: q, mu: effect, fixedSize: true}, n)
-}
-
-// gaussianAtom is N(μ,1) against N(0,1): the same for both directions and under both relations.
-type gaussianAtom struct{ mu float64 }
-
-func (a gaussianAtom) key() string { return fmt.Sprintf("gaussian %b", a.mu) }
-
-// sampledGaussian is the Poisson-subsampled Gaussian under AddOrRemoveOne.
-type sampledGaussian struct{ q, mu float64 }
-
-func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q, a.mu) }
-
-// gluedAtom is the Gaussian on a sample under ReplaceOne. For ε ≥ 0 its curve is the curve of the
-// pair ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)). For ε < 0 it is the mirror image, 1 − e^ε + e^ε·δ(−ε).
-// Source: Zhu, Dong and Wang 2022, Theorem 11; the same curve holds for Poisson samples under
-// replace-one.
-type gluedAtom struct {
-	q, mu float64
-	// fixedSize says that the sample is a subset of public size.
-	fixedSize bool
-}
-
-func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu, a.fixedSize) }
-
-func (a gaussianAtom) rdp(order float64) (float64, bool) {
-	return order * a.mu * a.mu / 2 * (1 + 8*ulp), true
-}
-func (a sampledGaussian) rdp(order float64) (float64, bool) {
-	return renyi.SampledGaussian(a.q, a.mu, order), true
+	return e.charge(c, n)
 }

@@ -77,7 +77,7 @@ func TestCurveOfASelection(t *testing.T) {
 	}
 	e := RepeatAndSelect{Event: Gaussian{2.57}, Mean: 20}
 	curve := must[Bound](t)(Epsilon(e, 1e-5, AddOrRemoveOne)).Upper
-	renyi := must[RDPReport](t)(RDPEpsilon(e, 1e-5, AddOrRemoveOne)).Epsilon
+	renyi := must[float64](t)(RDPEpsilonOf(e, 1e-5, AddOrRemoveOne))
 	if curve > 0.9*renyi {
 		t.Errorf("ε = %g by the curve, want less than 0.9 of %g by Rényi divergences", curve, renyi)
 	}

@@ -2,7 +2,7 @@ package accountant
 
 import "testing"
 
-// TestCalibratedCountsFit: CalibrateSteps returns no count that fits the target by its quick price
+// TestCalibratedCountsFit: CalibrateCount returns no count that fits the target by its quick price
 // only. The count must also fit by its full bracket. The targets lie between the two prices.
 func TestCalibratedCountsFit(t *testing.T) {
 	d, between := newDraws(3), 0
@@ -20,7 +20,7 @@ func TestCalibratedCountsFit(t *testing.T) {
 		}
 		between++
 		target := Budget{Epsilon: (quick + full) / 2, Delta: 1e-5}
-		got, achieved, err := CalibrateSteps(target, n, event)
+		got, achieved, err := CalibrateCount(target, n, event)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,16 +33,6 @@ type Parts struct {
 	MovesCovered bool `json:"moves_covered,omitempty"`
 }
 
-// A PartsOption states a property of the parts that [Ledger.Disjoint] opens: [FixedParts] or
-// [MovesCovered].
-type PartsOption func(*Parts)
-
-// FixedParts sets Parts.Fixed.
-func FixedParts(p *Parts) { p.Fixed = true }
-
-// MovesCovered sets Parts.MovesCovered.
-func MovesCovered(p *Parts) { p.MovesCovered = true }
-
 func (p Parts) check(path string, r Relation) error {
 	var k param.Checker
 	k.OK(p.N > 0 && p.N <= maxCount, path+"N", p.N, "a positive number of parts")

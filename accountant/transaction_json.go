@@ -36,7 +36,7 @@ func (l *Ledger) saveTransactions() []savedTransaction {
 }
 
 // settle counts the remaining uses of transactions as taken, in the ledger and in its parts. Merge
-// and MergeDisjoint call it on the saved form of each ledger. The runs still take these uses from
+// calls it on the saved form of each ledger. The runs still take these uses from
 // their original ledger, so the merged ledger must not hand them out.
 func (s *savedLedger) settle() {
 	for _, t := range s.Transactions {

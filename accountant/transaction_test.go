@@ -47,7 +47,7 @@ func TestTransactionPricesWhatReserveWould(t *testing.T) {
 		if line.Group > 0 {
 			if children == nil {
 				var err error
-				if children, err = single.Disjoint("by class", 3); err != nil {
+				if children, err = single.Disjoint(accountant.Parts{Purpose: "by class", N: 3}); err != nil {
 					t.Fatal(err)
 				}
 			}

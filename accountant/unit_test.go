@@ -34,20 +34,13 @@ func TestUnit(t *testing.T) {
 	if m, err := accountant.Merge(budget, users, back); err != nil || m.Unit() != "user" {
 		t.Errorf("merged: %v, unit %q", err, m.Unit())
 	}
-	if m, err := accountant.MergeDisjoint(budget, "shards", users, back); err != nil ||
-		m.Unit() != "user" {
-		t.Errorf("merged shards: %v, unit %q", err, m.Unit())
-	}
 	for _, parts := range [][]*accountant.Ledger{{users, rows}, {rows, users}, {users, back, rows}} {
 		var wrong *param.Error
 		if m, err := accountant.Merge(budget, parts...); !errors.As(err, &wrong) {
 			t.Errorf("users and records are merged: %v, %v", m, err)
 		}
-		if m, err := accountant.MergeDisjoint(budget, "shards", parts...); !errors.As(err, &wrong) {
-			t.Errorf("shards of users and of records are merged: %v, %v", m, err)
-		}
 	}
-	children, err := users.Disjoint("parts", 2)
+	children, err := users.Disjoint(accountant.Parts{Purpose: "parts", N: 2})
 	if err != nil || children[1].Unit() != "user" || children[1].Guarantee().Unit != "user" {
 		t.Errorf("children: %v", err)
 	}

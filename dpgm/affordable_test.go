@@ -18,7 +18,7 @@ func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 5}); err != nil {
 		t.Fatal(err)
 	}
-	children, err := parent.Disjoint("halves", 2)
+	children, err := parent.Disjoint(accountant.Parts{Purpose: "halves", N: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -300,18 +300,18 @@ func TestRowsThatCannotBeTold(t *testing.T) {
 func TestLedgersAreComparedWhole(t *testing.T) {
 	for name, run := range map[string]func(l *accountant.Ledger, n int) error{
 		"the number of parts": func(l *accountant.Ledger, n int) error {
-			_, err := l.Disjoint("clusters", n)
+			_, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: n})
 			return err
 		},
 		"a part's event": func(l *accountant.Ledger, n int) error {
-			parts, err := l.Disjoint("clusters", 2)
+			parts, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: 2})
 			if err != nil {
 				return err
 			}
 			return parts[0].Spend("x", accountant.Gaussian{NoiseMultiplier: float64(10 + n)})
 		},
 		"a part's purpose": func(l *accountant.Ledger, n int) error {
-			parts, err := l.Disjoint("clusters", 2)
+			parts, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: 2})
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,8 @@ func each(rows int, inParts bool) func(context.Context, *accountant.Ledger, []fl
 		if !inParts {
 			return severalRows(ctx, l, d, rows)
 		}
-		parts, err := l.Disjoint("signs", 2, accountant.FixedParts, accountant.MovesCovered)
+		parts, err := l.Disjoint(
+			accountant.Parts{Purpose: "signs", N: 2, Fixed: true, MovesCovered: true})
 		if err != nil {
 			return nil, err
 		}

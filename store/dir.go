@@ -14,18 +14,7 @@ import (
 )
 
 // Dir returns a store whose ledgers are files, each ledger in its own subfolder. Any number of
-// processes on one machine can use the store at the same time. See [DirBackend].
-func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder, opts...)) }
-
-// DirOption is a setting of a folder of ledgers.
-type DirOption func(*dir)
-
-// WithMarks keeps the marks in a separate folder, for example on another disk. Choose a folder that
-// is not backed up together with the ledgers. A mark remembers the last line of its journal, so a
-// journal restored from a backup is refused.
-func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder } }
-
-// DirBackend keeps journals as files. Each journal has a folder with three files:
+// processes on one machine can use the store at the same time. Each folder has three files:
 //
 //	journal   one line for each change, chained by hashes; lines are only appended
 //	mark      the number and the hash of the last confirmed line
@@ -36,8 +25,8 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 // results in accountant.ErrDamaged, and a journal that ends before its mark results in
 // accountant.ErrRolledBack. Nothing can then be reserved until the right files are restored.
 //
-// The backend cannot detect three things:
-//   - that journal and mark were restored together from one older copy (see [WithMarks]), unless
+// The store cannot detect three things:
+//   - that journal and mark were restored together from one older copy (see [DirWithMarks]), unless
 //     the process has seen a newer line or has a checkpoint that names one;
 //   - that an attacker wrote journal and mark anew, or removed the lock while it was held;
 //   - that a disk or a file system reports a write as durable when it is not.
@@ -45,14 +34,13 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 // The folder must be on a file system of the machine itself, because the locks of network file
 // systems behave differently. On Windows a journal can be trimmed only while no other process has
 // it open.
-func DirBackend(folder string, opts ...DirOption) Backend {
-	d := &dir{folder: folder, disk: files{}}
-	for _, o := range opts {
-		if o != nil {
-			o(d)
-		}
-	}
-	return d
+func Dir(folder string) *Store { return DirWithMarks(folder, "") }
+
+// DirWithMarks is like Dir, with the marks in a separate folder, for example on another disk.
+// Choose a folder that is not backed up together with the ledgers. A mark remembers the last line
+// of its journal, so a journal restored from a backup is refused.
+func DirWithMarks(folder, marks string) *Store {
+	return New(&dir{folder: folder, marks: marks, disk: files{}})
 }
 
 type dir struct {

@@ -10,7 +10,7 @@ import (
 func folders() storetest.Subject {
 	return storetest.Subject{
 		Place: func(t *testing.T) string { return t.TempDir() },
-		Open:  func(place string) (store.Backend, error) { return store.DirBackend(place), nil },
+		Open:  func(place string) (store.Backend, error) { return store.Dir(place), nil },
 	}
 }
 

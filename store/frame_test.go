@@ -13,7 +13,7 @@ import (
 // snapshot must still be undamaged.
 func TestFrameDamageBeforeASnapshot(t *testing.T) {
 	disk := newSimulated()
-	b := simulatedStore(t, disk).backend
+	b := simulatedStore(t, disk)
 	j, err := b.Journal(t.Context(), "people", Create)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func sample(t testing.TB, disk *simulated, s *Store) (journal, mark []byte, want
 	all, err := l.ReserveAll(tx)
 	check(err)
 	check(all[1].Spend())
-	parts, err := l.Disjoint("shards", 2)
+	parts, err := l.Disjoint(accountant.Parts{Purpose: "shards", N: 2})
 	check(err)
 	check(parts[0].Spend("shard", cheap))
 	l.MarkNotPrivate("a test")

@@ -11,10 +11,7 @@ import (
 
 // Memory returns a store that keeps its ledgers in memory. It is for tests, and an example of a
 // backend. The ledgers end with the process.
-func Memory() *Store { return New(MemoryBackend()) }
-
-// MemoryBackend returns a backend that keeps journals in memory; see [Memory].
-func MemoryBackend() Backend { return &memory{journals: map[string]*memoryLines{}} }
+func Memory() *Store { return New(&memory{journals: map[string]*memoryLines{}}) }
 
 type memory struct {
 	mu       sync.Mutex

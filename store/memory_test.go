@@ -15,7 +15,7 @@ func TestMemoryContract(t *testing.T) {
 		Place: func(t *testing.T) string {
 			mu.Lock()
 			defer mu.Unlock()
-			places[t.Name()] = store.MemoryBackend()
+			places[t.Name()] = store.Memory()
 			return t.Name()
 		},
 		Open: func(place string) (store.Backend, error) {

@@ -26,12 +26,10 @@ var (
 func newPeople(t *testing.T, apart bool) *people {
 	t.Helper()
 	p := &people{folder: t.TempDir()}
-	var opts []store.DirOption
 	if apart {
 		p.marks = t.TempDir()
-		opts = append(opts, store.WithMarks(p.marks))
 	}
-	p.store = store.Dir(p.folder, opts...)
+	p.store = store.DirWithMarks(p.folder, p.marks)
 	var err error
 	p.ledger, err = p.store.Create(t.Context(), "people", accountant.Terms{Budget: restoredBudget})
 	if err != nil {
@@ -120,7 +118,7 @@ func TestRestoredFolder(t *testing.T) {
 		p.spend(t, 2)
 		put(t, p.path("journal"), journal)
 		put(t, p.path("mark"), mark)
-		p.refused(t, false, true) // a new process cannot detect it, as DirBackend states
+		p.refused(t, false, true) // a new process cannot detect it, as Dir states
 
 		p = newPeople(t, true)
 		journal = read(t, p.path("journal"))
@@ -142,8 +140,8 @@ func TestRestoredAndGoneOn(t *testing.T) {
 		if err := os.CopyFS(filepath.Join(copied, "marks"), os.DirFS(p.marks)); err != nil {
 			t.Fatal(err)
 		}
-		other := store.Dir(filepath.Join(copied, "folder"),
-			store.WithMarks(filepath.Join(copied, "marks")))
+		other := store.DirWithMarks(filepath.Join(copied, "folder"),
+			filepath.Join(copied, "marks"))
 		l, err := other.Open(t.Context(), "people")
 		if err != nil {
 			t.Fatal(err)

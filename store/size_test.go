@@ -24,8 +24,8 @@ var (
 // TestReopening reports how long a long journal takes to open.
 func TestReopening(t *testing.T) {
 	ctx := t.Context()
-	from := store.MemoryBackend()
-	l, err := store.New(from).Create(ctx, "people", accountant.Terms{
+	from := store.Memory()
+	l, err := from.Create(ctx, "people", accountant.Terms{
 		Budget: accountant.Budget{Epsilon: 50, Delta: 1e-6}})
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +37,8 @@ func TestReopening(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	size := copyJournal(t, from, store.DirBackend(folder))
 	s := store.Dir(folder)
+	size := copyJournal(t, from, s)
 	best := time.Hour
 	var again *accountant.Ledger
 	for range 5 {

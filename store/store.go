@@ -45,7 +45,9 @@ const (
 )
 
 // Store is a set of named ledgers. It is safe for concurrent use.
-type Store struct{ backend Backend }
+//
+// A store is also a [Backend], with the journals of its ledgers.
+type Store struct{ Backend }
 
 // New returns a store that keeps its ledgers in a backend.
 func New(b Backend) *Store { return &Store{b} }
@@ -71,7 +73,7 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 		return nil, fmt.Errorf("store: the terms have the name %q, want %q, the name of the ledger",
 			terms.Name, name)
 	}
-	j, err := s.backend.Journal(ctx, name, Create)
+	j, err := s.Journal(ctx, name, Create)
 	if err != nil {
 		return nil, named(name, err)
 	}
@@ -107,7 +109,7 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 	if err := accountant.ValidateName(name); err != nil {
 		return nil, err
 	}
-	j, err := s.backend.Journal(ctx, name, mode)
+	j, err := s.Journal(ctx, name, mode)
 	if err != nil {
 		if errors.Is(err, ErrNotFound) {
 			return nil, fmt.Errorf("%w: %q", err, name)
@@ -139,12 +141,6 @@ func closeUnless(err error, c io.Closer) error {
 	return errors.Join(err, c.Close())
 }
 
-// Names lists the names of the ledgers in order. A ledger whose creation was interrupted may be
-// among them.
-//
-// Errors: the errors of the backend.
-func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
-
 // History yields the lines of a ledger in order, except trimmed lines. Each line is checked against
 // the line before it. History is for auditors who want to know the time and purpose of each
 // reservation.
@@ -163,7 +159,7 @@ func (s *Store) history(ctx context.Context, name string,
 	if err := accountant.ValidateName(name); err != nil {
 		return err
 	}
-	j, err := s.backend.Journal(ctx, name, Read)
+	j, err := s.Journal(ctx, name, Read)
 	if err != nil {
 		return named(name, err)
 	}

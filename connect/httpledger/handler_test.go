@@ -39,7 +39,7 @@ func serve(t *testing.T, c Config) service {
 	if c.Authorise == nil {
 		c.Authorise = allow
 	}
-	s := store.New(store.MemoryBackend())
+	s := store.Memory()
 	l, err := s.Create(t.Context(), people, accountant.Terms{
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}})
 	if err != nil {

@@ -51,12 +51,6 @@ func (s shape) field(name string) (of shape, known bool) {
 	return shape{}, true // the types differ, which encoding/json finds
 }
 
-// HasField reports whether a struct has a field of exactly this name in JSON.
-func HasField(v any, name string) bool {
-	_, known := fieldsOf(reflect.TypeOf(v))[name]
-	return known
-}
-
 var cache sync.Map // from a reflect.Type to its fields
 
 // fieldsOf returns the types of a struct's fields by their names in JSON. Fields of embedded

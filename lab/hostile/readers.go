@@ -395,7 +395,7 @@ func books() (*accountant.Ledger, []any, error) {
 		_, err = l.Reserve(fmt.Sprint("stage ", i), e, 1+i)
 		wrong = errors.Join(wrong, err)
 	}
-	parts, err := l.Disjoint("classes", 2)
+	parts, err := l.Disjoint(accountant.Parts{Purpose: "classes", N: 2})
 	if err == nil {
 		err = parts[0].Spend("counts", accountant.Gaussian{NoiseMultiplier: 5})
 	}

@@ -127,7 +127,7 @@ func testShared(t *testing.T, p *place) {
 	must(t, err)
 	must(t, r.Spend())
 	r.Note(accountant.ExactNoise)
-	parts, err := b.Disjoint("classes", 3)
+	parts, err := b.Disjoint(accountant.Parts{Purpose: "classes", N: 3})
 	must(t, err)
 	must(t, parts[1].Spend("sum", event))
 	b.MarkNotPrivate("a test")
@@ -144,7 +144,7 @@ func testShared(t *testing.T, p *place) {
 	want := accountant.NewLedger(budget)
 	_, err = want.Reserve("count", event, 5)
 	must(t, err)
-	parts, err = want.Disjoint("classes", 3)
+	parts, err = want.Disjoint(accountant.Parts{Purpose: "classes", N: 3})
 	must(t, err)
 	must(t, parts[1].Spend("sum", event))
 	if got, want := p.open(t).Epsilon(), want.Epsilon(); got != want {
@@ -320,7 +320,7 @@ func testOperations(t *testing.T, p *place) {
 				if i > 40 {
 					continue // few groups are enough
 				}
-				_, errs[k] = at.Disjoint(purpose, 2)
+				_, errs[k] = at.Disjoint(accountant.Parts{Purpose: purpose, N: 2})
 			case 4:
 				_, errs[k] = at.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("run %d", i%50),
 					Lines: []accountant.Line{{Purpose: fmt.Sprint("run ", i%50), Event: event, Count: 3},
@@ -375,7 +375,7 @@ func testCompact(t *testing.T, p *place) {
 	for i := range 5 {
 		must(t, a.Spend(fmt.Sprint("more ", i), event))
 	}
-	parts, err := a.Disjoint("classes", 2)
+	parts, err := a.Disjoint(accountant.Parts{Purpose: "classes", N: 2})
 	must(t, err)
 	must(t, parts[0].Spend("part", event))
 	again, err := a.ReserveAll(tx)
@@ -427,7 +427,7 @@ func testLimits(t *testing.T, p *place) {
 		!(refused.Spent > three/1.02) || !strings.Contains(err.Error(), `"small"`) {
 		t.Errorf("a fourth use of three: got %v", err)
 	}
-	parts, err := b.Disjoint("classes", 2)
+	parts, err := b.Disjoint(accountant.Parts{Purpose: "classes", N: 2})
 	must(t, err)
 	if err := parts[0].Spend("small", event); err == nil {
 		t.Error("a part can exceed the limit")

@@ -1,12 +1,64 @@
 package accountant
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
+
+// TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by
+// a Gaussian release of a sum. NoiseMultiplier is standard deviation ÷ clip norm of one record
+// under either relation, because both a leaving and an entering record occur. Source: Ganesh 2025.
+//
+// The price holds for data of exactly Population records. Under AddOrRemoveOne it also holds for
+// the same data without one record. It need not hold for fewer records, because their batch is cut
+// down less often. State the event only if the number of records is public.
+type TruncatedPoisson struct {
+	Probability     float64 `json:"probability"`
+	Population      int     `json:"population"`
+	MaxBatch        int     `json:"max_batch"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
+}
+
+func (e TruncatedPoisson) check() error {
+	return errors.Join(probability("accountant.TruncatedPoisson.Probability", e.Probability),
+		populationSize("accountant.TruncatedPoisson.Population", e.Population),
+		positiveInt("accountant.TruncatedPoisson.MaxBatch", e.MaxBatch),
+		positive("accountant.TruncatedPoisson.NoiseMultiplier", e.NoiseMultiplier))
+}
+
+func (TruncatedPoisson) kind() string { return "truncated_poisson" }
+
+func (e TruncatedPoisson) describe() string {
+	return fmt.Sprintf(
+		"on a Poisson sample at rate %.6g of %d records, at most %d: Gaussian release, standard "+
+			"deviation %.6g clip norms", e.Probability, e.Population, e.MaxBatch, e.NoiseMultiplier)
+}
+
+func (e TruncatedPoisson) fields() any { return e }
+
+func (TruncatedPoisson) read(body []byte, _ int) (Event, error) {
+	return readFields[TruncatedPoisson](body)
+}
+
+func (e TruncatedPoisson) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
+
+func (TruncatedPoisson) sampling() sampling { return sampled(samplerTruncated).ofPublicSize() }
+
+func (e TruncatedPoisson) charge(c *collector, n int) error {
+	return c.push(truncatedAtom(e, c.relation), n)
+}
+
+func (e TruncatedPoisson) dpAccounting(Relation) (string, error) {
+	return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(e.Population),
+		"sampling_probability", pyFloat(e.Probability),
+		"truncated_batch_size", strconv.Itoa(e.MaxBatch), "noise_multiplier",
+		pyFloat(e.NoiseMultiplier)), nil
+}
 
 // truncatedAtom returns the atom of a truncated Poisson sample. Consider the one record in which
 // two neighbours differ. The other records alone may or may not fill the batch, independently of

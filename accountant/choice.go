@@ -10,36 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// disjoint reduces disjoint parts to terms. In a single use of fixed parts a record is in one part,
-// so there is one alternative list of terms for each part. Otherwise the part may depend on what
-// the rest of the composition released, so every use pays for the worst part; see choose.
-//
-// Under ReplaceOne the record may also move from part i to part j: part i loses the record and part
-// j gains it.
-func (c *collector) disjoint(v Disjoint, n int) error {
-	for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
-		if usesPopulation(p) {
-			return unsupported("sampling that depends on the private size of a disjoint part", c.relation)
-		}
-	}
-	var choice [][]term
-	for _, p := range v.Parts {
-		alts, err := reduce(p, c.relation)
-		if err != nil {
-			return err
-		}
-		choice = append(choice, alts...)
-	}
-	if c.relation == ReplaceOne && len(v.Parts) > 1 {
-		moves, err := movingTerms(v)
-		if err != nil {
-			return err
-		}
-		choice = append(choice, moves...)
-	}
-	return c.choose(choice, n, v.Fixed)
-}
-
 // choose adds n uses of one of several lists of terms. If fixed is set, a single use is of a list
 // that nothing released decides, so the price is that of the dearest list.
 //
@@ -61,20 +31,6 @@ func (c *collector) choose(choice [][]term, n int, fixed bool) error {
 	return c.push(worstAtom{choice}, n)
 }
 
-// oneOf reduces a choice to terms. Each use may choose another event, and the choice may depend on
-// earlier releases. So every use pays for the worst event.
-func (c *collector) oneOf(v OneOf, n int) error {
-	var list [][]term
-	for _, p := range v.Events {
-		alts, err := reduce(p, c.relation)
-		if err != nil {
-			return err
-		}
-		list = append(list, alts...)
-	}
-	return c.choose(list, n, false)
-}
-
 // pushAll adds n uses of a list of terms.
 func (c *collector) pushAll(terms []term, n int) error {
 	for _, t := range terms {
@@ -86,124 +42,6 @@ func (c *collector) pushAll(terms []term, n int) error {
 		}
 	}
 	return nil
-}
-
-// usesPopulation reports whether the parameters of an event include a number of records.
-func usesPopulation(e Event) bool {
-	switch v := e.(type) {
-	case SampledWithoutReplacement, TruncatedPoisson:
-		return true
-	case PoissonSampled:
-		return usesPopulation(v.Event)
-	case Repeated:
-		return usesPopulation(v.Event)
-	case RepeatAndSelect:
-		return usesPopulation(v.Event)
-	case Composed:
-		return slices.ContainsFunc(v.Events, usesPopulation)
-	case OneOf:
-		return slices.ContainsFunc(v.Events, usesPopulation)
-	case Disjoint:
-		for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
-			if usesPopulation(p) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// movingTerms returns part i's remove direction composed with part j's add direction, for every
-// ordered pair of different parts.
-func movingTerms(v Disjoint) ([][]term, error) {
-	moving := v.Moving
-	if len(moving) == 0 {
-		moving = v.Parts
-	}
-	var one [][][]term
-	for _, p := range moving {
-		alts, err := reduce(joining(p), AddOrRemoveOne)
-		if err != nil {
-			return nil, err
-		}
-		one = append(one, alts)
-	}
-	var out [][]term
-	seen := map[string]bool{}
-	for i := range one {
-		for j := range one {
-			if i == j {
-				continue
-			}
-			for _, a := range one[i] {
-				for _, b := range one[j] {
-					key := termsKey(a) + " → " + termsKey(b)
-					if seen[key] {
-						continue
-					}
-					seen[key] = true
-					both := newCollector(ReplaceOne) // it merges Gaussians
-					for _, t := range append(oneWayTerms(a, false), oneWayTerms(b, true)...) {
-						if err := both.pushTerm(t); err != nil {
-							return nil, err
-						}
-					}
-					out = append(out, both.finish())
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
-// joining returns the event of a record that joins or leaves a part. If the part has parts of its
-// own, the record joins or leaves one of those too, and Moving states the effect of this.
-func joining(e Event) Event {
-	all := func(events []Event) []Event {
-		out := make([]Event, len(events))
-		for i, p := range events {
-			out[i] = joining(p)
-		}
-		return out
-	}
-	switch v := e.(type) {
-	case PoissonSampled:
-		return PoissonSampled{v.Probability, joining(v.Event)}
-	case Repeated:
-		return Repeated{joining(v.Event), v.Count}
-	case RepeatAndSelect:
-		v.Event = joining(v.Event)
-		return v
-	case Composed:
-		return Composed{all(v.Events)}
-	case OneOf:
-		return OneOf{all(v.Events)}
-	case Disjoint:
-		if len(v.Moving) > 0 {
-			v.Parts = v.Moving
-		}
-		return Disjoint{Parts: all(v.Parts), Fixed: v.Fixed}
-	}
-	return e
-}
-
-func oneWayTerms(terms []term, add bool) []term {
-	out := make([]term, len(terms))
-	for i, t := range terms {
-		switch a := t.atom.(type) {
-		case gaussianAtom:
-			out[i] = t // both directions are the same
-		case worstAtom:
-			w := worstAtom{make([][]term, len(a.choice))}
-			for j, list := range a.choice {
-				w.choice[j] = oneWayTerms(list, add)
-			}
-			out[i] = term{w, t.n}
-		default:
-			out[i] = term{oneWayAtom{t.atom, add}, t.n}
-		}
-	}
-	return out
 }
 
 func termsKey(terms []term) string {
@@ -246,27 +84,6 @@ func covered(a, b []term) bool {
 		}
 	}
 	return true
-}
-
-// oneWayAtom is one direction of an add-or-remove atom.
-type oneWayAtom struct {
-	within atom
-	add    bool
-}
-
-func (a oneWayAtom) key() string {
-	return fmt.Sprintf("oneway %t %s", a.add, a.within.key())
-}
-func (a oneWayAtom) rdp(order float64) (float64, bool) { return a.within.rdp(order) }
-func (a oneWayAtom) pairs() *pld.Pairs {
-	p := a.within.pairs()
-	if p == nil {
-		return nil
-	}
-	if a.add && p.Add != nil {
-		return &pld.Pairs{Remove: p.Add, Loose: p.Loose, Envelope: p.Envelope}
-	}
-	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
 // worstAtom is one use of the worst of several lists of terms. Each use may choose another list.
@@ -325,6 +142,15 @@ func (a worstAtom) pairs() *pld.Pairs {
 		out.Add = pld.NewMaximum(add)
 	}
 	return out
+}
+
+// own returns the largest ε and the largest δ of the lists. Every list satisfies this pair.
+func (a worstAtom) own() (eps, delta float64) {
+	for _, c := range a.choice {
+		e, d := basicComposition(c)
+		eps, delta = max(eps, e), max(delta, d)
+	}
+	return eps, delta
 }
 
 // listsOf returns the lists that the single uses of worst lists among terms can turn into, composed

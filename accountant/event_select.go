@@ -1,12 +1,112 @@
 package accountant
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+	"github.com/seed7ba64551/privgen/param"
 )
+
+// RepeatAndSelect runs Event a random number of times and releases the best result only. If Poisson
+// is set, the number of runs is Poisson with the given Mean, and may be zero. Otherwise it is
+// truncated negative binomial with the given Mean and Shape η > −1: η=1 is geometric, η=0
+// logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
+//
+// The runs are independent given the records. Only the best result is released: the number of runs
+// and the other results stay secret. The results may be ranked by any order, with ties broken by
+// time.
+//
+// A truncated negative binomial number of runs may also be redrawn until it is at most a public
+// limit; the price covers this. Let f be the generating function of the unlimited number, and f_c
+// the generating function of the limited number. Let q and q′ be the probabilities of one event
+// under two neighbours. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1). It uses f′(q) ≤
+// f′(1) = Mean and an upper bound of f′(q)/f′(q′) that is at least 1. Both bounds also hold for
+// f_c:
+//
+//   - f_c′(q) ≤ f_c′(1), and f_c′(1) is the mean of the limited number, which is at most Mean.
+//   - The derivative of log f_c′ at x is the mean of (k−1)/x under the weights k·p_k·x^(k−1).
+//     Leaving out the largest k makes this mean smaller. So f_c′(q)/f_c′(q′) is at most
+//     f′(q)/f′(q′) if q > q′, and at most 1 otherwise.
+type RepeatAndSelect struct {
+	Event   Event   `json:"event"`
+	Mean    float64 `json:"mean"`
+	Shape   float64 `json:"shape"`
+	Poisson bool    `json:"poisson,omitempty"`
+}
+
+func (e RepeatAndSelect) check() error {
+	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
+		positive("accountant.RepeatAndSelect.Mean", e.Mean)}
+	if !e.Poisson {
+		if e.Mean < 1 {
+			errs = append(errs,
+				param.New("accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"))
+		}
+		if !(e.Shape > -1) || math.IsInf(e.Shape, 0) {
+			errs = append(errs,
+				param.New("accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (RepeatAndSelect) kind() string { return "repeat_and_select" }
+
+func (e RepeatAndSelect) describe() string {
+	return fmt.Sprintf("best of about %.4g runs of [%s]", e.Mean, Describe(e.Event))
+}
+
+// selectJSON is the event in JSON; E is the event inside.
+type selectJSON[E any] struct {
+	Event   E       `json:"event"`
+	Mean    float64 `json:"mean"`
+	Shape   float64 `json:"shape"`
+	Poisson bool    `json:"poisson,omitempty"`
+}
+
+func (e RepeatAndSelect) fields() any {
+	return selectJSON[eventJSON]{eventJSON{e.Event}, e.Mean, e.Shape, e.Poisson}
+}
+
+func (RepeatAndSelect) read(body []byte, depth int) (Event, error) {
+	w, err := readFields[selectJSON[json.RawMessage]](body)
+	if err != nil {
+		return nil, err
+	}
+	e, err := decodeEvent(w.Event, depth)
+	return RepeatAndSelect{e, w.Mean, w.Shape, w.Poisson}, err
+}
+
+func (e RepeatAndSelect) clone(inside func(Event) (Event, error)) (Event, error) {
+	var err error
+	e.Event, err = inside(e.Event)
+	return e, err
+}
+
+func (e RepeatAndSelect) sampling() sampling { return samplingOf(e.Event) }
+
+func (e RepeatAndSelect) charge(c *collector, n int) error {
+	a, err := selectAtomOf(e, c.relation)
+	if err != nil {
+		return err
+	}
+	return c.push(a, n)
+}
+
+func (e RepeatAndSelect) dpAccounting(r Relation) (string, error) {
+	shape := e.Shape
+	if e.Poisson {
+		shape = math.Inf(1)
+	}
+	return dpAround(e.Event, r, func(s string) string {
+		return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(e.Mean), "shape",
+			pyFloat(shape))
+	})
+}
 
 // selectAtom releases the best of a random number of runs. It has Rényi divergences and, if it is
 // the only use in an event, a hockey-stick curve.
@@ -95,7 +195,7 @@ func selectGamma(shape, mean float64) float64 {
 // Gamma returns the parameter γ of the truncated negative binomial number of runs, as used for the
 // price. It returns NaN for a Poisson number. A larger γ means fewer runs and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
-	if e.Poisson || e.Validate() != nil {
+	if e.Poisson || e.check() != nil {
 		return math.NaN()
 	}
 	return selectGamma(e.Shape, e.Mean)
@@ -147,4 +247,15 @@ func (a selectAtom) selected(run, order float64) float64 {
 	// Theorem 2; a.second is the smallest value over the second orders.
 	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)
 	return max(0, v+1e-13*(math.Abs(v)+1))
+}
+
+// own returns (2+η)ε for the best of a truncated negative binomial number of runs of an
+// ε-differentially private mechanism. The best of a Poisson number of runs is not ε-differentially
+// private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
+func (a selectAtom) own() (eps, delta float64) {
+	e, lost := basicComposition(a.within)
+	if a.poisson || !(e < math.Inf(1) && lost <= 0) { // a curve may end above δ = 0
+		return math.Inf(1), 0
+	}
+	return (2 + a.shape) * e * (1 + 4*ulp), 0
 }

@@ -1,0 +1,69 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// approximable is an atom that is (ε, δ)-differentially private for one pair (ε, δ), where δ is
+// the probability of an infinite loss. If δ is zero, the atom is ε-differentially private. ε and δ
+// are rounded up.
+type approximable interface {
+	own() (eps, delta float64)
+}
+
+// ownOf returns the atom's own (ε, δ), or (+Inf, 0) if its losses have no bound.
+func ownOf(a atom) (eps, delta float64) {
+	if p, ok := a.(approximable); ok {
+		return p.own()
+	}
+	return math.Inf(1), 0
+}
+
+// basicComposition returns the sum of the ε's of all uses, and the probability that any use has an
+// infinite loss. Both are rounded up; a sum that float64 holds exactly is exact. Together the uses
+// are (Σ ε, 1 − Π(1−δ))-differentially private.
+// Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
+// Viswanath 2015, Theorem 3.3, for the product.
+func basicComposition(terms []term) (eps, lost float64) {
+	keep := 0.0 // log Π(1−δ)
+	for _, t := range terms {
+		e, d := ownOf(t.atom)
+		eps = addUp(eps, timesUp(t.n, e))
+		keep += float64(t.n) * math.Log1p(-d)
+		lost = d
+	}
+	if len(terms) != 1 || terms[0].n != 1 {
+		lost = -math.Expm1(keep) * (1 + float64(len(terms)+4)*2*ulp)
+	}
+	return eps, lost
+}
+
+// pricePure returns the price at δ = 0.
+func pricePure(terms []term) (priced, error) {
+	eps, lost := basicComposition(terms)
+	if !(lost <= 0 && eps < math.Inf(1)) {
+		return priced{},
+			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
+				"events only",
+				ErrUnsupported)
+	}
+	b := Bound{0, eps, eps}
+	if attained(terms) {
+		b.Lower = eps * (1 - 1e-12)
+		b.Estimate = b.Lower + (b.Upper-b.Lower)/2
+	}
+	return priced{Bound: b, engine: engineBasic}, nil
+}
+
+// attaining is an atom with a loss of its own ε, if its δ is zero.
+type attaining interface{ attained() }
+
+// attained reports whether the largest losses of all uses can occur together.
+func attained(terms []term) bool {
+	return !slices.ContainsFunc(terms, func(t term) bool {
+		_, ok := t.atom.(attaining)
+		return !ok
+	})
+}

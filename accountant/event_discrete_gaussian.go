@@ -1,0 +1,90 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+)
+
+// DiscreteGaussian is one integer release with discrete Gaussian noise. Source: Canonne, Kamath and
+// Steinke 2020.
+type DiscreteGaussian struct {
+	Sigma       float64 `json:"sigma"`       // parameter σ on the integers
+	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
+}
+
+func (e DiscreteGaussian) check() error {
+	return errors.Join(positive("accountant.DiscreteGaussian.Sigma", e.Sigma),
+		positiveInt("accountant.DiscreteGaussian.Sensitivity", e.Sensitivity))
+}
+
+func (DiscreteGaussian) kind() string { return "discrete_gaussian" }
+
+func (e DiscreteGaussian) describe() string {
+	return fmt.Sprintf("discrete Gaussian release, σ %.6g, sensitivity %d", e.Sigma, e.Sensitivity)
+}
+
+func (e DiscreteGaussian) fields() any { return e }
+
+func (DiscreteGaussian) read(body []byte, _ int) (Event, error) {
+	return readFields[DiscreteGaussian](body)
+}
+
+func (e DiscreteGaussian) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
+
+func (DiscreteGaussian) sampling() sampling { return everyRecord() }
+
+func (e DiscreteGaussian) charge(c *collector, n int) error {
+	return c.push(discreteGaussianAtom{e.Sigma, e.Sensitivity, &pld.Pairs{}}, n)
+}
+
+func (e DiscreteGaussian) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
+
+type discreteGaussianAtom struct {
+	sigma       float64
+	sensitivity int
+	made        *pld.Pairs // cache of pairs
+}
+
+func (a discreteGaussianAtom) key() string {
+	return fmt.Sprintf("dgauss %b %d", a.sigma, a.sensitivity)
+}
+
+// rdp returns the divergence of the continuous Gaussian, which is an upper bound. Source:
+// Canonne, Kamath and Steinke 2020, Proposition 5.
+func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
+	mu := max(float64(a.sensitivity)/a.sigma, leastEffect)
+	return order * mu * mu / 2 * (1 + 8*ulp), true
+}
+
+// pairs returns the pair of the discrete Gaussian, with one loss for each integer. The discrete
+// Gaussian is no post-processing of the continuous Gaussian, so it needs its own pair.
+func (a discreteGaussianAtom) pairs() *pld.Pairs {
+	if a.made.Remove != nil {
+		return a.made
+	}
+	reach := int(14*a.sigma) + 2
+	d := float64(a.sensitivity)
+	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 ||
+		!(d*14/a.sigma+d*d/(a.sigma*a.sigma) <= 1000) {
+		return nil
+	}
+	weight := func(x int) float64 {
+		return math.Exp(-float64(x) * float64(x) / (2 * a.sigma * a.sigma))
+	}
+	total := 0.0
+	for x := reach; x > 0; x-- {
+		total += 2 * weight(x)
+	}
+	total++
+	var loss, mass []float64
+	for x := reach; x >= -reach; x-- {
+		loss = append(loss, d*(d-2*float64(x))/(2*a.sigma*a.sigma))
+		mass = append(mass, weight(x)/total*(1+32*ulp))
+	}
+	const beyond = 1e-42 // bounds the mass beyond 14σ on either side
+	a.made.Remove = pld.NewDiscrete(loss, mass, beyond, 0)
+	return a.made
+}

@@ -1,0 +1,99 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+)
+
+// DiscreteLaplace is one release of integers with integer noise. The probability of noise x is
+// proportional to exp(−A·|x|).
+type DiscreteLaplace struct {
+	A           float64 `json:"a"`
+	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
+}
+
+func (e DiscreteLaplace) check() error {
+	return errors.Join(positive("accountant.DiscreteLaplace.A", e.A),
+		positiveInt("accountant.DiscreteLaplace.Sensitivity", e.Sensitivity))
+}
+
+func (DiscreteLaplace) kind() string { return "discrete_laplace" }
+
+func (e DiscreteLaplace) describe() string {
+	return fmt.Sprintf("discrete Laplace release, a %.6g, sensitivity %d", e.A, e.Sensitivity)
+}
+
+func (e DiscreteLaplace) fields() any { return e }
+
+func (DiscreteLaplace) read(body []byte, _ int) (Event, error) {
+	return readFields[DiscreteLaplace](body)
+}
+
+func (e DiscreteLaplace) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
+
+func (DiscreteLaplace) sampling() sampling { return everyRecord() }
+
+func (e DiscreteLaplace) charge(c *collector, n int) error {
+	return c.push(discreteLaplaceAtom{e.A, e.Sensitivity, &pld.Pairs{}}, n)
+}
+
+func (e DiscreteLaplace) dpAccounting(Relation) (string, error) {
+	return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(e.A), "sensitivity",
+		strconv.Itoa(e.Sensitivity)), nil
+}
+
+type discreteLaplaceAtom struct {
+	a           float64
+	sensitivity int
+	made        *pld.Pairs // cache of pairs
+}
+
+func (a discreteLaplaceAtom) key() string { return fmt.Sprintf("dlap %b %d", a.a, a.sensitivity) }
+
+// maxAtoms bounds the number of losses of a discrete pair.
+const maxAtoms = 1 << 17
+
+// pairs returns the pair with these losses: aΔ at integers x ≤ 0, −aΔ at integers x ≥ Δ, and
+// a(Δ−2x) at integers x between 0 and Δ.
+func (a discreteLaplaceAtom) pairs() *pld.Pairs {
+	if a.sensitivity > maxAtoms {
+		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
+	}
+	if a.made.Remove != nil {
+		return a.made
+	}
+	var loss, mass []float64
+	end := 1 / (1 + math.Exp(-a.a))
+	base := math.Tanh(a.a / 2)
+	d := float64(a.sensitivity)
+	for x := a.sensitivity; x >= 0; x-- {
+		m := base * math.Exp(-a.a*float64(x))
+		switch x {
+		case 0:
+			m = end
+		case a.sensitivity:
+			m = end * math.Exp(-a.a*d)
+		}
+		loss = append(loss, a.a*(d-2*float64(x)))
+		mass = append(mass, m)
+	}
+	a.made.Remove = pld.NewSymmetric(loss, mass, 0)
+	return a.made
+}
+
+func (a discreteLaplaceAtom) rdp(order float64) (float64, bool) {
+	if a.sensitivity > maxAtoms {
+		return approximateAtom{a.a * float64(a.sensitivity), 0}.rdp(order)
+	}
+	return a.pairs().Remove.(*pld.Discrete).Renyi(order), true
+}
+
+func (a discreteLaplaceAtom) own() (float64, float64) {
+	return a.a * float64(a.sensitivity) * (1 + ulp), 0
+}
+
+func (discreteLaplaceAtom) attained() {}
