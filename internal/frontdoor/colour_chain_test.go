@@ -12,7 +12,6 @@ import (
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -75,7 +74,7 @@ func TestColourChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := images.WriteFolder(filepath.Join(t.TempDir(), "png"), made.Slice(0, 20)); err != nil {
+	if err := records.WriteImages(filepath.Join(t.TempDir(), "png"), made.Slice(0, 20)); err != nil {
 		t.Error(err)
 	}
 	if err := records.WriteNPZ(&file, made); err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -219,7 +218,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 		}},
 		{"folder of images", pictures, anyBytes, func(b []byte) error {
 			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}
-			return look(images.ReadFolder(folder, colours.Schema().WithoutLabels()))
+			return look(records.ReadImages(folder, colours.Schema().WithoutLabels()))
 		}},
 		{"npy", one(&npy), anyBytes, func(b []byte) error {
 			return look(records.ReadNPY(from(b), records.Interval(3, -1, 2)))

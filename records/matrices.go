@@ -1,8 +1,4 @@
-// Package matrices converts between records and gonum.org/v1/gonum/mat, with a copy.
-//
-// It is a package of its own because linking gonum's matrices adds 65 kB to a program, and records
-// are used by every program of this module.
-package matrices
+package records
 
 import (
 	"fmt"
@@ -10,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 // FromMatrix returns a table with a copy of a matrix, one record per row.
@@ -18,17 +13,17 @@ import (
 // Shapes: m has as many columns as the schema has dimensions. labels has one entry for each row if
 // the schema has classes, otherwise none.
 // Errors: *[param.Error], about shapes only: values are clamped when they are read.
-// [records.Check] is their strict test.
-func FromMatrix(s records.Schema, m mat.Matrix, labels ...int32) (*records.Table, error) {
+// [Check] is their strict test.
+func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if m == nil {
-		return nil, param.New("matrices.FromMatrix.m", nil, "a matrix")
+		return nil, param.New("records.FromMatrix.m", nil, "a matrix")
 	}
 	n, dim := m.Dims()
 	if dim != s.Dim() {
-		return nil, param.New("matrices.FromMatrix.m", fmt.Sprintf("%d columns", dim),
+		return nil, param.New("records.FromMatrix.m", fmt.Sprintf("%d columns", dim),
 			fmt.Sprintf("%d columns", s.Dim()))
 	}
 	flat := make([]float32, 0, n*dim)
@@ -37,12 +32,12 @@ func FromMatrix(s records.Schema, m mat.Matrix, labels ...int32) (*records.Table
 			flat = append(flat, float32(m.At(i, j)))
 		}
 	}
-	return records.FromFlat(s, flat, labels...)
+	return FromFlat(s, flat, labels...)
 }
 
-// ToDense returns a float64 copy of the encoded records, one per row. The matrix of a table without
+// Dense returns a float64 copy of the encoded records, one per row. The matrix of a table without
 // records is empty.
-func ToDense(t *records.Table) *mat.Dense {
+func (t *Table) Dense() *mat.Dense {
 	if t.Len() == 0 {
 		return &mat.Dense{}
 	}
