@@ -46,15 +46,6 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 	return group(frame, in.persons.of, len(in.persons.index), most)
 }
 
-// OpenPersons is [CSV.ReadPersons] on a file.
-//
-// Errors: see [CSV.ReadPersons]; also errors of the file system.
-func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Persons, error) {
-	return withFile(path, func(r io.Reader) (*Persons, error) {
-		return c.ReadPersons(r, s, person, most)
-	})
-}
-
 // rowPersons holds the persons of the rows that a reader has kept.
 type rowPersons struct {
 	field int              // the field of a line that names the person

@@ -17,9 +17,6 @@ func Identifier(name string, rule IdentifierRule) Column {
 	return Column{kind: IdentifierColumn, name: name, rule: rule}
 }
 
-// Rule returns the rule by which identifiers are made, and the zero rule for other columns.
-func (c Column) Rule() IdentifierRule { return c.rule }
-
 // IdentifierRule says how identifiers are made. The zero rule makes none.
 type IdentifierRule struct {
 	kind    ruleKind

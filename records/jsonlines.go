@@ -39,22 +39,6 @@ func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	return readFrame(in)
 }
 
-// OpenFrame is [JSONLines.ReadFrame] on a file.
-//
-// Errors: see [JSONLines.ReadFrame]; also errors of the file system.
-func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
-	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
-}
-
-// Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
-// [JSONLines.ReadFrame].
-func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
-	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
-		return j.reader(r, s)
-	})
-}
-
 // jsonReader reads records from a file of objects.
 type jsonReader struct {
 	lines   textLines

@@ -75,7 +75,11 @@ func (s *session) frame(name string, schema records.Schema) *records.Frame {
 	case strings.HasSuffix(name, ".csv"):
 		f, err = records.CSV{Header: true}.OpenFrame(path, schema)
 	case strings.HasSuffix(name, ".jsonl"):
-		f, err = records.JSONLines{}.OpenFrame(path, schema)
+		var file *os.File
+		if file, err = os.Open(path); err == nil {
+			defer file.Close()
+			f, err = records.JSONLines{}.ReadFrame(file, schema)
+		}
 	default:
 		f, err = parquet.OpenFrame(path, schema)
 	}

@@ -25,10 +25,10 @@ func fromCIFAR(t *testing.T, d *records.Table) *records.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := records.WriteCIFAR(&file, records.CIFAR10, same); err != nil {
+	if err := records.WriteCIFAR(&file, same); err != nil {
 		t.Fatal(err)
 	}
-	read, err := records.ReadCIFAR(&file, records.CIFAR10, records.CIFAR10Schema())
+	read, err := records.ReadCIFAR(&file, records.CIFAR10Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

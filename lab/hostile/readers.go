@@ -194,7 +194,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
 		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
-		records.WriteCIFAR(&cifar, records.CIFAR10, colours),
+		records.WriteCIFAR(&cifar, colours),
 		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
 	}
@@ -211,10 +211,10 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 			return look(records.ReadIDX(from(idx.Bytes()), from(b), grey.WithLabels("a", "b")))
 		}},
 		{"cifar", one(&cifar), anyBytes, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+			return look(records.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"cifar, packed", one(&cifar), packed, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+			return look(records.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"folder of images", pictures, anyBytes, func(b []byte) error {
 			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}

@@ -29,7 +29,7 @@ func writePictures(folder string) error {
 		return err
 	}
 	defer file.Close()
-	return records.WriteCIFAR(file, records.CIFAR10, large)
+	return records.WriteCIFAR(file, large)
 }
 
 // madeUpImages returns images with every level.
@@ -57,7 +57,7 @@ func showPictures(path string) error {
 		}
 		t, err = records.ReadImages(os.DirFS(path), pictureSchema())
 	} else {
-		t, err = records.OpenCIFAR(records.CIFAR10, records.CIFAR10Schema(), []string{path})
+		t, err = records.OpenCIFAR(records.CIFAR10Schema(), []string{path})
 	}
 	if err != nil {
 		return err
