@@ -17,7 +17,10 @@ import (
 // every repair. Nothing is rounded afterwards.
 //
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
-type Enforcer struct{ *hiddenEnforcer }
+type Enforcer struct {
+	private
+	*hiddenEnforcer
+}
 
 // hiddenEnforcer keeps values of records behind two pointers, which package fmt does not follow.
 type hiddenEnforcer struct{ *enforcer }
@@ -65,7 +68,7 @@ func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Enforcer{&hiddenEnforcer{&enforcer{schema: s, met: make([]int, len(constraints))}}}
+	e := &Enforcer{hiddenEnforcer: &hiddenEnforcer{&enforcer{schema: s, met: make([]int, len(constraints))}}}
 	if s.kind == ItemSet {
 		e.sets = slices.Clone(constraints)
 		return e, itemFaults(s, constraints)

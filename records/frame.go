@@ -12,7 +12,10 @@ import (
 //
 // Whatever a cell holds, its record is encoded inside the schema: numbers are clamped, and unknown
 // levels become the column's other level. [Check] is the strict test. A frame is immutable.
-type Frame struct{ *frameRef }
+type Frame struct {
+	private
+	*frameRef
+}
 
 // frameRef hides its target from package fmt; see private.go.
 type frameRef struct{ *frameRows }
@@ -192,6 +195,6 @@ func (f *Frame) Encoded() *Table {
 	var b device.Batch
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
-	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
+	return &Table{tableRef: &tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
 		labels: labels, home: f.home.derived()}}}
 }

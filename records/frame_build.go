@@ -12,7 +12,10 @@ import (
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.
-type FrameBuilder struct{ *builderRef }
+type FrameBuilder struct {
+	private
+	*builderRef
+}
 
 // builderRef hides its target from package fmt; see private.go.
 type builderRef struct{ *builderRows }
@@ -34,7 +37,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s.ByPerson(0),
+	b := &FrameBuilder{builderRef: &builderRef{&builderRows{schema: s.ByPerson(0),
 		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
@@ -103,7 +106,7 @@ func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame returns the frame of the rows so far and resets the builder.
 func (b *FrameBuilder) Frame() *Frame {
-	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
+	f := &Frame{frameRef: &frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
 	return f
 }

@@ -257,6 +257,6 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 // copied returns a copy of the frame whose list of columns may be changed; the columns' storage is
 // shared.
 func (f *Frame) copied() *Frame {
-	return &Frame{&frameRef{&frameRows{schema: f.schema, n: f.n,
+	return &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: f.n,
 		cells: append([]cells(nil), f.cells...), home: f.home.derived()}}}
 }

@@ -15,6 +15,7 @@ import (
 //
 // The zero value is empty. Reading into it reuses its memory.
 type Nonzeros struct {
+	private
 	Rows    int
 	Offsets []int // where each row begins and where the last one ends: Rows+1 numbers
 	Places  []int32

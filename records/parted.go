@@ -150,7 +150,10 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 // Whatever bytes a part holds, the records returned are in the schema. If a reader fails to read a
 // row, by an error or a panic, the row is neutral: zeros clamped into the schema, and the first
 // class; [Failed] reports it. Parts must not change while they are in use.
-type PartedTable struct{ *partedRef }
+type PartedTable struct {
+	private
+	*partedRef
+}
 
 // partedRef hides its target from package fmt; see private.go.
 type partedRef struct{ *partedRows }
@@ -192,7 +195,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 		t.width = max(t.width, p.values.width*p.values.size)
 	}
 	t.makeRoom()
-	return &PartedTable{&partedRef{t}}, nil
+	return &PartedTable{partedRef: &partedRef{t}}, nil
 }
 
 // makeRoom sets how the buffers of method each are allocated.
