@@ -30,7 +30,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 		return nil, err
 	}
 	for _, column := range s.table.columns {
-		if column.name == person && column.kind != IdentifierColumn {
+		if column.name == person && !column.kind.isIdentifier() {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
 				"a column that is not in the schema, or that is an identifier of the schema")
 		}

@@ -7,6 +7,23 @@ import (
 	"strings"
 )
 
+var hashedKind = kindOf{name: "hashed", levels: true, oneHot: true, quoted: true, hashed: true,
+	kindRules: hashedRules{}}
+
+// hashedRules are the rules of hashed texts.
+type hashedRules struct{ levelRules }
+
+func (hashedRules) show(c Column) string  { return fmt.Sprintf(" into %d buckets", len(c.levels)) }
+func (hashedRules) check(f *columnFaults) { f.hashed() }
+
+func (hashedRules) put(c Column, j *columnJSON) { j.Buckets, j.Levels = len(c.levels), c.known }
+
+func (hashedRules) get(j columnJSON, c Column) (Column, error) {
+	hashed := Hashed(j.Name, j.Buckets, j.Levels...)
+	c.levels, c.known, c.most = hashed.levels, hashed.known, hashed.most
+	return c, nil
+}
+
 // Hashed returns a column of texts, for texts that are too many to declare. A fixed, public hash
 // puts each text into one of the given number of buckets, and the bucket is encoded one-hot. Texts
 // in the same bucket are not distinguished. With b buckets, two texts share a bucket with
@@ -100,7 +117,7 @@ func (k *cellCode) code(lookup map[string]uint16, text string) uint16 {
 	if code, known := lookup[text]; known {
 		return code
 	}
-	if k.kind == HashedColumn {
+	if k.kind.of().hashed {
 		return k.bucket(text)
 	}
 	return unknownLevel

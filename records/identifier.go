@@ -17,6 +17,21 @@ func Identifier(name string, rule IdentifierRule) Column {
 	return Column{kind: IdentifierColumn, name: name, rule: rule}
 }
 
+var identifierKind = kindOf{name: "identifier", role: identifierRole, quoted: true,
+	kindRules: identifierRules{}}
+
+// identifierRules are the rules of identifiers.
+type identifierRules struct{ numberRules }
+
+func (identifierRules) show(c Column) string        { return " " + c.rule.String() }
+func (identifierRules) check(f *columnFaults)       { f.identifier() }
+func (identifierRules) put(c Column, j *columnJSON) { j.Rule = c.rule.String() }
+
+func (identifierRules) get(j columnJSON, c Column) (_ Column, err error) {
+	c.rule, err = parseRule(j.Rule)
+	return c, err
+}
+
 // IdentifierRule says how identifiers are made. The zero rule makes none.
 type IdentifierRule struct {
 	kind    ruleKind
@@ -234,7 +249,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 	}
 	out := f
 	for j, c := range f.schema.table.columns {
-		if c.kind != IdentifierColumn {
+		if !c.kind.isIdentifier() {
 			continue
 		}
 		if out == f {

@@ -265,7 +265,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
 	code, known := b.lookup[j][string(spelled)]
-	if cell := &b.schema.table.cells[j]; !known && cell.kind == HashedColumn {
+	if cell := &b.schema.table.cells[j]; !known && cell.kind.of().hashed {
 		code = uint16(bucketOf(spelled, int(cell.levels)))
 	} else if !known {
 		code = unknownLevel
@@ -308,7 +308,7 @@ func (f *Frame) AppendJSON(dst []byte, row int) []byte {
 			separator = '{'
 		}
 		dst = append(appendQuoted(append(dst, separator), c.name), ':')
-		if c.kind.hasLevels() || c.kind == DatetimeColumn || c.kind == IdentifierColumn {
+		if c.kind.of().quoted {
 			if text, missing := f.text(row, j); missing {
 				dst = append(dst, "null"...)
 			} else {

@@ -60,15 +60,15 @@ func tableSchema(columns []Column) Schema {
 	for i, c := range columns {
 		code := newCellCode(c, s.dim)
 		m.cells = append(m.cells, code)
-		switch c.kind {
-		case IdentifierColumn:
+		switch c.kind.of().role {
+		case identifierRole:
 			continue
-		case LabelColumn:
+		case classRole:
 			m.label = i
 			s.classes = slices.Clone(c.levels)
 			s.unknown = int(code.other)
 			continue
-		case TargetColumn:
+		case targetRole:
 			m.target = i
 		}
 		m.blocks = append(m.blocks,
@@ -96,10 +96,10 @@ func validateColumns(columns []Column) error {
 				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a unique name"))
 		}
 		seen[c.name] = true
-		if c.kind == LabelColumn || c.kind == TargetColumn {
+		if role := c.kind.of().role; role == classRole || role == targetRole {
 			special++
 		}
-		if c.kind == HashedColumn {
+		if c.kind.of().hashed {
 			buckets += len(c.levels)
 		}
 		if c.kind.encoded() {
@@ -161,7 +161,7 @@ func (s Schema) Target() int {
 
 // relabelled returns a table's schema with another label, or without one.
 func (s Schema) relabelled(names []string) Schema {
-	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind == LabelColumn })
+	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind.isClass() })
 	if len(names) > 0 {
 		name := "class"
 		if s.table.label >= 0 {
@@ -212,8 +212,8 @@ func (m *mixed) String() string {
 		count[c.kind]++
 	}
 	var parts []string
-	for k := NumericColumn; k < columnKindEnd; k++ {
-		if count[k] > 0 && k != LabelColumn {
+	for k := ColumnKind(1); k < columnKindEnd; k++ {
+		if count[k] > 0 && !k.isClass() {
 			parts = append(parts, fmt.Sprintf("%d %v", count[k], k))
 		}
 	}

@@ -188,7 +188,8 @@ func (t *SetTable) unitOf(rows []int32) string {
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *SetTable) Slice(lo, hi int) *SetTable {
 	t.span(lo, hi)
-	return &SetTable{setRef: &setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
+	return &SetTable{setRef: &setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo,
+		n:      hi - lo,
 		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home.derived()}}}
 }
 

@@ -109,7 +109,8 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{tableRef: &tableRef{&tableRows{schema: s.ByPerson(0), n: n, enc: newEncoder(s), labels: c,
+	return &Table{tableRef: &tableRef{&tableRows{schema: s.ByPerson(0), n: n,
+		enc: newEncoder(s), labels: c,
 		home: new(origin)}}}, nil
 }
 
