@@ -76,7 +76,7 @@ func recordMutants() []mutant {
 				"anyValue}\n",
 			Why: "sensitivities hold only for records within their schema"},
 		{Name: "records/identifiers are read", In: in, Tests: at(in, "Identifiers"),
-			Old: "case code.kind == IdentifierColumn:\n\t\tb.appendTick(j, missingTick)",
+			Old: "case code.kind.isIdentifier():\n\t\tb.appendTick(j, missingTick)",
 			New: "case code.kind == IdentifierColumn:\n\t\tb.appendTick(j, int64(v))",
 			Why: "identifiers are passed on, although they should never be read"},
 		{Name: "records/moments are not clamped", In: in, Tests: at(in, "MomentsOutside|Fuzz"),
