@@ -1,7 +1,6 @@
 package records
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 
@@ -120,26 +119,17 @@ func WriteCIFAR(w io.Writer, t *Table) error {
 	if err := checkCIFAR("records.WriteCIFAR", t.schema); err != nil {
 		return err
 	}
-	out, row := bufio.NewWriter(w), []float32(nil)
-	record := make([]byte, cifarRecord)
+	var row []float32
 	var pixels []uint8
-	for i := range t.n {
+	return writeRows(w, nil, t.n, func(dst []byte, i int) []byte {
 		row = t.Row(row, i)
 		pixels = t.schema.appendLevels(pixels[:0], row)
-		if t.schema.Classes() > 0 {
-			record[0] = byte(t.Label(i))
-		}
-		for p := range cifarPixels {
-			for c := range colours {
-				record[1+c*cifarPixels+p] = pixels[colours*p+c]
+		dst = append(dst, byte(max(t.Label(i), 0)))
+		for c := range colours {
+			for p := range cifarPixels {
+				dst = append(dst, pixels[colours*p+c])
 			}
 		}
-		if _, err := out.Write(record); err != nil {
-			return fmt.Errorf("records: writing: %w", err)
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
-	}
-	return nil
+		return dst
+	})
 }

@@ -269,9 +269,9 @@ func (m *mixed) token(at int, lookup map[string]uint16, text string) (v token, o
 
 // keyOf returns a hash of the values of several columns. For a single column it is injective.
 func keyOf(values tokens) uint64 {
-	h := mixed64(values[0])
+	h := mix(values[0])
 	for _, v := range values[1:] {
-		h = mixed64(h*0x9e3779b97f4a7c15 + v)
+		h = mix(h*0x9e3779b97f4a7c15 + v)
 	}
 	return h
 }

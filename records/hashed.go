@@ -63,15 +63,8 @@ func bucketOf[T string | []byte](text T, buckets int) int {
 	for i := range len(text) {
 		h = (h ^ uint64(text[i])) * 1099511628211
 	}
-	hi, _ := bits.Mul64(mixed64(h), uint64(buckets))
+	hi, _ := bits.Mul64(mix(h), uint64(buckets))
 	return int(hi)
-}
-
-// mixed64 is the last step of SplitMix64, a bijection.
-func mixed64(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
 }
 
 // bucket returns the bucket of a text. The name of a bucket, such as "bucket-17", is in that

@@ -203,7 +203,7 @@ func (r IdentifierRule) append(dst []byte, number int64) []byte {
 func appendUUID(dst []byte, n uint64) []byte {
 	high := n >> 2 // 60 bits
 	high = high>>12<<16 | 0x4000 | high&0xfff
-	low := 0x8000000000000000 | mixed64(n)>>2&^3 | n&3
+	low := 0x8000000000000000 | mix(n)>>2&^3 | n&3
 	text := strconv.AppendUint(nil, high, 16)
 	text = append([]byte("0000000000000000")[:16-len(text)], text...)
 	text = strconv.AppendUint(text, low, 16)
@@ -225,7 +225,7 @@ func permuted(i, n int64, seed uint64) int64 {
 	for v := uint64(i); ; {
 		left, right := v>>half, v&mask
 		for round := range uint64(4) {
-			left, right = right, left^mixed64(right+seed+round*0x9e3779b97f4a7c15)&mask
+			left, right = right, left^mix(right+seed+round*0x9e3779b97f4a7c15)&mask
 		}
 		if v = left<<half | right; v < uint64(n) {
 			return int64(v)
@@ -262,7 +262,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		ticks := make([]int64, f.n)
 		for i := range ticks {
-			ticks[i] = c.rule.number(int64(first)+int64(i), mixed64(seed+uint64(j)))
+			ticks[i] = c.rule.number(int64(first)+int64(i), mix(seed+uint64(j)))
 		}
 		out.cells[j].ticks = ticks
 	}

@@ -20,8 +20,7 @@ func Numeric(name string, lo, hi float64) Column {
 	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
 }
 
-// Target returns a numeric column to be predicted from the others. It is encoded like
-// [Numeric]; [Schema.Target] returns its position.
+// Target returns a numeric column to be predicted from the others. It is encoded like [Numeric].
 func Target(name string, lo, hi float64) Column {
 	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
 }

@@ -3,18 +3,20 @@ package records
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// FromMatrix returns a table with a copy of a matrix, one record per row.
+// FromMatrix returns a table with a copy of a matrix, such as a gonum mat.Matrix, one record per
+// row.
 //
 // Shapes: m has as many columns as the schema has dimensions. labels has one entry for each row if
 // the schema has classes, otherwise none.
-// Errors: *[param.Error], about shapes only: values are clamped when they are read.
-// [Check] is their strict test.
-func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
+// Errors: *[param.Error], about shapes only: values are clamped when they are read. [Check] is
+// their strict test.
+func FromMatrix(s Schema, m interface {
+	Dims() (rows, columns int)
+	At(row, column int) float64
+}, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -35,19 +37,16 @@ func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	return FromFlat(s, flat, labels...)
 }
 
-// Dense returns a float64 copy of the encoded records, one per row. The matrix of a table without
-// records is empty.
-func (t *Table) Dense() *mat.Dense {
-	if t.Len() == 0 {
-		return &mat.Dense{}
-	}
-	m := mat.NewDense(t.Len(), t.Schema().Dim(), nil)
+// Float64s returns a copy of the encoded records as one row-major slice. In a program that uses
+// gonum, mat.NewDense(t.Len(), t.Schema().Dim(), t.Float64s()) is their matrix.
+func (t *Table) Float64s() []float64 {
+	out := make([]float64, 0, t.Len()*t.Schema().Dim())
 	var row []float32
 	for i := range t.Len() {
 		row = t.Row(row, i)
-		for j, v := range row {
-			m.Set(i, j, float64(v))
+		for _, v := range row {
+			out = append(out, float64(v))
 		}
 	}
-	return m
+	return out
 }

@@ -15,8 +15,7 @@ type mixed struct {
 	columns []Column
 	blocks  []Block
 	cells   []cellCode // one for each column
-	label   int        // the columns of the class and of the target, or -1
-	target  int
+	label   int        // the column of the class, or -1
 
 	constraints []Constraint // rules that generated records obey
 	rules       []rule       // the constraints, compiled
@@ -55,7 +54,7 @@ func NewSchema(columns ...Column) (Schema, error) {
 
 // tableSchema returns the schema of valid columns.
 func tableSchema(columns []Column) Schema {
-	m := &mixed{columns: columns, label: -1, target: -1}
+	m := &mixed{columns: columns, label: -1}
 	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
 	for i, c := range columns {
 		code := newCellCode(c, s.dim)
@@ -68,8 +67,6 @@ func tableSchema(columns []Column) Schema {
 			s.classes = slices.Clone(c.levels)
 			s.unknown = int(code.other)
 			continue
-		case targetRole:
-			m.target = i
 		}
 		m.blocks = append(m.blocks,
 			Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
@@ -149,14 +146,6 @@ func (s Schema) Blocks() []Block {
 		return nil
 	}
 	return slices.Clone(s.table.blocks)
-}
-
-// Target returns the index of the column that is to be predicted, or -1 if there is none.
-func (s Schema) Target() int {
-	if s.table == nil {
-		return -1
-	}
-	return s.table.target
 }
 
 // relabelled returns a table's schema with another label, or without one.
