@@ -42,7 +42,7 @@ func TestDraftOfPublicRows(t *testing.T) {
 	}
 	s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), records.CSV{},
 		draft.Public{Target: "c1"})
-	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
+	if err != nil || s.Columns()[0].Kind() != records.TargetColumn || s.Columns()[1].Name() != "c2" {
 		t.Errorf("without names: %v, %v", s, err)
 	}
 	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{},

@@ -22,7 +22,7 @@ var unreadable = math.Float64frombits(0x7ff8_0000_0000_0bad)
 type cellCode struct {
 	kind          ColumnKind
 	offset, width int
-	oneHot        bool
+	oneHot, whole bool
 	missing       bool
 	lo, hi        float64
 	logarithmic   bool
@@ -43,7 +43,8 @@ type partCode struct {
 }
 
 func newCellCode(c Column, offset int) cellCode {
-	k := cellCode{kind: c.kind, offset: offset, width: 1, missing: c.missing, lo: c.lo, hi: c.hi,
+	k := cellCode{kind: c.kind, offset: offset, width: 1, whole: c.kind.of().whole,
+		missing: c.missing, lo: c.lo, hi: c.hi,
 		logarithmic: c.logarithmic, scale: c.hi - c.lo, levels: uint16(len(c.levels))}
 	if c.logarithmic {
 		k.scale = math.Log1p(c.hi - c.lo)
@@ -70,7 +71,7 @@ func newCellCode(c Column, offset int) cellCode {
 		k.absent = missingLevel
 		k.width = 2
 	}
-	if c.kind == CategoricalColumn || c.kind == HashedColumn {
+	if c.kind.of().oneHot {
 		k.oneHot = true
 		k.width += len(c.levels) - 1
 	}
@@ -111,7 +112,7 @@ func (k *cellCode) number(v float64) float64 {
 	if k.grid != nil {
 		return k.grid.nearest(v)
 	}
-	if k.kind == IntegerColumn {
+	if k.whole {
 		v = math.Round(v)
 	}
 	return v + 0 // turns -0 into 0
@@ -121,7 +122,7 @@ func (k *cellCode) number(v float64) float64 {
 // a column that allows missing values.
 func (k *cellCode) tickOf(v int64) int64 {
 	switch {
-	case k.kind == IdentifierColumn:
+	case k.kind.isIdentifier():
 		return v
 	case v != missingTick && v != unreadableTick:
 		return k.tick.within(v)

@@ -14,47 +14,36 @@ import (
 
 // cifarRecord returns the labels and three colour planes. The first pixel has the given levels, and
 // all other pixels have half of them.
-func cifarRecord(red, green, blue byte, labels ...byte) []byte {
-	out := slices.Clone(labels)
+func cifarRecord(red, green, blue, label byte) []byte {
+	out := []byte{label}
 	for _, v := range []byte{red, green, blue} {
 		out = append(append(out, v), bytes.Repeat([]byte{v / 2}, 1023)...)
 	}
 	return out
 }
 
-func TestCIFARForms(t *testing.T) {
-	hundred := records.RGBImage(32, 32)
-	var fine, coarse []string
-	for i := range 100 {
-		fine = append(fine, string(rune(0x4e00+i)))
-	}
-	coarse = fine[:20]
+func TestCIFARLabels(t *testing.T) {
 	for _, c := range []struct {
-		form   records.CIFARForm
 		schema records.Schema
 		file   []byte
 		labels []int32
 	}{
-		{records.CIFAR10, records.CIFAR10Schema(), slices.Concat(cifarRecord(255, 0, 128, 9),
+		{records.CIFAR10Schema(), slices.Concat(cifarRecord(255, 0, 128, 9),
 			cifarRecord(1, 2, 3, 0), cifarRecord(1, 2, 3, 10)), []int32{9, 0, 0}},
-		{records.CIFAR100Fine, hundred.WithLabels(fine...), slices.Concat(
-			cifarRecord(255, 0, 128, 3, 99), cifarRecord(1, 2, 3, 19, 20)), []int32{99, 20}},
-		{records.CIFAR100Coarse, hundred.WithLabels(coarse...), slices.Concat(
-			cifarRecord(255, 0, 128, 3, 99), cifarRecord(1, 2, 3, 19, 20)), []int32{3, 19}},
-		{records.CIFAR100Fine, hundred, cifarRecord(255, 0, 128, 3, 99), nil},
+		{records.RGBImage(32, 32), cifarRecord(255, 0, 128, 9), nil},
 	} {
 		for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
-			got, err := records.ReadCIFAR(bytes.NewReader(wrap(c.file)), c.form, c.schema)
+			got, err := records.ReadCIFAR(bytes.NewReader(wrap(c.file)), c.schema)
 			if err != nil {
-				t.Fatalf("%v, %s: got error %v, want none", c.form, name, err)
+				t.Fatalf("%s: got error %v, want none", name, err)
 			}
 			if !slices.Equal(got.Labels(), c.labels) {
-				t.Errorf("%v, %s: got wrong labels %v", c.form, name, got.Labels())
+				t.Errorf("%s: got wrong labels %v", name, got.Labels())
 			}
 			row := got.Row(nil, 0)
 			if want := []float32{1, 0, 128. / 255}; !slices.Equal(row[:3], want) || row[3] != 127./255 ||
 				row[5] != 64./255 {
-				t.Errorf("%v, %s: got wrong pixels %v", c.form, name, row[:6])
+				t.Errorf("%s: got wrong pixels %v", name, row[:6])
 			}
 		}
 	}
@@ -67,53 +56,49 @@ func TestCIFARComesBack(t *testing.T) {
 		levels[i] = uint8(i * 31)
 	}
 	want := must(records.FromBytes(s, levels, 7, 2))(t)
-	for _, form := range []records.CIFARForm{records.CIFAR10, records.CIFAR100Fine,
-		records.CIFAR100Coarse} {
-		var file bytes.Buffer
-		if err := records.WriteCIFAR(&file, form, want); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "batch.bin")
-		save(t, path, file.Bytes())
-		got := must(records.OpenCIFAR(form, s, []string{path, path}))(t)
-		a, _ := got.Flat()
-		b, _ := want.Flat()
-		if !slices.Equal(a, slices.Concat(b, b)) || !slices.Equal(got.Labels(), []int32{7, 2, 7, 2}) {
-			t.Errorf("%v: got %d records with labels %v, want both files one after the other",
-				form, got.Len(), got.Labels())
-		}
+	var file bytes.Buffer
+	if err := records.WriteCIFAR(&file, want); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "batch.bin")
+	save(t, path, file.Bytes())
+	got := must(records.OpenCIFAR(s, []string{path, path}))(t)
+	a, _ := got.Flat()
+	b, _ := want.Flat()
+	if !slices.Equal(a, slices.Concat(b, b)) || !slices.Equal(got.Labels(), []int32{7, 2, 7, 2}) {
+		t.Errorf("got %d records with labels %v, want both files one after the other", got.Len(),
+			got.Labels())
 	}
 }
 
 func TestCIFARRefusals(t *testing.T) {
 	s, sound := records.CIFAR10Schema(), cifarRecord(1, 2, 3, 4)
-	read := func(b []byte, form records.CIFARForm, s records.Schema, l ...records.Limits) error {
-		_, err := records.ReadCIFAR(bytes.NewReader(b), form, s, l...)
+	read := func(b []byte, s records.Schema, l ...records.Limits) error {
+		_, err := records.ReadCIFAR(bytes.NewReader(b), s, l...)
 		return err
 	}
 	for what, err := range map[string]error{
-		"other images": read(sound, records.CIFAR10, records.RGBImage(32, 31)),
-		"grey images":  read(sound, records.CIFAR10, records.Image(32, 32)),
-		"no form":      read(sound, 3, s),
-		"too many classes": read(sound, records.CIFAR10,
+		"other images": read(sound, records.RGBImage(32, 31)),
+		"grey images":  read(sound, records.Image(32, 32)),
+		"too many classes": read(sound,
 			s.WithLabels(append(s.ClassNames(), "x")...)),
-		"no records": records.WriteCIFAR(&bytes.Buffer{}, records.CIFAR10, nil),
+		"no records": records.WriteCIFAR(&bytes.Buffer{}, nil),
 	} {
 		if p := new(param.Error); !errors.As(err, &p) {
 			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
-	if err := read(sound[:3000], records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
+	if err := read(sound[:3000], s); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("half a record: got error %v, want ErrFormat", err)
 	}
-	if err := read(append(sound, 1), records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
+	if err := read(append(sound, 1), s); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("a record and a byte: got error %v, want ErrFormat", err)
 	}
-	err := read(slices.Concat(sound, sound), records.CIFAR10, s, records.Limits{Values: 1000})
+	err := read(slices.Concat(sound, sound), s, records.Limits{Values: 1000})
 	if over := new(records.LimitError); !errors.As(err, &over) {
 		t.Errorf("too many values: got error %v, want *LimitError", err)
 	}
-	if _, err := records.OpenCIFAR(records.CIFAR10, s, []string{"nothing"}); !errors.Is(err,
+	if _, err := records.OpenCIFAR(s, []string{"nothing"}); !errors.Is(err,
 		os.ErrNotExist) {
 		t.Error(err)
 	}
@@ -164,12 +149,11 @@ func TestColourImages(t *testing.T) {
 }
 
 func FuzzReadCIFAR(f *testing.F) {
-	f.Add(cifarRecord(1, 2, 255, 9), 0)
-	f.Add(gz(cifarRecord(1, 2, 255, 3, 9)), 1)
-	f.Add([]byte{1, 2}, 2)
-	f.Fuzz(func(t *testing.T, data []byte, form int) {
-		table, err := records.ReadCIFAR(bytes.NewReader(data), records.CIFARForm(max(form%3, -form%3)),
-			records.CIFAR10Schema())
+	f.Add(cifarRecord(1, 2, 255, 9))
+	f.Add(gz(cifarRecord(1, 2, 255, 3)))
+	f.Add([]byte{1, 2})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := records.ReadCIFAR(bytes.NewReader(data), records.CIFAR10Schema())
 		inSchema(t, table, err)
 	})
 }

@@ -80,6 +80,7 @@ func Failed(d Data) bool {
 
 // clamped clamps the records that a user-defined type returns into its schema.
 type clamped struct {
+	private
 	data   Data
 	schema Schema
 	unit   string

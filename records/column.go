@@ -26,25 +26,6 @@ const (
 	columnKindEnd                           // one past the last kind
 )
 
-// String returns the kind's name, which is also its type in a schema's JSON form.
-func (k ColumnKind) String() string {
-	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target",
-		"datetime", "duration", "hashed", "identifier"}
-	if k >= NumericColumn && k < columnKindEnd {
-		return names[k-NumericColumn]
-	}
-	return fmt.Sprintf("ColumnKind(%d)", int(k))
-}
-
-// hasLevels reports whether values are names rather than numbers.
-func (k ColumnKind) hasLevels() bool {
-	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn ||
-		k == HashedColumn
-}
-
-// encoded reports whether a column is part of the encoded vector.
-func (k ColumnKind) encoded() bool { return k != LabelColumn && k != IdentifierColumn }
-
 // Column is the public description of one column of a table: its name, its kind,
 // and the bounds or the levels of its values. It is an immutable value.
 //
@@ -72,57 +53,6 @@ type Column struct {
 
 // alias is another text that files use for a level.
 type alias struct{ text, level string }
-
-// Numeric returns a column of real numbers. They are clamped to the public bounds [lo,
-// hi]. Missing values and values that are not numbers become the lower bound, unless
-// [Column.WithMissing] adds a missing value.
-func Numeric(name string, lo, hi float64) Column {
-	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
-}
-
-// Integer returns a column of whole numbers from lo to hi. Other numbers are rounded to the nearest
-// whole number. In all other respects the column is like [Numeric]. float64 represents every whole
-// number up to 2^53. If a bound is beyond 2^53, values are held as int64 and are read and written
-// exactly; see [Frame.Whole].
-func Integer(name string, lo, hi int) Column {
-	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
-}
-
-// withWhole returns the column with bounds that are whole numbers.
-func (c Column) withWhole(lo, hi int64) Column {
-	c.least, c.most, c.lo, c.hi = lo, hi, float64(lo), float64(hi)
-	return c
-}
-
-// Ordinal returns a column of ordered levels. The column is encoded as one number, with the levels
-// evenly spaced.
-func Ordinal(name string, levels ...string) Column {
-	return Column{kind: OrdinalColumn, name: name, levels: slices.Clone(levels)}
-}
-
-// Categorical returns a column of levels without an order, encoded one-hot. An unknown
-// value becomes the level declared by [Column.WithOther], or else a missing value if
-// [Column.WithMissing] adds one, or else the first level.
-func Categorical(name string, levels ...string) Column {
-	return Column{kind: CategoricalColumn, name: name, levels: slices.Clone(levels)}
-}
-
-// Flag returns a column of two levels, encoded as one number: no is 0 and yes is 1.
-func Flag(name, no, yes string) Column {
-	return Column{kind: FlagColumn, name: name, levels: []string{no, yes}}
-}
-
-// Label returns the column of the class. Its levels become the class names of the schema. The class
-// is not part of the encoded vector.
-func Label(name string, levels ...string) Column {
-	return Column{kind: LabelColumn, name: name, levels: slices.Clone(levels)}
-}
-
-// Target returns a numeric column to be predicted from the others. It is encoded like
-// [Numeric]; [Schema.Target] returns its position.
-func Target(name string, lo, hi float64) Column {
-	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
-}
 
 // WithMissing adds a missing value: one more level in a categorical column, and one more
 // coordinate, 0 or 1, in any other.
@@ -161,16 +91,7 @@ func (c Column) Logarithmic() Column {
 // whole number of steps of the precision above the lower bound. The bounds of a column with a step
 // are moved outward to values of its present grid, and stay within the present bounds.
 func (c Column) WithBounds(lo, hi float64) Column {
-	switch c.kind {
-	case IntegerColumn:
-		c.least, c.most = saturated(lo), saturated(hi)
-	case DatetimeColumn:
-		return c.withTimes(momentOf(lo), momentOf(hi))
-	case DurationColumn:
-		return c.withDurations(time.Duration(saturated(lo*1e9)), time.Duration(saturated(hi*1e9)))
-	}
-	c.lo, c.hi = c.onGrid(lo, hi)
-	return c
+	return c.kind.of().rebound(c, lo, hi)
 }
 
 // WithLevels returns the column with other levels. Aliases of levels that remain are kept. The
@@ -200,7 +121,7 @@ func (c Column) Kind() ColumnKind { return c.kind }
 
 // IsNumber reports whether the column holds numbers, moments or lengths of time, rather than levels
 // or identifiers.
-func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
+func (c Column) IsNumber() bool { return c.kind.isNumber() }
 
 // Bounds returns the smallest and the largest value of a column of numbers, and 0 and 0 for levels.
 // Bounds of a datetime are in seconds since 1970, bounds of a duration in seconds.
@@ -221,23 +142,7 @@ func (c Column) IsLogarithmic() bool { return c.logarithmic }
 // String returns the column in words, for a person who reviews a schema.
 func (c Column) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %v", c.name, c.kind)
-	switch {
-	case c.kind == HashedColumn:
-		fmt.Fprintf(&b, " into %d buckets", len(c.levels))
-	case c.kind == IdentifierColumn:
-		fmt.Fprintf(&b, " %v", c.rule)
-	case c.kind.hasLevels():
-		fmt.Fprintf(&b, " %q", c.levels)
-	case c.kind == DatetimeColumn:
-		fmt.Fprintf(&b, " [%s, %s] by %v%v", c.timeText(c.from), c.timeText(c.to), c.step, c.parts)
-	case c.kind == DurationColumn:
-		fmt.Fprintf(&b, " [%v, %v] by %v", time.Duration(c.least), time.Duration(c.most), c.step)
-	case c.inTicks():
-		fmt.Fprintf(&b, " [%d, %d]", c.least, c.most)
-	default:
-		fmt.Fprintf(&b, " [%g, %g]", c.lo, c.hi)
-	}
+	fmt.Fprintf(&b, "%s: %v%s", c.name, c.kind, c.kind.of().show(c))
 	if c.stepped {
 		fmt.Fprintf(&b, " by %g", c.grid)
 	}

@@ -2,14 +2,11 @@ package records
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -34,22 +31,7 @@ type columnJSON struct {
 func (c Column) json() columnJSON {
 	j := columnJSON{Name: c.name, Type: c.kind.String(), Logarithmic: c.logarithmic, Levels: c.levels,
 		Other: c.other, Missing: c.missing}
-	switch {
-	case c.kind == HashedColumn:
-		j.Buckets, j.Levels = len(c.levels), c.known
-	case c.kind == IdentifierColumn:
-		j.Rule = c.rule.String()
-	case c.kind == DatetimeColumn:
-		j.Lo, j.Hi = quoted(c.timeText(c.from)), quoted(c.timeText(c.to))
-		j.Precision, j.Parts = c.step.String(), c.parts.names()
-	case c.kind == DurationColumn:
-		j.Lo, j.Hi = quoted(time.Duration(c.least)), quoted(time.Duration(c.most))
-		j.Precision = c.step.String()
-	case c.kind == IntegerColumn:
-		j.Lo, j.Hi = written(c.least), written(c.most)
-	case !c.kind.hasLevels():
-		j.Lo, j.Hi = written(c.lo), written(c.hi)
-	}
+	c.kind.of().put(c, &j)
 	if c.stepped {
 		j.Step = &c.grid
 	}
@@ -77,7 +59,7 @@ func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}
-	for k := NumericColumn; k < columnKindEnd; k++ {
+	for k := ColumnKind(1); k < columnKindEnd; k++ {
 		if j.Type == k.String() {
 			c.kind = k
 		}
@@ -89,21 +71,9 @@ func (j columnJSON) column() (Column, error) {
 	if err := j.ownFields(c.kind); err != nil {
 		return c, err
 	}
-	if c.kind == HashedColumn {
-		c.levels = nil
-		hashed := Hashed(j.Name, j.Buckets, j.Levels...)
-		c.levels, c.known, c.most = hashed.levels, hashed.known, hashed.most
-	}
-	if j.Rule != "" {
-		rule, err := parseRule(j.Rule)
-		if err != nil {
-			return c, err
-		}
-		c.rule = rule
-	}
-	c, err := j.bounded(c)
+	c, err := c.kind.of().get(j, c)
 	if err != nil {
-		return c, fmt.Errorf("records: schema: column %.40q: %w", j.Name, err)
+		return c, err
 	}
 	for _, text := range slices.Sorted(maps.Keys(j.Aliases)) {
 		c.aliases = append(c.aliases, alias{text, j.Aliases[text]})
@@ -114,7 +84,7 @@ func (j columnJSON) column() (Column, error) {
 // columnKindList lists the names of all kinds of column.
 func columnKindList() string {
 	var names []string
-	for k := NumericColumn; k < columnKindEnd; k++ {
+	for k := ColumnKind(1); k < columnKindEnd; k++ {
 		names = append(names, k.String())
 	}
 	return strings.Join(names, ", ")
@@ -126,82 +96,27 @@ func (j columnJSON) ownFields(k ColumnKind) error {
 	wrong := func(what string) error {
 		return fmt.Errorf("records: schema: column %.40q of type %v: %s", j.Name, k, what)
 	}
-	number := k != 0 && !k.hasLevels() && k != IdentifierColumn
-	timed := k == DatetimeColumn || k == DurationColumn
+	kind, number := k.of(), k.isNumber()
 	switch {
 	case number != has(j.Lo) || number != has(j.Hi):
 		return wrong("lo and hi are required for numbers and times, and not allowed for other types")
-	case timed != (j.Precision != ""):
+	case kind.precise != (j.Precision != ""):
 		return wrong("a precision is required for datetimes and durations, and not allowed for others")
-	case j.Step != nil && k != NumericColumn && k != TargetColumn:
+	case j.Step != nil && !kind.stepped:
 		return wrong("a step is allowed for numeric columns and targets only")
-	case len(j.Parts) > 0 && k != DatetimeColumn:
+	case len(j.Parts) > 0 && !kind.dated:
 		return wrong("parts are allowed for datetimes only")
-	case (k == HashedColumn) != (j.Buckets != 0):
+	case kind.hashed != (j.Buckets != 0):
 		return wrong("buckets are required for hashed texts, and not allowed for others")
-	case (k == IdentifierColumn) != (j.Rule != ""):
+	case k.isIdentifier() != (j.Rule != ""):
 		return wrong("a rule is required for identifiers, and not allowed for others")
 	}
 	return nil
 }
 
-// bounded returns the column with its bounds.
-func (j columnJSON) bounded(c Column) (_ Column, err error) {
-	switch c.kind {
-	case DatetimeColumn:
-		var from, to string
-		if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
-			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"2026-01-31T12:00:00Z\"",
-				j.Lo, j.Hi)
-		}
-		lo, fine := parseMoment(from)
-		hi, too := parseMoment(to)
-		if !fine || !too {
-			return c, fmt.Errorf("bounds %.40q, %.40q: want times such as 2026-01-31T12:00:00Z", from, to)
-		}
-		if c.step, err = time.ParseDuration(j.Precision); err != nil {
-			return c, fmt.Errorf("precision %.40q: want a length of time such as 1h or 24h", j.Precision)
-		}
-		for _, name := range j.Parts {
-			part := partNamed(name)
-			if part == 0 || c.parts&part != 0 {
-				return c, fmt.Errorf("part %.40q: want month, weekday or hour, each at most once", name)
-			}
-			c.parts |= part
-		}
-		return c.withTimes(lo, hi), nil
-	case DurationColumn:
-		var from, to string
-		if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
-			return c, fmt.Errorf("bounds %.40s, %.40s: want strings such as \"1h30m\"", j.Lo, j.Hi)
-		}
-		var lo, hi time.Duration
-		for _, f := range []struct {
-			into *time.Duration
-			text string
-		}{{&lo, from}, {&hi, to}, {&c.step, j.Precision}} {
-			if *f.into, err = time.ParseDuration(f.text); err != nil {
-				return c, fmt.Errorf("bound or precision %.40q: want a length of time such as 1h30m", f.text)
-			}
-		}
-		return c.withDurations(lo, hi), nil
-	case IntegerColumn:
-		var lo, hi int64
-		if strictjson.Decode(j.Lo, &lo) == nil && strictjson.Decode(j.Hi, &hi) == nil {
-			return c.withWhole(lo, hi), nil
-		}
-	}
-	if !has(j.Lo) {
-		return c, nil
-	}
-	var lo, hi float64
-	if err := errors.Join(strictjson.Decode(j.Lo, &lo), strictjson.Decode(j.Hi, &hi)); err != nil {
-		return c, fmt.Errorf("bounds %.40s, %.40s: want numbers", j.Lo, j.Hi)
-	}
-	if c = c.WithBounds(lo, hi); j.Step != nil {
-		c = c.WithStep(*j.Step)
-	}
-	return c, nil
+// wrong returns an error about the bounds of the column.
+func (j columnJSON) wrong(format string, args ...any) error {
+	return fmt.Errorf("records: schema: column %.40q: %s", j.Name, fmt.Sprintf(format, args...))
 }
 
 // tableSchemaOf returns the schema of the columns that were read.

@@ -35,7 +35,7 @@ func (f *columnFaults) bad(field string, value any, want string) {
 // validate returns all mistakes in the declaration of column i.
 func (c Column) validate(i int) []error {
 	f := columnFaults{column: c, path: fmt.Sprintf("records.Column[%d]", i)}
-	if c.kind < NumericColumn || c.kind >= columnKindEnd {
+	if c.kind.of().name == "" {
 		f.bad(".Kind", int(c.kind),
 			"a column made by a constructor, such as Numeric or Categorical")
 		return f.errs
@@ -45,115 +45,54 @@ func (c Column) validate(i int) []error {
 	} else {
 		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
-	switch {
-	case c.kind == IdentifierColumn:
-		f.identifier()
-	case c.kind == HashedColumn:
-		f.hashed()
-	case c.kind.hasLevels():
-		f.levels()
-	default:
-		f.bounds()
-	}
+	c.kind.of().check(&f)
 	f.time()
 	f.step()
-	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
+	if role := c.kind.of().role; c.missing && (role == classRole || role == targetRole) {
 		f.bad(".WithMissing", c.kind,
 			"no missing value: leave out records without a class or a target, or declare a level for them")
 	}
 	return f.errs
 }
 
-func (f *columnFaults) bounds() {
+// finite checks that the bounds are numbers in order.
+func (f *columnFaults) finite() {
 	c := f.column
-	given := fmt.Sprintf("[%g, %g]", c.lo, c.hi)
 	if !(c.lo < c.hi || c.inTicks() && c.least < c.most) || math.IsInf(c.hi-c.lo, 0) {
-		f.bad(".Bounds", given, "finite bounds, the lower below the upper")
+		f.bad(".Bounds", fmt.Sprintf("[%g, %g]", c.lo, c.hi), "finite bounds, the lower below the upper")
 	}
-	if c.kind == IntegerColumn && (float64(c.least) != c.lo || float64(c.most) != c.hi) {
-		f.bad(".Bounds", given, "whole numbers below 2^63")
+}
+
+// span checks that whole bounds have a distance that ticks can count.
+func (f *columnFaults) span() {
+	if c := f.column; c.most-c.least < 0 || c.most-c.least > mostTicks {
+		f.bad(".Bounds", fmt.Sprintf("[%g, %g]", c.lo, c.hi), "bounds less than 2^62 apart")
 	}
-	if c.inTicks() && c.kind != DatetimeColumn && (c.most-c.least < 0 || c.most-c.least > mostTicks) {
-		f.bad(".Bounds", given, "bounds less than 2^62 apart")
-	}
-	if c.other != "" || len(c.aliases) > 0 || len(c.levels) > 0 {
+}
+
+// noLevels checks that a column of numbers has no settings of levels.
+func (f *columnFaults) noLevels() {
+	if c := f.column; c.other != "" || len(c.aliases) > 0 || len(c.levels) > 0 {
 		f.bad(".Levels", c.kind, "no levels, other level or alias: the column holds numbers")
 	}
 }
 
 // inTicks reports whether values are held as whole steps from the lower bound. This holds for
 // datetimes, durations, and whole numbers that float64 cannot represent exactly.
-func (c Column) inTicks() bool {
-	return c.kind == DatetimeColumn || c.kind == DurationColumn || c.kind == IntegerColumn &&
-		(min(c.least, c.most) < -maxWhole || max(c.least, c.most) > maxWhole)
-}
+func (c Column) inTicks() bool { return c.kind.of().held(c) != nil }
 
 // time checks the settings that only datetimes and durations have.
 func (f *columnFaults) time() {
-	c := f.column
-	timed := c.kind == DatetimeColumn || c.kind == DurationColumn
-	if !timed && c.step != 0 || timed && c.step < 1 {
+	c, k := f.column, f.column.kind.of()
+	if !k.precise && c.step != 0 || k.precise && c.step < 1 {
 		f.bad(".Precision", c.step, "a positive precision of a datetime or a duration, 0 for others")
 		return
 	}
-	if c.parts&^allParts != 0 || c.parts != 0 && c.kind != DatetimeColumn {
+	if c.parts&^allParts != 0 || c.parts != 0 && !k.dated {
 		f.bad(".WithParts", c.parts, "parts of a datetime")
 	}
-	if c.kind == DatetimeColumn {
-		if c.logarithmic {
-			f.bad(".Logarithmic", true, "false for a datetime")
-		}
-		if y := c.from.Year(); y < 1 || y > 9999 || c.to.Year() < 1 || c.to.Year() > 9999 {
-			f.bad(".Bounds", fmt.Sprintf("years %d to %d", y, c.to.Year()), "years from 1 to 9999")
-			return
-		}
-		if steps(c.from, c.to, c.step) > mostTicks {
-			f.bad(".Precision", c.step, "at most 2^62 steps between the bounds")
-		}
-	}
-	if timed && c.ticks() < 1 {
+	if k.precise && k.held(c).declared(f) && c.ticks() < 1 {
 		f.bad(".Precision", c.step, "a precision no larger than the distance between the bounds")
-	}
-}
-
-func (f *columnFaults) levels() {
-	c := f.column
-	if c.lo != 0 || c.hi != 0 || c.logarithmic {
-		f.bad(".Bounds", c.kind, "neither bounds nor a logarithm: the column holds levels")
-	}
-	least := 1
-	if c.kind == OrdinalColumn || c.kind == FlagColumn {
-		least = 2
-	}
-	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn &&
-		len(c.levels) != 2 {
-		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two for a flag", least, maxLevels))
-	}
-	if len(c.levels) > maxLevels {
-		return // too many to check one by one
-	}
-	f.texts()
-}
-
-// texts checks that every level and alias is plain text and has only one meaning.
-func (f *columnFaults) texts() {
-	level, alias := map[string]bool{}, map[string]bool{}
-	for i, text := range f.column.levels {
-		if !plainText(text) || level[text] {
-			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
-				"a unique name without control characters or surrounding blanks")
-		}
-		level[text] = true
-	}
-	for _, a := range f.column.aliases {
-		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
-			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level),
-				"a text with one meaning, for one of the levels")
-		}
-		alias[a.text] = true
-	}
-	if other := f.column.other; other != "" && !level[other] {
-		f.bad(".WithOther", quotedName(other), "one of the levels")
 	}
 }
 

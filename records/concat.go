@@ -63,13 +63,8 @@ func concatOthers(s Schema, n int, parts []Data) (Data, error) {
 func concatRows(s Schema, n int, parts []Data) (Data, error) {
 	flat := make([]float32, 0, n*s.Dim())
 	var labels []int32
-	var b device.Batch
 	for _, p := range parts {
-		p.Range(0, p.Len(), &b)
-		for i := range b.Rows {
-			flat = append(flat, b.Dense.Row(i)...)
-		}
-		labels = append(labels, b.Labels...)
+		flat, labels = appendRows(flat, labels, p)
 	}
 	t, err := FromFlat(s, flat, labels...)
 	if err != nil {
@@ -77,6 +72,16 @@ func concatRows(s Schema, n int, parts []Data) (Data, error) {
 	}
 	t.home = joined(parts)
 	return t, nil
+}
+
+// appendRows appends the encoded rows and the labels of data.
+func appendRows(flat []float32, labels []int32, d Data) ([]float32, []int32) {
+	var b device.Batch
+	d.Range(0, d.Len(), &b)
+	for i := range b.Rows {
+		flat = append(flat, b.Dense.Row(i)...)
+	}
+	return flat, append(labels, b.Labels...)
 }
 
 func concatSets(s Schema, parts []Data) (*SetTable, error) {
@@ -122,13 +127,8 @@ func frameOf(s Schema, d Data) (*Frame, error) {
 	if f, ok := AsFrame(d); ok {
 		return f, nil
 	}
-	var b device.Batch
-	d.Range(0, d.Len(), &b)
-	flat := make([]float32, 0, b.Rows*s.dim)
-	for i := range b.Rows {
-		flat = append(flat, b.Dense.Row(i)...)
-	}
-	f, err := DecodeFlat(s, flat, b.Labels...)
+	flat, labels := appendRows(nil, nil, d)
+	f, err := DecodeFlat(s, flat, labels...)
 	if err == nil {
 		f.home = joined([]Data{d})
 	}

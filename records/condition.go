@@ -67,7 +67,7 @@ func (c *Condition) allow(code *cellCode, rules []*rule) {
 		return !slices.ContainsFunc(rules, func(r *rule) bool { return !r.allows(code, v) })
 	}
 	c.Missing = code.missing && meets(missingToken)
-	if code.oneHot || code.kind == LabelColumn {
+	if code.oneHot || code.kind.isClass() {
 		c.Levels = make([]bool, code.levels)
 		for l := range c.Levels {
 			c.Levels[l] = meets(token(l))

@@ -255,7 +255,7 @@ func (j constraintJSON) constraint() (Constraint, error) {
 func (s Schema) WithConstraints(list ...Constraint) Schema {
 	if s.table == nil {
 		if len(list) > 0 {
-			s.table = &mixed{label: -1, target: -1, fault: errNoTable(s.kind)}
+			s.table = &mixed{label: -1, fault: errNoTable(s.kind)}
 		}
 		return s
 	}

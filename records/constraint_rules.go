@@ -1,12 +1,10 @@
 package records
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
@@ -76,7 +74,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 			return r, wrong(quotedName(name), "one of the columns "+m.names())
 		case slices.Contains(c.columns[:i], name):
 			return r, wrong(quotedName(name)+" twice", "each column once")
-		case m.columns[at].kind == IdentifierColumn:
+		case m.columns[at].kind.isIdentifier():
 			return r, wrong(quotedName(name), "a column that is not an identifier")
 		}
 		r.at = append(r.at, at)
@@ -96,7 +94,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	switch c.kind {
 	case withinConstraint:
 		column := m.columns[r.at[0]]
-		if !ordered(column.kind) {
+		if !column.kind.of().ordered {
 			return r, wrong(quotedName(column.name), fmt.Sprintf(
 				"a column with an order; this one is %.200v", column))
 		}
@@ -137,17 +135,12 @@ func (m *mixed) names() string {
 	return strings.Join(list, ", ")
 }
 
-// ordered reports whether the values of a column have an order, and so can have bounds.
-func ordered(k ColumnKind) bool {
-	return !k.hasLevels() && k != IdentifierColumn || k == OrdinalColumn
-}
-
 // bounds parses the bounds of a Within, and reports whether the column has a value between them.
 func (r *rule) bounds(m *mixed) bool {
 	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
 	lo, hi := r.Constraint.lo, r.Constraint.hi
 	switch {
-	case column.kind == OrdinalColumn:
+	case column.kind.hasLevels():
 		names := column.codes()
 		first, fine := names[lo]
 		last, too := names[hi]
@@ -185,7 +178,7 @@ func (r *rule) bounds(m *mixed) bool {
 	if hi != "" {
 		r.to = min(parseNumber(hi), column.hi)
 	}
-	if column.kind == IntegerColumn {
+	if code.whole {
 		r.from, r.to = math.Ceil(r.from), math.Floor(r.to)
 	}
 	if code.grid != nil && r.from <= r.to {
@@ -197,34 +190,15 @@ func (r *rule) bounds(m *mixed) bool {
 	return r.from <= r.to // false if either is NaN
 }
 
-// compare compares the value at a tick with the value of a text.
-func (t *tickCode) compare(k int64, text string) int {
-	switch t.kind {
-	case DatetimeColumn:
-		if m, ok := parseMoment(text); ok {
-			return t.moment(k).Compare(m)
-		}
-		return t.moment(k).Compare(momentOf(parseNumber(text)))
-	case DurationColumn:
-		d, _ := parseSeconds(text)
-		return cmp.Compare(t.length(k), d)
-	}
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return 0
-	}
-	return cmp.Compare(t.float(k), parseNumber(text))
-}
-
 // comparable reports whether values of two columns can be compared.
 func comparable(m *mixed, a, b int) bool {
 	x, y := m.columns[a], m.columns[b]
 	switch {
-	case !ordered(x.kind) || !ordered(y.kind):
+	case !x.kind.of().ordered || !y.kind.of().ordered:
 		return false
-	case x.kind == OrdinalColumn || y.kind == OrdinalColumn:
+	case x.kind.hasLevels() || y.kind.hasLevels():
 		return x.kind == y.kind && slices.Equal(x.levels, y.levels)
-	case x.kind == DatetimeColumn || x.kind == DurationColumn || y.kind == DatetimeColumn ||
-		y.kind == DurationColumn:
+	case x.kind.of().precise || y.kind.of().precise:
 		return x.kind == y.kind
 	}
 	// Numbers held in ticks can be compared exactly with whole numbers only.
@@ -295,9 +269,9 @@ func (m *mixed) token(at int, lookup map[string]uint16, text string) (v token, o
 
 // keyOf returns a hash of the values of several columns. For a single column it is injective.
 func keyOf(values tokens) uint64 {
-	h := mixed64(values[0])
+	h := mix(values[0])
 	for _, v := range values[1:] {
-		h = mixed64(h*0x9e3779b97f4a7c15 + v)
+		h = mix(h*0x9e3779b97f4a7c15 + v)
 	}
 	return h
 }

@@ -17,7 +17,10 @@ import (
 // every repair. Nothing is rounded afterwards.
 //
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
-type Enforcer struct{ *hiddenEnforcer }
+type Enforcer struct {
+	private
+	*hiddenEnforcer
+}
 
 // hiddenEnforcer keeps values of records behind two pointers, which package fmt does not follow.
 type hiddenEnforcer struct{ *enforcer }
@@ -65,7 +68,8 @@ func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Enforcer{&hiddenEnforcer{&enforcer{schema: s, met: make([]int, len(constraints))}}}
+	e := &Enforcer{hiddenEnforcer: &hiddenEnforcer{&enforcer{schema: s,
+		met: make([]int, len(constraints))}}}
 	if s.kind == ItemSet {
 		e.sets = slices.Clone(constraints)
 		return e, itemFaults(s, constraints)
@@ -466,12 +470,8 @@ func (w *work) compare(a, b, i int) int {
 	switch {
 	case p.kind.hasLevels():
 		return cmp.Compare(x, y)
-	case p.kind == DatetimeColumn && p.tick.step == q.tick.step && p.tick.from.Equal(q.tick.from):
-		return cmp.Compare(x, y)
-	case p.kind == DatetimeColumn:
-		return p.tick.moment(int64(x)).Compare(q.tick.moment(int64(y)))
-	case p.kind == DurationColumn:
-		return cmp.Compare(p.tick.length(int64(x)), q.tick.length(int64(y)))
+	case p.tick != nil && q.tick != nil:
+		return p.tick.as.compare(p.tick, q.tick, int64(x), int64(y))
 	case p.tick != nil || q.tick != nil:
 		return cmp.Compare(p.wholeOf(x), q.wholeOf(y))
 	}

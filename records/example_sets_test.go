@@ -30,25 +30,12 @@ func ExampleVisits() {
 
 // Sets larger than memory are written block by block and read from the file; OpenSets maps such a
 // file.
-func ExampleSetWriter() {
+func ExampleWriteSetStream() {
 	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50,
 		Skew: 1, Seed: 1}
 	var file bytes.Buffer
-	w, err := records.NewSetWriter(&file, source.Schema())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for part, err := range source.Stream(1000) {
-		if err == nil {
-			err = w.Append(part)
-		}
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	if err := w.Close(); err != nil {
+	parts := records.Parts(source.Stream(1000))
+	if err := records.WriteSetStream(&file, source.Schema(), parts); err != nil {
 		fmt.Println(err)
 		return
 	}

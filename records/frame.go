@@ -12,7 +12,10 @@ import (
 //
 // Whatever a cell holds, its record is encoded inside the schema: numbers are clamped, and unknown
 // levels become the column's other level. [Check] is the strict test. A frame is immutable.
-type Frame struct{ *frameRef }
+type Frame struct {
+	private
+	*frameRef
+}
 
 // frameRef hides its target from package fmt; see private.go.
 type frameRef struct{ *frameRows }
@@ -71,7 +74,7 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 	for j := range f.cells {
 		code, cells := &f.schema.table.cells[j], f.cells[j]
 		switch {
-		case code.kind == LabelColumn:
+		case code.kind.isClass():
 			b.Labels = resize(b.Labels, n)
 			for k := range n {
 				b.Labels[k] = int32(code.level(cells.levels[row(k)]))
@@ -80,7 +83,7 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 			for k := range n {
 				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row(k)])
 			}
-		case code.kind == IdentifierColumn:
+		case code.kind.isIdentifier():
 		case code.tick != nil:
 			for k := range n {
 				code.encodeTick(data[k*dim:(k+1)*dim], cells.ticks[row(k)])
@@ -103,7 +106,7 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
 	switch {
-	case code.kind.hasLevels() || code.kind == IdentifierColumn:
+	case !code.kind.isNumber():
 		return math.NaN()
 	case code.tick != nil:
 		if k := code.tickOf(f.cells[column].ticks[row]); k != missingTick {
@@ -192,6 +195,7 @@ func (f *Frame) Encoded() *Table {
 	var b device.Batch
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
-	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
+	return &Table{tableRef: &tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s),
+		flat:   b.Dense.Data,
 		labels: labels, home: f.home.derived()}}}
 }

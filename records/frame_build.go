@@ -12,7 +12,10 @@ import (
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.
-type FrameBuilder struct{ *builderRef }
+type FrameBuilder struct {
+	private
+	*builderRef
+}
 
 // builderRef hides its target from package fmt; see private.go.
 type builderRef struct{ *builderRows }
@@ -34,7 +37,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s.ByPerson(0),
+	b := &FrameBuilder{builderRef: &builderRef{&builderRows{schema: s.ByPerson(0),
 		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
@@ -47,7 +50,7 @@ func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
-	if c.kind == HashedColumn {
+	if c.kind.of().hashed {
 		return map[string]uint16{} // buckets are found by hash
 	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
@@ -103,7 +106,8 @@ func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame returns the frame of the rows so far and resets the builder.
 func (b *FrameBuilder) Frame() *Frame {
-	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
+	f := &Frame{frameRef: &frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells,
+		home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
 	return f
 }
@@ -135,12 +139,12 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	case []byte:
 		v = string(x)
 	case time.Time:
-		if code.kind == DatetimeColumn {
+		if code.kind.holdsMoments() {
 			b.appendTick(j, code.tick.ofTime(x))
 			return nil
 		}
 	case time.Duration:
-		if code.kind == DurationColumn {
+		if code.kind.holdsLengths() {
 			b.appendTick(j, code.tick.ofDuration(x))
 			return nil
 		}
@@ -174,7 +178,7 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 
 func (b *FrameBuilder) appendNumber(j int, v float64) {
 	switch code := &b.schema.table.cells[j]; {
-	case code.kind == IdentifierColumn:
+	case code.kind.isIdentifier():
 		b.appendTick(j, missingTick)
 	case code.tick != nil:
 		b.appendTick(j, code.tick.ofFloat(v))
@@ -227,7 +231,7 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	switch {
 	case b.lookup[j] == nil:
 		b.appendNumber(j, number)
-	case b.schema.table.cells[j].kind == HashedColumn:
+	case b.schema.table.cells[j].kind.of().hashed:
 		b.appendText(j, strconv.FormatBool(v))
 	case len(b.schema.table.columns[j].levels) == 2:
 		b.appendCode(j, code)

@@ -7,7 +7,7 @@ import "math"
 func (f *Frame) Stray(row, column int) bool {
 	code, c := &f.schema.table.cells[column], f.cells[column]
 	switch {
-	case code.kind == IdentifierColumn:
+	case code.kind.isIdentifier():
 		return false
 	case code.kind.hasLevels():
 		return code.levelProblem(c.levels[row]) != ""
@@ -24,7 +24,7 @@ func (f *Frame) check() error {
 	var found defects
 	for j, c := range f.cells {
 		code, place := &f.schema.table.cells[j], j
-		if code.kind == LabelColumn {
+		if code.kind.isClass() {
 			place = -1
 		}
 		for i, v := range c.numbers {
@@ -64,7 +64,7 @@ func (f *Frame) checkRules(found *defects) {
 				continue
 			}
 			place := e.rules[k].at[0]
-			if f.schema.table.cells[place].kind == LabelColumn {
+			if f.schema.table.cells[place].kind.isClass() {
 				place = -1
 			}
 			found.add(i, place, "breaks the constraint: "+e.rules[k].Constraint.String())
@@ -79,7 +79,7 @@ func (k *cellCode) numberProblem(v float64) string {
 		return "not a number"
 	case v < k.lo || v > k.hi:
 		return "outside the bounds"
-	case k.kind == IntegerColumn && v == v && v != math.Trunc(v):
+	case k.whole && v == v && v != math.Trunc(v):
 		return "not a whole number"
 	case k.grid != nil && v == v && !k.grid.holds(v):
 		return "not a whole number of steps"
@@ -89,13 +89,10 @@ func (k *cellCode) numberProblem(v float64) string {
 
 func (k *cellCode) tickProblem(v int64) string {
 	switch {
-	case k.kind == IdentifierColumn:
+	case k.kind.isIdentifier():
 		return ""
 	case v == unreadableTick, v == missingTick && !k.missing:
-		if k.kind == DatetimeColumn {
-			return "not a time"
-		}
-		return "not a number"
+		return k.tick.as.invalid()
 	case v != missingTick && v != k.tick.within(v):
 		return "outside the bounds"
 	}
@@ -108,7 +105,7 @@ func (k *cellCode) levelProblem(code uint16) string {
 		return ""
 	case code == missingLevel:
 		return "missing"
-	case k.kind == LabelColumn:
+	case k.kind.isClass():
 		return "none of the classes"
 	}
 	return "none of the levels"

@@ -71,7 +71,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
 			"exactly one of Numbers, Whole, Times, Texts and Codes")
-		c.OK(v.Times == nil || s.table.columns[j].kind == DatetimeColumn, at, "moments",
+		c.OK(v.Times == nil || s.table.columns[j].kind.holdsMoments(), at, "moments",
 			"another form: the column is not a datetime")
 		c.OK(v.len() == rows, at, unequal(v.len(), rows), "as many values as the first column has")
 		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", unequal(len(v.Missing), rows),
@@ -90,7 +90,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 // appendColumn adds the cells of one column.
 func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 	switch code := &b.schema.table.cells[j]; {
-	case code.kind == IdentifierColumn:
+	case code.kind.isIdentifier():
 		b.cells[j].ticks = slices.Repeat([]int64{missingTick}, rows)
 	case code.tick != nil:
 		b.cells[j].ticks = v.ticks(code.tick, rows)

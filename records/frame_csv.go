@@ -107,7 +107,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	}
 	for _, column := range s.table.columns {
 		at, found := places[column.name]
-		if column.kind == IdentifierColumn { // identifiers are never read
+		if column.kind.isIdentifier() { // identifiers are never read
 			in.fields = append(in.fields, -1)
 			continue
 		}

@@ -26,12 +26,12 @@ func (f *Frame) Value(row, column int) string {
 // appendText appends the text of one cell, or reports that its value is missing.
 func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bool) {
 	c := &f.schema.table.columns[column]
-	if code := &f.schema.table.cells[column]; code.tick != nil || c.kind == IdentifierColumn {
+	if code := &f.schema.table.cells[column]; code.tick != nil || c.kind.isIdentifier() {
 		k := code.tickOf(f.cells[column].ticks[row])
 		switch {
 		case k == missingTick:
 			return dst, true
-		case c.kind == IdentifierColumn:
+		case c.kind.isIdentifier():
 			return c.rule.append(dst, k), false
 		}
 		return code.tick.append(dst, k), false

@@ -42,7 +42,7 @@ func DecodeFlat(s Schema, encoded []float32, labels ...int32) (*Frame, error) {
 func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 	var c cells
 	switch {
-	case k.kind == LabelColumn:
+	case k.kind.isClass():
 		c.levels = make([]uint16, n)
 		for i := range n {
 			c.levels[i] = uint16(classes.at(i))
@@ -52,7 +52,7 @@ func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 		for i := range n {
 			c.levels[i] = k.decodeLevel(encoded[i*dim : (i+1)*dim])
 		}
-	case k.kind == IdentifierColumn:
+	case k.kind.isIdentifier():
 		c.ticks = slices.Repeat([]int64{missingTick}, n)
 	case k.tick != nil:
 		c.ticks = make([]int64, n)
@@ -89,7 +89,7 @@ func (m *mixed) clampRow(row []float32) {
 			k.encodeTick(row, v)
 			continue
 		}
-		if k.kind == IntegerColumn || k.grid != nil || k.missing {
+		if k.whole || k.grid != nil || k.missing {
 			v := k.decodeNumber(row)
 			clear(block)
 			k.encodeNumber(row, v)

@@ -30,7 +30,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 		return nil, err
 	}
 	for _, column := range s.table.columns {
-		if column.name == person && column.kind != IdentifierColumn {
+		if column.name == person && !column.kind.isIdentifier() {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
 				"a column that is not in the schema, or that is an identifier of the schema")
 		}
@@ -44,15 +44,6 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 		return nil, err
 	}
 	return group(frame, in.persons.of, len(in.persons.index), most)
-}
-
-// OpenPersons is [CSV.ReadPersons] on a file.
-//
-// Errors: see [CSV.ReadPersons]; also errors of the file system.
-func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Persons, error) {
-	return withFile(path, func(r io.Reader) (*Persons, error) {
-		return c.ReadPersons(r, s, person, most)
-	})
 }
 
 // rowPersons holds the persons of the rows that a reader has kept.

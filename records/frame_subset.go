@@ -2,7 +2,7 @@ package records
 
 // Take returns a frame of copies of the given rows, in the given order.
 func (f *Frame) Take(rows []int32) *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: len(rows),
+	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: len(rows),
 		cells: make([]cells, len(f.cells)),
 		home:  f.home.derived()}}}
 	for j, c := range f.cells {
@@ -14,7 +14,7 @@ func (f *Frame) Take(rows []int32) *Frame {
 
 // Slice returns the frame of rows lo … hi-1, sharing storage.
 func (f *Frame) Slice(lo, hi int) *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: hi - lo,
+	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: hi - lo,
 		cells: make([]cells, len(f.cells)),
 		home:  f.home.derived()}}}
 	for j, c := range f.cells {
@@ -33,7 +33,7 @@ func (f *Frame) Slice(lo, hi int) *Frame {
 // WithoutLabels returns the same records without the label column, sharing
 // storage.
 func (f *Frame) WithoutLabels() *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema.WithoutLabels(), n: f.n,
+	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema.WithoutLabels(), n: f.n,
 		home: f.home.derived()}}}
 	for j, c := range f.cells {
 		if j != f.schema.table.label {
@@ -43,18 +43,9 @@ func (f *Frame) WithoutLabels() *Frame {
 	return out
 }
 
-// RowsByLabel returns the rows of each class. The lists are as private as the labels.
-func (f *Frame) RowsByLabel() [][]int32 {
-	out := make([][]int32, f.schema.Classes())
-	for i, l := range f.Labels() {
-		out[l] = append(out[l], int32(i))
-	}
-	return out
-}
-
 // concatFrames joins the raw cells of frames; data of other types are decoded first.
 func concatFrames(s Schema, parts []Data) (Data, error) {
-	out := &Frame{&frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)),
+	out := &Frame{frameRef: &frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)),
 		home: joined(parts)}}}
 	for _, p := range parts {
 		f, err := frameOf(s, p)

@@ -312,13 +312,6 @@ func TestFrameIsData(t *testing.T) {
 		!slices.Equal(some.Dense.Data, all.Dense.Data) {
 		t.Error("without labels the records differ")
 	}
-	for l, rows := range f.RowsByLabel() {
-		for _, i := range rows {
-			if labels[i] != int32(l) {
-				t.Errorf("row %d is listed in class %d", i, l)
-			}
-		}
-	}
 }
 
 // onlyData hides the type of a frame.

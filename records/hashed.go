@@ -7,6 +7,23 @@ import (
 	"strings"
 )
 
+var hashedKind = kindOf{name: "hashed", levels: true, oneHot: true, quoted: true, hashed: true,
+	kindRules: hashedRules{}}
+
+// hashedRules are the rules of hashed texts.
+type hashedRules struct{ levelRules }
+
+func (hashedRules) show(c Column) string  { return fmt.Sprintf(" into %d buckets", len(c.levels)) }
+func (hashedRules) check(f *columnFaults) { f.hashed() }
+
+func (hashedRules) put(c Column, j *columnJSON) { j.Buckets, j.Levels = len(c.levels), c.known }
+
+func (hashedRules) get(j columnJSON, c Column) (Column, error) {
+	hashed := Hashed(j.Name, j.Buckets, j.Levels...)
+	c.levels, c.known, c.most = hashed.levels, hashed.known, hashed.most
+	return c, nil
+}
+
 // Hashed returns a column of texts, for texts that are too many to declare. A fixed, public hash
 // puts each text into one of the given number of buckets, and the bucket is encoded one-hot. Texts
 // in the same bucket are not distinguished. With b buckets, two texts share a bucket with
@@ -46,15 +63,8 @@ func bucketOf[T string | []byte](text T, buckets int) int {
 	for i := range len(text) {
 		h = (h ^ uint64(text[i])) * 1099511628211
 	}
-	hi, _ := bits.Mul64(mixed64(h), uint64(buckets))
+	hi, _ := bits.Mul64(mix(h), uint64(buckets))
 	return int(hi)
-}
-
-// mixed64 is the last step of SplitMix64, a bijection.
-func mixed64(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
 }
 
 // bucket returns the bucket of a text. The name of a bucket, such as "bucket-17", is in that
@@ -100,7 +110,7 @@ func (k *cellCode) code(lookup map[string]uint16, text string) uint16 {
 	if code, known := lookup[text]; known {
 		return code
 	}
-	if k.kind == HashedColumn {
+	if k.kind.of().hashed {
 		return k.bucket(text)
 	}
 	return unknownLevel

@@ -17,8 +17,20 @@ func Identifier(name string, rule IdentifierRule) Column {
 	return Column{kind: IdentifierColumn, name: name, rule: rule}
 }
 
-// Rule returns the rule by which identifiers are made, and the zero rule for other columns.
-func (c Column) Rule() IdentifierRule { return c.rule }
+var identifierKind = kindOf{name: "identifier", role: identifierRole, quoted: true,
+	kindRules: identifierRules{}}
+
+// identifierRules are the rules of identifiers.
+type identifierRules struct{ numberRules }
+
+func (identifierRules) show(c Column) string        { return " " + c.rule.String() }
+func (identifierRules) check(f *columnFaults)       { f.identifier() }
+func (identifierRules) put(c Column, j *columnJSON) { j.Rule = c.rule.String() }
+
+func (identifierRules) get(j columnJSON, c Column) (_ Column, err error) {
+	c.rule, err = parseRule(j.Rule)
+	return c, err
+}
 
 // IdentifierRule says how identifiers are made. The zero rule makes none.
 type IdentifierRule struct {
@@ -191,7 +203,7 @@ func (r IdentifierRule) append(dst []byte, number int64) []byte {
 func appendUUID(dst []byte, n uint64) []byte {
 	high := n >> 2 // 60 bits
 	high = high>>12<<16 | 0x4000 | high&0xfff
-	low := 0x8000000000000000 | mixed64(n)>>2&^3 | n&3
+	low := 0x8000000000000000 | mix(n)>>2&^3 | n&3
 	text := strconv.AppendUint(nil, high, 16)
 	text = append([]byte("0000000000000000")[:16-len(text)], text...)
 	text = strconv.AppendUint(text, low, 16)
@@ -213,7 +225,7 @@ func permuted(i, n int64, seed uint64) int64 {
 	for v := uint64(i); ; {
 		left, right := v>>half, v&mask
 		for round := range uint64(4) {
-			left, right = right, left^mixed64(right+seed+round*0x9e3779b97f4a7c15)&mask
+			left, right = right, left^mix(right+seed+round*0x9e3779b97f4a7c15)&mask
 		}
 		if v = left<<half | right; v < uint64(n) {
 			return int64(v)
@@ -237,7 +249,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 	}
 	out := f
 	for j, c := range f.schema.table.columns {
-		if c.kind != IdentifierColumn {
+		if !c.kind.isIdentifier() {
 			continue
 		}
 		if out == f {
@@ -250,7 +262,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		ticks := make([]int64, f.n)
 		for i := range ticks {
-			ticks[i] = c.rule.number(int64(first)+int64(i), mixed64(seed+uint64(j)))
+			ticks[i] = c.rule.number(int64(first)+int64(i), mix(seed+uint64(j)))
 		}
 		out.cells[j].ticks = ticks
 	}
@@ -260,6 +272,6 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 // copied returns a copy of the frame whose list of columns may be changed; the columns' storage is
 // shared.
 func (f *Frame) copied() *Frame {
-	return &Frame{&frameRef{&frameRows{schema: f.schema, n: f.n,
+	return &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: f.n,
 		cells: append([]cells(nil), f.cells...), home: f.home.derived()}}}
 }

@@ -1,9 +1,7 @@
 package records
 
 import (
-	"bufio"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math"
 
@@ -156,21 +154,12 @@ func WriteIDX(images, labels io.Writer, t *Table) error {
 }
 
 // writeIDX writes a header, and then the bytes that row appends for every record.
-func writeIDX(w io.Writer, sizes []uint32, row func(dst []uint8, i int) []uint8) error {
-	bw := bufio.NewWriter(w)
-	bw.Write([]byte{0, 0, idxBytes, byte(len(sizes))})
-	binary.Write(bw, binary.BigEndian, sizes)
-	var buf []uint8
-	for i := range int(sizes[0]) {
-		buf = row(buf[:0], i)
-		if _, err := bw.Write(buf); err != nil {
-			return fmt.Errorf("records: writing: %w", err)
-		}
+func writeIDX(w io.Writer, sizes []uint32, row func(dst []byte, i int) []byte) error {
+	head := []byte{0, 0, idxBytes, byte(len(sizes))}
+	for _, size := range sizes {
+		head = binary.BigEndian.AppendUint32(head, size)
 	}
-	if err := bw.Flush(); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
-	}
-	return nil
+	return writeRows(w, head, int(sizes[0]), row)
 }
 
 // appendLevels appends encoded values as bytes.

@@ -39,22 +39,6 @@ func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	return readFrame(in)
 }
 
-// OpenFrame is [JSONLines.ReadFrame] on a file.
-//
-// Errors: see [JSONLines.ReadFrame]; also errors of the file system.
-func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
-	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
-}
-
-// Stream reads records of a table in frames of the given number of rows; the last frame may have
-// fewer. Its memory does not grow with the file. It ends after the first error. For its errors, see
-// [JSONLines.ReadFrame].
-func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
-	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
-		return j.reader(r, s)
-	})
-}
-
 // jsonReader reads records from a file of objects.
 type jsonReader struct {
 	lines   textLines
@@ -281,7 +265,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
 	code, known := b.lookup[j][string(spelled)]
-	if cell := &b.schema.table.cells[j]; !known && cell.kind == HashedColumn {
+	if cell := &b.schema.table.cells[j]; !known && cell.kind.of().hashed {
 		code = uint16(bucketOf(spelled, int(cell.levels)))
 	} else if !known {
 		code = unknownLevel
@@ -324,7 +308,7 @@ func (f *Frame) AppendJSON(dst []byte, row int) []byte {
 			separator = '{'
 		}
 		dst = append(appendQuoted(append(dst, separator), c.name), ':')
-		if c.kind.hasLevels() || c.kind == DatetimeColumn || c.kind == IdentifierColumn {
+		if c.kind.of().quoted {
 			if text, missing := f.text(row, j); missing {
 				dst = append(dst, "null"...)
 			} else {

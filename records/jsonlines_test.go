@@ -82,20 +82,8 @@ func TestObjectsComeBack(t *testing.T) {
 	}
 }
 
-func TestObjectsAreStreamed(t *testing.T) {
+func TestObjectsThatFail(t *testing.T) {
 	text := strings.Repeat(`{"n":1,"kind":"1","x":2,"ok":"no"}`+"\n", 7)
-	var sizes []int
-	for f, err := range (records.JSONLines{}).Stream(strings.NewReader(text), small(t), 3) {
-		sizes = append(sizes, must(f, err)(t).Len())
-	}
-	if len(sizes) != 3 || sizes[0] != 3 || sizes[2] != 1 {
-		t.Errorf("got frames of %v rows, want 3, 3 and 1", sizes)
-	}
-	for _, err := range (records.JSONLines{}).Stream(strings.NewReader(text), small(t), 0) {
-		if err == nil {
-			t.Error("Stream accepts frames of 0 rows")
-		}
-	}
 	if err := (records.JSONLines{}).WriteFrame(failing{},
 		must(records.FromValues(small(t)))(t)); err != nil {
 		t.Errorf("nothing to write: got error %v, want none", err)

@@ -407,44 +407,6 @@ func TestNewKindsReadBackFromJSON(t *testing.T) {
 	}
 }
 
-// TestStructsHoldTheNewKinds checks that structs with fields for the new kinds of column can be
-// converted to records and back.
-func TestStructsHoldTheNewKinds(t *testing.T) {
-	type visit struct {
-		Seen    time.Time      `privgen:"seen"`
-		Born    *time.Time     `privgen:"born"`
-		Tick    time.Time      `privgen:"tick"`
-		Stay    *time.Duration `privgen:"stay"`
-		Wait    float64        `privgen:"wait"`
-		Account uint64         `privgen:"account"`
-		Debt    *int64         `privgen:"debt"`
-		Drug    string         `privgen:"drug"`
-		Street  *string        `privgen:"street"`
-		Pain    string         `privgen:"pain"`
-		Number  string         `privgen:"number"`
-		Outcome string         `privgen:"outcome"`
-	}
-	s := visits(t)
-	stay, debt, street := 36*time.Second+200*time.Millisecond, int64(1<<60+7), "bucket-3"
-	want := visit{Seen: at("2021-05-06T07:08:09Z"), Tick: at("2026-01-01T00:00:01.123456789Z"),
-		Stay: &stay, Wait: 61, Account: 1<<61 + 3, Debt: &debt, Drug: "ibuprofen", Street: &street,
-		Pain: "bad", Outcome: "ill", Number: "read from nowhere"}
-	f := must(records.FromStructs(s, []visit{want}))(t)
-	want.Number = ""
-	got := must(records.Into[visit](f))(t)
-	a, b := must(json.Marshal(got[0]))(t), must(json.Marshal(want))(t)
-	if string(a) != string(b) {
-		t.Errorf("got %s\nwant %s", a, b)
-	}
-	type wrong struct {
-		visit
-		Seen string `privgen:"seen"`
-	}
-	if _, err := records.Into[wrong](f); err == nil {
-		t.Error("Into puts a time into a string")
-	}
-}
-
 // TestCheckReportsInvalidTimes checks that Check reports times outside the schema and nothing else.
 func TestCheckReportsInvalidTimes(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", at("2020-01-01T00:00:00Z"),

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// MappedSets holds the sets of a file that [SetWriter] wrote. The file is mapped: the operating
+// MappedSets holds the sets of a file that [WriteSets] wrote. The file is mapped: the operating
 // system loads the pages that are read and drops others, so the data may be larger than memory.
 // MappedSets is immutable and safe for concurrent use until it is closed.
 //
@@ -27,7 +27,10 @@ import (
 //
 // The file must not change while it is open: on most systems, truncating a mapped file ends the
 // process that reads it.
-type MappedSets struct{ *mappedRef }
+type MappedSets struct {
+	private
+	*mappedRef
+}
 
 // mappedRef hides its target from package fmt; see private.go.
 type mappedRef struct{ *mappedRows }
@@ -46,7 +49,7 @@ type mappedRows struct {
 
 // OpenSets maps a file of sets.
 //
-// Errors: [ErrFormat] for a file that [SetWriter] did not finish; errors of the file system.
+// Errors: [ErrFormat] for a file that [WriteSets] did not finish; errors of the file system.
 func OpenSets(path string) (*MappedSets, error) {
 	f, err := mmap.Open(path)
 	if err != nil {
@@ -77,7 +80,7 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MappedSets{&mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows,
+	m := &MappedSets{mappedRef: &mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows,
 		shift: h.schema.blockShift(), unit: h.unit}}}
 	m.room.New = func() any { return new(mappedScratch) }
 	if m.starts, err = h.readStarts(r, size); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,28 +90,27 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 		records.UnitUser || records.UnitOf(m) != records.UnitUser {
 		t.Errorf("got unit %q, want user", m.Unit())
 	}
-	var out bytes.Buffer
-	w := must(records.NewSetWriter(&out, users.Schema()))(t)
-	for range 2 {
-		if err := w.Append(users); err != nil {
+	stream := func(to io.Writer, parts ...records.Data) error {
+		return records.WriteSetStream(to, users.Schema(), func(yield func(records.Data, error) bool) {
+			for _, part := range parts {
+				if !yield(part, nil) {
+					return
+				}
+			}
+		})
+	}
+	rows := must(records.FromItems(users.Schema(), [][]uint32{{1}}))(t)
+	for want, parts := range map[string][]records.Data{
+		"a person in two parts": {users, users}, "persons and a row": {users, rows},
+		"a row and persons": {rows, users}} {
+		var out bytes.Buffer
+		if err := stream(&out, parts...); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
-		records.UnitPart || m.Len() != 4 {
-		t.Errorf("a person in two parts: got unit %q, want the unit UnitPart for 4 rows", m.Unit())
-	}
-	var mixed bytes.Buffer
-	w = must(records.NewSetWriter(&mixed, users.Schema()))(t)
-	if err := errors.Join(w.Append(users), w.Add([]uint32{1}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
-		records.UnitPart {
-		t.Errorf("persons and a row: got unit %q, want the unit UnitPart", m.Unit())
+		m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
+		if m.Unit() != records.UnitPart || m.Len() != parts[0].Len()+parts[1].Len() {
+			t.Errorf("%s: got unit %q for %d rows, want the unit UnitPart", want, m.Unit(), m.Len())
+		}
 	}
 	for want, rows := range map[string][][]int32{
 		records.UnitPart: {{0, 0}, {1, 0, 1}},
@@ -123,15 +123,16 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 		}
 	}
 	var shape *param.Error
-	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
+	if err := stream(io.Discard, made(t, 3, 99)); !errors.As(err, &shape) {
 		t.Errorf("another schema: got error %v, want *param.Error", err)
 	}
-	if _, err := records.NewSetWriter(&out,
-		records.Sets(5, 3).WithLabels("a")); !errors.As(err, &shape) {
-		t.Errorf("labels: got error %v, want *param.Error", err)
+	failed := func(yield func(records.Data, error) bool) { yield(nil, os.ErrInvalid) }
+	if err := records.WriteSetStream(io.Discard, users.Schema(), failed); err != os.ErrInvalid {
+		t.Errorf("a stream that fails: got error %v, want the stream's", err)
 	}
-	if _, err := records.NewSetWriter(broken{}, records.Sets(5, 3)); err != nil {
-		t.Errorf("NewSetWriter fails, although it buffers the head: %v", err)
+	if err := records.WriteSetStream(io.Discard, records.Sets(5, 3).WithLabels("a"),
+		failed); !errors.As(err, &shape) {
+		t.Errorf("labels: got error %v, want *param.Error", err)
 	}
 	if err := records.WriteSets(broken{}, users); err == nil {
 		t.Error("WriteSets returns no error of the writer")

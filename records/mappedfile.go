@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -34,13 +35,8 @@ func (s Schema) itemBytes() int {
 	return 4
 }
 
-// SetWriter writes sets into a file that [OpenSets] can open. It keeps one block of sets and 8
+// setWriter writes sets into a file that [OpenSets] can open. It keeps one block of sets and 8
 // bytes for each block written.
-type SetWriter struct{ *setWriterRef }
-
-// setWriterRef hides its target from package fmt; see private.go.
-type setWriterRef struct{ *setWriter }
-
 type setWriter struct {
 	to      *bufio.Writer
 	encoder setEncoder
@@ -48,7 +44,7 @@ type setWriter struct {
 	starts  []uint64
 	at      uint64
 	rows    int
-	parts   int // calls of Add and Append
+	parts   int // calls of append
 	unit    string
 	bytes   []byte
 	err     error
@@ -60,15 +56,12 @@ const (
 	unitOfParts = 2 // for parts and for all other units
 )
 
-// NewSetWriter begins a file.
-//
-// Errors: *[param.Error] for a schema that is not of sets without classes; the writer's, wrapped.
-func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
+func newSetWriter(w io.Writer, s Schema) (*setWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err
 	}
-	out := &SetWriter{&setWriterRef{&setWriter{to: bufio.NewWriterSize(w, 1<<16),
-		encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}}}
+	out := &setWriter{to: bufio.NewWriterSize(w, 1<<16), encoder: setEncoder{schema: s},
+		blocks: newBlockWriter(s)}
 	head := append([]byte(mappedMagic), make([]byte, headBytes-len(mappedMagic))...)
 	binary.LittleEndian.PutUint64(head[16:], uint64(s.dim))
 	binary.LittleEndian.PutUint64(head[24:], uint64(s.maxItems))
@@ -76,22 +69,9 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	return out, out.failure()
 }
 
-// Add appends one record, encoded as [SetTable] describes. The record is a row, not a person.
-//
-// Errors: *[param.Error] if the file holds as many rows as a table can; the writer's, wrapped.
-func (w *SetWriter) Add(items []uint32) error {
-	if w.parts == 0 || w.unit == "" {
-		w.unit = UnitRecord
-	}
-	if w.parts++; w.unit != UnitRecord {
-		w.unit = UnitPart
-	}
-	return w.add(items)
-}
-
-func (w *SetWriter) add(items []uint32) error {
+func (w *setWriter) add(items []uint32) error {
 	if w.rows == maxRows {
-		return param.New("records.SetWriter.Add", "one row more", "at most 2³¹-1")
+		return param.New("records.WriteSets", "one row more", "at most 2³¹-1")
 	}
 	if w.blocks.add(w.encoder.encode(w.rows, items)) {
 		w.flushBlock()
@@ -100,19 +80,18 @@ func (w *SetWriter) add(items []uint32) error {
 	return w.failure()
 }
 
-// Append appends records that are encoded already. If the file holds no other records, its unit is
-// the unit of these records. Otherwise the unit of rows of users becomes [UnitPart].
-//
-// Errors: *[param.Error] for another schema; see also [SetWriter.Add].
-func (w *SetWriter) Append(d Data) error {
-	if err := given("records.SetWriter.Append", d); err != nil {
+// append appends records. If the file holds no other records, its unit is the unit of these
+// records. Otherwise the unit of rows of users becomes [UnitPart].
+func (w *setWriter) append(d Data) error {
+	const path = "records.WriteSets"
+	if err := given(path, d); err != nil {
 		return err
 	}
-	if err := RefusePersons("records.SetWriter.Append", d.Schema()); err != nil {
+	if err := RefusePersons(path, d.Schema()); err != nil {
 		return err
 	}
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
-		return param.New("records.SetWriter.Append", d.Schema().String(), s.String())
+		return param.New(path, d.Schema().String(), s.String())
 	}
 	if unit := UnitOf(d); w.parts == 0 {
 		w.unit = unit
@@ -123,10 +102,8 @@ func (w *SetWriter) Append(d Data) error {
 	return EachSet(d, func(_ int, items []uint32) error { return w.add(items) })
 }
 
-// Close writes the list of blocks and the foot. It does not close the underlying writer.
-//
-// Errors: the writer's, wrapped.
-func (w *SetWriter) Close() error {
+// close writes the list of blocks and the foot. It does not close the underlying writer.
+func (w *setWriter) close() error {
 	w.flushBlock()
 	w.starts = append(w.starts, w.at)
 	startsAt := w.at
@@ -154,7 +131,7 @@ func (w *SetWriter) Close() error {
 }
 
 // flushBlock writes the open block.
-func (w *SetWriter) flushBlock() {
+func (w *setWriter) flushBlock() {
 	b := &w.blocks.open
 	if b.rows() == 0 {
 		return
@@ -175,14 +152,14 @@ func (w *SetWriter) flushBlock() {
 	w.blocks.empty()
 }
 
-func (w *SetWriter) write(p []byte) {
+func (w *setWriter) write(p []byte) {
 	if w.err == nil {
 		_, w.err = w.to.Write(p)
 	}
 	w.at += uint64(len(p))
 }
 
-func (w *SetWriter) failure() error {
+func (w *setWriter) failure() error {
 	if w.err != nil {
 		return fmt.Errorf("records: writing: %w", w.err)
 	}
@@ -191,19 +168,35 @@ func (w *SetWriter) failure() error {
 
 // WriteSets writes sets as a file that [OpenSets] can open.
 //
-// Errors: see [NewSetWriter] and [SetWriter.Add].
+// Errors: *[param.Error] for data that are not sets without classes; the writer's, wrapped.
 func WriteSets(to io.Writer, d Data) error {
 	if err := given("records.WriteSets", d); err != nil {
 		return err
 	}
-	w, err := NewSetWriter(to, d.Schema())
+	return WriteSetStream(to, d.Schema(), func(yield func(Data, error) bool) { yield(d, nil) })
+}
+
+// WriteSetStream is [WriteSets] for records that come in parts and may together be larger than
+// memory; see [Parts]. It keeps one block of sets and 8 bytes for each block written. If several
+// parts hold rows of users, a user may be in more than one of them, so the unit of the file is
+// [UnitPart].
+//
+// Errors: see [WriteSets]; *[param.Error] for a part of another schema; the first error of the
+// stream.
+func WriteSetStream(to io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
+	w, err := newSetWriter(to, s)
 	if err != nil {
 		return err
 	}
-	if err := w.Append(d); err != nil {
-		return err
+	for part, err := range parts {
+		if err == nil {
+			err = w.append(part)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return w.Close()
+	return w.close()
 }
 
 // mappedHead is the content of head and foot.

@@ -15,8 +15,7 @@ type mixed struct {
 	columns []Column
 	blocks  []Block
 	cells   []cellCode // one for each column
-	label   int        // the columns of the class and of the target, or -1
-	target  int
+	label   int        // the column of the class, or -1
 
 	constraints []Constraint // rules that generated records obey
 	rules       []rule       // the constraints, compiled
@@ -55,21 +54,19 @@ func NewSchema(columns ...Column) (Schema, error) {
 
 // tableSchema returns the schema of valid columns.
 func tableSchema(columns []Column) Schema {
-	m := &mixed{columns: columns, label: -1, target: -1}
+	m := &mixed{columns: columns, label: -1}
 	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
 	for i, c := range columns {
 		code := newCellCode(c, s.dim)
 		m.cells = append(m.cells, code)
-		switch c.kind {
-		case IdentifierColumn:
+		switch c.kind.of().role {
+		case identifierRole:
 			continue
-		case LabelColumn:
+		case classRole:
 			m.label = i
 			s.classes = slices.Clone(c.levels)
 			s.unknown = int(code.other)
 			continue
-		case TargetColumn:
-			m.target = i
 		}
 		m.blocks = append(m.blocks,
 			Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
@@ -96,10 +93,10 @@ func validateColumns(columns []Column) error {
 				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a unique name"))
 		}
 		seen[c.name] = true
-		if c.kind == LabelColumn || c.kind == TargetColumn {
+		if role := c.kind.of().role; role == classRole || role == targetRole {
 			special++
 		}
-		if c.kind == HashedColumn {
+		if c.kind.of().hashed {
 			buckets += len(c.levels)
 		}
 		if c.kind.encoded() {
@@ -151,17 +148,9 @@ func (s Schema) Blocks() []Block {
 	return slices.Clone(s.table.blocks)
 }
 
-// Target returns the index of the column that is to be predicted, or -1 if there is none.
-func (s Schema) Target() int {
-	if s.table == nil {
-		return -1
-	}
-	return s.table.target
-}
-
 // relabelled returns a table's schema with another label, or without one.
 func (s Schema) relabelled(names []string) Schema {
-	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind == LabelColumn })
+	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind.isClass() })
 	if len(names) > 0 {
 		name := "class"
 		if s.table.label >= 0 {
@@ -212,8 +201,8 @@ func (m *mixed) String() string {
 		count[c.kind]++
 	}
 	var parts []string
-	for k := NumericColumn; k < columnKindEnd; k++ {
-		if count[k] > 0 && k != LabelColumn {
+	for k := ColumnKind(1); k < columnKindEnd; k++ {
+		if count[k] > 0 && !k.isClass() {
 			parts = append(parts, fmt.Sprintf("%d %v", count[k], k))
 		}
 	}

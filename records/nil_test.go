@@ -17,17 +17,13 @@ func TestNoRecordsAreAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer, err := records.NewSetWriter(out, sets)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, concat := records.Concat(sets, nil)
 	nothing := func(yield func(records.Data, error) bool) { yield(nil, nil) }
 	for name, err := range map[string]error{
 		"Check":             records.Check(nil),
 		"Concat":            concat,
 		"EachSet":           records.EachSet(nil, nil),
-		"Append":            writer.Append(nil),
+		"WriteSetStream":    records.WriteSetStream(out, sets, nothing),
 		"WriteSets":         records.WriteSets(out, nil),
 		"WriteTransactions": records.WriteTransactions(out, nil),
 		"WriteFrame":        records.CSV{}.WriteFrame(out, nil),

@@ -15,6 +15,7 @@ import (
 //
 // The zero value is empty. Reading into it reuses its memory.
 type Nonzeros struct {
+	private
 	Rows    int
 	Offsets []int // where each row begins and where the last one ends: Rows+1 numbers
 	Places  []int32
@@ -113,9 +114,9 @@ func (f *Frame) nonzeros(z *Nonzeros, k, row int) {
 	for j := range f.cells {
 		code, cells := &f.schema.table.cells[j], &f.cells[j]
 		switch {
-		case code.kind == LabelColumn:
+		case code.kind.isClass():
 			z.Labels[k] = int32(code.level(cells.levels[row]))
-		case code.kind == IdentifierColumn:
+		case code.kind.isIdentifier():
 		case code.kind.hasLevels():
 			z.level(code, code.level(cells.levels[row]))
 		case code.tick != nil:

@@ -244,17 +244,5 @@ func WriteNPZ(w io.Writer, t *Table) error {
 }
 
 func writeArray(w io.Writer, descr, shape string, n int, row func(dst []byte, i int) []byte) error {
-	bw := bufio.NewWriter(w)
-	bw.Write(npy.Preamble(descr, shape))
-	var buf []byte
-	for i := range n {
-		buf = row(buf[:0], i)
-		if _, err := bw.Write(buf); err != nil {
-			return fmt.Errorf("records: writing: %w", err)
-		}
-	}
-	if err := bw.Flush(); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
-	}
-	return nil
+	return writeRows(w, npy.Preamble(descr, shape), n, row)
 }

@@ -59,26 +59,6 @@ func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	return p, p.fits(err)
 }
 
-// IDXPart is [NPYPart] for files in the format of MNIST: bytes that stand for levels, and labels of
-// one byte.
-//
-// Errors: see [NPYPart].
-func IDXPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
-	labelSize int64) (p TablePart, err error) {
-	if err := partSchema(s, labels != nil); err != nil {
-		return p, err
-	}
-	p.schema = s
-	if p.values, err = idxExtent(r, size, s, "the idx file"); err != nil {
-		return p, err
-	}
-	p.values.level = levelsOf(s)
-	if labels != nil {
-		p.labels, err = idxExtent(labels, labelSize, Interval(1, 0, 255), "the label file")
-	}
-	return p, p.fits(err)
-}
-
 // partSchema returns an error for a schema that parts cannot hold.
 func partSchema(s Schema, labelled bool) error {
 	if _, err := newTable(s.WithoutLabels(), 0, nil); err != nil {
@@ -123,20 +103,6 @@ func decoder(h npy.Header) func([]byte) float32 {
 		return nil
 	}
 	return h.Element()
-}
-
-func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, err error) {
-	head := io.NewSectionReader(r, 0, size)
-	n, err := readIDXHeader(head, s, what)
-	if err != nil {
-		return e, err
-	}
-	at, err := head.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return e, truncated(what, err)
-	}
-	e = rowArray{r: r, at: at, rows: n, width: s.dim, size: 1}
-	return e, e.whole(size, what)
 }
 
 // whole checks the size of the file against the size that its header declares.
@@ -184,7 +150,10 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 // Whatever bytes a part holds, the records returned are in the schema. If a reader fails to read a
 // row, by an error or a panic, the row is neutral: zeros clamped into the schema, and the first
 // class; [Failed] reports it. Parts must not change while they are in use.
-type PartedTable struct{ *partedRef }
+type PartedTable struct {
+	private
+	*partedRef
+}
 
 // partedRef hides its target from package fmt; see private.go.
 type partedRef struct{ *partedRows }
@@ -226,7 +195,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 		t.width = max(t.width, p.values.width*p.values.size)
 	}
 	t.makeRoom()
-	return &PartedTable{&partedRef{t}}, nil
+	return &PartedTable{partedRef: &partedRef{t}}, nil
 }
 
 // makeRoom sets how the buffers of method each are allocated.

@@ -30,7 +30,7 @@ func (t *PartedTable) WithReaders(n int) (*PartedTable, error) {
 	out := &partedRows{schema: t.schema, enc: t.enc, parts: t.parts, ends: t.ends, width: t.width,
 		readers: n}
 	out.makeRoom()
-	return &PartedTable{&partedRef{out}}, nil
+	return &PartedTable{partedRef: &partedRef{out}}, nil
 }
 
 const mostReaders = 4096

@@ -44,14 +44,11 @@ func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *r
 	counted) {
 	t.Helper()
 	table := grey(t, n)
-	var images, labels bytes.Buffer
-	if err := records.WriteIDX(&images, &labels, table); err != nil {
-		t.Fatal(err)
-	}
-	c := counted{bytes.NewReader(images.Bytes()), new(atomic.Int64), 0, new(atomic.Bool),
+	array, labels := npyOf(t, table)
+	c := counted{bytes.NewReader(array), new(atomic.Int64), 0, new(atomic.Bool),
 		new(atomic.Bool)}
-	p, err := records.IDXPart(table.Schema(), c, int64(images.Len()),
-		bytes.NewReader(labels.Bytes()), int64(labels.Len()))
+	p, err := records.NPYPart(table.Schema(), c, int64(len(array)), bytes.NewReader(labels),
+		int64(len(labels)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package records_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -33,34 +34,35 @@ func grey(t testing.TB, n int) *records.Table {
 	return table
 }
 
-// npyParts divides a table into parts in NumPy's format, and idxParts into parts in MNIST's format.
+// npyOf returns a table in NumPy's format, and its labels, nil if there are none.
+func npyOf(t testing.TB, table *records.Table) (values, labels []byte) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := records.WriteNPY(&out, table); err != nil {
+		t.Fatal(err)
+	}
+	values = bytes.Clone(out.Bytes())
+	if table.Schema().Classes() == 0 {
+		return values, nil
+	}
+	flat := make([]float32, table.Len())
+	for i := range flat {
+		flat[i] = float32(table.Label(i))
+	}
+	column := must(records.FromFlat(records.Interval(1, 0, 255), flat))(t)
+	out.Reset()
+	if err := records.WriteNPY(&out, column); err != nil {
+		t.Fatal(err)
+	}
+	return values, out.Bytes()
+}
+
+// npyParts divides a table into parts in NumPy's format.
 func npyParts(t testing.TB, table *records.Table, cuts []int) (parts []records.TablePart) {
 	t.Helper()
-	s := table.Schema()
 	for i := 1; i < len(cuts); i++ {
-		piece := table.Slice(cuts[i-1], cuts[i])
-		var values bytes.Buffer
-		if err := records.WriteNPY(&values, piece); err != nil {
-			t.Fatal(err)
-		}
-		var label io.ReaderAt
-		var size int64
-		if s.Classes() > 0 {
-			flat := make([]float32, piece.Len())
-			for i := range flat {
-				flat[i] = float32(piece.Label(i))
-			}
-			column, err := records.FromFlat(records.Interval(1, 0, 255), flat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out bytes.Buffer
-			if err := records.WriteNPY(&out, column); err != nil {
-				t.Fatal(err)
-			}
-			label, size = bytes.NewReader(out.Bytes()), int64(out.Len())
-		}
-		p, err := records.NPYPart(s, bytes.NewReader(values.Bytes()), int64(values.Len()), label, size)
+		values, labels := npyOf(t, table.Slice(cuts[i-1], cuts[i]))
+		p, err := partOf(table.Schema(), values, labels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,34 +71,41 @@ func npyParts(t testing.TB, table *records.Table, cuts []int) (parts []records.T
 	return parts
 }
 
-func idxParts(t testing.TB, table *records.Table, cuts []int) (parts []records.TablePart) {
+// byteParts returns one part with the first n rows as bytes.
+func byteParts(t testing.TB, table *records.Table, n int) []records.TablePart {
 	t.Helper()
-	for i := 1; i < len(cuts); i++ {
-		var images, labels bytes.Buffer
-		piece := table.Slice(cuts[i-1], cuts[i])
-		if err := records.WriteIDX(&images, &labels, piece); err != nil {
-			t.Fatal(err)
-		}
-		p, err := records.IDXPart(table.Schema(), bytes.NewReader(images.Bytes()), int64(images.Len()),
-			bytes.NewReader(labels.Bytes()), int64(labels.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, p)
+	var images bytes.Buffer
+	head := table.Slice(0, n)
+	if err := records.WriteIDX(&images, nil, head); err != nil {
+		t.Fatal(err)
 	}
-	return parts
+	const header = 16 // of the idx file
+	_, labels := npyOf(t, head)
+	values := npy("|u1", fmt.Sprintf("(%d, 4, 3)", n), images.Bytes()[header:]...)
+	p, err := partOf(table.Schema(), values, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []records.TablePart{p}
+}
+
+func partOf(s records.Schema, values, labels []byte) (records.TablePart, error) {
+	if labels == nil {
+		return records.NPYPart(s, bytes.NewReader(values), int64(len(values)), nil, 0)
+	}
+	return records.NPYPart(s, bytes.NewReader(values), int64(len(values)), bytes.NewReader(labels),
+		int64(len(labels)))
 }
 
 // TestPartsAreOneTable: Gather and Range return the same bits for parts and for one table, for
-// files of both formats, also with empty parts.
+// also with empty parts and parts of bytes.
 func TestPartsAreOneTable(t *testing.T) {
 	const n = 60
 	table := grey(t, n)
 	for name, parts := range map[string][]records.TablePart{
-		"one":  npyParts(t, table, []int{0, n}),
-		"npy":  npyParts(t, table, []int{0, 0, 7, 8, 8, 30, n, n}),
-		"idx":  idxParts(t, table, []int{0, 1, 1, 40, n}),
-		"both": append(idxParts(t, table, []int{0, 11}), npyParts(t, table, []int{11, n})...),
+		"one":              npyParts(t, table, []int{0, n}),
+		"npy":              npyParts(t, table, []int{0, 0, 7, 8, 8, 30, n, n}),
+		"bytes and floats": append(byteParts(t, table, 11), npyParts(t, table, []int{11, n})...),
 	} {
 		parted, err := records.NewPartedTable(table.Schema(), parts...)
 		if err != nil {
@@ -159,13 +168,10 @@ func (r failsFrom) ReadAt(p []byte, at int64) (int, error) {
 // failure is reported.
 func TestPartsThatFail(t *testing.T) {
 	table := grey(t, 20)
-	var images, labels bytes.Buffer
-	if err := records.WriteIDX(&images, &labels, table); err != nil {
-		t.Fatal(err)
-	}
+	values, labels := npyOf(t, table)
 	for _, panics := range []bool{false, true} {
-		p, err := records.IDXPart(table.Schema(), failsFrom{bytes.NewReader(images.Bytes()), 100, panics},
-			int64(images.Len()), bytes.NewReader(labels.Bytes()), int64(labels.Len()))
+		p, err := records.NPYPart(table.Schema(), failsFrom{bytes.NewReader(values), 400, panics},
+			int64(len(values)), bytes.NewReader(labels), int64(len(labels)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,39 +200,31 @@ func TestPartsThatFail(t *testing.T) {
 func TestPartsThatAreRefused(t *testing.T) {
 	table := grey(t, 5)
 	s := table.Schema()
-	var images, labels bytes.Buffer
-	if err := records.WriteIDX(&images, &labels, table); err != nil {
-		t.Fatal(err)
-	}
-	idx := func(s records.Schema, image, label []byte) error {
-		_, err := records.IDXPart(s, bytes.NewReader(image), int64(len(image)), bytes.NewReader(label),
-			int64(len(label)))
+	values, labels := npyOf(t, table)
+	_, oneLabel := npyOf(t, table.Slice(0, 1))
+	open := func(s records.Schema, values, labels []byte) error {
+		_, err := partOf(s, values, labels)
 		return err
 	}
-	short := images.Bytes()[:images.Len()-1]
-	var one, oneLabel bytes.Buffer
-	if err := records.WriteIDX(&one, &oneLabel, table.Slice(0, 1)); err != nil {
-		t.Fatal(err)
-	}
 	for name, err := range map[string]error{
-		"cut short":        idx(s, short, labels.Bytes()),
-		"no file":          idx(s, nil, labels.Bytes()),
-		"too few labels":   idx(s, images.Bytes(), oneLabel.Bytes()),
-		"another format":   npyOf(s, images.Bytes()),
-		"another shape":    idx(records.Image(3, 5).WithLabels("a"), images.Bytes(), labels.Bytes()),
-		"labels cut short": idx(s, images.Bytes(), labels.Bytes()[:labels.Len()-2]),
+		"cut short":        open(s, values[:len(values)-1], labels),
+		"no file":          open(s, nil, labels),
+		"too few labels":   open(s, values, oneLabel),
+		"another format":   open(s, make([]byte, len(values)), labels),
+		"another shape":    open(records.Image(3, 5).WithLabels("a"), values, labels),
+		"labels cut short": open(s, values, labels[:len(labels)-2]),
 	} {
 		if !errors.Is(err, records.ErrFormat) {
 			t.Errorf("%s: got error %v, want ErrFormat", name, err)
 		}
 	}
 	var wrong *param.Error
-	good := idxParts(t, table, []int{0, 5})
+	good := npyParts(t, table, []int{0, 5})
 	_, other := records.NewPartedTable(records.Image(4, 3).WithLabels("x", "y", "z"), good...)
 	_, zero := records.NewPartedTable(s, records.TablePart{})
 	_, sets := records.NewPartedTable(records.Sets(3, 2))
 	for name, err := range map[string]error{"another schema": other, "no part": zero, "sets": sets,
-		"no classes": idx(records.Image(4, 3), images.Bytes(), labels.Bytes())} {
+		"no classes": open(records.Image(4, 3), values, labels)} {
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
@@ -237,35 +235,23 @@ func TestPartsThatAreRefused(t *testing.T) {
 	}
 }
 
-func npyOf(s records.Schema, b []byte) error {
-	_, err := records.NPYPart(s, bytes.NewReader(b), int64(len(b)), bytes.NewReader(b), int64(len(b)))
-	return err
-}
-
 func FuzzParts(f *testing.F) {
-	var images, labels bytes.Buffer
-	if err := records.WriteIDX(&images, &labels, grey(f, 3)); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(images.Bytes(), labels.Bytes())
-	f.Fuzz(func(t *testing.T, image, label []byte) {
+	values, labels := npyOf(f, grey(f, 3))
+	f.Add(values, labels)
+	f.Fuzz(func(t *testing.T, values, labels []byte) {
 		s := records.Image(4, 3).WithLabels("a", "b", "c")
-		for _, open := range []func(records.Schema, io.ReaderAt, int64, io.ReaderAt, int64) (
-			records.TablePart, error){records.IDXPart, records.NPYPart} {
-			p, err := open(s, bytes.NewReader(image), int64(len(image)), bytes.NewReader(label),
-				int64(len(label)))
-			if err != nil {
-				continue
-			}
-			parted, err := records.NewPartedTable(s, p, p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var b device.Batch
-			parted.Range(0, parted.Len(), &b)
-			if err := records.Check(parted); err != nil {
-				t.Errorf("the rows of the parts are not in the schema: %v", err)
-			}
+		p, err := partOf(s, values, labels)
+		if err != nil {
+			return
+		}
+		parted, err := records.NewPartedTable(s, p, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b device.Batch
+		parted.Range(0, parted.Len(), &b)
+		if err := records.Check(parted); err != nil {
+			t.Errorf("the rows of the parts are not in the schema: %v", err)
 		}
 	})
 }

@@ -3,8 +3,6 @@ package records
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,7 +22,10 @@ import (
 // persons protects them too, but reads only one row of each.
 //
 // Units: Len is the number of persons, and the unit is [UnitUser].
-type Persons struct{ *personsRef }
+type Persons struct {
+	private
+	*personsRef
+}
 
 // personsRef hides its target from package fmt; see private.go.
 type personsRef struct{ *personsRows }
@@ -136,7 +137,7 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 		return nil, err
 	}
 	out.schema = out.rows.Schema().ByPerson(most)
-	return &Persons{&personsRef{out}}, nil
+	return &Persons{personsRef: &personsRef{out}}, nil
 }
 
 // keepRows returns the rows of a person that are kept. Their positions depend only on the number of
@@ -312,7 +313,7 @@ func (p *Persons) Slice(lo, hi int) *Persons {
 	case *SetTable:
 		out.rows = own.Slice(int(first), int(last))
 	}
-	return &Persons{&personsRef{out}}
+	return &Persons{personsRef: &personsRef{out}}
 }
 
 // CheckPersons returns an error if data and the schema of a plan or sum disagree about persons.
@@ -349,12 +350,3 @@ func perPerson(most int) string {
 	}
 	return fmt.Sprintf("persons of at most %d rows", most)
 }
-
-// Format writes "[private]" for every verb.
-func (p Persons) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
-
-// LogValue returns "[private]".
-func (p Persons) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (p Persons) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -21,115 +21,17 @@ import (
 
 const redacted = "[private]"
 
-func redact(f fmt.State) { _, _ = io.WriteString(f, redacted) }
+// private is embedded by the types that hold records. Its methods print "[private]".
+type private struct{}
 
 // Format writes "[private]" for every verb.
-func (t Table) Format(f fmt.State, _ rune) { redact(f) }
+func (private) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue returns "[private]".
-func (t Table) LogValue() slog.Value { return slog.StringValue(redacted) }
+func (private) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
-func (t Table) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (f Frame) Format(state fmt.State, _ rune) { redact(state) }
-
-// LogValue returns "[private]".
-func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (z Nonzeros) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (private) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // GobEncode implements gob.GobEncoder: no record is written. Errors: none.
 func (z Nonzeros) GobEncode() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (t SetTable) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (t SetTable) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (m MappedSets) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (m MappedSets) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (m MappedSets) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (t PartedTable) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (t PartedTable) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (t PartedTable) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (b FrameBuilder) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (b FrameBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (b FrameBuilder) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (b SetBuilder) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (b SetBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (b SetBuilder) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (w SetWriter) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (w SetWriter) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (w SetWriter) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (e Enforcer) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (e Enforcer) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (e Enforcer) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (s stated) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (s stated) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (s stated) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Format writes "[private]" for every verb.
-func (c *clamped) Format(f fmt.State, _ rune) { redact(f) }
-
-// LogValue returns "[private]".
-func (c *clamped) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-func (c *clamped) MarshalText() ([]byte, error) { return []byte(redacted), nil }

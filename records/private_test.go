@@ -31,11 +31,6 @@ func holders(t *testing.T) map[string]any {
 	if err := setBuilder.Add([]uint32{77123}); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	writer := must(records.NewSetWriter(&out, sets.Schema()))(t)
-	if err := writer.Append(sets); err != nil {
-		t.Fatal(err)
-	}
 	enforcer := must(records.NewEnforcer(schema, records.Determines([]string{"who", "x"})))(t)
 	must(enforcer.Keep(frame, 1))(t)
 	file := written(t, sets)
@@ -45,7 +40,6 @@ func holders(t *testing.T) map[string]any {
 		"frame": frame, "frame by value": *frame, "builder": builder, "builder by value": *builder,
 		"sets": sets, "sets by value": *sets, "mapped": mapped, "mapped by value": *mapped,
 		"set builder": setBuilder, "set builder by value": *setBuilder,
-		"writer": writer, "writer by value": *writer,
 		"stated": records.WithUnit(sets, records.UnitUser), "clamped": records.Clamped(foreignData{sets}),
 		"enforcer": enforcer, "enforcer by value": *enforcer,
 		"binarized": records.Binarize(table, 5),

@@ -100,7 +100,7 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	rows := setRows{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects,
 		unit: b.unit,
 		home: new(origin)}
-	return &SetTable{&setRef{&rows}}, nil
+	return &SetTable{setRef: &setRef{&rows}}, nil
 }
 
 // CutSet keeps at most limit items of an ascending set, in place. Which items it keeps depends on
@@ -137,7 +137,10 @@ func mix(x uint64) uint64 {
 }
 
 // SetBuilder collects the records of a [SetTable], one at a time.
-type SetBuilder struct{ *setBuilderRef }
+type SetBuilder struct {
+	private
+	*setBuilderRef
+}
 
 // setBuilderRef hides its target from package fmt; see private.go.
 type setBuilderRef struct{ b *setBuilder }
@@ -150,7 +153,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SetBuilder{&setBuilderRef{b}}, nil
+	return &SetBuilder{setBuilderRef: &setBuilderRef{b}}, nil
 }
 
 // Add appends one record, encoded as [SetTable] describes.

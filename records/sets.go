@@ -16,7 +16,10 @@ import (
 // Records are encoded when they are added. Items outside the universe and repetitions are dropped,
 // and a row of more than MaxItems items keeps MaxItems of them (see [Sets]). The table remembers
 // these changes, but only for [Check].
-type SetTable struct{ *setRef }
+type SetTable struct {
+	private
+	*setRef
+}
 
 // setRef hides its target from package fmt; see private.go.
 type setRef struct{ *setRows }
@@ -87,7 +90,7 @@ func (t *SetTable) Len() int {
 func (t *SetTable) clone() *SetTable {
 	rows := *t.setRows
 	rows.home = t.home.derived()
-	return &SetTable{&setRef{&rows}}
+	return &SetTable{setRef: &setRef{&rows}}
 }
 
 // Gather copies the given rows.
@@ -96,7 +99,7 @@ func (t *SetTable) clone() *SetTable {
 func (t *SetTable) Gather(rows []int32, b *device.Batch) {
 	out := sparseBuffer(b, len(rows), t.schema.dim)
 	for k, i := range rows {
-		out.Items = t.AppendItems(out.Items, int(i))
+		out.Items = t.appendItems(out.Items, int(i))
 		out.Offsets[k+1] = len(out.Items)
 	}
 	t.labels.gather(rows, b)
@@ -132,10 +135,10 @@ func (t *SetTable) span(lo, hi int) {
 }
 
 // Items returns a copy of the items of one record, ascending.
-func (t *SetTable) Items(i int) []uint32 { return t.AppendItems(nil, i) }
+func (t *SetTable) Items(i int) []uint32 { return t.appendItems(nil, i) }
 
-// AppendItems appends the items of one record, ascending, to dst.
-func (t *SetTable) AppendItems(dst []uint32, i int) []uint32 {
+// appendItems appends the items of one record, ascending, to dst.
+func (t *SetTable) appendItems(dst []uint32, i int) []uint32 {
 	t.span(i, i+1)
 	block, at := t.sets.at(t.first + i)
 	return block.append(dst, at, at+1)
@@ -158,13 +161,13 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 	w := newBlockWriter(t.schema)
 	var row []uint32
 	for _, i := range rows {
-		row = t.AppendItems(row[:0], int(i))
+		row = t.appendItems(row[:0], int(i))
 		if w.add(row) {
 			w.seal()
 		}
 	}
 	w.seal()
-	return &SetTable{&setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows),
+	return &SetTable{setRef: &setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows),
 		labels: t.labels.take(rows),
 		unit:   t.unitOf(rows), home: t.home.derived()}}}
 }
@@ -185,7 +188,8 @@ func (t *SetTable) unitOf(rows []int32) string {
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *SetTable) Slice(lo, hi int) *SetTable {
 	t.span(lo, hi)
-	return &SetTable{&setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
+	return &SetTable{setRef: &setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo,
+		n:      hi - lo,
 		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home.derived()}}}
 }
 
@@ -196,9 +200,6 @@ func (t *SetTable) WithoutLabels() *SetTable {
 	out.labels = column{}
 	return out
 }
-
-// RowsByLabel returns the rows of each class. The lists are as private as the labels.
-func (t *SetTable) RowsByLabel() [][]int32 { return t.labels.byClass() }
 
 // Unit returns what one record is; see [UnitOf].
 func (t *SetTable) Unit() string {

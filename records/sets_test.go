@@ -94,9 +94,6 @@ func TestSetBatches(t *testing.T) {
 	if taken.Len() != 2 || !slices.Equal(taken.Items(1), []uint32{2, 3}) || taken.Label(0) != 1 {
 		t.Errorf("Take returns wrong sets: %+v", taken)
 	}
-	if by := table.RowsByLabel(); !slices.Equal(by[0], []int32{0, 2}) {
-		t.Errorf("RowsByLabel returns %v, want [0 2] for the first class", by)
-	}
 	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil ||
 		bare.Schema().Classes() != 0 {
 		t.Error("WithoutLabels keeps labels")

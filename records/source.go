@@ -2,6 +2,7 @@ package records
 
 import (
 	"archive/zip"
+	"bufio"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -83,4 +84,22 @@ func withFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
 	}
 	defer f.Close()
 	return read(f)
+}
+
+// writeRows writes a header, and then the bytes that row appends for each of n records.
+func writeRows(w io.Writer, head []byte, n int, row func(dst []byte, i int) []byte) error {
+	bw := bufio.NewWriter(w)
+	_, err := bw.Write(head)
+	var buf []byte
+	for i := 0; i < n && err == nil; i++ {
+		buf = row(buf[:0], i)
+		_, err = bw.Write(buf)
+	}
+	if err == nil {
+		err = bw.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
 }

@@ -27,7 +27,7 @@ func (c Column) WithStep(step float64) Column {
 // declared by [Column.WithStep], and 1 for [Integer]. It returns 0 if there is none, and for
 // datetimes and durations; see [Column.Precision].
 func (c Column) Step() float64 {
-	if c.kind == IntegerColumn {
+	if c.kind.of().whole {
 		return 1
 	}
 	return c.grid
@@ -157,7 +157,7 @@ func (f *columnFaults) step() {
 	c := f.column
 	switch {
 	case !c.stepped:
-	case c.kind != NumericColumn && c.kind != TargetColumn:
+	case !c.kind.of().stepped:
 		f.bad(".WithStep", c.grid, fmt.Sprintf("no step for a column of type %v", c.kind))
 	case c.lo < c.hi:
 		if _, given, want := newNumberGrid(c); want != "" {

@@ -13,7 +13,10 @@ import (
 //
 // A table is immutable, but it shares the slice given to [FromFlat] with the caller: do not write
 // to that slice while the table is in use.
-type Table struct{ *tableRef }
+type Table struct {
+	private
+	*tableRef
+}
 
 // tableRef hides its target from package fmt; see private.go.
 type tableRef struct{ *tableRows }
@@ -106,7 +109,8 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{&tableRef{&tableRows{schema: s.ByPerson(0), n: n, enc: newEncoder(s), labels: c,
+	return &Table{tableRef: &tableRef{&tableRows{schema: s.ByPerson(0), n: n,
+		enc: newEncoder(s), labels: c,
 		home: new(origin)}}}, nil
 }
 
@@ -133,7 +137,7 @@ func (t *Table) Len() int {
 func (t *Table) clone() *Table {
 	rows := *t.tableRows
 	rows.home = t.home.derived()
-	return &Table{&tableRef{&rows}}
+	return &Table{tableRef: &tableRef{&rows}}
 }
 
 // Gather copies the given rows, clamped into the schema.

@@ -21,20 +21,36 @@ const (
 // bounds.
 const mostTicks = 1 << 62
 
-// ticks returns the tick of the upper bound.
-func (c Column) ticks() int64 {
-	switch c.kind {
-	case DatetimeColumn:
-		return steps(c.from, c.to, c.step)
-	case DurationColumn:
-		return (c.most - c.least) / int64(max(c.step, 1))
-	}
-	return c.most - c.least
+// tickKind says how the values of a kind of column are held in ticks.
+type tickKind interface {
+	// count returns the tick of the upper bound.
+	count(c Column) int64
+	// prepare sets the fields of a code that only this kind has.
+	prepare(t *tickCode, c Column)
+	// declared checks the bounds of a column, and reports whether they can be counted.
+	declared(f *columnFaults) bool
+	// ofWhole and ofFloat return the tick of a number, and parse the tick of a text that is not a
+	// number.
+	ofWhole(t *tickCode, v int64) int64
+	ofFloat(t *tickCode, v float64) int64
+	parse(t *tickCode, text string) (tick int64, ok bool)
+	// float and append return the value at a tick as a number and as a text.
+	float(t *tickCode, k int64) float64
+	append(t *tickCode, dst []byte, k int64) []byte
+	// compareText compares the value at a tick with the value of a text, and compare with the value
+	// at a tick of another column.
+	compareText(t *tickCode, k int64, text string) int
+	compare(t, o *tickCode, x, y int64) int
+	// invalid says what a text without a tick is not.
+	invalid() string
 }
+
+// ticks returns the tick of the upper bound.
+func (c Column) ticks() int64 { return c.kind.of().held(c).count(c) }
 
 // tickCode turns the values of a column into ticks and back.
 type tickCode struct {
-	kind   ColumnKind
+	as     tickKind
 	least  int64     // the value at tick 0 of whole numbers, and of durations in nanoseconds
 	from   time.Time // the value at tick 0 of datetimes
 	step   time.Duration
@@ -47,13 +63,9 @@ func newTickCode(c Column) *tickCode {
 	if !c.inTicks() {
 		return nil
 	}
-	t := &tickCode{kind: c.kind, least: c.least, from: c.from, step: c.step, last: c.ticks()}
-	switch c.kind {
-	case DatetimeColumn:
-		t.layout = c.layout()
-	case DurationColumn:
-		t.digits = max(fractionDigits(c.step), fractionDigits(time.Duration(c.least)))
-	}
+	t := &tickCode{as: c.kind.of().held(c), least: c.least, from: c.from, step: c.step,
+		last: c.ticks()}
+	t.as.prepare(t, c)
 	return t
 }
 
@@ -70,21 +82,7 @@ func (t *tickCode) near(k int64) int64 { return min(max(k, -1), t.last+1) }
 
 // ofWhole returns the tick of a whole number. The number is in seconds since 1970 for datetimes,
 // and in seconds for durations.
-func (t *tickCode) ofWhole(v int64) int64 {
-	switch t.kind {
-	case DatetimeColumn:
-		return t.ofTime(time.Unix(min(max(v, -1<<40), 1<<40), 0))
-	case DurationColumn:
-		return t.ofDuration(seconds(v, 0))
-	}
-	if v < t.least {
-		return -1
-	}
-	if k := uint64(v) - uint64(t.least); k <= uint64(t.last) {
-		return int64(k)
-	}
-	return t.last + 1
-}
+func (t *tickCode) ofWhole(v int64) int64 { return t.as.ofWhole(t, v) }
 
 // ofFloat returns the tick of a number in the units of ofWhole. The number need not be whole.
 func (t *tickCode) ofFloat(v float64) int64 {
@@ -93,29 +91,14 @@ func (t *tickCode) ofFloat(v float64) int64 {
 		return unreadableTick
 	case v != v:
 		return missingTick
-	case t.kind == DatetimeColumn:
-		return t.ofTime(momentOf(v))
-	case t.kind == DurationColumn:
-		return t.ofDuration(time.Duration(saturated(v * 1e9)))
 	}
-	return t.ofWhole(saturated(math.Round(v)))
+	return t.as.ofFloat(t, v)
 }
 
 // ofText returns the tick of a text: a whole number, a moment or a length of time.
 func (t *tickCode) ofText(text string) int64 {
-	switch t.kind {
-	case DatetimeColumn:
-		if moment, ok := parseMoment(text); ok {
-			return t.ofTime(moment)
-		}
-	case DurationColumn:
-		if length, ok := parseSeconds(text); ok {
-			return t.ofDuration(length)
-		}
-	default:
-		if v, ok := wholeNumber(text); ok {
-			return t.ofWhole(v)
-		}
+	if k, ok := t.as.parse(t, text); ok {
+		return k
 	}
 	return t.ofFloat(parseNumber(text))
 }
@@ -145,27 +128,13 @@ func (t *tickCode) moment(k int64) time.Time     { return after(t.from, k, t.ste
 
 // float returns the value at a tick as a number: a whole number, seconds since 1970, or seconds,
 // depending on the column.
-func (t *tickCode) float(k int64) float64 {
-	switch t.kind {
-	case DatetimeColumn:
-		m := t.moment(k)
-		return float64(m.Unix()) + float64(m.Nanosecond())/1e9
-	case DurationColumn:
-		return t.length(k).Seconds()
-	}
-	return float64(t.whole(k))
-}
+func (t *tickCode) float(k int64) float64 { return t.as.float(t, k) }
 
 // append appends the text of a value. Reading the text gives the same value.
-func (t *tickCode) append(dst []byte, k int64) []byte {
-	switch t.kind {
-	case DatetimeColumn:
-		return t.moment(k).AppendFormat(dst, t.layout)
-	case DurationColumn:
-		return appendSeconds(dst, t.length(k), t.digits)
-	}
-	return strconv.AppendInt(dst, t.whole(k), 10)
-}
+func (t *tickCode) append(dst []byte, k int64) []byte { return t.as.append(t, dst, k) }
+
+// compare compares the value at a tick with the value of a text.
+func (t *tickCode) compare(k int64, text string) int { return t.as.compareText(t, k, text) }
 
 // steps returns the number of whole steps from one moment to another, and -1 if the other is
 // earlier. The result exceeds mostTicks if there are too many steps to count.

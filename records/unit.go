@@ -150,6 +150,7 @@ func restated(out, of Data) Data {
 }
 
 type stated struct {
+	private
 	Data
 	unit        string
 	part, parts int

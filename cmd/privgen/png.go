@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 )
 
 // acrossPicture is the number of images in a row of the picture.
@@ -31,5 +30,5 @@ func writePNG(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error
 	if err != nil {
 		return err
 	}
-	return images.WritePNG(w, t, acrossPicture)
+	return records.WritePNG(w, t, acrossPicture)
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -76,7 +75,11 @@ func (s *session) frame(name string, schema records.Schema) *records.Frame {
 	case strings.HasSuffix(name, ".csv"):
 		f, err = records.CSV{Header: true}.OpenFrame(path, schema)
 	case strings.HasSuffix(name, ".jsonl"):
-		f, err = records.JSONLines{}.OpenFrame(path, schema)
+		var file *os.File
+		if file, err = os.Open(path); err == nil {
+			defer file.Close()
+			f, err = records.JSONLines{}.ReadFrame(file, schema)
+		}
 	default:
 		f, err = parquet.OpenFrame(path, schema)
 	}
@@ -326,7 +329,7 @@ func TestSamplesOfImagesAreAPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := images.WritePNG(&want, drawn.(*records.Table), acrossPicture); err != nil {
+	if err := records.WritePNG(&want, drawn.(*records.Table), acrossPicture); err != nil {
 		t.Fatal(err)
 	}
 	if s.read("s.png") != want.String() {
@@ -384,7 +387,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
 			".npz": records.WriteNPZ,
 			".png": func(w io.Writer, r *records.Table) error {
-				return images.WritePNG(w, r, acrossPicture)
+				return records.WritePNG(w, r, acrossPicture)
 			}} {
 			s.run(0, "sample", name+".gen", "-n", "10", "--seed", "3", "-o", name+suffix)
 			var want bytes.Buffer

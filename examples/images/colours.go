@@ -68,7 +68,7 @@ func (c Colours) draw(d Drawing) (train, test *records.Table, err error) {
 }
 
 func openCIFAR(paths string) (*records.Table, error) {
-	return records.OpenCIFAR(records.CIFAR10, records.CIFAR10Schema(), strings.Split(paths, ","))
+	return records.OpenCIFAR(records.CIFAR10Schema(), strings.Split(paths, ","))
 }
 
 // lastTenth holds out the last tenth of the images.

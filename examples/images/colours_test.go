@@ -34,7 +34,7 @@ func cifarFile(t *testing.T, n int, seed uint64) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := records.WriteCIFAR(f, records.CIFAR10, drawn); err != nil {
+	if err := records.WriteCIFAR(f, drawn); err != nil {
 		t.Fatal(err)
 	}
 	return path

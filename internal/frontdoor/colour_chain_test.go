@@ -12,7 +12,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -25,10 +24,10 @@ func fromCIFAR(t *testing.T, d *records.Table) *records.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := records.WriteCIFAR(&file, records.CIFAR10, same); err != nil {
+	if err := records.WriteCIFAR(&file, same); err != nil {
 		t.Fatal(err)
 	}
-	read, err := records.ReadCIFAR(&file, records.CIFAR10, records.CIFAR10Schema())
+	read, err := records.ReadCIFAR(&file, records.CIFAR10Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +73,7 @@ func TestColourChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := images.WriteFolder(filepath.Join(t.TempDir(), "png"), made.Slice(0, 20)); err != nil {
+	if err := records.WriteImages(filepath.Join(t.TempDir(), "png"), made.Slice(0, 20)); err != nil {
 		t.Error(err)
 	}
 	if err := records.WriteNPZ(&file, made); err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -42,10 +41,10 @@ func redAndBlue(t *testing.T) *records.Table {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	if err := images.WriteFolder(folder, drawn); err != nil {
+	if err := records.WriteImages(folder, drawn); err != nil {
 		t.Fatal(err)
 	}
-	read, err := images.ReadFolder(os.DirFS(folder), s)
+	read, err := records.ReadImages(os.DirFS(folder), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestColourImages(t *testing.T) {
 			t.Errorf("%s: got %d records of %v, want 40 valid images of 8×8 pixels in colour: %v", system,
 				made.Len(), s, records.Check(made))
 		}
-		if table, ok := made.(*records.Table); !ok || images.WriteFolder(t.TempDir(), table) != nil {
+		if table, ok := made.(*records.Table); !ok || records.WriteImages(t.TempDir(), table) != nil {
 			t.Errorf("%s: %T is not written as images", system, made)
 		}
 		if system == "merf" {

@@ -23,7 +23,6 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -195,7 +194,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
 		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
-		records.WriteCIFAR(&cifar, records.CIFAR10, colours),
+		records.WriteCIFAR(&cifar, colours),
 		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
 	}
@@ -212,14 +211,14 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 			return look(records.ReadIDX(from(idx.Bytes()), from(b), grey.WithLabels("a", "b")))
 		}},
 		{"cifar", one(&cifar), anyBytes, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+			return look(records.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"cifar, packed", one(&cifar), packed, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+			return look(records.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"folder of images", pictures, anyBytes, func(b []byte) error {
 			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}
-			return look(images.ReadFolder(folder, colours.Schema().WithoutLabels()))
+			return look(records.ReadImages(folder, colours.Schema().WithoutLabels()))
 		}},
 		{"npy", one(&npy), anyBytes, func(b []byte) error {
 			return look(records.ReadNPY(from(b), records.Interval(3, -1, 2)))

@@ -76,7 +76,7 @@ func recordMutants() []mutant {
 				"anyValue}\n",
 			Why: "sensitivities hold only for records within their schema"},
 		{Name: "records/identifiers are read", In: in, Tests: at(in, "Identifiers"),
-			Old: "case code.kind == IdentifierColumn:\n\t\tb.appendTick(j, missingTick)",
+			Old: "case code.kind.isIdentifier():\n\t\tb.appendTick(j, missingTick)",
 			New: "case code.kind == IdentifierColumn:\n\t\tb.appendTick(j, int64(v))",
 			Why: "identifiers are passed on, although they should never be read"},
 		{Name: "records/moments are not clamped", In: in, Tests: at(in, "MomentsOutside|Fuzz"),
@@ -173,8 +173,8 @@ func recordMutants() []mutant {
 		{Name: "records/a panic states the number of sets", In: "records",
 			Tests: at("records", "HideTheNumber"), Old: "are not all in the table\", lo, hi))",
 			New: "of %d\", lo, hi, t.n))", Why: "the number of records is private"},
-		{Name: "records/images/an error states the number of images", In: "records/images",
-			Tests: at("records/images", "HidesTheNumber"), Old: "\"too many images\",",
+		{Name: "records/an error states the number of images", In: "records",
+			Tests: at("records", "HidesTheNumber"), Old: "\"too many images\",",
 			New: "p.table.Len(),", Why: "the number of records is private"},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 )
 
 // pictureSchema returns a schema of small images in colour; CIFAR's images have sides of 32 pixels.
@@ -18,7 +17,7 @@ func writePictures(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := images.WriteFolder(filepath.Join(folder, "pictures"), small); err != nil {
+	if err := records.WriteImages(filepath.Join(folder, "pictures"), small); err != nil {
 		return err
 	}
 	large, err := madeUpImages(records.CIFAR10Schema(), 3)
@@ -30,7 +29,7 @@ func writePictures(folder string) error {
 		return err
 	}
 	defer file.Close()
-	return records.WriteCIFAR(file, records.CIFAR10, large)
+	return records.WriteCIFAR(file, large)
 }
 
 // madeUpImages returns images with every level.
@@ -53,12 +52,12 @@ func showPictures(path string) error {
 	}
 	var t *records.Table
 	if info.IsDir() {
-		if err := images.Check(os.DirFS(path), pictureSchema()); err != nil {
+		if err := records.CheckImages(os.DirFS(path), pictureSchema()); err != nil {
 			return err
 		}
-		t, err = images.ReadFolder(os.DirFS(path), pictureSchema())
+		t, err = records.ReadImages(os.DirFS(path), pictureSchema())
 	} else {
-		t, err = records.OpenCIFAR(records.CIFAR10, records.CIFAR10Schema(), []string{path})
+		t, err = records.OpenCIFAR(records.CIFAR10Schema(), []string{path})
 	}
 	if err != nil {
 		return err

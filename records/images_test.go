@@ -1,4 +1,4 @@
-package images_test
+package records_test
 
 import (
 	"bytes"
@@ -20,21 +20,10 @@ import (
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 )
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-// levels returns n bytes, among them 0 and 255.
-func levels(n int) []uint8 {
+// someLevels returns n bytes, among them 0 and 255.
+func someLevels(n int) []uint8 {
 	out := make([]uint8, n)
 	for i := range out {
 		out[i] = uint8(i * 37)
@@ -43,7 +32,7 @@ func levels(n int) []uint8 {
 	return out
 }
 
-func same(t *testing.T, what any, got, want *records.Table) {
+func sameTable(t *testing.T, what any, got, want *records.Table) {
 	t.Helper()
 	a, _ := got.Flat()
 	b, _ := want.Flat()
@@ -54,7 +43,7 @@ func same(t *testing.T, what any, got, want *records.Table) {
 	}
 }
 
-func TestRecordsComeBack(t *testing.T) {
+func TestImagesComeBack(t *testing.T) {
 	for _, s := range []records.Schema{records.RGBImage(3, 5), records.Image(4, 2),
 		records.BinaryImage(2, 3)} {
 		for _, s := range []records.Schema{s, s.WithLabels("cat", "a dog")} {
@@ -62,23 +51,23 @@ func TestRecordsComeBack(t *testing.T) {
 			if s.Classes() > 0 {
 				labels = []int32{0, 0, 1}
 			}
-			want := must(records.FromBytes(s, levels(3*s.Dim()), labels...))(t)
+			want := must(records.FromBytes(s, someLevels(3*s.Dim()), labels...))(t)
 			folder := t.TempDir()
-			if err := images.WriteFolder(folder, want); err != nil {
+			if err := records.WriteImages(folder, want); err != nil {
 				t.Fatal(err)
 			}
-			same(t, s, must(images.ReadFolder(os.DirFS(folder), s))(t), want)
-			if err := images.Check(os.DirFS(folder), s); err != nil {
+			sameTable(t, s, must(records.ReadImages(os.DirFS(folder), s))(t), want)
+			if err := records.CheckImages(os.DirFS(folder), s); err != nil {
 				t.Error(err)
 			}
-			if err := images.WriteFolder(folder, want); !errors.Is(err, fs.ErrExist) {
-				t.Errorf("WriteFolder into a folder with records: got error %v, want ErrExist", err)
+			if err := records.WriteImages(folder, want); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("WriteImages into a folder with records: got error %v, want ErrExist", err)
 			}
 		}
 	}
 }
 
-func encoded(t testing.TB, m image.Image, as string) []byte {
+func encodedImage(t testing.TB, m image.Image, as string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	var err error
@@ -93,9 +82,9 @@ func encoded(t testing.TB, m image.Image, as string) []byte {
 	return out.Bytes()
 }
 
-// TestPixels reads PNG files in several pixel formats, and a JPEG file. Transparent pixels are
+// TestImagePixels reads PNG files in several pixel formats, and a JPEG file. Transparent pixels are
 // drawn on black.
-func TestPixels(t *testing.T) {
+func TestImagePixels(t *testing.T) {
 	frame := image.Rect(0, 0, 1, 1)
 	wide, grey, deep := image.NewNRGBA64(frame), image.NewGray(frame), image.NewGray16(frame)
 	wide.SetNRGBA64(0, 0, color.NRGBA64{0xffff, 0x8080, 0x0000, 0xffff})
@@ -113,19 +102,19 @@ func TestPixels(t *testing.T) {
 		{grey, []uint8{77, 77, 77}, []uint8{77}}, {deep, []uint8{77, 77, 77}, []uint8{77}},
 		{few, []uint8{9, 8, 7}, []uint8{8}},
 	} {
-		folder := fstest.MapFS{"x.PNG": {Data: encoded(t, c.m, "png")}}
+		folder := fstest.MapFS{"x.PNG": {Data: encodedImage(t, c.m, "png")}}
 		for _, want := range []*records.Table{
 			must(records.FromBytes(records.RGBImage(1, 1), c.colours))(t),
 			must(records.FromBytes(records.Image(1, 1), c.grey8))(t)} {
-			same(t, c.m, must(images.ReadFolder(folder, want.Schema()))(t), want)
+			sameTable(t, c.m, must(records.ReadImages(folder, want.Schema()))(t), want)
 		}
 	}
 	red := image.NewRGBA(image.Rect(0, 0, 8, 8))
 	for i := range 64 {
 		red.Set(i%8, i/8, color.RGBA{200, 30, 60, 255})
 	}
-	folder := fstest.MapFS{"x.jpeg": {Data: encoded(t, red, "jpeg")}}
-	got := must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t).Row(nil, 0)[27:30]
+	folder := fstest.MapFS{"x.jpeg": {Data: encodedImage(t, red, "jpeg")}}
+	got := must(records.ReadImages(folder, records.RGBImage(8, 8)))(t).Row(nil, 0)[27:30]
 	for c, want := range []float32{200, 30, 60} {
 		if d := got[c]*255 - want; d*d > 4 {
 			t.Errorf("a pixel (200, 30, 60) of a JPEG file is read as 255 times %v", got[:3])
@@ -133,8 +122,8 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// bomb returns the start of a PNG file that declares side×side pixels.
-func bomb(side uint32) []byte {
+// pngBomb returns the start of a PNG file that declares side×side pixels.
+func pngBomb(side uint32) []byte {
 	head := binary.BigEndian.AppendUint32(nil, side)
 	head = append(binary.BigEndian.AppendUint32(head, side), 8, 2, 0, 0, 0)
 	chunk := append([]byte("IHDR"), head...)
@@ -142,30 +131,30 @@ func bomb(side uint32) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
 }
 
-// TestFilesAreReadOneByOne: a damaged file does not change how other files are read.
-func TestFilesAreReadOneByOne(t *testing.T) {
+// TestImageFilesAreReadOneByOne: a damaged file does not change how other files are read.
+func TestImageFilesAreReadOneByOne(t *testing.T) {
 	s := records.RGBImage(2, 2).WithLabels("a", "b")
 	picture := image.NewNRGBA(image.Rect(0, 0, 2, 2))
 	for i := range picture.Pix {
 		picture.Pix[i] = 255
 	}
-	sound := encoded(t, picture, "png")
-	other := encoded(t, image.NewGray(image.Rect(0, 0, 3, 2)), "png")
+	sound := encodedImage(t, picture, "png")
+	other := encodedImage(t, image.NewGray(image.Rect(0, 0, 3, 2)), "png")
 	broken := bytes.Clone(sound)
 	broken[len(broken)-20] ^= 1
 	folder := fstest.MapFS{
 		"a/2.png": {Data: sound}, "a/0.png": {Data: broken}, "a/1.jpg": {Data: other},
-		"a/3.png": {}, "a/4.png": {Data: bomb(1 << 30)}, "a/5.png": {Data: sound[:30]},
+		"a/3.png": {}, "a/4.png": {Data: pngBomb(1 << 30)}, "a/5.png": {Data: sound[:30]},
 		"a/6.png":    {Data: append(bytes.Clone(sound), make([]byte, 2<<20)...)},
 		"a/readme":   {Data: sound},
 		"a/in/0.png": {Data: sound}, "b/9.png": {Data: sound}, "c/0.png": {Data: sound},
 	}
-	got := must(images.ReadFolder(folder, s))(t)
+	got := must(records.ReadImages(folder, s))(t)
 	ones, zeros := slices.Repeat([]uint8{255}, 12), make([]uint8, 12)
 	want := must(records.FromBytes(s, slices.Concat(zeros, zeros, ones, zeros, zeros, zeros, zeros,
 		ones), 0, 0, 0, 0, 0, 0, 0, 1))(t)
-	same(t, "a folder", got, want)
-	err := images.Check(folder, s)
+	sameTable(t, "a folder", got, want)
+	err := records.CheckImages(folder, s)
 	if !errors.Is(err, records.ErrFormat) {
 		t.Fatal(err)
 	}
@@ -177,40 +166,40 @@ func TestFilesAreReadOneByOne(t *testing.T) {
 	}
 }
 
-// TestAnnouncedSizesCostNothing: memory depends on the schema, not on the size that a file
+// TestAnnouncedImageSizesCostNothing: memory depends on the schema, not on the size that a file
 // declares.
-func TestAnnouncedSizesCostNothing(t *testing.T) {
+func TestAnnouncedImageSizesCostNothing(t *testing.T) {
 	folder := fstest.MapFS{}
 	for i := range 50 {
-		folder[string(rune('a'+i))+".png"] = &fstest.MapFile{Data: bomb(60_000)}
+		folder[string(rune('a'+i))+".png"] = &fstest.MapFile{Data: pngBomb(60_000)}
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t)
+	must(records.ReadImages(folder, records.RGBImage(8, 8)))(t)
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 8<<20 {
 		t.Errorf("reading 50 files of 33 bytes allocates %d MB, want at most 8",
 			(after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestImageLimits(t *testing.T) {
 	folder := fstest.MapFS{}
-	black := encoded(t, image.NewGray(image.Rect(0, 0, 64, 64)), "png")
+	black := encodedImage(t, image.NewGray(image.Rect(0, 0, 64, 64)), "png")
 	for _, name := range []string{"a.png", "b.png", "c.png"} {
 		folder[name] = &fstest.MapFile{Data: black}
 	}
 	s := records.RGBImage(64, 64)
-	_, err := images.ReadFolder(folder, s, records.Limits{Values: 2 * 64 * 64})
+	_, err := records.ReadImages(folder, s, records.Limits{Values: 2 * 64 * 64})
 	if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != "Values" {
 		t.Error(err)
 	}
-	got := must(images.ReadFolder(folder, s, records.Limits{LineBytes: 10}))(t)
-	if got.Len() != 3 || images.Check(folder, s, records.Limits{LineBytes: 10}) == nil {
+	got := must(records.ReadImages(folder, s, records.Limits{LineBytes: 10}))(t)
+	if got.Len() != 3 || records.CheckImages(folder, s, records.Limits{LineBytes: 10}) == nil {
 		t.Error("files longer than Limits.LineBytes change the number of records, or Check accepts them")
 	}
 }
 
-func TestArguments(t *testing.T) {
+func TestImageArguments(t *testing.T) {
 	folder, s := fstest.MapFS{}, records.RGBImage(2, 2)
 	wrong := func(what string, err error) {
 		t.Helper()
@@ -218,42 +207,40 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
-	wrong("vectors", second(images.ReadFolder(folder, records.Binary(4))))
-	wrong("no folder", second(images.ReadFolder(nil, s)))
-	wrong("no schema", second(images.ReadFolder(folder, records.Schema{})))
-	wrong("limits", second(images.ReadFolder(folder, s, records.Limits{LineBytes: -1})))
+	wrong("vectors", second(records.ReadImages(folder, records.Binary(4))))
+	wrong("no folder", second(records.ReadImages(nil, s)))
+	wrong("no schema", second(records.ReadImages(folder, records.Schema{})))
+	wrong("limits", second(records.ReadImages(folder, s, records.Limits{LineBytes: -1})))
 	for _, class := range []string{"..", "a/b", ".", "a\\b", "c:"} {
-		wrong(class, second(images.ReadFolder(folder, s.WithLabels(class))))
-		odd := must(records.FromBytes(s.WithLabels(class), levels(12), 0))(t)
-		wrong(class, images.WriteFolder(t.TempDir(), odd))
+		wrong(class, second(records.ReadImages(folder, s.WithLabels(class))))
+		odd := must(records.FromBytes(s.WithLabels(class), someLevels(12), 0))(t)
+		wrong(class, records.WriteImages(t.TempDir(), odd))
 	}
-	wrong("no records", images.WriteFolder(t.TempDir(), nil))
-	if _, err := images.ReadFolder(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
+	wrong("no records", records.WriteImages(t.TempDir(), nil))
+	if _, err := records.ReadImages(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("no folder for a class: got error %v, want ErrFormat", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table := must(records.FromBytes(s, levels(12)))(t)
-	if err := images.WriteFolder(file, table); err == nil {
-		t.Error("WriteFolder accepts a file as its folder")
+	table := must(records.FromBytes(s, someLevels(12)))(t)
+	if err := records.WriteImages(file, table); err == nil {
+		t.Error("WriteImages accepts a file as its folder")
 	}
-	if got := must(images.ReadFolder(folder, s))(t); got.Len() != 0 {
+	if got := must(records.ReadImages(folder, s))(t); got.Len() != 0 {
 		t.Error("an empty folder gives records")
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
-func FuzzReadFolder(f *testing.F) {
+func FuzzReadImages(f *testing.F) {
 	picture := image.NewNRGBA(image.Rect(0, 0, 4, 3))
-	f.Add(encoded(f, picture, "png"))
-	f.Add(encoded(f, picture, "jpeg"))
-	f.Add(bomb(4))
+	f.Add(encodedImage(f, picture, "png"))
+	f.Add(encodedImage(f, picture, "jpeg"))
+	f.Add(pngBomb(4))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []records.Schema{records.RGBImage(3, 4), records.BinaryImage(3, 4)} {
-			got, err := images.ReadFolder(fstest.MapFS{"x.png": {Data: data}}, s)
+			got, err := records.ReadImages(fstest.MapFS{"x.png": {Data: data}}, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +250,7 @@ func FuzzReadFolder(f *testing.F) {
 					t.Fatalf("got row %v, want values in [0, 1]", row)
 				}
 			}
-			if images.Check(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {
+			if records.CheckImages(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {
 				t.Fatal("a damaged file is not read as zeros")
 			}
 		}

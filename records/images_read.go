@@ -1,4 +1,4 @@
-package images
+package records
 
 import (
 	"bytes"
@@ -14,21 +14,32 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadFolder reads the records of a folder, such as os.DirFS(path).
+// ReadImages reads records from a folder of PNG and JPEG files, such as os.DirFS(path).
 //
-// A file of more than Limits.LineBytes bytes becomes a record of zeros. A limit of 0 means 1 MiB,
-// plus 16 bytes for each coordinate of a record.
+// If the schema has classes, the folder holds one subfolder for each class, with the class's name;
+// otherwise the files lie in the folder itself. Every file is one record. Files are read in the
+// order of classes, then of names. Files that do not end in .png, .jpg or .jpeg, and other
+// subfolders, are ignored.
 //
-// Errors: [records.ErrFormat] if a class has no folder; *[records.LimitError] if the records hold
+// If the schema is of colour images, grey files have three equal colours. If the schema is of grey
+// images, colours become their luma (ITU-R BT.601). If the schema is of binary images, a luma of
+// one half or more is 1. Transparent pixels are drawn on black. The orientation stored by a camera
+// is not applied, and images are not scaled: scale them beforehand.
+//
+// Every file is read separately. A file that is damaged, too long, or an image of another size
+// becomes a record of zeros. So no file affects how other files are read. [CheckImages] lists these
+// files. A file of more than Limits.LineBytes bytes is too long. A limit of 0 means 1 MiB, plus 16
+// bytes for each coordinate of a record.
+//
+// Errors: [ErrFormat] if a class has no folder; *[LimitError] if the records hold
 // too many values for the files' size; *[param.Error] for a schema that is not of images, or if
 // the name of a class cannot be the name of a folder; errors of the file system.
-func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
+func ReadImages(folder fs.FS, s Schema, limits ...Limits) (*Table, error) {
 	var levels []uint8
 	var labels []int32
-	err := each(folder, s, last(limits), func(f found) error {
+	err := eachImageFile(folder, s, lastOf(limits), func(f imageFile) error {
 		levels = append(levels, f.levels...)
 		if s.Classes() > 0 {
 			labels = append(labels, int32(f.class))
@@ -38,19 +49,19 @@ func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*reco
 	if err != nil {
 		return nil, err
 	}
-	return records.FromBytes(s, levels, labels...)
+	return FromBytes(s, levels, labels...)
 }
 
-// Check reports the files of a folder that ReadFolder reads as zeros. It lists the first ten, each
-// by its class and its number within the class, both counted from 0. It also states the number of
-// all such files. The report is as private as the records.
+// CheckImages reports the files of a folder that ReadImages reads as zeros. It lists the first ten,
+// each by its class and its number within the class, both counted from 0. It also states the number
+// of all such files. The report is as private as the records.
 //
-// Errors: [records.ErrFormat] if there are such files; see also [ReadFolder].
-func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
+// Errors: [ErrFormat] if there are such files; see also [ReadImages].
+func CheckImages(folder fs.FS, s Schema, limits ...Limits) error {
 	const most = 10
 	var names []string
 	total, number, class := 0, 0, -1
-	err := each(folder, s, last(limits), func(f found) error {
+	err := eachImageFile(folder, s, lastOf(limits), func(f imageFile) error {
 		if f.class != class {
 			number, class = 0, f.class
 		}
@@ -68,37 +79,37 @@ func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 	return malformed("%d of the files cannot be read: %s", total, strings.Join(names, "; "))
 }
 
-// found is one file as a record.
-type found struct {
+// imageFile is one file as a record.
+type imageFile struct {
 	class  int
 	levels []uint8 // valid until the next file is read
 	odd    string  // why the levels are zeros, or ""
 }
 
-// each reads all files of a folder.
-func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) error) error {
-	if err := check("images.ReadFolder", folder, s, limits); err != nil {
+// eachImageFile reads all files of a folder.
+func eachImageFile(folder fs.FS, s Schema, limits Limits, f func(imageFile) error) error {
+	if err := checkFolder("records.ReadImages", folder, s, limits); err != nil {
 		return err
 	}
 	names := s.ClassNames()
 	if len(names) == 0 {
 		names = []string{"."}
 	}
-	in := input{folder: folder, schema: s, limits: limits}
+	in := folderInput{folder: folder, schema: s, limits: limits}
 	for class, name := range names {
 		entries, err := fs.ReadDir(folder, name)
 		if err != nil {
-			return missing(name, err)
+			return missingFolder(name, err)
 		}
 		for _, e := range entries {
-			if e.IsDir() || !named(e.Name()) {
+			if e.IsDir() || !isImageName(e.Name()) {
 				continue
 			}
 			levels, odd, err := in.read(path.Join(name, e.Name()))
 			if err != nil {
 				return err
 			}
-			if err := f(found{class, levels, odd}); err != nil {
+			if err := f(imageFile{class, levels, odd}); err != nil {
 				return err
 			}
 		}
@@ -106,7 +117,7 @@ func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) e
 	return nil
 }
 
-func check(path string, folder fs.FS, s records.Schema, limits records.Limits) error {
+func checkFolder(path string, folder fs.FS, s Schema, limits Limits) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -126,15 +137,15 @@ func isFolderName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "/\\:\x00")
 }
 
-func missing(name string, err error) error {
+func missingFolder(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return malformed("there is no folder %.40q", name)
 	}
-	return fmt.Errorf("images: %w", err)
+	return fmt.Errorf("records: %w", err)
 }
 
-// named reports whether a file has the extension of an image.
-func named(file string) bool {
+// isImageName reports whether a file has the extension of an image.
+func isImageName(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".png", ".jpg", ".jpeg":
 		return true
@@ -142,11 +153,11 @@ func named(file string) bool {
 	return false
 }
 
-// input is a folder being read.
-type input struct {
+// folderInput is a folder being read.
+type folderInput struct {
 	folder fs.FS
-	schema records.Schema
-	limits records.Limits
+	schema Schema
+	limits Limits
 	file   bytes.Buffer
 	bytes  int64 // of all files so far
 	values int64
@@ -155,7 +166,7 @@ type input struct {
 
 // read returns the record of one file, or zeros and the reason in odd. It returns errors of the
 // file system, and a LimitError if the files so far hold too many values.
-func (in *input) read(name string) (levels []uint8, odd string, err error) {
+func (in *folderInput) read(name string) (levels []uint8, odd string, err error) {
 	in.levels = append(in.levels[:0], make([]uint8, in.schema.Dim())...)
 	text, odd, err := in.open(name)
 	if err != nil {
@@ -164,34 +175,34 @@ func (in *input) read(name string) (levels []uint8, odd string, err error) {
 	in.bytes += int64(len(text))
 	in.values += int64(in.schema.Dim()+3) / 4 // four bytes count as one value
 	if in.values > in.limits.ValuesFor(in.bytes) {
-		return nil, "", &records.LimitError{Limit: "Values",
+		return nil, "", &LimitError{Limit: "Values",
 			What: "the folder holds more values than the size of its files allows"}
 	}
 	if odd != "" {
 		return in.levels, odd, nil
 	}
-	picture, odd := decode(text, in.schema)
+	picture, odd := decodeImage(text, in.schema)
 	if odd != "" {
 		return in.levels, odd, nil
 	}
-	fill(in.levels, picture, in.schema)
+	fillLevels(in.levels, picture, in.schema)
 	return in.levels, "", nil
 }
 
 // open reads a file up to the limit on its length.
-func (in *input) open(name string) (text []byte, odd string, err error) {
+func (in *folderInput) open(name string) (text []byte, odd string, err error) {
 	most := int64(in.limits.LineBytes)
 	if most == 0 {
 		most = 1<<20 + 16*int64(in.schema.Dim())
 	}
 	f, err := in.folder.Open(name)
 	if err != nil {
-		return nil, "", fmt.Errorf("images: %w", err)
+		return nil, "", fmt.Errorf("records: %w", err)
 	}
 	defer f.Close()
 	in.file.Reset()
 	if _, err := in.file.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-		return nil, "", fmt.Errorf("images: %w", err)
+		return nil, "", fmt.Errorf("records: %w", err)
 	}
 	if int64(in.file.Len()) > most {
 		return in.file.Bytes()[:most], "the file is too long", nil
@@ -199,20 +210,21 @@ func (in *input) open(name string) (text []byte, odd string, err error) {
 	return in.file.Bytes(), "", nil
 }
 
-// format is a decoder and the bytes that its files begin with.
-type format struct {
+// imageFormat is a decoder and the bytes that its files begin with.
+type imageFormat struct {
 	magic  string
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 }
 
-var formats = []format{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
+var imageFormats = []imageFormat{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
 	{"\xff\xd8", jpeg.DecodeConfig, jpeg.Decode}}
 
-// decode reads an image of the schema's size. The size is checked before the pixels are decoded.
-func decode(text []byte, s records.Schema) (picture image.Image, odd string) {
+// decodeImage reads an image of the schema's size. The size is checked before the pixels are
+// decoded.
+func decodeImage(text []byte, s Schema) (picture image.Image, odd string) {
 	const damaged = "not a valid PNG or JPEG file"
-	for _, f := range formats {
+	for _, f := range imageFormats {
 		if !bytes.HasPrefix(text, []byte(f.magic)) {
 			continue
 		}
@@ -232,8 +244,8 @@ func decode(text []byte, s records.Schema) (picture image.Image, odd string) {
 	return nil, damaged
 }
 
-// fill sets levels to the pixels of an image.
-func fill(levels []uint8, picture image.Image, s records.Schema) {
+// fillLevels sets levels to the pixels of an image.
+func fillLevels(levels []uint8, picture image.Image, s Schema) {
 	corner, at := picture.Bounds().Min, 0
 	for y := range s.Height() {
 		for x := range s.Width() {
@@ -244,22 +256,11 @@ func fill(levels []uint8, picture image.Image, s records.Schema) {
 				continue
 			}
 			r, g, b, _ := p.RGBA()
-			levels[at], levels[at+1], levels[at+2] = level(r), level(g), level(b)
+			levels[at], levels[at+1], levels[at+2] = levelOf16(r), levelOf16(g), levelOf16(b)
 			at += 3
 		}
 	}
 }
 
-// level rounds a number of 16 bits to 8 bits.
-func level(v uint32) uint8 { return uint8((v*255 + 0x7fff) / 0xffff) }
-
-func last(limits []records.Limits) records.Limits {
-	if len(limits) == 0 {
-		return records.Limits{}
-	}
-	return limits[len(limits)-1]
-}
-
-func malformed(format string, args ...any) error {
-	return fmt.Errorf("%w: images: %s", records.ErrFormat, fmt.Sprintf(format, args...))
-}
+// levelOf16 rounds a number of 16 bits to 8 bits.
+func levelOf16(v uint32) uint8 { return uint8((v*255 + 0x7fff) / 0xffff) }

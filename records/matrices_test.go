@@ -1,4 +1,4 @@
-package matrices_test
+package records_test
 
 import (
 	"errors"
@@ -9,13 +9,16 @@ import (
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/matrices"
 )
 
-func TestThereAndBack(t *testing.T) {
+func dense(t *records.Table) *mat.Dense {
+	return mat.NewDense(t.Len(), t.Schema().Dim(), t.Float64s())
+}
+
+func TestMatrixThereAndBack(t *testing.T) {
 	s := records.Interval(3, -1, 1).WithLabels("a", "b")
 	m := mat.NewDense(2, 3, []float64{-1, 0.5, 1, 0, 0.25, -0.75})
-	table, err := matrices.FromMatrix(s, m, 1, 0)
+	table, err := records.FromMatrix(s, m, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,41 +28,41 @@ func TestThereAndBack(t *testing.T) {
 	if !slices.Equal(table.Row(nil, 1), []float32{0, 0.25, -0.75}) || table.Label(1) != 0 {
 		t.Errorf("row 1 is %v of class %d", table.Row(nil, 1), table.Label(1))
 	}
-	if back := matrices.ToDense(table); !mat.Equal(back, m) {
+	if back := dense(table); !mat.Equal(back, m) {
 		t.Errorf("got %v, want %v", back, m)
 	}
 	m.Set(0, 0, 0)
 	if v := table.Row(nil, 0)[0]; v != -1 {
 		t.Errorf("the table follows a change of the matrix: %v", v)
 	}
-	turned, err := matrices.FromMatrix(records.Interval(2, -1, 1), m.T())
+	turned, err := records.FromMatrix(records.Interval(2, -1, 1), m.T())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := matrices.ToDense(turned); !mat.Equal(got, m.T()) {
+	if got := dense(turned); !mat.Equal(got, m.T()) {
 		t.Errorf("of a transposed matrix: got %v", got)
 	}
 }
 
-func TestBytesBecomeValues(t *testing.T) {
+func TestMatrixOfBytes(t *testing.T) {
 	table, err := records.FromBytes(records.Interval(2, 0, 9), []byte{0, 85, 170, 255})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := mat.NewDense(2, 2, []float64{0, 3, 6, 9})
-	if got := matrices.ToDense(table); !mat.EqualApprox(got, want, 1e-6) {
+	if got := dense(table); !mat.EqualApprox(got, want, 1e-6) {
 		t.Errorf("got %v", got)
 	}
-	if !matrices.ToDense(table.Take(nil)).IsEmpty() {
-		t.Error("the matrix of no records is not empty")
+	if len(table.Take(nil).Float64s()) != 0 {
+		t.Error("no records have values")
 	}
 }
 
-func TestShapesAreChecked(t *testing.T) {
+func TestMatrixShapesAreChecked(t *testing.T) {
 	s := records.Binary(3)
 	refuses := func(name string, s records.Schema, m mat.Matrix, labels ...int32) {
 		t.Helper()
-		_, err := matrices.FromMatrix(s, m, labels...)
+		_, err := records.FromMatrix(s, m, labels...)
 		if shape := (*param.Error)(nil); !errors.As(err, &shape) {
 			t.Errorf("%s: error %v, want a param.Error", name, err)
 		}

@@ -1,4 +1,4 @@
-package images_test
+package records_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 )
 
 // TestWritePNG: every class begins a new row, and every pixel is in its place.
@@ -28,7 +27,7 @@ func TestWritePNG(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := images.WritePNG(&b, table, 2); err != nil {
+	if err := records.WritePNG(&b, table, 2); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -57,7 +56,7 @@ func TestWritePNGOfColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := images.WritePNG(&b, table, 1); err != nil {
+	if err := records.WritePNG(&b, table, 1); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -84,9 +83,9 @@ func TestWritePNGRefuses(t *testing.T) {
 	}
 	var mistake *param.Error
 	for name, err := range map[string]error{
-		"vectors":     images.WritePNG(new(bytes.Buffer), vector, 1),
-		"zero a row":  images.WritePNG(new(bytes.Buffer), small, 0),
-		"a nil table": images.WritePNG(new(bytes.Buffer), nil, 1),
+		"vectors":     records.WritePNG(new(bytes.Buffer), vector, 1),
+		"zero a row":  records.WritePNG(new(bytes.Buffer), small, 0),
+		"a nil table": records.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)

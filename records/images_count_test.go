@@ -1,4 +1,4 @@
-package images_test
+package records_test
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/records/images"
 )
 
 // TestTooLargePictureHidesTheNumberOfImages writes one long row of a class and many short ones. The
@@ -26,8 +25,8 @@ func TestTooLargePictureHidesTheNumberOfImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = images.WritePNG(io.Discard, pictures, row+1)
-	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "images.WritePNG.t" {
+	err = records.WritePNG(io.Discard, pictures, row+1)
+	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "records.WritePNG.t" {
 		t.Fatalf("got error %v, want a *param.Error about the picture", err)
 	}
 	if text := strings.ReplaceAll(err.Error(), "2^28", ""); strings.ContainsAny(text, "0123456789") {
