@@ -122,7 +122,8 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for lost := range 5 {
 		cfg, l, h := estimated(4), ledger(accountant.AddOrRemoveOne), &kmeans.History{}
-		cfg.Init.Method = kmeans.Ball
+		cfg.Init = kmeans.Init{Method: kmeans.Given,
+			Centers: [][]float32{{.1, 0}, {0, .1}, {-.1, 0}, {0, -.1}}[:cfg.K]}
 		norm, iterations := reserved(t, t.Context(), l, cfg)
 		for _, a := range append([]*mechanism.Allowance{norm},
 			slices.Repeat([]*mechanism.Allowance{iterations}, lost)...) {

@@ -42,7 +42,7 @@
 //     synth.ErrLost when it is run again; a complete search is read from the file.
 //
 // A system that releases once and trains without cost needs no search. Its generators can be
-// compared by their distance to the release; see merf.TrainBest.
+// compared by their distance to the release.
 //
 // Source: Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy", 2022;
 // Liu and Talwar, "Private Selection from Private Candidates", 2019.
