@@ -57,7 +57,7 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
 	}
-	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
+	return synth.Carry(ctx, p.program(), ledger, nil, func(r *synth.Run) (synth.Model, error) {
 		return p.work.fit(ctx, r, p.work.pieces(ctx, stream))
 	}, opts...)
 }
@@ -138,7 +138,7 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
 	}
-	g, err := p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
+	g, err := synth.Carry(ctx, p.program(), ledger, nil, func(r *synth.Run) (synth.Model, error) {
 		return p.work.fit(ctx, r, taken.from(p.work, shards))
 	}, opts...)
 	return g, errors.Join(err, taken.back(err, shards))
@@ -238,7 +238,7 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 		return nil, err
 	}
 	var e *Embedding
-	_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (m synth.Model, err error) {
+	_, err := synth.Carry(ctx, p.program(), ledger, data, func(r *synth.Run) (m synth.Model, err error) {
 		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
 	}, opts...)
