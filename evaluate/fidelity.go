@@ -248,27 +248,6 @@ func (s Similarity) String() string {
 	return b.String()
 }
 
-// Table prints the shape of each column, worst first.
-func (s Similarity) Table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", judge.Mark,
-		judge.Caveat)
-	columns := slices.Clone(s.Columns)
-	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
-		switch {
-		case a.Synthetic < b.Synthetic:
-			return -1
-		case a.Synthetic > b.Synthetic:
-			return 1
-		}
-		return 0
-	})
-	for _, c := range columns {
-		fmt.Fprintf(&b, "%-30s %.4f | %.4f  %s\n", c.Column, c.Synthetic, c.HeldOut, c.Measure)
-	}
-	return b.String()
-}
-
 // MarshalJSON writes the result with its caveat.
 func (s Similarity) MarshalJSON() ([]byte, error) {
 	type plain Similarity

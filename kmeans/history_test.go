@@ -152,8 +152,7 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 			if w != 1.0/3 {
 				t.Errorf("cluster %d has weight %v, want 1/3", i, w)
 			}
-			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) >
-				1e-4 {
+			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1) > 1e-4 {
 				t.Errorf("cluster %d is at %v, which is not a first centre", i, c)
 			}
 		}

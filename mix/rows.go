@@ -72,8 +72,8 @@ func (r *Rows) Class(i int) int {
 	return best
 }
 
-// Clone returns a copy that shares no memory.
-func (r *Rows) Clone() *Rows {
+// clone returns a copy that shares no memory.
+func (r *Rows) clone() *Rows {
 	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...),
 		labels: append([]float32(nil), r.labels...)}
 }

@@ -200,9 +200,6 @@ func (t *Trainer) mostExamples() int {
 	return t.cfg.MicroBatch
 }
 
-// Event returns the event of one step of this run.
-func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
-
 // Steps returns the training loop: each iteration is one private step, after which the
 // network holds released parameters.
 //
@@ -274,7 +271,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 }
 
 func (t *Trainer) reserve(ctx context.Context) error {
-	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.Event(), t.cfg.Steps)
+	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation), t.cfg.Steps)
 	t.allowance = allowance
 	return err
 }
