@@ -37,17 +37,6 @@ func newModel(centers [][]float64, counts []float64, clip float64) *Model {
 	return m
 }
 
-// K returns the number of clusters.
-func (m *Model) K() int {
-	if m == nil {
-		return 0
-	}
-	if m.Groups == nil {
-		return len(m.Centers)
-	}
-	return len(m.Counts)
-}
-
 // Weights returns the estimated proportions of the clusters. Negative counts are set to zero, and
 // the counts are divided by their sum. If the sum is zero, all weights are equal.
 func (m *Model) Weights() []float64 {

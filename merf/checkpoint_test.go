@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -123,7 +124,7 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	data := drawTable(t, 2100, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
-	shards := []*merf.Partial{p.NewPartial(), p.NewPartial()}
+	shards := []*partial.Partial{p.NewPartial(), p.NewPartial()}
 	for i, cut := range [][2]int{{0, 700}, {700, 2100}} {
 		if err := shards[i].Add(t.Context(), data.Slice(cut[0], cut[1])); err != nil {
 			t.Fatal(err)

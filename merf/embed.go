@@ -71,18 +71,18 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 }
 
 // A filler returns the sums of the records that a run reads.
-type filler func(*synth.Run) (*Partial, error)
+type filler func(*synth.Run) (*partial.Partial, error)
 
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*partial.Partial, error) {
 		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
 	}
 }
 
 // pieces adds up the records of a stream.
 func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
-	return func(r *synth.Run) (*Partial, error) {
+	return func(r *synth.Run) (*partial.Partial, error) {
 		s := w.newPartial(r.Backend)
 		for data, err := range stream {
 			if err != nil {
@@ -119,7 +119,7 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 // If there are several shards, or several pieces in a shard, each must state its part of all users
 // by records.WithPart. Errors: all errors of Embed; *param.Error for shards of different plans, for
 // a shard whose Add has failed, and for a plan with Batches.
-func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
+func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*partial.Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
@@ -129,27 +129,12 @@ func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []
 	return e, errors.Join(err, taken.back(err, shards))
 }
 
-// FitShards releases the sums of shards as Release does and trains the plan's generator.
-//
-// Guarantee and Errors: see Release.
-func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
-	opts ...synth.Option) (*synth.Generator, error) {
-	taken := new(taken)
-	if err := p.checkShards(ledger, shards); err != nil {
-		return nil, err
-	}
-	g, err := synth.Carry(ctx, p.program(), ledger, nil, func(r *synth.Run) (synth.Model, error) {
-		return p.work.fit(ctx, r, taken.from(p.work, shards))
-	}, opts...)
-	return g, errors.Join(err, taken.back(err, shards))
-}
-
 // EmbedPasses is Embed for records that other processes read. The function read returns the sums of
 // all records, merged from shards as package partial describes.
 //
 // Guarantee: see Release. Errors: all errors of Release and of read.
 func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
-	read func(context.Context, synth.Pass) (*Partial, error),
+	read func(context.Context, synth.Pass) (*partial.Partial, error),
 	opts ...synth.Option) (*Embedding, error) {
 	if err := p.wholeSums("none: a sample is drawn by position"); err != nil {
 		return nil, err
@@ -157,7 +142,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	if read == nil {
 		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
-	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
+	return p.release(ctx, ledger, nil, func(r *synth.Run) (*partial.Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
 		if err != nil {
 			return nil, err
@@ -167,10 +152,10 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 }
 
 // taken holds the sums of shards while a run uses them.
-type taken struct{ all *Partial }
+type taken struct{ all *partial.Partial }
 
-func (t *taken) from(w *work, shards []*Partial) filler {
-	return func(r *synth.Run) (*Partial, error) {
+func (t *taken) from(w *work, shards []*partial.Partial) filler {
+	return func(r *synth.Run) (*partial.Partial, error) {
 		t.all = w.newPartial(r.Backend)
 		for _, s := range shards {
 			if err := t.all.Merge(s); err != nil {
@@ -182,14 +167,14 @@ func (t *taken) from(w *work, shards []*Partial) filler {
 }
 
 // back merges the sums into the first shard if the run has failed.
-func (t *taken) back(failed error, shards []*Partial) error {
+func (t *taken) back(failed error, shards []*partial.Partial) error {
 	if failed == nil || t.all == nil || len(shards) == 0 {
 		return nil
 	}
 	return shards[0].Merge(t.all)
 }
 
-func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
+func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*partial.Partial) error {
 	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}

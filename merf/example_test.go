@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -62,7 +63,7 @@ func ExamplePlan_Release() {
 		panic(err)
 	}
 	ctx := context.Background()
-	var shards []*merf.Partial
+	var shards []*partial.Partial
 	for _, bits := range [][]float32{{1, 0, 0, 1}, {0, 1, 1, 1}} {
 		data, err := records.FromFlat(schema, bits)
 		if err != nil {

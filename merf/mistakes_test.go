@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -59,14 +60,14 @@ func TestMistakesReserveNothing(t *testing.T) {
 		"samples of a stream":       second(batches.EmbedStream(ctx, ledger, stream)),
 		"a fit to such samples":     second(batches.FitStream(ctx, ledger, stream)),
 		"samples of shards":         second(batches.Release(ctx, ledger, nil)),
-		"release no sum":            second(p.Release(ctx, ledger, []*merf.Partial{nil})),
-		"release a sum of no plan":  second(p.Release(ctx, ledger, []*merf.Partial{new(merf.Partial)})),
-		"add to no sum":             (*merf.Partial)(nil).Add(ctx, data),
-		"add to a sum of no plan":   new(merf.Partial).Add(ctx, data),
+		"release no sum":            second(p.Release(ctx, ledger, []*partial.Partial{nil})),
+		"release a sum of no plan":  second(p.Release(ctx, ledger, []*partial.Partial{new(partial.Partial)})),
+		"add to no sum":             (*partial.Partial)(nil).Add(ctx, data),
+		"add to a sum of no plan":   new(partial.Partial).Add(ctx, data),
 		"add to a kept sum":         p.NewPartial(kept).Add(ctx, data),
-		"merge into no sum":         (*merf.Partial)(nil).Merge(part),
+		"merge into no sum":         (*partial.Partial)(nil).Merge(part),
 		"merge no sum":              part.Merge(nil),
-		"merge sums of no plan":     new(merf.Partial).Merge(new(merf.Partial)),
+		"merge sums of no plan":     new(partial.Partial).Merge(new(partial.Partial)),
 		"draw from no model":        second(new(merf.Model).Sampler(synth.Draw{})),
 		"write no model":            second(new(merf.Model).Encode()),
 	}

@@ -14,29 +14,22 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Partial is the sum of the features of some records, for example of one shard. Partials are
-// merged before noise is added, so all shards together get the noise of one release. Partials can
-// be sealed and sent between processes. See package partial.
-type Partial = partial.Partial
-
-// ErrPrivate is returned for an attempt to write private sums without noise.
-var ErrPrivate = partial.ErrPrivate
-
-// NewPartial returns an empty sum, which computes on the backend given by synth.On. Adding to the
+// NewPartial returns an empty sum of features, for example of the records of one shard. Partials are
+// merged before noise is added, so all shards together get the noise of one release. The sum computes on the backend given by synth.On. Adding to the
 // sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint. Other options
 // have no effect.
-func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
+func (p *Plan) NewPartial(opts ...synth.Option) *partial.Partial {
 	if p.made() != nil {
-		return new(Partial)
+		return new(partial.Partial)
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
 	if err != nil { // opts has a checkpoint, but sums without noise are never written
-		return new(Partial)
+		return new(partial.Partial)
 	}
 	return p.work.newPartial(r.Backend)
 }
 
-func (w *work) newPartial(be device.Backend) *Partial {
+func (w *work) newPartial(be device.Backend) *partial.Partial {
 	real := device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }

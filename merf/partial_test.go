@@ -17,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -39,7 +40,7 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 			}
 		}
 	}
-	var shards []*merf.Partial
+	var shards []*partial.Partial
 	for i := len(cuts) - 1; i > 0; i-- {
 		s := p.NewPartial(synth.On(device.CPUWith(1 + i%2)))
 		if err := s.Add(context.Background(), data.Slice(cuts[i-1], cuts[i])); err != nil {
@@ -84,10 +85,10 @@ func TestPrivateSumsDoNotLeak(t *testing.T) {
 	if !strings.Contains(log.String(), "partial=[private]") {
 		t.Errorf("a sum is logged as %q, want [private]", log.String())
 	}
-	if _, err := json.Marshal(s); !errors.Is(err, merf.ErrPrivate) {
+	if _, err := json.Marshal(s); !errors.Is(err, partial.ErrPrivate) {
 		t.Errorf("JSON: got %v, want ErrPrivate", err)
 	}
-	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, merf.ErrPrivate) {
+	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, partial.ErrPrivate) {
 		t.Errorf("gob: got %v, want ErrPrivate", err)
 	}
 }
@@ -101,13 +102,13 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	other := mustPlan(t, c)
 	ledger := accountant.NewLedger(c.Budget)
 	var wrong *param.Error
-	_, err := p.Release(context.Background(), ledger, []*merf.Partial{other.NewPartial()})
+	_, err := p.Release(context.Background(), ledger, []*partial.Partial{other.NewPartial()})
 	if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("another plan's sums: got %v, want *param.Error; ledger entries %v, want none", err,
 			ledger.Entries())
 	}
 	s := p.NewPartial()
-	for _, o := range []*merf.Partial{nil, s, other.NewPartial()} {
+	for _, o := range []*partial.Partial{nil, s, other.NewPartial()} {
 		if err := s.Merge(o); !errors.As(err, &wrong) {
 			t.Errorf("merging %v: got %v, want *param.Error", o, err)
 		}
@@ -173,15 +174,15 @@ func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, fail := range map[string]func(*merf.Partial) error{
-		"context": func(s *merf.Partial) error { return s.Add(ended, data) },
-		"panic":   func(s *merf.Partial) error { return s.Add(t.Context(), panics{data}) },
+	for name, fail := range map[string]func(*partial.Partial) error{
+		"context": func(s *partial.Partial) error { return s.Add(ended, data) },
+		"panic":   func(s *partial.Partial) error { return s.Add(t.Context(), panics{data}) },
 	} {
 		s := p.NewPartial()
 		if err := fail(s); !errors.Is(err, context.Canceled) && !errors.Is(err, synth.ErrData) {
 			t.Errorf("%s: got %v, want context.Canceled or ErrData", name, err)
 		}
-		_, released := p.Release(t.Context(), ledger, []*merf.Partial{p.NewPartial(), s})
+		_, released := p.Release(t.Context(), ledger, []*partial.Partial{p.NewPartial(), s})
 		var wrong *param.Error
 		for use, err := range map[string]error{"add": s.Add(t.Context(), data), "release": released,
 			"merge": p.NewPartial().Merge(s), "merge into": s.Merge(p.NewPartial())} {

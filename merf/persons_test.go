@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -147,12 +148,12 @@ func TestPersonsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	shards := func() []*merf.Partial {
+	shards := func() []*partial.Partial {
 		s := persons.NewPartial()
 		if err := s.Add(ctx, d); err != nil {
 			t.Fatal(err)
 		}
-		return []*merf.Partial{s}
+		return []*partial.Partial{s}
 	}
 	fit := func(p *merf.Plan, l *accountant.Ledger, d records.Data) error {
 		_, err := p.FitOn(ctx, l, d)

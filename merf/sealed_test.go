@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/synth"
@@ -51,7 +50,11 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	if err := sums.OpenAll(k, arrived...); err != nil {
 		t.Fatal(err)
 	}
-	shards, err := p.FitShards(seeded(), two, []*merf.Partial{sums})
+	e, err := p.Release(seeded(), two, []*partial.Partial{sums})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards, err := p.Refit(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

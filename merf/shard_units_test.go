@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,7 +17,7 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
-	of := func(units ...string) *merf.Partial {
+	of := func(units ...string) *partial.Partial {
 		s := p.NewPartial()
 		for _, unit := range units {
 			if err := s.Add(t.Context(), records.WithUnit(data, unit)); err != nil {
@@ -30,7 +30,7 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 	if err := merged.Merge(of(records.UnitRecord)); err != nil {
 		t.Fatal(err)
 	}
-	part := func(of int, list ...int) *merf.Partial {
+	part := func(of int, list ...int) *partial.Partial {
 		s := p.NewPartial()
 		for _, i := range list {
 			piece := records.WithPart(records.WithUnit(foreign{data}, records.UnitUser), i, of)
@@ -40,7 +40,7 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 		}
 		return s
 	}
-	joined := func() *merf.Partial {
+	joined := func() *partial.Partial {
 		s := part(3, 0)
 		if err := s.Merge(part(3, 2)); err != nil {
 			t.Fatal(err)
@@ -48,27 +48,27 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 		return s
 	}
 	for name, test := range map[string]struct {
-		shards []*merf.Partial
+		shards []*partial.Partial
 		ok     bool
 	}{
-		"users":             {[]*merf.Partial{of(records.UnitUser)}, true},
-		"none, then users":  {[]*merf.Partial{of(), of(records.UnitUser)}, true},
-		"users twice":       {[]*merf.Partial{of(records.UnitUser), of(records.UnitUser)}, false},
-		"two pieces":        {[]*merf.Partial{of(records.UnitUser, records.UnitUser)}, false},
-		"two parts":         {[]*merf.Partial{part(2, 0), part(2, 1)}, true},
-		"parts in a shard":  {[]*merf.Partial{part(3, 0, 2), part(3, 1)}, true},
-		"joined":            {[]*merf.Partial{joined(), part(3, 1)}, true},
-		"one part twice":    {[]*merf.Partial{part(2, 1), part(2, 1)}, false},
-		"twice in a shard":  {[]*merf.Partial{part(2, 1, 1)}, false},
-		"twice, joined":     {[]*merf.Partial{joined(), part(3, 2)}, false},
-		"other parts":       {[]*merf.Partial{part(2, 0), part(3, 1)}, false},
-		"no such part":      {[]*merf.Partial{part(2, 0), part(2, 2)}, false},
-		"part and whole":    {[]*merf.Partial{part(2, 0), of(records.UnitUser)}, false},
-		"records":           {[]*merf.Partial{of(records.UnitRecord)}, false},
-		"users and records": {[]*merf.Partial{of(records.UnitUser), of(records.UnitRecord)}, false},
-		"in one shard":      {[]*merf.Partial{of(records.UnitUser, records.UnitRecord)}, false},
-		"the other way":     {[]*merf.Partial{of(records.UnitRecord, records.UnitUser)}, false},
-		"merged":            {[]*merf.Partial{merged}, false},
+		"users":             {[]*partial.Partial{of(records.UnitUser)}, true},
+		"none, then users":  {[]*partial.Partial{of(), of(records.UnitUser)}, true},
+		"users twice":       {[]*partial.Partial{of(records.UnitUser), of(records.UnitUser)}, false},
+		"two pieces":        {[]*partial.Partial{of(records.UnitUser, records.UnitUser)}, false},
+		"two parts":         {[]*partial.Partial{part(2, 0), part(2, 1)}, true},
+		"parts in a shard":  {[]*partial.Partial{part(3, 0, 2), part(3, 1)}, true},
+		"joined":            {[]*partial.Partial{joined(), part(3, 1)}, true},
+		"one part twice":    {[]*partial.Partial{part(2, 1), part(2, 1)}, false},
+		"twice in a shard":  {[]*partial.Partial{part(2, 1, 1)}, false},
+		"twice, joined":     {[]*partial.Partial{joined(), part(3, 2)}, false},
+		"other parts":       {[]*partial.Partial{part(2, 0), part(3, 1)}, false},
+		"no such part":      {[]*partial.Partial{part(2, 0), part(2, 2)}, false},
+		"part and whole":    {[]*partial.Partial{part(2, 0), of(records.UnitUser)}, false},
+		"records":           {[]*partial.Partial{of(records.UnitRecord)}, false},
+		"users and records": {[]*partial.Partial{of(records.UnitUser), of(records.UnitRecord)}, false},
+		"in one shard":      {[]*partial.Partial{of(records.UnitUser, records.UnitRecord)}, false},
+		"the other way":     {[]*partial.Partial{of(records.UnitRecord, records.UnitUser)}, false},
+		"merged":            {[]*partial.Partial{merged}, false},
 	} {
 		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
 		_, err := p.Release(t.Context(), ledger, test.shards)

@@ -23,3 +23,6 @@ func PassesOf(cells int) func() {
 	passCells = cells
 	return func() { passCells = before }
 }
+
+// MeanOf returns the mean record of a class.
+func MeanOf(m *Moments, class int) []float64 { return m.means[class] }

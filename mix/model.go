@@ -35,15 +35,6 @@ func (m *Model) Rows() *Rows {
 	return m.rows
 }
 
-// Centers returns the released mean records, one for each part, or nil if none were released. The
-// slices belong to the model and must not be changed.
-func (m *Model) Centers() [][]float32 {
-	if m == nil {
-		return nil
-	}
-	return m.centers
-}
-
 // add appends rows with their parts.
 func (m *Model) add(rows *Rows, parts []int32) {
 	m.rows.features = append(m.rows.features, rows.features...)

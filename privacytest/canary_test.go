@@ -197,7 +197,7 @@ func classifier(s records.Schema) planner {
 				if err != nil {
 					return nil, err
 				}
-				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithWorkers(1))
+				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithBackend(device.CPUWith(1)))
 				if err != nil {
 					return nil, err
 				}

@@ -21,6 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -273,7 +274,7 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 		for i := range data.Len() {
 			rows[i%2] = append(rows[i%2], int32(i))
 		}
-		var shards []*merf.Partial
+		var shards []*partial.Partial
 		for _, r := range rows {
 			shard := plan.NewPartial()
 			if err := shard.Add(ctx, data.(*records.Table).Take(r)); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
-	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -155,7 +155,7 @@ func TestNoRecordInTwoShards(t *testing.T) {
 				if err := one.Add(ctx, data); err != nil {
 					return nil, err
 				}
-				shards := []*merf.Partial{one, one}
+				shards := []*partial.Partial{one, one}
 				if name == "merged and named" {
 					shards[1] = two
 					if err := two.Merge(one); err != nil {

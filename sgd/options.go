@@ -12,10 +12,6 @@ type Option func(*Trainer)
 // parameters. The default is the CPU.
 func WithBackend(be device.Backend) Option { return func(t *Trainer) { t.be = be } }
 
-// WithWorkers sets the number of goroutines for the noise, the average and the optimiser. The
-// default is the backend's number of workers. Results do not depend on it.
-func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
-
 // WithPurpose names the steps on the ledger. The default is "DP-SGD step".
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
 

@@ -27,7 +27,6 @@ type Trainer struct {
 	ledger   *accountant.Ledger
 	relation accountant.Relation
 	be       device.Backend
-	workers  int
 	share    func(pieces int, do func(piece int)) // the backend's; nil if it has none
 	purpose  string
 	decay    float64
@@ -97,9 +96,6 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	if t.be == nil {
 		t.be = device.CPU()
 	}
-	if t.workers == 0 {
-		t.workers = t.be.Workers()
-	}
 	var err error
 	if t.spans, err = spans(cfg, net, net.Params().Len()); err != nil {
 		return nil, err
@@ -144,7 +140,6 @@ func (t *Trainer) validate() error {
 		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
-	k.OK(t.workers >= 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
 		"a step of the run, from 1")
@@ -285,25 +280,6 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make. It is for callers
-// that must know beforehand whether the reservation succeeds. Once a reservation exists, Reserve
-// does nothing.
-//
-// Errors: ErrBusy; the context's error, before anything is reserved; errors of the ledger.
-func (t *Trainer) Reserve(ctx context.Context) error {
-	if !t.running.TryLock() {
-		return ErrBusy
-	}
-	defer t.running.Unlock()
-	if t.allowance != nil {
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return t.reserve(ctx)
-}
-
 // step takes one step of training: it spends a use of the allowance, draws the sample and the
 // noise, and moves the parameters.
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
@@ -344,7 +320,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // The reason is that every example's row has norm at most bound and depends on no other example.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
-		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
+		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.be.Workers(),
 		Share: t.share}
 	if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)

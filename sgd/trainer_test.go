@@ -376,8 +376,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 
 func TestAverage(t *testing.T) {
 	net := newCentre(3)
-	trainer, _ := newTrainer(t, with(nil, 0.5, 60), net, 1e4, sgd.WithAverage(0.95),
-		sgd.WithWorkers(2))
+	trainer, _ := newTrainer(t, with(nil, 0.5, 60), net, 1e4, sgd.WithAverage(0.95))
 	want := make([]float64, 3)
 	for step, err := range trainer.Steps(t.Context(), table(t, 50, 3, 1)) {
 		if err != nil {

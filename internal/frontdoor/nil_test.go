@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -23,7 +24,7 @@ func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
 		draft.Plan{},
 		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
-		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
+		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, partial.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
 	}

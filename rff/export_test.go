@@ -1,0 +1,4 @@
+package rff
+
+// For tests.
+var MarshalKernel, UnmarshalKernel = marshalKernel, unmarshalKernel
