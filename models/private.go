@@ -40,6 +40,8 @@ func (n Classifier) text() string {
 	return size(n.in, n.params.Len())
 }
 
+func (n classifierGradients) Format(f fmt.State, verb rune) { Classifier(n).Format(f, verb) }
+
 func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n, n.params.Len()) }
