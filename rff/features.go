@@ -9,7 +9,7 @@ import (
 )
 
 // Features is a public map from records to rows of bounded norm. Each row depends only on its
-// record. [Map], [StrokeMap] and [ScatteringMap] implement Features.
+// record. [Map] and the maps of [Strokes] and [Scattering] implement Features.
 type Features interface {
 	In() int
 	Dim() int
