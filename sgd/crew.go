@@ -169,13 +169,3 @@ func (c *crew) takeUnits(piece int) {
 		c.sum.Take(m.sum, lo, min(lo+takePiece, len(c.sum.Units)))
 	}
 }
-
-// Losses implements models.Lossy. Without losses of the network it sets dst to zero.
-func (c *crew) Losses(dst []float64) {
-	clear(dst)
-	for _, m := range c.members {
-		if l, ok := m.of.(models.Lossy); ok {
-			l.Losses(dst[m.lo:m.hi])
-		}
-	}
-}

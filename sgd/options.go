@@ -31,9 +31,3 @@ func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = dec
 // of WithAverage's moving average. This mean is the average of Polyak and Ruppert. It is best if
 // the steps fluctuate around one point. See Trainer.UseAverage.
 func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
-
-// WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
-//
-// Guarantee: none. The loss is computed from private records without noise; show it only to
-// people who may see the records.
-func WithPrivateLoss() Option { return func(t *Trainer) { t.lossy = true } }

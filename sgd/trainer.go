@@ -31,7 +31,6 @@ type Trainer struct {
 	purpose  string
 	decay    float64
 	meanFrom int // the first step of a plain mean; 0 for none
-	lossy    bool
 	byPerson bool
 	probed   string // hash of the backend's and the network's results on public numbers; see setting
 
@@ -299,8 +298,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 			return Step{}, err
 		}
 	}
-	loss, err := t.clippedSum(ctx, grant, data)
-	if err != nil {
+	if err := t.clippedSum(ctx, grant, data); err != nil {
 		return Step{}, err
 	}
 	bound := t.clip.bound()
@@ -311,7 +309,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 		bound = t.groups.clipNorm()
 	}
 	return Step{Number: t.Spent(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(),
-		ClipNorm: bound, Loss: loss}, nil
+		ClipNorm: bound}, nil
 }
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.

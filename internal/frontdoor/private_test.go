@@ -59,8 +59,7 @@ func workers(t *testing.T) map[string]any {
 		Likelihood: models.GaussianUnit}, 1)
 	made(err)
 	trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1,
-		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b),
-		sgd.WithPrivateLoss())
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b))
 	made(err)
 	var step sgd.Step
 	for step, err = range trainer.Steps(context.Background(), data) {
