@@ -83,8 +83,8 @@ func (f Fidelity) validate() error {
 
 // Compare compares synthetic records, and held-out real ones, with real ones.
 //
-// Errors: *[param.Error] for invalid settings, and *[param.Error] for records of different schemas or
-// fewer than two of a kind. Guarantee: none; see the package.
+// Errors: *[param.Error] for invalid settings, for records of different schemas and for fewer than
+// two of a kind. Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
 	err := errors.Join(f.validate(), judge.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {

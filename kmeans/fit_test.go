@@ -63,7 +63,8 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 	for name, in := range map[string]kmeans.Init{
 		"mean first": {},
 		"public":     kmeans.Public(records.DeclarePublic(public)),
-		"given":      kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}},
+		"given": {Method: kmeans.Given,
+			Centers: [][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}},
 	} {
 		cfg := base
 		cfg.Init = in
@@ -329,7 +330,9 @@ func TestConfigurationErrors(t *testing.T) {
 		"Init.Records": change(func(c *kmeans.Config) {
 			c.Init = kmeans.Init{Method: kmeans.FromPublic}
 		}),
-		"Init.Centers": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 2}}} }),
+		"Init.Centers": change(func(c *kmeans.Config) {
+			c.Init = kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 2}}}
+		}),
 	} {
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data,
 			ledger(accountant.AddOrRemoveOne))

@@ -223,10 +223,11 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 		return nil, err
 	}
 	var e *Embedding
-	_, err := synth.Carry(ctx, p.program(), ledger, data, func(r *synth.Run) (m synth.Model, err error) {
+	embed := func(r *synth.Run) (m synth.Model, err error) {
 		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
-	}, opts...)
+	}
+	_, err := synth.Carry(ctx, p.program(), ledger, data, embed, opts...)
 	if err != nil {
 		return nil, err
 	}

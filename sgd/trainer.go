@@ -265,7 +265,8 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 }
 
 func (t *Trainer) reserve(ctx context.Context) error {
-	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation), t.cfg.Steps)
+	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
+		t.cfg.Steps)
 	t.allowance = allowance
 	return err
 }

@@ -74,7 +74,8 @@ func workers(t *testing.T) map[string]any {
 	index, err := evaluate.NewIndex(many)
 	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
-		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step, "network": net,
+		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,
+		"network":      net,
 		"training set": set, "training set by value": *set,
 		"index": index, "index by value": *index,
 		"classifier": classifier, "classifier by value": *classifier}
