@@ -17,14 +17,11 @@ import (
 
 // fileHeader describes a released model without the parameters of its networks.
 type fileHeader struct {
-	Schema   records.Schema `json:"schema"`
-	Features *rff.Map       `json:"features,omitempty"`
-	Strokes  *rff.StrokeMap `json:"strokes,omitempty"`
-	// Scattering is set if records are clustered in features of rff.Scattering.
-	Scattering *rff.ScatteringMap `json:"scattering,omitempty"`
-	Clusters   *kmeans.Model      `json:"clusters,omitempty"`
-	Model      json.RawMessage    `json:"model"`
-	Networks   int                `json:"networks"`
+	Schema records.Schema `json:"schema"`
+	rff.SavedMap
+	Clusters *kmeans.Model   `json:"clusters,omitempty"`
+	Model    json.RawMessage `json:"model"`
+	Networks int             `json:"networks"`
 	// Tilts has, for each network, the list of shifts of a record's logits.
 	Tilts []tilt `json:"tilts,omitempty"`
 	// Targets says that the file has a target for each network. Files of earlier versions have none.
@@ -42,16 +39,9 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch,
-		Networks: len(m.nets), Tilts: m.tilts, Targets: m.targets != nil}
-	switch f := m.router.features.(type) {
-	case *rff.Map:
-		h.Features = f
-	case *rff.StrokeMap:
-		h.Strokes = f
-	case *rff.ScatteringMap:
-		h.Scattering = f
-	}
+	h := fileHeader{Schema: m.schema, SavedMap: rff.SaveMap(m.router.features),
+		Clusters: m.router.clusters, Model: arch, Networks: len(m.nets), Tilts: m.tilts,
+		Targets: m.targets != nil}
 	var parts []synth.Part
 	for i, net := range m.nets {
 		parts = append(parts, netParts(i, m.backend, net)...)
@@ -158,7 +148,7 @@ func (h fileHeader) router() (*router, error) {
 		return &router{}, nil
 	}
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
-	if f := h.features(); f != nil {
+	if f := h.Map(); f != nil {
 		if f.In() != h.Schema.Dim() {
 			return nil,
 				synth.Malformed(fmt.Errorf("features are for records of %d coordinates; the schema has %d",
@@ -171,19 +161,6 @@ func (h fileHeader) router() (*router, error) {
 			got, want))
 	}
 	return r, nil
-}
-
-// features returns the feature map in the file, or nil if there is none.
-func (h fileHeader) features() rff.Features {
-	switch {
-	case h.Strokes != nil:
-		return h.Strokes
-	case h.Scattering != nil:
-		return h.Scattering
-	case h.Features != nil:
-		return h.Features
-	}
-	return nil
 }
 
 func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {

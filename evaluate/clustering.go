@@ -101,13 +101,6 @@ func (c Clustering) String() string {
 		c.Accuracy(), c.Purity(), c.Records, judge.Caveat)
 }
 
-// Table prints the records of each cluster by class.
-func (c Clustering) Table() string {
-	return judge.Table("records of each cluster by class", c.Counts, func(row int) string {
-		return fmt.Sprintf("cluster %3d → %2d", row, c.Match[row])
-	})
-}
-
 // MarshalJSON writes the result with its caveat.
 func (c Clustering) MarshalJSON() ([]byte, error) {
 	type plain Clustering

@@ -17,9 +17,8 @@ func ExampleClusteringAccuracy() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(result)
-	// Output: [not private] clustering accuracy 0.8000, purity 0.8000 over 5 records (computed from
-	// real records; covered by no ε)
+	fmt.Printf("accuracy %.1f, purity %.1f\n", result.Accuracy(), result.Purity())
+	// Output: accuracy 0.8, purity 0.8
 }
 
 // twoClasses draws records of two coordinates. The first coordinate depends on the class.

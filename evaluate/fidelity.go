@@ -65,10 +65,10 @@ func (f Fidelity) withDefaults() Fidelity {
 	return f
 }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (f Fidelity) Validate() error {
+func (f Fidelity) validate() error {
 	err := judge.NotNegative("evaluate.Fidelity",
 		judge.Number("Rows", f.Rows), judge.Number("Bins", f.Bins), judge.Number("Pairs", f.Pairs),
 		judge.Number("Way", f.Way), judge.Number("Groups", f.Groups))
@@ -78,15 +78,15 @@ func (f Fidelity) Validate() error {
 	if f.Way > 8 {
 		err = errors.Join(err, param.New("evaluate.Fidelity.Way", f.Way, "at most 8"))
 	}
-	return errors.Join(err, f.Kernels.Validate())
+	return errors.Join(err, f.Kernels.validate())
 }
 
 // Compare compares synthetic records, and held-out real ones, with real ones.
 //
-// Errors: all errors of [Fidelity.Validate], and *[param.Error] for records of different schemas or
-// fewer than two of a kind. Guarantee: none; see the package.
+// Errors: *[param.Error] for invalid settings, for records of different schemas and for fewer than
+// two of a kind. Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
-	err := errors.Join(f.Validate(), judge.Alike("evaluate.Fidelity", real, synthetic, held))
+	err := errors.Join(f.validate(), judge.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {
 		return Similarity{}, err
 	}
@@ -245,27 +245,6 @@ func (s Similarity) String() string {
 	line(s.Variation, "%d-way total variation, mean of %d (0 is best)", s.Way, s.Groups)
 	fmt.Fprintf(&b, "%-44s %.3e | %.3e\n%s", "squared MMD, unbiased (0 is best)", s.MMD.Synthetic,
 		s.MMD.HeldOut, s.MMD.Kernel)
-	return b.String()
-}
-
-// Table prints the shape of each column, worst first.
-func (s Similarity) Table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", judge.Mark,
-		judge.Caveat)
-	columns := slices.Clone(s.Columns)
-	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
-		switch {
-		case a.Synthetic < b.Synthetic:
-			return -1
-		case a.Synthetic > b.Synthetic:
-			return 1
-		}
-		return 0
-	})
-	for _, c := range columns {
-		fmt.Fprintf(&b, "%-30s %.4f | %.4f  %s\n", c.Column, c.Synthetic, c.HeldOut, c.Measure)
-	}
 	return b.String()
 }
 

@@ -17,10 +17,10 @@ type Gaussians struct {
 	Bandwidths []float64 // nil for ⅛, ¼ and ½ of the root of the number of coordinates
 }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (g Gaussians) Validate() error {
+func (g Gaussians) validate() error {
 	var errs []error
 	for i, s := range g.Bandwidths {
 		if !(s > 0 && s < 1e9) {
@@ -44,10 +44,10 @@ type Discrepancy struct {
 // Discrepancy compares all given records, in time quadratic in their number. [Fidelity] draws a
 // sample of the records first.
 //
-// Errors: all errors of [Gaussians.Validate], and *[param.Error] for records of different schemas
+// Errors: *[param.Error] for invalid settings, and *[param.Error] for records of different schemas
 // or fewer than two of a kind. Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
-	err := errors.Join(g.Validate(), judge.Alike("evaluate.Gaussians", real, synthetic, held))
+	err := errors.Join(g.validate(), judge.Alike("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {
 		err = param.New("evaluate.Gaussians records", "too few", "at least two of each kind")
 	}

@@ -38,10 +38,10 @@ func (q Queries) withDefaults() Queries {
 	return q
 }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (q Queries) Validate() error {
+func (q Queries) validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
 		errs = append(errs, param.New("evaluate.Queries."+field, value, want))
@@ -64,7 +64,7 @@ func (q Queries) Validate() error {
 // Draw draws the queries of each class over a universe. Items are drawn uniformly, and the items of
 // a query are distinct.
 //
-// Errors: all errors of [Queries.Validate], and *[param.Error] for an empty universe.
+// Errors: *[param.Error] for invalid settings, and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 {
 		return judge.Subset(rng, universe, n)
@@ -73,7 +73,7 @@ func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 
 func (q Queries) draw(universe, maxLength int,
 	items func(*rand.Rand, int) []uint32) ([][][]uint32, error) {
-	if err := q.Validate(); err != nil {
+	if err := q.validate(); err != nil {
 		return nil, err
 	}
 	if universe < 1 {
@@ -161,7 +161,7 @@ type Summary struct {
 // binary, different universes, or no records at all.
 // Guarantee: none; see the package.
 func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
-	if err := q.Validate(); err != nil {
+	if err := q.validate(); err != nil {
 		return QueryErrors{}, err
 	}
 	truth, err := NewIndex(real)

@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -181,7 +182,8 @@ func TestQueriesRefuse(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	text := evaluate.Queries{Count: 1, Sanity: 2, MaxLength: -3}.Validate().Error()
+	_, err := evaluate.Queries{Count: 1, Sanity: 2, MaxLength: -3}.Draw(10, 2)
+	text := fmt.Sprint(err)
 	for _, want := range []string{"Count", "Sanity", "MaxLength"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not name %s", text, want)

@@ -27,10 +27,10 @@ func (s Statistics) withDefaults() Statistics {
 	return s
 }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (s Statistics) Validate() error {
+func (s Statistics) validate() error {
 	var errs []error
 	for _, f := range []struct {
 		name     string
@@ -87,7 +87,7 @@ func (s Statistics) Compare(real, synthetic records.Data) (SetReport, error) {
 //
 // Errors: see [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (SetReport, error) {
-	err := errors.Join(s.Validate(), checkPair("evaluate.Statistics", real, synthetic))
+	err := errors.Join(s.validate(), checkPair("evaluate.Statistics", real, synthetic))
 	if err != nil {
 		return SetReport{}, err
 	}

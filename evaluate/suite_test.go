@@ -44,14 +44,15 @@ func TestUtility(t *testing.T) {
 	train, test := blobs(t, 1, 1000, 8), blobs(t, 2, 500, 8)
 	good := must(evaluate.CompareTraining(classify.NeuralNetwork{}, blobs(t, 3, 1000, 8),
 		train, test))(t)
-	if g := good.Gap(); g < -0.02 || g > 0.02 {
+	gap := func(u evaluate.Utility) float64 { return u.Real.Accuracy() - u.Synthetic.Accuracy() }
+	if g := gap(good); g < -0.02 || g > 0.02 {
 		t.Errorf("training on another draw of the same distribution loses %v of accuracy", g)
 	}
 	flat, _ := blobs(t, 3, 1000, 8).Flat()
 	noise := must(records.FromFlat(train.Schema(), flat, repeat(1, 1000)...))(t)
 	bad := must(evaluate.CompareTraining(classify.NeuralNetwork{}, noise, train, test))(t)
-	if bad.Gap() < 0.5 {
-		t.Errorf("training on useless labels loses only %v of accuracy", bad.Gap())
+	if gap(bad) < 0.5 {
+		t.Errorf("training on useless labels loses only %v of accuracy", gap(bad))
 	}
 }
 
@@ -76,10 +77,9 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 	data := blobs(t, 1, 100, 8)
 	c := must(classify.NeuralNetwork{}.Fit(data))(t)
 	one := sets(t, [][]uint32{{0}, {1}}, 2)
-	classification := must(c.Test(data))(t)
-	clustering := must(evaluate.ClusteringAccuracy([]int32{0, 1}, []int32{1, 0}, 2))(t)
 	for _, r := range []fmt.Stringer{
-		classification, clustering, must(evaluate.LabelAgreement(c, data))(t),
+		must(c.Test(data))(t), must(evaluate.ClusteringAccuracy([]int32{0, 1}, []int32{1, 0}, 2))(t),
+		must(evaluate.LabelAgreement(c, data))(t),
 		must(evaluate.CompareTraining(classify.NeuralNetwork{}, data, data, data))(t),
 		must(evaluate.Queries{}.Compare(one, one))(t),
 		must(evaluate.Fidelity{}.Compare(data, data, data))(t),
@@ -105,11 +105,6 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 		if err != nil || json.Unmarshal(text, &back) != nil || back.Private == nil || *back.Private ||
 			back.Caveat == "" || back.Kind == "" || len(back.Result) == 0 {
 			t.Errorf("%T is written as %s, %v", r, text, err)
-		}
-	}
-	for _, table := range []string{classification.Table(), clustering.Table()} {
-		if !strings.HasPrefix(table, "[not private] ") {
-			t.Errorf("table %q", table)
 		}
 	}
 }

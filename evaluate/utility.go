@@ -39,9 +39,6 @@ func trainAndTest(m classify.Method, train, test records.Data) (classify.Classif
 	return c.Test(test)
 }
 
-// Gap returns the accuracy lost by training on synthetic records.
-func (u Utility) Gap() float64 { return u.Real.Accuracy() - u.Synthetic.Accuracy() }
-
 // String prints both accuracies, marked as not private.
 func (u Utility) String() string {
 	return fmt.Sprintf(

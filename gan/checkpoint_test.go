@@ -321,7 +321,7 @@ func TestHostileStates(t *testing.T) {
 	c := small(s, 0)
 	c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
 	c.Public, c.Average = public(t, s, 9, 99), 0.9
-	c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Kept: true}
+	c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Kept: true}
 	data, p, path := some(t, s, 30, 1), mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := p.Fit(ctx, data, synth.Checkpoint(path), atStep(3, cancel)); !errors.Is(err,

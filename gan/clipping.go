@@ -19,8 +19,7 @@ type Clipping struct {
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered only
 	Split  sgd.Split   `json:"split,omitempty"`
 	// Norms are the clip norms, unless Adaptive is set. For WeightsAndBiases they are the norms of the
-	// two groups, weights first. For PerBlock and Clustered there is one norm for each parameter
-	// block.
+	// two groups, weights first. For Clustered there is one norm for each parameter block.
 	Norms []float64 `json:"norms,omitempty"`
 	// Adaptive computes clip norms in every step: Scale times the mean gradient norms of Batch public
 	// records.
@@ -36,15 +35,13 @@ type GroupMethod int
 const (
 	Whole            GroupMethod = iota // one group of all parameters
 	WeightsAndBiases                    // two groups
-	PerBlock                            // one group for every parameter block
 	// Clustered puts all biases into one group and merges groups of similar clip norms until K groups
 	// remain (Algorithm 2 of the paper).
 	Clustered
 )
 
 var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
-	Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block",
-	Clustered: "clustered",
+	Whole: "whole", WeightsAndBiases: "weights-and-biases", Clustered: "clustered",
 }}
 
 func (g GroupMethod) known() bool { return groupNames.Known(g) }
@@ -65,7 +62,7 @@ func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
 func (c Clipping) validate(k *param.Checker, all Config) {
 	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups,
-		"Whole, PerBlock, WeightsAndBiases or Clustered")
+		"Whole, WeightsAndBiases or Clustered")
 	k.OK(c.K >= 0 && (c.Groups == Clustered) == (c.K > 0), "gan.Clipping.K", c.K,
 		"a positive number of groups for Clustered, zero otherwise")
 	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale,
@@ -129,15 +126,13 @@ func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
 			}
 			return 0
 		})
-	case Clustered:
-		return cluster(mergeAll(list, func(b int) int {
-			if biases(b) {
-				return len(norms)
-			}
-			return b
-		}), c.K)
 	}
-	return list
+	return cluster(mergeAll(list, func(b int) int {
+		if biases(b) {
+			return len(norms)
+		}
+		return b
+	}), c.K)
 }
 
 // mergeAll merges the groups whose first blocks have the same key. It keeps the order of the first

@@ -46,7 +46,7 @@ func TestGroupsPartition(t *testing.T) {
 	}
 	norms := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	for c, want := range map[*Clipping]int{{Groups: Whole}: 1, {Groups: WeightsAndBiases}: 2,
-		{Groups: PerBlock}: 8, {Groups: Clustered, K: 3}: 3} {
+		{Groups: Clustered, K: 3}: 3} {
 		seen, square := make([]int, 8), 0.0
 		list := c.groups(critic, norms)
 		for _, g := range list {

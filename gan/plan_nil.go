@@ -46,9 +46,3 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
-
-// Carry calls [synth.Program.Carry].
-func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
-	return p.program().Carry(ctx, ledger, data, fit, opts...)
-}

@@ -150,13 +150,13 @@ func TestMistakesComeTogether(t *testing.T) {
 		"no generator": func(c *gan.Config) { c.Generator = nil },
 		"wrong image":  func(c *gan.Config) { c.Generator = models.SmallGenerator28() },
 		"clip and groups": func(c *gan.Config) {
-			c.Clipping = gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1, 1, 1, 1, 1, 1}}
+			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 1}}
 		},
 		"groups without norm": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock}
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases}
 		},
 		"too few norms": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1}}
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1}}
 		},
 		"norms too large together": func(c *gan.Config) {
 			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, K: 2,

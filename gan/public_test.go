@@ -45,7 +45,7 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 		for name, use := range map[string]func(*gan.Config){
 			"warm": func(c *gan.Config) { c.WarmSteps = 1 },
 			"clip": func(c *gan.Config) {
-				c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Adaptive: true}
+				c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases, Adaptive: true}
 			},
 		} {
 			config := small(s, 0)

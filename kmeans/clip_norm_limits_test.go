@@ -23,7 +23,7 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 		},
 	} {
 		cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1,
-			Init: kmeans.Init{Method: kmeans.Ball}}
+			Init: kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 1, 1, 1, 1, 1, 1, 1}}}}
 		set(&cfg)
 		if err := cfg.Validate(); err != nil {
 			continue // refused, so nothing is promised

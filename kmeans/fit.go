@@ -75,7 +75,7 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	l.norms = func(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
 		return isReal(o.be), countNorms(ctx, bins, l.store)
 	}
-	return l.run(ctx, data.Schema())
+	return l.run(ctx)
 }
 
 // Check returns the errors that Fit would return for the configuration, the features and the
@@ -188,7 +188,7 @@ type lloyd struct {
 // The boolean is true if they were computed on a backend without the promises that isReal checks.
 type passing func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error)
 
-func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) {
+func (l *lloyd) run(ctx context.Context) (*Model, error) {
 	clip, err := l.clipNorm(ctx)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) 
 	if l.store != nil {
 		l.store.setClip(clip)
 	}
-	s := start{l.opts.be, l.f, schema, l.cfg.centers(), clip, l.rng}
+	s := start{l.opts.be, l.f, l.cfg.centers(), clip, l.rng}
 	centers, err := l.cfg.Init.centers(ctx, s)
 	if err != nil {
 		return nil, err

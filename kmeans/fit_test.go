@@ -62,9 +62,9 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 	base := kmeans.Config{K: 4, Iterations: 12, NoiseMultiplier: 1, Small: kmeans.SplitLargest}
 	for name, in := range map[string]kmeans.Init{
 		"mean first": {},
-		"packing":    {Method: kmeans.Packing},
 		"public":     kmeans.Public(records.DeclarePublic(public)),
-		"given":      kmeans.StartAt([][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}),
+		"given": {Method: kmeans.Given,
+			Centers: [][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}},
 	} {
 		cfg := base
 		cfg.Init = in
@@ -240,19 +240,16 @@ func TestProgressIsPublic(t *testing.T) {
 func TestAnyRecordsGiveAModel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {
-		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Ball, kmeans.Packing,
-			kmeans.Domain} {
-			for _, small := range []kmeans.Small{kmeans.KeepCenter, kmeans.SplitLargest} {
-				cfg := kmeans.Config{K: 3, Iterations: 4, NoiseMultiplier: 50, Small: small,
-					Shrink: kmeans.ShrinkToMean, Init: kmeans.Init{Method: method}}
-				m := fit(t, cfg, kmeans.Raw(square), table(t, square, rows))
-				if err := m.Validate(); err != nil {
-					t.Errorf("%v, %v: %v", method, small, err)
-				}
-				for _, c := range m.Centers {
-					if n := math.Hypot(float64(c[0]), float64(c[1])); n > m.ClipNorm*(1+1e-6) {
-						t.Errorf("%v: a centre has norm %v, above the clip norm %v", method, n, m.ClipNorm)
-					}
+		for _, small := range []kmeans.Small{kmeans.KeepCenter, kmeans.SplitLargest} {
+			cfg := kmeans.Config{K: 3, Iterations: 4, NoiseMultiplier: 50, Small: small,
+				Shrink: kmeans.ShrinkToMean}
+			m := fit(t, cfg, kmeans.Raw(square), table(t, square, rows))
+			if err := m.Validate(); err != nil {
+				t.Errorf("%v: %v", small, err)
+			}
+			for _, c := range m.Centers {
+				if n := math.Hypot(float64(c[0]), float64(c[1])); n > m.ClipNorm*(1+1e-6) {
+					t.Errorf("a centre has norm %v, above the clip norm %v", n, m.ClipNorm)
 				}
 			}
 		}
@@ -275,24 +272,20 @@ func TestSetsAreClusteredSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]kmeans.Features{"kernel": m, "raw": kmeans.Raw(s)} {
-		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Domain} {
-			cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Init: kmeans.Init{Method: method},
-				Small: kmeans.SplitLargest}
-			model := fit(t, cfg, f, data)
-			var b device.Batch
-			data.Range(0, 600, &b)
-			got := make([]int32, 600)
-			model.Assign(device.CPU(), f, b, got)
-			for i := range got {
-				if got[i] != got[i%2] {
-					t.Errorf("%s, %v: record %d is not in the cluster of the other records of its kind", name,
-						method, i)
-					break
-				}
+		cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Small: kmeans.SplitLargest}
+		model := fit(t, cfg, f, data)
+		var b device.Batch
+		data.Range(0, 600, &b)
+		got := make([]int32, 600)
+		model.Assign(device.CPU(), f, b, got)
+		for i := range got {
+			if got[i] != got[i%2] {
+				t.Errorf("%s: record %d is not in the cluster of the other records of its kind", name, i)
+				break
 			}
-			if got[0] == got[1] {
-				t.Errorf("%s, %v: both kinds of records are in the same cluster", name, method)
-			}
+		}
+		if got[0] == got[1] {
+			t.Errorf("%s: both kinds of records are in the same cluster", name)
 		}
 	}
 }
@@ -337,7 +330,9 @@ func TestConfigurationErrors(t *testing.T) {
 		"Init.Records": change(func(c *kmeans.Config) {
 			c.Init = kmeans.Init{Method: kmeans.FromPublic}
 		}),
-		"Init.Centers": change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1, 2}}) }),
+		"Init.Centers": change(func(c *kmeans.Config) {
+			c.Init = kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 2}}}
+		}),
 	} {
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data,
 			ledger(accountant.AddOrRemoveOne))
@@ -351,7 +346,7 @@ func TestConfigurationErrors(t *testing.T) {
 		f   kmeans.Features
 	}{
 		"centres of another width": {change(func(c *kmeans.Config) {
-			c.Init = kmeans.StartAt([][]float32{{1}, {2}})
+			c.Init = kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1}, {2}}}
 		}), kmeans.Raw(square)},
 		"centres that are not real": {change(func(c *kmeans.Config) {
 			c.Init.Centers = [][]float32{{1, 2}, {1, float32(math.NaN())}}
@@ -427,25 +422,20 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 	}
 }
 
-// TestAssignerAgreesWithModel checks that an Assigner and the model assign records to the same
-// clusters, in batches of any size. They must be the clusters of the nearest centres.
-func TestAssignerAgreesWithModel(t *testing.T) {
+// TestRecordsGoToTheNearestCentre checks that records are assigned to the clusters of the nearest
+// centres, in batches of any size.
+func TestRecordsGoToTheNearestCentre(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 300, 2, corners...))
 	m := fit(t, kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 1}, kmeans.Raw(square), data)
 	var b device.Batch
 	data.Range(0, data.Len(), &b)
 	want, got := make([]int32, b.Rows), make([]int32, b.Rows)
 	m.Assign(device.CPU(), kmeans.Raw(square), b, want)
-	a := m.Assigner(device.CPU(), kmeans.Raw(square), 37)
-	a.Assign(b, got)
-	if !slices.Equal(got, want) {
-		t.Error("an Assigner for 37 rows and the model assign records differently")
-	}
 	for i := range 40 {
-		a.Assign(b.Slice(i, i+1), got[i:i+1])
+		m.Assign(device.CPU(), kmeans.Raw(square), b.Slice(i, i+1), got[i:i+1])
 	}
-	if !slices.Equal(got, want) {
-		t.Error("an Assigner assigns single records differently than a batch")
+	if !slices.Equal(got[:40], want[:40]) {
+		t.Error("single records are assigned differently than a batch")
 	}
 	for i, c := range want {
 		x := b.Dense.Row(i)

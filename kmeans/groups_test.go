@@ -36,8 +36,8 @@ func TestMoreCentresThanClusters(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if m.K() != 2 || back.K() != 2 || len(m.Weights()) != 2 || len(m.Centers) != 6 {
-		t.Fatalf("got %d clusters of %d centres with weights %v, want 2 clusters of 6 centres", m.K(),
+	if len(m.Counts) != 2 || len(back.Counts) != 2 || len(m.Weights()) != 2 || len(m.Centers) != 6 {
+		t.Fatalf("got %d clusters of %d centres with weights %v, want 2 clusters of 6 centres", len(m.Counts),
 			len(m.Centers), m.Weights())
 	}
 	for _, w := range m.Weights() {

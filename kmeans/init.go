@@ -20,12 +20,6 @@ const (
 	// records. It then puts the centres around the mean in random directions. This uses one iteration,
 	// but no centre starts far from all records.
 	MeanFirst Method = iota
-	// Ball puts centres on a sphere around the origin, in random directions.
-	Ball
-	// Packing is like Ball, but chooses directions that are far from each other.
-	Packing
-	// Domain puts centres at the features of random records of the schema.
-	Domain
 	// FromPublic starts at the centres of a clustering of given public records.
 	FromPublic
 	// Given starts at given centres.
@@ -35,8 +29,8 @@ const (
 // Init determines the first centres. The zero value means [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
-	// Radius is the radius of Ball and Packing and the distance of MeanFirst's centres from the mean,
-	// as a fraction of the clip norm; 0 means 0.1.
+	// Radius is the distance of MeanFirst's centres from the mean, as a fraction of the clip norm; 0
+	// means 0.1.
 	Radius float64 `json:"radius,omitempty"`
 	// Records are the public records of FromPublic. They must have the schema of the private records.
 	// They are clustered by k-means++ and Rounds iterations without noise; 0 rounds means 20.
@@ -49,9 +43,6 @@ type Init struct {
 // Public returns an Init that clusters public records.
 func Public(data records.Public) Init { return Init{Method: FromPublic, Records: data} }
 
-// StartAt returns an Init with the given public centres in feature space.
-func StartAt(centers [][]float32) Init { return Init{Method: Given, Centers: centers} }
-
 const (
 	defaultRadius = 0.1
 	defaultRounds = 20
@@ -63,7 +54,7 @@ func (i Init) validate(k int) error {
 		errs = append(errs, &param.Error{Path: "kmeans.Init." + field, Value: value, Want: want})
 	}
 	if !methodNames.Known(i.Method) {
-		bad("Method", int(i.Method), "MeanFirst, Ball, Packing, Domain, FromPublic or Given")
+		bad("Method", int(i.Method), "MeanFirst, FromPublic or Given")
 	}
 	if !(i.Radius >= 0 && i.Radius <= 1) {
 		bad("Radius", i.Radius, "a fraction of the clip norm in [0, 1]")
@@ -117,22 +108,15 @@ func finite(c []float32) bool {
 
 // start holds the public values from which the first centres are computed.
 type start struct {
-	be     device.Backend
-	f      Features
-	schema records.Schema
-	k      int
-	clip   float64
-	rng    *rand.Rand
+	be   device.Backend
+	f    Features
+	k    int
+	clip float64
+	rng  *rand.Rand
 }
 
 func (i Init) centers(ctx context.Context, s start) ([][]float64, error) {
 	switch i.Method {
-	case Ball:
-		return i.ball(s), nil
-	case Packing:
-		return i.packing(s), nil
-	case Domain:
-		return domainCenters(s), nil
 	case FromPublic:
 		return i.public(ctx, s)
 	case Given:
@@ -146,14 +130,6 @@ func (i Init) radius(clip float64) float64 {
 		return defaultRadius * clip
 	}
 	return i.Radius * clip
-}
-
-func (i Init) ball(s start) [][]float64 {
-	c := make([][]float64, s.k)
-	for k := range c {
-		c[k] = direction(s.rng, s.f.Dim(), i.radius(s.clip))
-	}
-	return c
 }
 
 // packing draws several random directions for each centre and chooses the one farthest from the
@@ -216,58 +192,6 @@ func zeros(k, dim int) [][]float64 {
 		c[i] = make([]float64, dim)
 	}
 	return c
-}
-
-// domainCenters returns the clipped features of random records of the schema. Binary records have a
-// random density of ones, numbers are uniform within their bounds, and sets have a random size.
-func domainCenters(s start) [][]float64 {
-	dim := s.schema.Dim()
-	b := device.Batch{Rows: s.k}
-	if s.schema.Sparse() {
-		b.Sparse = randomSets(s)
-	} else {
-		flat := make([]float32, s.k*dim)
-		for k := range s.k {
-			randomRecord(s, flat[k*dim:(k+1)*dim])
-		}
-		b.Dense = s.be.New(s.k, dim)
-		s.be.Upload(b.Dense, flat)
-	}
-	features := s.be.New(s.k, s.f.Dim())
-	s.f.Transform(s.be, b, features)
-	return download(s.be, features, s.clip)
-}
-
-func randomRecord(s start, row []float32) {
-	lo, hi := s.schema.Bounds()
-	density := s.rng.Float64()
-	for j := range row {
-		u := s.rng.Float64()
-		if s.schema.IsBinary() {
-			if u < density {
-				row[j] = 1
-			}
-			continue
-		}
-		row[j] = float32(lo + (hi-lo)*u)
-	}
-}
-
-func randomSets(s start) *device.Sparse {
-	sets := &device.Sparse{Cols: s.schema.Dim(), Offsets: []int{0}}
-	for range s.k {
-		size := 1 + s.rng.IntN(max(s.schema.MaxItems(), 1))
-		taken := map[uint32]bool{}
-		for range size {
-			item := uint32(s.rng.IntN(s.schema.Dim()))
-			if !taken[item] {
-				taken[item] = true
-				sets.Items = append(sets.Items, item)
-			}
-		}
-		sets.Offsets = append(sets.Offsets, len(sets.Items))
-	}
-	return sets
 }
 
 // download clips the rows of m and copies them to the host.

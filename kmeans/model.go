@@ -3,8 +3,6 @@ package kmeans
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -39,17 +37,6 @@ func newModel(centers [][]float64, counts []float64, clip float64) *Model {
 	return m
 }
 
-// K returns the number of clusters.
-func (m *Model) K() int {
-	if m == nil {
-		return 0
-	}
-	if m.Groups == nil {
-		return len(m.Centers)
-	}
-	return len(m.Counts)
-}
-
 // Weights returns the estimated proportions of the clusters. Negative counts are set to zero, and
 // the counts are divided by their sum. If the sum is zero, all weights are equal.
 func (m *Model) Weights() []float64 {
@@ -73,78 +60,30 @@ func (m *Model) Weights() []float64 {
 }
 
 // Assign sets dst to the cluster of each record of the batch, which is the cluster of the nearest
-// centre, as in the fit. It does not change the model and may be called concurrently. For many
-// batches use an [Assigner].
+// centre, as in the fit. It does not change the model and may be called concurrently.
 //
 // Shapes: dst has b.Rows entries.
 //
 // The assignment of private records is private. Assigning public or generated records costs no
 // privacy.
 func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int32) {
-	if b.Rows > 0 {
-		m.Assigner(be, f, b.Rows).Assign(b, dst)
+	if b.Rows == 0 {
+		return
 	}
-}
-
-// An Assigner assigns batches without allocating memory. It is not safe for concurrent use. It
-// prints as "[private]", because it holds features of the records that it has assigned.
-type Assigner struct {
-	*hiddenAssigner
-}
-
-// hiddenAssigner keeps features behind two pointers. If an Assigner is in an unexported field of
-// another struct, package fmt does not follow these pointers.
-type hiddenAssigner struct {
-	*assigner
-}
-
-type assigner struct {
-	be       device.Backend
-	f        Features
-	clip     float64
-	near     *nearest
-	groups   []int
-	features device.Matrix
-	squared  []float64
-	factors  []float32
-}
-
-// Assigner returns an assigner with scratch memory for about the given number of rows; batches may
-// have any size.
-func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
-	rows = max(min(rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
-	a := &assigner{be: be, f: f, clip: m.ClipNorm, groups: m.Groups,
-		near:     newNearest(be, len(m.Centers), f.Dim(), rows),
-		features: be.New(rows, f.Dim()), squared: make([]float64, rows), factors: make([]float32, rows)}
-	a.near.set(m.centers64())
-	return &Assigner{&hiddenAssigner{a}}
-}
-
-// Format writes "[private]" for every verb.
-func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
-
-// LogValue returns "[private]".
-func (Assigner) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText writes "[private]".
-//
-// Errors: none.
-func (Assigner) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-const redacted = "[private]"
-
-// Assign sets dst to the cluster of each record of the batch, like [Model.Assign].
-func (a *Assigner) Assign(b device.Batch, dst []int32) {
-	for lo := 0; lo < b.Rows; lo += a.features.Rows {
-		hi := min(lo+a.features.Rows, b.Rows)
-		part, squared := a.features.RowRange(0, hi-lo), a.squared[:hi-lo]
-		a.f.Transform(a.be, b.Slice(lo, hi), part)
-		a.be.RowSquaredNorms(squared, part)
-		clipRows(a.be, part, a.clip, squared, a.factors)
-		a.near.assign(part, dst[lo:hi])
-		if a.groups != nil {
+	rows := max(min(b.Rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
+	near := newNearest(be, len(m.Centers), f.Dim(), rows)
+	near.set(m.centers64())
+	features, norms, factors := be.New(rows, f.Dim()), make([]float64, rows), make([]float32, rows)
+	for lo := 0; lo < b.Rows; lo += rows {
+		hi := min(lo+rows, b.Rows)
+		part, squared := features.RowRange(0, hi-lo), norms[:hi-lo]
+		f.Transform(be, b.Slice(lo, hi), part)
+		be.RowSquaredNorms(squared, part)
+		clipRows(be, part, m.ClipNorm, squared, factors)
+		near.assign(part, dst[lo:hi])
+		if m.Groups != nil {
 			for i := lo; i < hi; i++ {
-				dst[i] = int32(a.groups[dst[i]])
+				dst[i] = int32(m.Groups[dst[i]])
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import "github.com/seed7ba64551/privgen/internal/enum"
 // The names of constants in text and JSON.
 var (
 	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
-		"mean-first", "ball", "packing", "domain", "public", "given",
+		"mean-first", "public", "given",
 	}}
 	smallNames = enum.Names[Small]{Type: "kmeans.Small", List: []string{
 		"keep-center", "split-largest",

@@ -170,7 +170,7 @@ func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema 
 		rng: rand.New(rand.NewPCG(o.seed, stream))}
 	e := elsewhere{l, name, schema, read}
 	l.persons, l.pass, l.norms = schema.RowsPerPerson() > 0, e.iteration, e.norms
-	return l.run(ctx, schema)
+	return l.run(ctx)
 }
 
 func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accountant.Ledger,

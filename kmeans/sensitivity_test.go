@@ -18,7 +18,7 @@ var square = records.Interval(2, -10, 10)
 func cfgFor(k, iterations int) kmeans.Config {
 	return kmeans.Config{K: k, Iterations: iterations, NoiseMultiplier: 1.7, ClipNorm: 3,
 		CountShare: 0.2,
-		Init:       kmeans.StartAt([][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k])}
+		Init:       kmeans.Init{Method: kmeans.Given, Centers: [][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k]}}
 }
 
 // pulled returns, for each release, the norm of the difference of the inputs divided by the

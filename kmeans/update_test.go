@@ -233,14 +233,14 @@ func TestModelJSON(t *testing.T) {
 }
 
 func TestConfigJSON(t *testing.T) {
-	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Packing, Radius: 0.2},
+	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Given, Radius: 0.2},
 		Small: SplitLargest, Norm: &DPNorm{Max: 3, Bins: 4, NoiseMultiplier: 1}}
 	data, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var back Config
-	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Packing ||
+	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Given ||
 		back.Small != SplitLargest || *back.Norm != *c.Norm {
 		t.Errorf("%s was read as %+v (error %v)", data, back, err)
 	}

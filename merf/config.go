@@ -27,7 +27,7 @@ type Config struct {
 	// rff.Rule for any schema.
 	Features int `json:"-"`
 	// CountShare is the fraction, in (0, 1), of the release's squared effect that class counts use. 0
-	// means DefaultCountShare.
+	// means 1/(1+√d) for d features, and at least 0.01.
 	CountShare float64 `json:"count_share,omitempty"`
 	// Nominal is a public number of records. If it is set, the rules in the package documentation
 	// choose every field that is zero. Under replace-one, Nominal must be the exact number of records.
@@ -184,6 +184,6 @@ func (c Config) stage(z float64) synth.Stage {
 
 func (c Config) noise(e rff.Embedding) noise {
 	b := c.bounds(e)
-	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
+	share := cmp.Or(c.CountShare, defaultCountShare(b.dim))
 	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
 }

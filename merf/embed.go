@@ -56,7 +56,7 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
 	}
-	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
+	return synth.Carry(ctx, p.program(), ledger, nil, func(r *synth.Run) (synth.Model, error) {
 		return p.work.fit(ctx, r, p.work.pieces(ctx, stream))
 	}, opts...)
 }
@@ -118,29 +118,14 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 // If there are several shards, or several pieces in a shard, each must state its part of all users
 // by records.WithPart. Errors: all errors of Embed; *param.Error for shards of different plans, for
 // a shard whose Add has failed, and for a plan with Batches.
-func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger,
-	shards []*mechanism.Partial, opts ...synth.Option) (*Embedding, error) {
+func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*mechanism.Partial,
+	opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
 	}
 	e, err := p.release(ctx, ledger, nil, taken.from(p.work, shards), opts)
 	return e, errors.Join(err, taken.back(err, shards))
-}
-
-// FitShards releases the sums of shards as Release does and trains the plan's generator.
-//
-// Guarantee and Errors: see Release.
-func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger,
-	shards []*mechanism.Partial, opts ...synth.Option) (*synth.Generator, error) {
-	taken := new(taken)
-	if err := p.checkShards(ledger, shards); err != nil {
-		return nil, err
-	}
-	g, err := p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
-		return p.work.fit(ctx, r, taken.from(p.work, shards))
-	}, opts...)
-	return g, errors.Join(err, taken.back(err, shards))
 }
 
 // EmbedPasses is Embed for records that other processes read. The function read returns the sums of
@@ -237,10 +222,11 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 		return nil, err
 	}
 	var e *Embedding
-	_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (m synth.Model, err error) {
+	embed := func(r *synth.Run) (m synth.Model, err error) {
 		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
-	}, opts...)
+	}
+	_, err := synth.Carry(ctx, p.program(), ledger, data, embed, opts...)
 	if err != nil {
 		return nil, err
 	}

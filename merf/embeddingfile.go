@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// KindEmbedding is the kind of files that hold a released embedding.
-const KindEmbedding = "merf embedding"
+// kindEmbedding is the kind of files that hold a released embedding.
+const kindEmbedding = "merf embedding"
 
 // embeddingHeader describes an embedding without its sums and counts.
 type embeddingHeader struct {
@@ -43,7 +43,7 @@ func (e *Embedding) Save(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("merf: %w", err)
 	}
-	f.Kind = KindEmbedding
+	f.Kind = kindEmbedding
 	return f.Write(w)
 }
 
@@ -68,7 +68,7 @@ func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, erro
 }
 
 func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
-	if f.Kind != KindEmbedding {
+	if f.Kind != kindEmbedding {
 		return nil, synth.Malformed(fmt.Errorf("the file contains a %.40q, want an embedding", f.Kind))
 	}
 	var h embeddingHeader

@@ -259,7 +259,7 @@ func FuzzLoadEmbedding(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		lie := synth.File{Kind: merf.KindEmbedding, Header: header, Sections: good.Sections}
+		lie := synth.File{Kind: "merf embedding", Header: header, Sections: good.Sections}
 		if err := lie.Write(&b); err != nil {
 			t.Fatal(err)
 		}

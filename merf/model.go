@@ -47,22 +47,6 @@ func (m *Model) Proportions() []float64 {
 	return out
 }
 
-// WithLabels returns a generator that has the networks of g but draws labels as l specifies.
-//
-// Errors: *param.Error for a generator of another system and for an unknown LabelDraw.
-func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
-	m, ok := g.Model().(*Model)
-	var k param.Checker
-	k.OK(ok && m.made() == nil, "merf.WithLabels.g", g.System(), "a generator of package merf")
-	k.OK(labelDrawNames.Known(l), "merf.WithLabels.l", int(l), "NoisyProportions or UniformLabels")
-	if err := k.Err(); err != nil {
-		return nil, err
-	}
-	c := *m
-	c.generator.Labels = l
-	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
-}
-
 // made returns an error for the zero value.
 func (m *Model) made() error {
 	if m == nil || len(m.nets) == 0 {

@@ -100,13 +100,13 @@ func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 	return n
 }
 
-// DefaultCountShare returns the default fraction a of the squared effect that counts use. It
+// defaultCountShare returns the default fraction a of the squared effect that counts use. It
 // minimises the expected squared error of a class's mean. A noisy sum of dim coordinates divided by
 // a noisy count has a squared error of about (dim·s² + B²·s_c²)/n². This error is proportional to
 // B²·dim/(1−a) + B²/a, which is smallest at a = 1/(1+√dim). The fraction is at least 0.01, because
 // only the counts determine the proportions of small classes. This minimum increases the noise on
 // sums by at most half a percent.
-func DefaultCountShare(dim int) float64 {
+func defaultCountShare(dim int) float64 {
 	return max(1/(1+math.Sqrt(float64(dim))), leastCountShare)
 }
 

@@ -53,10 +53,10 @@ func TestSumKernelBounds(t *testing.T) {
 func TestDefaultShareIsBest(t *testing.T) {
 	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
 	for _, dim := range []int{1, 10, 9000} {
-		best := risk(dim, DefaultCountShare(dim))
+		best := risk(dim, defaultCountShare(dim))
 		for a := 0.001; a < 1; a += 0.001 {
 			if risk(dim, a) < best*(1-1e-12) {
-				t.Fatalf("dim %d: share %v has a smaller error than %v", dim, a, DefaultCountShare(dim))
+				t.Fatalf("dim %d: share %v has a smaller error than %v", dim, a, defaultCountShare(dim))
 			}
 		}
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// NewPartial returns an empty sum of features, which computes on the backend given by synth.On.
-// Adding to the sum is an error if the plan is nil or the zero plan, or if opts has a checkpoint.
-// Other options have no effect.
+// NewPartial returns an empty sum of features, for example of the records of one shard. Partials
+// are merged before noise is added, so all shards together get the noise of one release. The sum
+// computes on the backend given by synth.On. Adding to the sum is an error if the plan is nil or
+// the zero plan, or if opts has a checkpoint. Other options have no effect.
 func (p *Plan) NewPartial(opts ...synth.Option) *mechanism.Partial {
 	if p.made() != nil {
 		return new(mechanism.Partial)

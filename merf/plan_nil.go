@@ -51,12 +51,6 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
 
-// Carry calls [synth.Program.Carry].
-func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
-	return p.program().Carry(ctx, ledger, data, fit, opts...)
-}
-
 // Partial implements [synth.PassPlan]. Errors: see synth.NewPartial.
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*mechanism.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)

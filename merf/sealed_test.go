@@ -49,7 +49,11 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	if err := sums.Open(k, arrived...); err != nil {
 		t.Fatal(err)
 	}
-	shards, err := p.FitShards(seeded(), two, []*mechanism.Partial{sums})
+	e, err := p.Release(seeded(), two, []*mechanism.Partial{sums})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards, err := p.Refit(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package mix
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // NoiseOfDrawn returns the standard deviation of the noise that a learner adds to drawn images.
@@ -23,3 +25,12 @@ func PassesOf(cells int) func() {
 	passCells = cells
 	return func() { passCells = before }
 }
+
+// MeanOf returns the mean record of a class.
+func MeanOf(m *Moments, class int) []float64 { return m.means[class] }
+
+// Class returns the class of row i.
+func (r *Rows) Class(i int) int { return r.class(i) }
+
+// Table returns the rows as records.
+func (r *Rows) Table(s records.Schema) (*records.Table, error) { return r.table(s) }

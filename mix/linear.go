@@ -48,12 +48,12 @@ func (m *Model) Linear(ctx context.Context, seed uint64) (*Linear, error) {
 // Predict sets dst to the class with the largest output, for every record of a batch.
 func (l *Linear) Predict(b device.Batch, dst []int32) {
 	for i := range b.Rows {
-		dst[i] = int32(floats.MaxIdx(l.Outputs(b.Dense.Row(i))))
+		dst[i] = int32(floats.MaxIdx(l.outputs(b.Dense.Row(i))))
 	}
 }
 
-// Outputs returns W·[x; 1].
-func (l *Linear) Outputs(x []float32) []float64 {
+// outputs returns W·[x; 1].
+func (l *Linear) outputs(x []float32) []float64 {
 	out := make([]float64, l.classes)
 	for c := range out {
 		w := l.w[c*(l.dim+1) : (c+1)*(l.dim+1)]

@@ -51,7 +51,7 @@ func TestWhatIsMissing(t *testing.T) {
 		mistakes["stream on no ledger"] = err
 	}
 	none := new(mix.Model)
-	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 ||
+	if none.Rows().Len() != 0 || none.Whiten().Len() != 0 ||
 		none.Schema().Dim() != 0 {
 		t.Error("the zero model is not empty")
 	}

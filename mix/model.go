@@ -35,15 +35,6 @@ func (m *Model) Rows() *Rows {
 	return m.rows
 }
 
-// Centers returns the released mean records, one for each part, or nil if none were released. The
-// slices belong to the model and must not be changed.
-func (m *Model) Centers() [][]float32 {
-	if m == nil {
-		return nil
-	}
-	return m.centers
-}
-
 // add appends rows with their parts.
 func (m *Model) add(rows *Rows, parts []int32) {
 	m.rows.features = append(m.rows.features, rows.features...)
@@ -64,7 +55,7 @@ func (m *Model) of(part int) (list []int) {
 }
 
 // Schema returns the schema of drawn records, which describes released rows as vectors or images.
-// It is also for use with [Rows.Table] and [Project]. The coordinates of mixed binary records can
+// It is also for use with [Project]. The coordinates of mixed binary records can
 // be any number in [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) Schema() records.Schema {
 	if m.made() != nil {
@@ -108,14 +99,14 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 			part[k] = rows[at%len(rows)]
 			at++
 		}
-		return m.rows.take(part).Table(schema)
+		return m.rows.take(part).table(schema)
 	}}, nil
 }
 
 // eligible returns the indices of the rows that a draw may return.
 func (m *Model) eligible(d synth.Draw) (rows []int32) {
 	for i := range m.rows.Len() {
-		if d.Class < 0 || m.rows.Class(i) == d.Class {
+		if d.Class < 0 || m.rows.class(i) == d.Class {
 			rows = append(rows, int32(i))
 		}
 	}

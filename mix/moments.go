@@ -123,9 +123,6 @@ func (m *Moments) byLabel(e *estimator) {
 // Classes returns the number of classes.
 func (m *Moments) Classes() int { return len(m.means) }
 
-// Mean returns the mean record of a class.
-func (m *Moments) Mean(class int) []float64 { return append([]float64(nil), m.means[class]...) }
-
 // Components returns the number of directions in which a class varies by more than the noise.
 func (m *Moments) Components(class int) int {
 	_, cols := m.factors[class].Dims()

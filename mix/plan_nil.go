@@ -62,16 +62,6 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
 
-// Carry calls [synth.Program.Carry].
-//
-// Guarantee: see [synth.Program.Carry].
-//
-// Errors: all errors of [synth.Program.Carry]; *param.Error for a nil plan.
-func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
-	return p.program().Carry(ctx, ledger, data, fit, opts...)
-}
-
 // Partial returns the sums of a pass over no records, as [synth.PassPlan] describes.
 //
 // Errors: see synth.NewPartial.

@@ -14,7 +14,7 @@ import (
 // Guarantee: post-processing.
 // Source of the projection to shares: Duchi, Shalev-Shwartz, Singer and Chandra 2008.
 func Project(r *Rows, s records.Schema) *Rows {
-	out := r.Clone()
+	out := r.clone()
 	s.Clamp(out.features)
 	for i := range out.Len() {
 		toShares(out.Labels(i))
@@ -72,7 +72,7 @@ func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if !positive(width) || width > 100 {
 		return nil, mistake("Denoise.width", width, "a positive number of pixels, at most 100")
 	}
-	out := r.Clone()
+	out := r.clone()
 	down, across := normalFilter(s.Height(), width), normalFilter(s.Width(), width)
 	be := device.CPU()
 	half, image := be.New(s.Height(), s.Width()), be.New(s.Height(), s.Width())
@@ -118,7 +118,7 @@ func normalFilter(n int, width float64) device.Matrix {
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
-	out := m.Rows().Clone()
+	out := m.Rows().clone()
 	if m.made() != nil {
 		return out
 	}

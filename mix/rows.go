@@ -60,9 +60,9 @@ func (r *Rows) Matrices() (features, labels device.Matrix) {
 		device.HostMatrix(r.Len(), r.classes, r.labels)
 }
 
-// Class returns the index of the largest label coordinate of row i, or -1 without labels. If
+// class returns the index of the largest label coordinate of row i, or -1 without labels. If
 // several coordinates are largest, it returns the first index.
-func (r *Rows) Class(i int) int {
+func (r *Rows) class(i int) int {
 	best := -1
 	for k, v := range r.Labels(i) {
 		if best < 0 || v > r.Labels(i)[best] {
@@ -72,20 +72,20 @@ func (r *Rows) Class(i int) int {
 	return best
 }
 
-// Clone returns a copy that shares no memory.
-func (r *Rows) Clone() *Rows {
+// clone returns a copy that shares no memory.
+func (r *Rows) clone() *Rows {
 	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...),
 		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table returns the rows as records of a schema. Features are clamped to the schema's bounds, and
+// table returns the rows as records of a schema. Features are clamped to the schema's bounds, and
 // each row gets the class of its largest label coordinate.
 //
 // Errors: *param.Error for a schema of sets or tables, and for a schema with another dimension or
 // number of classes. [Model.Schema] is a suitable schema.
-func (r *Rows) Table(s records.Schema) (*records.Table, error) {
+func (r *Rows) table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() || s.Kind() == records.MixedTable {
-		return nil, mistake("Rows.Table.schema", s.String(),
+		return nil, mistake("Rows.schema", s.String(),
 			fmt.Sprintf("vectors or images with %d coordinates and %d classes, like the rows", r.dim,
 				r.classes))
 	}
@@ -95,7 +95,7 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if r.classes > 0 {
 		labels = make([]int32, r.Len())
 		for i := range labels {
-			labels[i] = int32(r.Class(i))
+			labels[i] = int32(r.class(i))
 		}
 	}
 	return records.FromFlat(s, flat, labels...)

@@ -104,15 +104,15 @@ func (w *walk) written(i int) device.Params {
 }
 
 // BlockSquaredNorms sets dst[b][i] to the squared norm of the part of gᵢ in block b.
-func (n *Classifier) BlockSquaredNorms(dst [][]float64) { n.pass.blockNorms(dst) }
+func (n *classifierGradients) BlockSquaredNorms(dst [][]float64) { n.pass.blockNorms(dst) }
 
 // AddBlockSums adds Σ weights[b][i]·gᵢ to block b of dst.
-func (n *Classifier) AddBlockSums(dst device.Params, weights [][]float32) {
+func (n *classifierGradients) AddBlockSums(dst device.Params, weights [][]float32) {
 	n.pass.addBlockSums(dst, 0, weights)
 }
 
 // AddFixedBlockSums is AddBlockSums in fixed point.
-func (n *Classifier) AddFixedBlockSums(dst device.Fixed, weights [][]float32) {
+func (n *classifierGradients) AddFixedBlockSums(dst device.Fixed, weights [][]float32) {
 	n.pass.addFixedBlockSums(dst, 0, weights)
 }
 

@@ -164,10 +164,10 @@ type fixedUnit interface {
 }
 
 // FixedForm has one term for each element.
-func (n *Classifier) FixedForm() FixedForm { return n.pass.fixedForm() }
+func (n *classifierGradients) FixedForm() FixedForm { return n.pass.fixedForm() }
 
 // AddFixedSum adds Σ wᵢ gᵢ to dst.
-func (n *Classifier) AddFixedSum(dst device.Fixed, weights []float32) {
+func (n *classifierGradients) AddFixedSum(dst device.Fixed, weights []float32) {
 	n.pass.addFixedSum(dst, 0, weights)
 }
 

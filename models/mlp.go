@@ -197,7 +197,7 @@ func (n *Classifier) gradients(b device.Batch,
 	n.pass.forward(n.record(&n.stage, b), b.Rows)
 	n.losses = grow(n.losses, b.Rows)
 	if b.Rows == 0 {
-		return n
+		return (*classifierGradients)(n)
 	}
 	n.be.Softmax(n.pass.last())
 	probabilities := toHost(n.be, n.pass.last(), nil)
@@ -211,22 +211,25 @@ func (n *Classifier) gradients(b device.Batch,
 		n.be.Upload(delta, host.Data)
 	}
 	n.pass.backward()
-	return n
+	return (*classifierGradients)(n)
 }
 
+// classifierGradients are the gradients of a classifier's last batch.
+type classifierGradients Classifier
+
 // SquaredNorms sets dst to ‖gᵢ‖².
-func (n *Classifier) SquaredNorms(dst []float64) {
+func (n *classifierGradients) SquaredNorms(dst []float64) {
 	clear(dst[:n.rows])
 	n.pass.addSquaredNorms(dst)
 }
 
 // AddWeightedSum adds Σ wᵢ gᵢ to dst.
-func (n *Classifier) AddWeightedSum(dst device.Params, weights []float32) {
+func (n *classifierGradients) AddWeightedSum(dst device.Params, weights []float32) {
 	n.pass.addWeightedSum(dst, 0, weights)
 }
 
 // Losses sets dst to each record's cross-entropy.
-func (n *Classifier) Losses(dst []float64) { copy(dst, n.losses) }
+func (n *classifierGradients) Losses(dst []float64) { copy(dst, n.losses) }
 
 // Predict sets dst to the class probabilities of b's records. It is safe for concurrent use unless
 // the network is being trained.

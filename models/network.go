@@ -94,7 +94,7 @@ type Stateful interface {
 }
 
 // Lossy gradients also provide the loss of each example. A loss is a private statistic of the
-// records, so the module calls Losses only on request.
+// records, so private training does not call Losses.
 type Lossy interface {
 	// Losses sets dst[i] to the loss of example i.
 	Losses(dst []float64)

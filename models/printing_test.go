@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"math/rand/v2"
 	"reflect"
 	"regexp"
 	"testing"
@@ -54,15 +53,9 @@ func trainedOnMarks(t *testing.T) map[string]any {
 		n, err := a.New(be, Visible{Dim: 4}, 1)
 		made(err)
 		step(name, n, dense(4))
-		v, err := NewViews(n, 2, func(*rand.Rand, []float32) {})
-		made(err)
-		step("views of "+name, v, dense(4))
 		n, err = a.New(be, Visible{Dim: sets.Sparse.Cols, Sparse: true}, 1)
 		made(err)
 		step(name+" of sets", n, sets)
-		v, err = NewViews(n, 2, nil)
-		made(err)
-		step("views of "+name+" of sets", v, sets)
 	}
 	cnn := CNN{Height: 4, Width: 4, Channels: 1, Convolutions: []Convolution{{Maps: 2, Size: 3}}}
 	mlp := MLP{Hidden: []int{3}}

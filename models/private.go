@@ -40,6 +40,8 @@ func (n Classifier) text() string {
 	return size(n.in, n.params.Len())
 }
 
+func (n classifierGradients) Format(f fmt.State, verb rune) { Classifier(n).Format(f, verb) }
+
 func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
 func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n, n.params.Len()) }
@@ -47,22 +49,3 @@ func (n *decoder) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
 
 // Format prints the size of the critic of these gradients.
 func (p *pairs) Format(f fmt.State, verb rune) { p.n.Format(f, verb) }
-
-// Format prints the number of parameters and of views, under every verb.
-func (v Views) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.text()) }
-
-// LogValue returns the number of parameters and of views.
-func (v Views) LogValue() slog.Value { return slog.StringValue(v.text()) }
-
-// MarshalText returns the number of parameters and of views.
-//
-// Errors: none.
-func (v Views) MarshalText() ([]byte, error) { return []byte(v.text()), nil }
-
-func (v Views) text() string {
-	if v.hiddenViews == nil {
-		return "network of 0 parameters"
-	}
-	return fmt.Sprintf("network of %d parameters, trained on %d views of each record",
-		v.Params().Len(), v.number)
-}

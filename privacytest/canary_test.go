@@ -3,6 +3,7 @@ package privacytest_test
 import (
 	"context"
 	"flag"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func classifier(s records.Schema) planner {
 				if err != nil {
 					return nil, err
 				}
-				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithWorkers(1))
+				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithBackend(device.CPUWith(1)))
 				if err != nil {
 					return nil, err
 				}
@@ -223,7 +224,9 @@ func widened(v []float32) []float64 {
 func centres(s records.Schema, clip float64) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip,
-			Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Ball}}.Calibrate(b)
+			Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Given, Centers: [][]float32{
+				slices.Repeat([]float32{0.1}, s.Dim()), slices.Repeat([]float32{-0.1}, s.Dim()),
+			}}}.Calibrate(b)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -58,7 +58,7 @@ func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 		if err != nil {
 			return nil, err
 		}
-		trainer, err := sgd.New(cfg, net, ledger, sgd.WithWorkers(1))
+		trainer, err := sgd.New(cfg, net, ledger, sgd.WithBackend(device.CPUWith(1)))
 		if err != nil {
 			return nil, err
 		}

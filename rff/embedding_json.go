@@ -52,7 +52,7 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	case "patches":
 		return decodeParams[Patches](t.Params)
 	}
-	k, err := UnmarshalKernel(data)
+	k, err := unmarshalKernel(data)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ type sumFile struct {
 
 // MarshalJSON writes the kernel of the numbers, tagged with its name.
 func (c Sum) MarshalJSON() ([]byte, error) {
-	numbers, err := MarshalKernel(c.Numbers)
+	numbers, err := marshalKernel(c.Numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (c *Sum) UnmarshalJSON(data []byte) error {
 	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
-	k, err := UnmarshalKernel(f.Numbers)
+	k, err := unmarshalKernel(f.Numbers)
 	c.Numbers = k
 	return err
 }

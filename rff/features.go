@@ -9,7 +9,7 @@ import (
 )
 
 // Features is a public map from records to rows of bounded norm. Each row depends only on its
-// record. [Map], [StrokeMap] and [ScatteringMap] implement Features.
+// record. [Map] and the maps of [Strokes] and [Scattering] implement Features.
 type Features interface {
 	In() int
 	Dim() int
@@ -64,7 +64,7 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 		return json.Marshal(tagged{"scattering", params})
 	}
 	if kernel, ok := k.(Kernel); ok {
-		return MarshalKernel(kernel)
+		return marshalKernel(kernel)
 	}
 	return nil, fmt.Errorf("rff.MarshalFeatures: features of type %T cannot be written: want "+
 		"features of package rff", k)
@@ -81,7 +81,7 @@ func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 			return decodeParams[Scattering](t.Params)
 		}
 	}
-	k, err := UnmarshalKernel(data)
+	k, err := unmarshalKernel(data)
 	if err != nil {
 		return nil, err
 	}

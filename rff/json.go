@@ -15,14 +15,14 @@ import (
 // ErrFormat is returned for bytes that do not describe a kernel or a map.
 var ErrFormat = errors.New("rff: malformed description")
 
-// MarshalKernel writes one of this package's kernels, tagged with its name. A [Custom] kernel
+// marshalKernel writes one of this package's kernels, tagged with its name. A [Custom] kernel
 // contains a function and cannot be written; its maps can.
 //
 // Errors: an error for a kernel that cannot be written.
-func MarshalKernel(k Kernel) ([]byte, error) {
+func marshalKernel(k Kernel) ([]byte, error) {
 	name := kernelName(k)
 	if name == "" {
-		return nil, fmt.Errorf("rff.MarshalKernel: a kernel of type %T cannot be written: want RBF "+
+		return nil, fmt.Errorf("rff.marshalKernel: a kernel of type %T cannot be written: want RBF "+
 			"or Scales", k)
 	}
 	params, err := json.Marshal(k)
@@ -47,8 +47,8 @@ func kernelName(k Kernel) string {
 	return ""
 }
 
-// UnmarshalKernel reads a kernel that [MarshalKernel] wrote. Errors: [ErrFormat].
-func UnmarshalKernel(data []byte) (Kernel, error) {
+// unmarshalKernel reads a kernel that [marshalKernel] wrote. Errors: [ErrFormat].
+func unmarshalKernel(data []byte) (Kernel, error) {
 	var t tagged
 	if err := strictjson.Decode(data, &t); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
@@ -97,7 +97,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 		return json.Marshal(f)
 	}
 	var err error
-	if f.Kernel, err = MarshalKernel(m.kernel); err != nil {
+	if f.Kernel, err = marshalKernel(m.kernel); err != nil {
 		return nil, err
 	}
 	return json.Marshal(f)
@@ -123,7 +123,7 @@ func (f mapFile) open() (*Map, error) {
 	if f.Custom != nil {
 		return f.Custom.open(f.In, f.Seed)
 	}
-	k, err := UnmarshalKernel(f.Kernel)
+	k, err := unmarshalKernel(f.Kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package rff
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/param"
@@ -93,9 +92,3 @@ func build(k Kernel, s spectrum, in int, seed uint64, more ...error) (*Map, erro
 	}
 	return &Map{kernel: k, spectrum: s, in: in, seed: seed}, nil
 }
-
-// BandwidthForGamma returns the bandwidth ℓ for which exp(−‖x−y‖²/(2ℓ²)) equals exp(−γ‖x−y‖²), the
-// other common form of the RBF kernel.
-//
-// The frequencies of this kernel have variance 2γ, not standard deviation 2γ.
-func BandwidthForGamma(gamma float64) float64 { return 1 / math.Sqrt(2*gamma) }

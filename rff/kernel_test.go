@@ -104,7 +104,7 @@ func TestGammaIsTheVarianceNotTheDeviation(t *testing.T) {
 	const in, dim, n, gamma = 9, 8000, 60, 0.05
 	want := func(d []float64) float64 { return math.Exp(-gamma * square(d)) }
 	bound := hoeffding(dim/2, n, 1, 1e-9) + 1e-4
-	right := rff.RBF{Dim: dim, Bandwidth: rff.BandwidthForGamma(gamma)}
+	right := rff.RBF{Dim: dim, Bandwidth: 1 / math.Sqrt(2*gamma)}
 	if e := worst(t, right, 1, in, n, want); e > bound {
 		t.Errorf("variance 2γ: error %.4f above %.4f", e, bound)
 	}

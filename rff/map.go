@@ -33,12 +33,6 @@ func (m *Map) Dim() int { return m.spectrum.dim }
 // In returns the record width for which the map was drawn.
 func (m *Map) In() int { return m.in }
 
-// Seed returns the public seed of the frequencies.
-func (m *Map) Seed() uint64 { return m.seed }
-
-// Kernel returns the kernel that the map approximates.
-func (m *Map) Kernel() Kernel { return m.kernel }
-
 // NormBound returns the largest Euclidean norm that a row of features can have: 1 for pairs of
 // cosine and sine, √2 for phases.
 func (m *Map) NormBound() float64 {

@@ -11,7 +11,7 @@ type drawing struct {
 	grey, upright, smooth   []float64
 }
 
-func newDrawing(m *StrokeMap) *drawing {
+func newDrawing(m *strokeMap) *drawing {
 	n := m.height * m.width
 	d := &drawing{Strokes: m.config, height: m.height, width: m.width, channels: m.in / n,
 		bell: bell(m.config.Blur), grey: make([]float64, n), upright: make([]float64, n),

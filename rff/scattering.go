@@ -55,12 +55,12 @@ func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 	return m, nil
 }
 
-func (c Scattering) new(l Layout) (*ScatteringMap, error) {
+func (c Scattering) new(l Layout) (*scatteringMap, error) {
 	c = c.withDefaults()
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
-	return &ScatteringMap{config: c, height: l.Height, width: l.Width,
+	return &scatteringMap{config: c, height: l.Height, width: l.Width,
 		colours: l.In / (l.Height * l.Width)}, nil
 }
 
@@ -74,12 +74,12 @@ func (c Scattering) validate(l Layout) error {
 	return k.Err()
 }
 
-// ScatteringMap computes the features of [Scattering] for images of one size. It is safe for
+// scatteringMap computes the features of [Scattering] for images of one size. It is safe for
 // concurrent use.
 //
 // Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
 // record, even if values of the record are not finite.
-type ScatteringMap struct {
+type scatteringMap struct {
 	config        Scattering
 	height, width int
 	colours       int
@@ -89,24 +89,24 @@ type ScatteringMap struct {
 func half(n int) int { return (n + 1) / 2 }
 
 // In returns the width of a record.
-func (m *ScatteringMap) In() int { return m.height * m.width * m.colours }
+func (m *scatteringMap) In() int { return m.height * m.width * m.colours }
 
 // Dim returns the number of features.
-func (m *ScatteringMap) Dim() int { return m.colours * m.plane() }
+func (m *scatteringMap) Dim() int { return m.colours * m.plane() }
 
 // plane returns the number of features of one colour.
-func (m *ScatteringMap) plane() int {
+func (m *scatteringMap) plane() int {
 	return m.config.channels() * half(half(m.height)) * half(half(m.width))
 }
 
 // NormBound returns 1.
-func (m *ScatteringMap) NormBound() float64 { return 1 }
+func (m *scatteringMap) NormBound() float64 { return 1 }
 
 // Transform writes the features of the batch's records into dst. It computes on the host for every
 // device.
 //
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In.
-func (m *ScatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+func (m *scatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	x, out := hostRows(be, b), hostDst(be, dst)
 	parallel(be, b.Rows, 1500*m.In(), func(lo, hi int) {
 		s := newScatterer(m)
@@ -127,7 +127,7 @@ type scatteringFile struct {
 }
 
 // MarshalJSON writes the description and the size of the images.
-func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
+func (m *scatteringMap) MarshalJSON() ([]byte, error) {
 	f := scatteringFile{Scattering: m.config, Height: m.height, Width: m.width}
 	if m.colours != 1 {
 		f.Colours = m.colours
@@ -136,7 +136,7 @@ func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
-func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
+func (m *scatteringMap) UnmarshalJSON(data []byte) error {
 	var f scatteringFile
 	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
@@ -176,7 +176,7 @@ type wave struct {
 // scatterer is one worker's scratch memory. Records with values that are not finite give rows of
 // zeros.
 type scatterer struct {
-	m         *ScatteringMap
+	m         *scatteringMap
 	waves     []wave
 	bell      [waveTaps]float64
 	re, im    []float64   // image convolved along rows
@@ -187,7 +187,7 @@ type scatterer struct {
 	modulus   []float64
 }
 
-func newScatterer(m *ScatteringMap) *scatterer {
+func newScatterer(m *scatteringMap) *scatterer {
 	n, h := m.height*m.width, half(m.height)*half(m.width)
 	s := &scatterer{m: m, re: make([]float64, n), im: make([]float64, n), low: make([]float64, n),
 		work: make([]float64, n), image: make([]float64, n), coarse: make([]float64, h),

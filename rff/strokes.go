@@ -58,11 +58,11 @@ func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
 	return m, nil
 }
 
-func (c Strokes) new(l Layout) (*StrokeMap, error) {
+func (c Strokes) new(l Layout) (*strokeMap, error) {
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
-	return &StrokeMap{config: c, in: l.In, height: l.Height, width: l.Width}, nil
+	return &strokeMap{config: c, in: l.In, height: l.Height, width: l.Width}, nil
 }
 
 func (c Strokes) validate(l Layout) error {
@@ -78,30 +78,30 @@ func (c Strokes) validate(l Layout) error {
 	return k.Err()
 }
 
-// StrokeMap computes the features of [Strokes] for images of one size. It is safe for concurrent
+// strokeMap computes the features of [Strokes] for images of one size. It is safe for concurrent
 // use.
 //
 // Guarantee: the float32 row that Transform writes has a Euclidean norm of at most 1 for every
 // record, even if values of the record are not finite.
-type StrokeMap struct {
+type strokeMap struct {
 	config            Strokes
 	in, height, width int
 }
 
 // In returns the width of a record.
-func (m *StrokeMap) In() int { return m.in }
+func (m *strokeMap) In() int { return m.in }
 
 // Dim returns the number of features.
-func (m *StrokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.config.Orientations }
+func (m *strokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.config.Orientations }
 
 // NormBound returns 1.
-func (m *StrokeMap) NormBound() float64 { return 1 }
+func (m *strokeMap) NormBound() float64 { return 1 }
 
 // Transform writes the features of the batch's records into dst. It computes on the host for every
 // device.
 //
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In.
-func (m *StrokeMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+func (m *strokeMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	x, out := hostRows(be, b), hostDst(be, dst)
 	parallel(be, b.Rows, 32*m.in, func(lo, hi int) {
 		d := newDrawing(m)
@@ -120,12 +120,12 @@ type strokeFile struct {
 }
 
 // MarshalJSON writes the description and the size of the images.
-func (m *StrokeMap) MarshalJSON() ([]byte, error) {
+func (m *strokeMap) MarshalJSON() ([]byte, error) {
 	return json.Marshal(strokeFile{m.config, m.in, m.height, m.width})
 }
 
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
-func (m *StrokeMap) UnmarshalJSON(data []byte) error {
+func (m *strokeMap) UnmarshalJSON(data []byte) error {
 	var f strokeFile
 	if err := strictjson.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)

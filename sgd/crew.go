@@ -62,11 +62,11 @@ func newCrew(t *Trainer) *crew {
 	_, steps := t.net.(models.Stepper)
 	_, state := t.net.(models.Stateful)
 	if !ok || steps || state || t.exact == nil || t.exact.alone() || t.share == nil ||
-		t.groups != nil || t.workers < 2 {
+		t.groups != nil || t.be.Workers() < 2 {
 		return nil
 	}
 	c := &crew{share: t.share, form: t.exact.form}
-	for i, be := range device.Divide(t.be, min(t.workers, 1+mostUnits/t.params.Len())) {
+	for i, be := range device.Divide(t.be, min(t.be.Workers(), 1+mostUnits/t.params.Len())) {
 		m := &member{net: net.Replica(be)}
 		if m.net == nil || reflect.TypeOf(m.net) != reflect.TypeOf(t.net) || !m.reads(t.params) {
 			return nil
@@ -167,15 +167,5 @@ func (c *crew) takeUnits(piece int) {
 	lo := piece * takePiece
 	for _, m := range c.members[1:] {
 		c.sum.Take(m.sum, lo, min(lo+takePiece, len(c.sum.Units)))
-	}
-}
-
-// Losses implements models.Lossy. Without losses of the network it sets dst to zero.
-func (c *crew) Losses(dst []float64) {
-	clear(dst)
-	for _, m := range c.members {
-		if l, ok := m.of.(models.Lossy); ok {
-			l.Losses(dst[m.lo:m.hi])
-		}
 	}
 }

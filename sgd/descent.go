@@ -47,7 +47,7 @@ func (d *Descent) Step(params, grad []float32, scale float32) {
 
 // begin begins a step.
 func (d *Descent) begin() {
-	d.state.BeginStepAt(d.schedule.Factor(d.state.Step() + 1))
+	d.state.BeginStepAt(d.schedule.factor(d.state.Step() + 1))
 }
 
 // update moves params[lo:lo+len(grad)] along −scale·grad, or stores that part of the gradient
@@ -66,7 +66,7 @@ func (d *Descent) update(params []float32, lo int, grad []float64, scale float64
 func (d *Descent) finish(params []float32) {
 	if d.own != nil {
 		step := d.state.Step()
-		d.own.Move(step, d.rate*d.schedule.Factor(step), params, d.grad)
+		d.own.Move(step, d.rate*d.schedule.factor(step), params, d.grad)
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 // by the size of a micro-batch, and does not grow with the sample. The factor of each example
 // depends only on its own gradient and on released numbers.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
-	data records.Data) (Private, error) {
+	data records.Data) error {
 	current, err := t.choose(ctx, grant, data)
 	if err != nil {
-		return Private{}, err
+		return err
 	}
 	if t.exact != nil {
 		t.exact.begin(t.clip.bound())
@@ -24,43 +24,34 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 	} else {
 		t.be.Fill(t.sum.Flat, 0)
 	}
-	loss := 0.0
 	for lo := 0; lo < len(t.index); lo += t.microBatch() {
 		if err := ctx.Err(); err != nil {
-			return Private{}, err
+			return err
 		}
-		some, err := t.addMicroBatch(data, lo, current)
-		if err != nil {
-			return Private{}, err
+		if err := t.addMicroBatch(data, lo, current); err != nil {
+			return err
 		}
-		loss += some
 	}
 	if t.finish != nil {
 		t.finish.FinishFixedSum(t.exact.sum)
 		t.finish = nil
 	}
-	if !t.lossy || len(t.index) == 0 {
-		return Private{}, nil
-	}
-	return privately(loss / float64(len(t.index))), nil
+	return nil
 }
 
 // addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are already
 // known if the sample fits into one micro-batch and the clipping policy requested norms.
-func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64,
-	err error) {
+func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) error {
 	if t.exact.alone() {
 		t.gather(data, lo)
 		n := t.of.count(t.batch.Rows)
 		t.exact.room(n)
 		for i := range n {
-			some, err := t.addAlone(i)
-			if err != nil {
-				return 0, err
+			if err := t.addAlone(i); err != nil {
+				return err
 			}
-			loss += some
 		}
-		return loss, nil
+		return nil
 	}
 	if known == nil || len(t.index) > t.microBatch() {
 		t.gather(data, lo)
@@ -73,10 +64,7 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 			t.finish = f
 		}
 	}
-	if err := t.addClipped(known); err != nil {
-		return 0, err
-	}
-	return t.loss(known, t.batch.Rows), nil
+	return t.addClipped(known)
 }
 
 // choose lets the clipping policy begin the step. A policy that needs the norms first takes an
@@ -188,30 +176,14 @@ var errGradients = errors.New(
 // addAlone adds example i of the micro-batch as a separate row. An example is a record, or all rows
 // of a person. Its gradient is computed from a batch without other examples, and the norm is
 // measured on the row that is added.
-func (t *Trainer) addAlone(i int) (loss float64, err error) {
+func (t *Trainer) addAlone(i int) error {
 	lo, hi := t.of.span(i)
 	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)
 	if t.groups != nil {
-		err = t.groups.addAlone(t.exact, g, shares)
-	} else {
-		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g, shares))))
+		return t.groups.addAlone(t.exact, g, shares)
 	}
-	return t.loss(g, hi-lo) / float64(hi-lo), err
-}
-
-func (t *Trainer) loss(g models.Gradients, rows int) float64 {
-	l, ok := g.(models.Lossy)
-	if !ok || !t.lossy {
-		return 0
-	}
-	t.scratch = grow(t.scratch, rows)
-	losses := t.scratch[:rows]
-	l.Losses(losses)
-	sum := 0.0
-	for _, x := range losses {
-		sum += x
-	}
-	return sum
+	t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g, shares))))
+	return nil
 }
 
 // grow returns buf with length n, reallocated with spare capacity if needed.

@@ -70,12 +70,12 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
-// Noise returns s_j/z for groups of the given clip norms and sizes. This is the standard deviation
+// noise returns s_j/z for groups of the given clip norms and sizes. This is the standard deviation
 // of each group's noise under add-or-remove-one if the joint release has multiplier 1. Under
 // replace-one, the sensitivity and all standard deviations are twice as large.
 //
-// Guarantee: Σ (clipNorm_j/Noise_j)² = 1 up to rounding.
-func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
+// Guarantee: Σ (clipNorm_j/noise_j)² = 1 up to rounding.
+func (s Split) noise(clipNorms []float64, sizes []int) []float64 {
 	out := make([]float64, len(clipNorms))
 	total := 0.0
 	for j, c := range clipNorms {
@@ -113,7 +113,7 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 
 // grouping is the state of Groups for one network. The sum of each group is divided by the group's
 // noise. All groups together are then one vector of sensitivity (Σ (c_j/s_j)²)^½, with the same
-// noise in every coordinate. The s_j are the results of Split.Noise. absorb multiplies each group
+// noise in every coordinate. The s_j are the results of Split.noise. absorb multiplies each group
 // by its noise again.
 type grouping struct {
 	unchoosing
@@ -124,7 +124,7 @@ type grouping struct {
 
 	groups  []Group
 	of      []int     // group of each block
-	noise   []float64 // Split.Noise of each group
+	noise   []float64 // Split.noise of each group
 	joint   float64   // sensitivity in units of noise
 	norms   [][]float64
 	summed  []float64 // squared norms of the rows in one group
@@ -183,7 +183,7 @@ func (g *grouping) set(list []Group) error {
 				Want: "blocks with parameters"}
 		}
 	}
-	g.noise = g.policy.Split.Noise(norms, sizes)
+	g.noise = g.policy.Split.noise(norms, sizes)
 	g.joint = 0
 	for j, c := range norms {
 		g.joint += c / g.noise[j] * c / g.noise[j]

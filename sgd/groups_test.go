@@ -436,12 +436,6 @@ func TestResume(t *testing.T) {
 
 		ledger := accountant.NewLedger(budget(1e4))
 		trainer, _ := sgd.New(cfg, parts, ledger, sgd.WithAverage(0.9))
-		if err := trainer.Reserve(ctx()); err != nil {
-			t.Fatal(err)
-		}
-		if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 0 {
-			t.Fatalf("%s: reserved %v", name, e)
-		}
 		for s, err := range trainer.Steps(ctx(), data) {
 			if err != nil {
 				t.Fatal(err)

@@ -67,9 +67,6 @@ func (o Optimizer) Scheduled(s Schedule) Optimizer {
 	return o
 }
 
-// Schedule returns the optimiser's learning rate schedule.
-func (o Optimizer) Schedule() Schedule { return o.schedule }
-
 // String returns the rule and its learning rate.
 func (o Optimizer) String() string {
 	text := fmt.Sprintf("%v(%v)", o.config.Rule, o.config.LR)

@@ -12,10 +12,6 @@ type Option func(*Trainer)
 // parameters. The default is the CPU.
 func WithBackend(be device.Backend) Option { return func(t *Trainer) { t.be = be } }
 
-// WithWorkers sets the number of goroutines for the noise, the average and the optimiser. The
-// default is the backend's number of workers. Results do not depend on it.
-func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
-
 // WithPurpose names the steps on the ledger. The default is "DP-SGD step".
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
 
@@ -35,9 +31,3 @@ func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = dec
 // of WithAverage's moving average. This mean is the average of Polyak and Ruppert. It is best if
 // the steps fluctuate around one point. See Trainer.UseAverage.
 func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
-
-// WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
-//
-// Guarantee: none. The loss is computed from private records without noise; show it only to
-// people who may see the records.
-func WithPrivateLoss() Option { return func(t *Trainer) { t.lossy = true } }

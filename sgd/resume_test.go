@@ -1,9 +1,7 @@
 package sgd_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"testing"
 
@@ -71,16 +69,6 @@ func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 	}
 	if e := again.Entries()[0]; e.Spent != 2 {
 		t.Errorf("a refused run took steps: %v", e)
-	}
-}
-
-// TestReserveAsksTheContext: a run that is cancelled before it begins costs nothing.
-func TestReserveAsksTheContext(t *testing.T) {
-	trainer, ledger := newTrainer(t, with(nil, 0.5, 4), newCentre(3), 1e4)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := trainer.Reserve(ctx); !errors.Is(err, context.Canceled) || len(ledger.Entries()) != 0 {
-		t.Errorf("%v, ledger %v", err, ledger.Entries())
 	}
 }
 

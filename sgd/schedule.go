@@ -48,8 +48,8 @@ func (d Decay) MarshalText() ([]byte, error) { return decayNames.Marshal(d) }
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (d *Decay) UnmarshalText(text []byte) error { return decayNames.Unmarshal(text, d) }
 
-// Factor returns the factor of the learning rate at a step, counted from 1.
-func (s Schedule) Factor(step int) float64 {
+// factor returns the factor of the learning rate at a step, counted from 1.
+func (s Schedule) factor(step int) float64 {
 	if step <= s.Warmup {
 		return float64(step) / float64(s.Warmup)
 	}

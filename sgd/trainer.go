@@ -27,12 +27,10 @@ type Trainer struct {
 	ledger   *accountant.Ledger
 	relation accountant.Relation
 	be       device.Backend
-	workers  int
 	share    func(pieces int, do func(piece int)) // the backend's; nil if it has none
 	purpose  string
 	decay    float64
 	meanFrom int // the first step of a plain mean; 0 for none
-	lossy    bool
 	byPerson bool
 
 	running   sync.Mutex
@@ -96,9 +94,6 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	if t.be == nil {
 		t.be = device.CPU()
 	}
-	if t.workers == 0 {
-		t.workers = t.be.Workers()
-	}
 	var err error
 	if t.spans, err = spans(cfg, net, net.Params().Len()); err != nil {
 		return nil, err
@@ -143,7 +138,6 @@ func (t *Trainer) validate() error {
 		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
-	k.OK(t.workers >= 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
 		"a step of the run, from 1")
@@ -198,9 +192,6 @@ func (t *Trainer) mostExamples() int {
 	}
 	return t.cfg.MicroBatch
 }
-
-// Event returns the event of one step of this run.
-func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
 
 // Steps returns the training loop: each iteration is one private step, after which the
 // network holds released parameters.
@@ -273,7 +264,8 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 }
 
 func (t *Trainer) reserve(ctx context.Context) error {
-	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.Event(), t.cfg.Steps)
+	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
+		t.cfg.Steps)
 	t.allowance = allowance
 	return err
 }
@@ -285,25 +277,6 @@ func (t *Trainer) Spent() int {
 		return 0
 	}
 	return t.cfg.Steps - t.allowance.Remaining()
-}
-
-// Reserve makes the reservation that the first iteration of Steps would make. It is for callers
-// that must know beforehand whether the reservation succeeds. Once a reservation exists, Reserve
-// does nothing.
-//
-// Errors: ErrBusy; the context's error, before anything is reserved; errors of the ledger.
-func (t *Trainer) Reserve(ctx context.Context) error {
-	if !t.running.TryLock() {
-		return ErrBusy
-	}
-	defer t.running.Unlock()
-	if t.allowance != nil {
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return t.reserve(ctx)
 }
 
 // step takes one step of training: it spends a use of the allowance, draws the sample and the
@@ -325,8 +298,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 			return Step{}, err
 		}
 	}
-	loss, err := t.clippedSum(ctx, grant, data)
-	if err != nil {
+	if err := t.clippedSum(ctx, grant, data); err != nil {
 		return Step{}, err
 	}
 	bound := t.clip.bound()
@@ -337,7 +309,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 		bound = t.groups.clipNorm()
 	}
 	return Step{Number: t.Spent(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(),
-		ClipNorm: bound, Loss: loss}, nil
+		ClipNorm: bound}, nil
 }
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
@@ -346,7 +318,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // The reason is that every example's row has norm at most bound and depends on no other example.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
-		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
+		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.be.Workers(),
 		Share: t.share}
 	if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)

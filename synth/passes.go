@@ -114,7 +114,7 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 		return nil, param.New(p.system+".FitPasses.read", nil,
 			"a function that returns the sums of a pass over all records")
 	}
-	return p.Carry(ctx, ledger, nil, func(r *Run) (Model, error) {
+	return Carry(ctx, p, ledger, nil, func(r *Run) (Model, error) {
 		r.read = read
 		return p.work.Fit(ctx, r)
 	}, opts...)

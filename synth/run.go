@@ -38,7 +38,7 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 	if data == nil {
 		return nil, param.New(p.system+".Fit.data", nil, "records")
 	}
-	return p.Carry(ctx, ledger, data, func(r *Run) (Model, error) {
+	return Carry(ctx, p, ledger, data, func(r *Run) (Model, error) {
 		return p.work.Fit(ctx, r)
 	}, opts...)
 }
@@ -48,7 +48,7 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 // nil, fit is responsible for the schema and the unit of the records that it reads.
 //
 // Guarantee and Errors: see Plan.FitOn.
-func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func Carry(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
 	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err

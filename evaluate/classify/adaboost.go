@@ -22,10 +22,10 @@ type AdaBoost struct {
 // Name returns "AdaBoost".
 func (AdaBoost) Name() string { return "AdaBoost" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m AdaBoost) Validate() error {
+func (m AdaBoost) validate() error {
 	return judge.NotNegative("classify.AdaBoost", judge.Number("Trees", m.Trees),
 		judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate))
 }

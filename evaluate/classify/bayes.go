@@ -16,10 +16,10 @@ type GaussianBayes struct {
 // Name returns "Gaussian naive Bayes".
 func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m GaussianBayes) Validate() error {
+func (m GaussianBayes) validate() error {
 	return judge.NotNegative("classify.GaussianBayes", judge.Number("Smoothing", m.Smoothing))
 }
 
@@ -131,10 +131,10 @@ type BernoulliBayes struct {
 // Name returns "Bernoulli naive Bayes".
 func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m BernoulliBayes) Validate() error {
+func (m BernoulliBayes) validate() error {
 	return judge.NotNegative("classify.BernoulliBayes", judge.Number("Smoothing", m.Smoothing),
 		judge.Fraction("Threshold", m.Threshold))
 }

@@ -178,12 +178,6 @@ func (c Classification) String() string {
 		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), judge.Caveat)
 }
 
-// Table returns the confusion matrix as text.
-func (c Classification) Table() string {
-	return judge.Table(c.Model+": records by true class (down) and predicted class (across)",
-		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })
-}
-
 // MarshalJSON writes the result with its caveat.
 func (c Classification) MarshalJSON() ([]byte, error) {
 	type plain Classification

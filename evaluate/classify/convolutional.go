@@ -19,10 +19,10 @@ type Convolutional struct {
 // Name returns "convolutional network".
 func (Convolutional) Name() string { return "convolutional network" }
 
-// Validate reports every setting that is invalid for all records.
+// validate reports every setting that is invalid for all records.
 //
 // Errors: *[param.Error], joined.
-func (m Convolutional) Validate() error { return m.Training.Validate() }
+func (m Convolutional) validate() error { return m.Training.validate() }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
 //

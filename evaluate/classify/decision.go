@@ -22,10 +22,10 @@ type DecisionTree struct {
 // Name returns "decision tree".
 func (DecisionTree) Name() string { return "decision tree" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m DecisionTree) Validate() error {
+func (m DecisionTree) validate() error {
 	return judge.NotNegative("classify.DecisionTree", judge.Number("Depth", m.Depth))
 }
 
@@ -67,10 +67,10 @@ type RandomForest struct {
 // Name returns "random forest".
 func (RandomForest) Name() string { return "random forest" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m RandomForest) Validate() error {
+func (m RandomForest) validate() error {
 	return judge.NotNegative("classify.RandomForest", judge.Number("Trees", m.Trees),
 		judge.Number("Depth", m.Depth))
 }
@@ -99,10 +99,10 @@ type Bagging struct {
 // Name returns "bagging".
 func (Bagging) Name() string { return "bagging" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m Bagging) Validate() error {
+func (m Bagging) validate() error {
 	return judge.NotNegative("classify.Bagging", judge.Number("Trees", m.Trees),
 		judge.Fraction("Part", m.Part))
 }

@@ -25,10 +25,10 @@ type DiscriminantAnalysis struct {
 // Name returns "linear discriminant analysis".
 func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m DiscriminantAnalysis) Validate() error {
+func (m DiscriminantAnalysis) validate() error {
 	return judge.NotNegative("classify.DiscriminantAnalysis",
 		judge.Fraction("Shrinkage", m.Shrinkage))
 }

@@ -27,10 +27,10 @@ type GradientBoosting struct {
 // Name returns "gradient boosting".
 func (GradientBoosting) Name() string { return "gradient boosting" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m GradientBoosting) Validate() error {
+func (m GradientBoosting) validate() error {
 	return judge.NotNegative("classify.GradientBoosting",
 		judge.Number("Stages", m.Stages), judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate),
 		judge.Fraction("Part", m.Part))

@@ -21,10 +21,10 @@ type SupportVectors struct {
 // Name returns "linear support vector machine".
 func (SupportVectors) Name() string { return "linear support vector machine" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m SupportVectors) Validate() error {
+func (m SupportVectors) validate() error {
 	return judge.NotNegative("classify.SupportVectors", judge.Number("C", m.C),
 		judge.Number("Iterations", m.Iterations))
 }
@@ -51,10 +51,10 @@ type LogisticRegression struct {
 // Name returns "logistic regression".
 func (LogisticRegression) Name() string { return "logistic regression" }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m LogisticRegression) Validate() error {
+func (m LogisticRegression) validate() error {
 	return judge.NotNegative("classify.LogisticRegression", judge.Number("C", m.C),
 		judge.Number("Iterations", m.Iterations))
 }

@@ -42,21 +42,21 @@ type Prober interface {
 // learner is the common part of the methods of this package.
 type learner interface {
 	Method
-	Validate() error
+	validate() error
 	learn(x *design) (Scorer, error)
 }
 
 // fit checks settings and records, reads the records once and trains.
 func fit(l learner, d records.Data) (*Classifier, error) {
 	x, err := load("classify.Method.Fit", d)
-	if err = errors.Join(l.Validate(), err); err != nil {
+	if err = errors.Join(l.validate(), err); err != nil {
 		return nil, err
 	}
 	return fitDesign(l, x)
 }
 
 func fitDesign(l learner, x *design) (*Classifier, error) {
-	if err := l.Validate(); err != nil {
+	if err := l.validate(); err != nil {
 		return nil, err
 	}
 	scorer, err := l.learn(x)

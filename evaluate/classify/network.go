@@ -47,10 +47,10 @@ func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
 // stepsOf returns the number of steps of one pass over n records.
 func (l NeuralNetwork) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 
-// Validate reports every invalid setting.
+// validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (l NeuralNetwork) Validate() error {
+func (l NeuralNetwork) validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
 		errs = append(errs, param.New("classify.NeuralNetwork."+field, value, want))

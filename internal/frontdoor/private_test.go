@@ -16,7 +16,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -56,15 +55,11 @@ func workers(t *testing.T) map[string]any {
 	made(err)
 	partial := plan.NewPartial()
 	made(partial.Add(t.Context(), data))
-	clusters := kmeans.Model{Centers: [][]float32{{1, 2}}, Counts: []float64{1}, ClipNorm: 1e6}
-	assigner := clusters.Assigner(device.CPU(), kmeans.Raw(s), 2)
-	assigner.Assign(batch, make([]int32, 2))
 	net, err := models.VAE{Latent: 2, Hidden: []int{4}}.New(device.CPU(), models.Visible{Dim: 2,
 		Likelihood: models.GaussianUnit}, 1)
 	made(err)
 	trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1,
-		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b),
-		sgd.WithPrivateLoss())
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b))
 	made(err)
 	var step sgd.Step
 	for step, err = range trainer.Steps(context.Background(), data) {
@@ -79,8 +74,8 @@ func workers(t *testing.T) map[string]any {
 	index, err := evaluate.NewIndex(many)
 	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
-		"histogram by value": *counts, "partial": partial, "assigner": assigner,
-		"assigner by value": *assigner, "trainer": trainer, "step": step, "network": net,
+		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,
+		"network":      net,
 		"training set": set, "training set by value": *set,
 		"index": index, "index by value": *index,
 		"classifier": classifier, "classifier by value": *classifier}

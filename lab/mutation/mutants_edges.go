@@ -50,12 +50,6 @@ func edgeMutants() []mutant {
 			New: "func (t *Trainer) Format(f fmt.State, _ rune) { " +
 				"fmt.Fprint(f, t.batch.Dense.Data, io.EOF) }",
 			Why: "logs contain private rows"},
-		{Name: "kmeans/an assigner prints its features", In: "kmeans",
-			Tests: at("internal/frontdoor", "WorkersPrint"),
-			Old:   "func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }",
-			New: "func (a Assigner) Format(f fmt.State, _ rune) { " +
-				"fmt.Fprint(f, a.features.Data, io.EOF) }",
-			Why: "logs contain private rows"},
 		{Name: "mechanism/sums stand in the open", In: "mechanism",
 			Tests: append(at("internal/frontdoor", "WorkersPrint"), at("mechanism", "PrintAsPrivate")...),
 			Old:   "func (FixedSum) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }",

@@ -123,8 +123,5 @@ func tuneMutants() []mutant {
 			Old:   "be.AddFixedRows(weights[b][i:i+1], row, at)",
 			New:   "be.AddFixedRows(weights[0][i:i+1], row, at)",
 			Why:   "blocks are clipped to other norms than their own"},
-		{Name: "models/views are added up", In: "models", Tests: at("sgd", "Views"),
-			Old: "v.ones = append(v.ones, 1/float32(number))", New: "v.ones = append(v.ones, 1)",
-			Why: "views are added, although the documentation says that their mean is used"},
 	}
 }

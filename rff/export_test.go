@@ -1,0 +1,10 @@
+package rff
+
+// For tests.
+var MarshalKernel, UnmarshalKernel = marshalKernel, unmarshalKernel
+
+// For tests.
+type (
+	StrokeMap     = strokeMap
+	ScatteringMap = scatteringMap
+)
