@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -42,6 +43,11 @@ type (
 	LoadOption = synth.LoadOption
 	// Interrupted is the error of a run that stopped early and left a checkpoint.
 	Interrupted = synth.Interrupted
+	// ParamError is the error for a mistake in a public parameter. Every package returns it:
+	//
+	//	var wrong *privgen.ParamError
+	//	if errors.As(err, &wrong) { fmt.Println(wrong.Path, wrong.Want) }
+	ParamError = param.Error
 )
 
 // Errors of plans, runs and files; package synth describes them.

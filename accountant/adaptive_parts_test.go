@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // chosenDelta is δ(ε) of a Gaussian release of effect mu that decides which curve follows.

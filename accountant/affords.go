@@ -3,7 +3,7 @@ package accountant
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Affords reports whether one use of e would fit in the budget together with everything reserved.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // TestAffordsAnswersAsReserveWould: Affords gives the same answer as Reserve and reserves nothing.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // MinDelta is the smallest positive δ that the package supports.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // CalibrateNoise returns the smallest tested noise multiplier σ whose event meets the target, and

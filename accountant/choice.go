@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // choose adds n uses of one of several lists of terms. If fixed is set, a single use is of a list

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // The tests in this file check for defects that other accountants have had.

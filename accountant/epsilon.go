@@ -3,7 +3,7 @@ package accountant
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Epsilon returns the smallest ε that the package can prove for e at the given δ under r.

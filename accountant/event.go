@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Event describes one use of private records in enough detail to price it. Events are plain values:

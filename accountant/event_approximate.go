@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Approximate is any mechanism known to be (ε, δ)-differentially private.

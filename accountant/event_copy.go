@@ -3,7 +3,7 @@ package accountant
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // owned returns a copy of an event and the copy's canonical text. The copy equals the event that

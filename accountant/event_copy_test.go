@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // allEvents returns at least one event of every kind, with every slice filled.

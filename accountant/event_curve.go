@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Curve is a mechanism whose hockey-stick curve is known at finitely many points: Deltas[i]

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Disjoint applies Parts[i] to part i of the records. The part of a record is a function of the

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // GaussianMixture is normal noise on a sum to which one record adds a vector of random norm:

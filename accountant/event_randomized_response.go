@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // RandomizedResponse reports one of Categories values. It reports the true value with probability

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // SameBatch is several Gaussian releases computed from one batch, with multipliers fixed

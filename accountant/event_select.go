@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // RepeatAndSelect runs Event a random number of times and releases the best result only. If Poisson

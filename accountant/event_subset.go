@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // These bounds keep the price of a guarantee that is read cheap.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Ledger holds a budget and the list of everything reserved from it. It prices a request before

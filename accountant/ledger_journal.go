@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ErrEmpty means that the journal holds no ledger yet.

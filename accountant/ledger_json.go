@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // ledgerVersion is written into every saved ledger; unknown versions are an error.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A Limit is a policy stored as data: it restricts reservations more than the budget does. It is

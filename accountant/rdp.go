@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // RDP returns an upper bound of the Rényi divergence of the given order between the outputs of e on

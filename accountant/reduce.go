@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 const ulp = 0x1p-52

@@ -1,8 +1,8 @@
 package accountant
 
 import (
-	"github.com/seed7ba64551/privgen/internal/enum"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // Relation says which pairs of data sets a guarantee compares.
@@ -19,7 +19,7 @@ const (
 	ReplaceOne
 )
 
-var relationNames = enum.Names[Relation]{Type: "accountant.Relation", List: []string{
+var relationNames = words.Names[Relation]{Type: "accountant.Relation", List: []string{
 	AddOrRemoveOne: "add_or_remove_one", ReplaceOne: "replace_one",
 }}
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 var txBudget = accountant.Budget{Epsilon: 1, Delta: 1e-5}

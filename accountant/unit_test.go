@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // TestUnit: the guarantee names the protected unit, and the unit is saved. Ledgers of different

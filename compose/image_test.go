@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -1,6 +1,6 @@
 package compose
 
-import "github.com/seed7ba64551/privgen/internal/enum"
+import "github.com/seed7ba64551/privgen/internal/words"
 
 // Rule is how the classifier is used.
 type Rule int
@@ -15,7 +15,7 @@ const (
 	Relabel
 )
 
-var ruleNames = enum.Names[Rule]{Type: "compose.Rule", List: []string{Keep: "keep",
+var ruleNames = words.Names[Rule]{Type: "compose.Rule", List: []string{Keep: "keep",
 	Relabel: "relabel"}}
 
 // String returns the name.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/enum"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -33,7 +33,7 @@ const (
 	Forest
 )
 
-var learnerNames = enum.Names[Learner]{Type: "compose.Learner", List: []string{
+var learnerNames = words.Names[Learner]{Type: "compose.Learner", List: []string{
 	Logistic: "logistic", Boosting: "boosting", Forest: "forest",
 }}
 

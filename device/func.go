@@ -1,6 +1,6 @@
 package device
 
-import "github.com/seed7ba64551/privgen/internal/enum"
+import "github.com/seed7ba64551/privgen/internal/words"
 
 // Func is an element-wise function that every backend supports.
 type Func int
@@ -20,7 +20,7 @@ const (
 // LeakySlope is the slope of LeakyReLU left of zero.
 const LeakySlope = 0.2
 
-var funcNames = enum.Names[Func]{Type: "device.Func", List: []string{
+var funcNames = words.Names[Func]{Type: "device.Func", List: []string{
 	"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log",
 }}
 

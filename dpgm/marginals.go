@@ -6,11 +6,11 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -225,12 +225,12 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	out := make([]marginal, m.k)
 	for c := range out {
 		out[c] = marginal{
-			frequencies: counts.Shrink(sums[c*dim:(c+1)*dim], m.sumStd),
-			sizes:       counts.Shrink(sizes[c*bins:(c+1)*bins], m.sizeStd),
+			frequencies: defaults.ShrinkCounts(sums[c*dim:(c+1)*dim], m.sumStd),
+			sizes:       defaults.ShrinkCounts(sizes[c*bins:(c+1)*bins], m.sizeStd),
 			bins:        m.bins,
 		}
 		m.bins.continued(out[c].sizes, sizes[c*bins:(c+1)*bins], m.sizeStd)
-		counts.Normalise(out[c].sizes)
+		defaults.NormaliseCounts(out[c].sizes)
 		total := max(totals[c], m.countStd, clusterFloor)
 		for j, n := range out[c].frequencies {
 			out[c].frequencies[j] = min(n/total, 1)

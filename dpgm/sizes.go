@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -167,7 +167,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 	for g := range weights {
 		weights[g] = math.Exp(-gridShift(g) * gridShift(g) / 2)
 	}
-	counts.Normalise(weights)
+	defaults.NormaliseCounts(weights)
 	next := make([]float64, tiltPoints)
 	for range 200 {
 		clear(next)
@@ -183,7 +183,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 				}
 			}
 		}
-		counts.Normalise(next)
+		defaults.NormaliseCounts(next)
 		weights, next = next, weights
 	}
 	return quantiles(weights)

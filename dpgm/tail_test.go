@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -29,7 +29,7 @@ func sizeLaws(n float64, most int) map[string][]float64 {
 		for size := 1; size <= most; size++ {
 			p[size] = law(float64(size))
 		}
-		counts.Normalise(p)
+		defaults.NormaliseCounts(p)
 		for i := range p {
 			p[i] = math.Round(n * p[i])
 		}
@@ -57,7 +57,7 @@ func TestTailsAreContinued(t *testing.T) {
 			for i := range noisy {
 				noisy[i] = exact[i] + std*rng.NormFloat64()
 			}
-			shrunk := counts.Shrink(noisy, std)
+			shrunk := defaults.ShrinkCounts(noisy, std)
 			b := bins.mean(shrunk)*n/truth - 1
 			bins.continued(shrunk, noisy, std)
 			a := bins.mean(shrunk)*n/truth - 1
@@ -91,7 +91,7 @@ func TestContinuedIsTotal(t *testing.T) {
 		for i := range noisy {
 			noisy[i] = math.Exp(40*rng.Float64()-10) * float64(rng.IntN(3)-1)
 		}
-		sizes := counts.Shrink(noisy, 1)
+		sizes := defaults.ShrinkCounts(noisy, 1)
 		bins.continued(sizes, noisy, 1)
 		for i, v := range sizes {
 			if !(v >= 0) || math.IsInf(v, 0) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/internal/wrap"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -120,7 +120,7 @@ func (p *Plan) String() string {
 		p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
 		accountant.FormatUpper(p.Total.Upper, 4))
-	return wrap.Lines(b.String(), "")
+	return words.Lines(b.String(), "")
 }
 
 const planVersion = 1

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/heading"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -135,15 +135,15 @@ func (d Public) checkFirst(first []string, seen []seenColumn, missing []string,
 // named reports whether the first line cannot be a record like the following lines. Such a line has
 // words in all columns of numbers. Its texts in the other columns do not occur there again.
 func named(first []string, seen []seenColumn, missing []string) bool {
-	numbers, words := 0, map[string]bool{}
+	numbers, met := 0, map[string]bool{}
 	for j, text := range first {
-		if text == "" || words[text] || slices.Contains(missing, text) {
+		if text == "" || met[text] || slices.Contains(missing, text) {
 			return false
 		}
-		words[text] = true
+		met[text] = true
 		switch c := &seen[j]; {
 		case c.numbers && c.lo <= c.hi:
-			if numbers++; !heading.Name(text) {
+			if numbers++; !words.IsHeading(text) {
 				return false
 			}
 		case c.again:

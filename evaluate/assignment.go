@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // assign assigns rows to columns one to one at the smallest total cost: row i to column match[i].

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Clustering measures how well clusters agree with classes that were not used to find

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/internal/judge/made"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/enum"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -40,7 +40,7 @@ const (
 	Clustered
 )
 
-var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
+var groupNames = words.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
 	Whole: "whole", WeightsAndBiases: "weights-and-biases", Clustered: "clustered",
 }}
 

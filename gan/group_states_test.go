@@ -3,7 +3,7 @@ package gan
 import (
 	"testing"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 

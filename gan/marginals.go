@@ -6,10 +6,10 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -197,14 +197,14 @@ func newDistributions(l cells, classes int, noisy []float64, std float64) *distr
 				sum += v / float64(col.n)
 			}
 			weight += 1 / float64(col.n)
-			copy(p[col.first:], counts.Shrink(part, std))
-			counts.Normalise(p[col.first : col.first+col.n])
+			copy(p[col.first:], defaults.ShrinkCounts(part, std))
+			defaults.NormaliseCounts(p[col.first : col.first+col.n])
 		}
 		d.of = append(d.of, p)
 		sizes[c] = max(sum/weight, std/math.Sqrt(weight), 1)
 	}
 	d.proportions = sizes
-	counts.Normalise(d.proportions)
+	defaults.NormaliseCounts(d.proportions)
 	for c, p := range d.of {
 		for j, v := range p {
 			d.pooled[j] += d.proportions[c] * v

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/network"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )

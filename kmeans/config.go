@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Config describes a fit: its releases and their noise. Every field is public.

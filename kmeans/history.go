@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // History holds the releases that a fit has made so far. They are public. An interrupted fit

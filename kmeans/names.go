@@ -1,16 +1,16 @@
 package kmeans
 
-import "github.com/seed7ba64551/privgen/internal/enum"
+import "github.com/seed7ba64551/privgen/internal/words"
 
 // The names of constants in text and JSON.
 var (
-	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
+	methodNames = words.Names[Method]{Type: "kmeans.Method", List: []string{
 		"mean-first", "public", "given",
 	}}
-	smallNames = enum.Names[Small]{Type: "kmeans.Small", List: []string{
+	smallNames = words.Names[Small]{Type: "kmeans.Small", List: []string{
 		"keep-center", "split-largest",
 	}}
-	shrinkNames = enum.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
+	shrinkNames = words.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
 )
 
 // String returns the name.

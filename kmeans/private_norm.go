@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // DPNorm estimates the clip norm from the records, for features without a norm bound. Gaussian

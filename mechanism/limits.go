@@ -3,7 +3,7 @@ package mechanism
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // MaxNoiseMultiplier is the largest noise multiplier that configurations accept. Larger noise may

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // NormHistogram chooses a clip norm from the norms to be clipped. It counts the norms in bins of

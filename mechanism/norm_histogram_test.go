@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 func normHistogram(t testing.TB, least, most float64, bins int) *NormHistogram {

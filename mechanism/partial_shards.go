@@ -3,7 +3,7 @@ package mechanism
 import (
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A Shard names a set of records that is fixed before they are read: a file, or a range of a file.

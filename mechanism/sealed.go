@@ -13,7 +13,7 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // KeySize is the length of a key in bytes.

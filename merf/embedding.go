@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -127,7 +127,7 @@ func (e *Embedding) proportions() []float64 {
 	for i, v := range out {
 		out[i] = max(v, 0)
 	}
-	counts.Normalise(out)
+	defaults.NormaliseCounts(out)
 	return out
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )

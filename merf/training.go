@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -59,7 +59,7 @@ const (
 	ByProportion
 )
 
-var weightingNames = enum.Names[Weighting]{Type: "merf.Weighting", List: []string{
+var weightingNames = words.Names[Weighting]{Type: "merf.Weighting", List: []string{
 	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
 }}
 
@@ -86,7 +86,7 @@ const (
 	UniformLabels
 )
 
-var labelDrawNames = enum.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
+var labelDrawNames = words.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
 	NoisyProportions: "proportions", UniformLabels: "uniform",
 }}
 

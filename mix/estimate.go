@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 )
 
 // estimator estimates moments from released rows. It first converts each row to a sum: the degree
@@ -173,7 +173,7 @@ func (e *estimator) regress() fit {
 		f.shares = append(f.shares, max(n, 0))
 		f.together += max(n, 0)
 	}
-	counts.Normalise(f.shares)
+	defaults.NormaliseCounts(f.shares)
 	return f
 }
 

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/internal/network"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )

@@ -3,7 +3,7 @@ package mix
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // PaperTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of n

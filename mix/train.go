@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Trainer fits a classifier to soft labels by Adam, with a learning rate that decreases to zero.

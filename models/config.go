@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/enum"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // checker collects mistakes, so all of them are reported together.
@@ -39,7 +39,7 @@ const (
 	GaussianUnit
 )
 
-var likelihoodNames = enum.Names[Likelihood]{Type: "models.Likelihood", List: []string{
+var likelihoodNames = words.Names[Likelihood]{Type: "models.Likelihood", List: []string{
 	Bernoulli: "bernoulli", GaussianUnit: "gaussian",
 }}
 
@@ -79,7 +79,7 @@ const (
 	Softplus
 )
 
-var activationNames = enum.Names[Activation]{Type: "models.Activation", List: []string{
+var activationNames = words.Names[Activation]{Type: "models.Activation", List: []string{
 	ReLU: "relu", LeakyReLU: "leaky-relu", Tanh: "tanh", Sigmoid: "sigmoid", Softplus: "softplus",
 }}
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // walkLayers computes the output of layers with the operations that their documentation states.

@@ -2,7 +2,7 @@ package records
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for sets, a [*Frame]

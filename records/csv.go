@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/seed7ba64551/privgen/internal/heading"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // CSV describes the layout of a file of comma-separated values.
@@ -222,7 +222,7 @@ func (c *csvRows) named(fields [][]byte) bool {
 			if c.classOf(field) >= 0 {
 				return false
 			}
-		} else if !heading.Name(string(field)) {
+		} else if !words.IsHeading(string(field)) {
 			return false
 		}
 	}

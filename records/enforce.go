@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // An Enforcer makes generated records obey constraints, one chunk of a draw after another. It

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Values are the raw cells of one column of a table, in one of five forms: numbers, whole numbers,

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/heading"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // ReadFrame reads records of a table, one per line, plain or gzip-compressed; see [CSV] for how
@@ -183,7 +183,7 @@ func (in *frameReader) named(fields [][]byte) bool {
 			}
 			continue
 		}
-		if numbers++; in.missing[text] || !heading.Name(text) {
+		if numbers++; in.missing[text] || !words.IsHeading(text) {
 			return false
 		}
 	}

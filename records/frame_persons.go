@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ReadPersons reads a table with several rows per person, as [CSV.ReadFrame] does, and groups the

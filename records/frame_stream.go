@@ -4,7 +4,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // rowReader reads the rows of a table from a file in parts.

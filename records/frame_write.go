@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // writeFrames writes the records of all parts. It calls write for each record, and passes it a

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Visits describes a file with many rows per person, each with one or more visited items, separated

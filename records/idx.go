@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // idxBytes is the type code of unsigned bytes in an idx header.

@@ -13,7 +13,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ReadImages reads records from a folder of PNG and JPEG files, such as os.DirFS(path).

@@ -7,7 +7,7 @@ import (
 	"image/png"
 	"io"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // maxPicture is the largest number of pixels of a picture. It bounds the memory for the picture of

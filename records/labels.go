@@ -2,7 +2,7 @@ package records
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // column holds the raw labels of a table and the schema's rule for reading them.

@@ -3,7 +3,7 @@ package records
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Limits bound the cost of reading one input. The zero value is safe for untrusted bytes: an input

@@ -8,7 +8,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A file of sets is, in little-endian numbers:

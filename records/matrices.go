@@ -3,7 +3,7 @@ package records
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // FromMatrix returns a table with a copy of a matrix, such as a gonum mat.Matrix, one record per

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Nonzeros holds encoded rows of a table as lists of the coordinates that are not zero, in

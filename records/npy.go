@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/npy"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Names of the arrays inside an .npz file; many machine learning data sets use them.

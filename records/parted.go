@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/npy"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A TablePart is one part of a [PartedTable]: consecutive rows of equal width in an io.ReaderAt,

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Ahead is data that can read rows before they are needed, concurrently with other work.

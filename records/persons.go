@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Persons holds rows grouped by person; see [GroupBy]. A guarantee then protects everything that

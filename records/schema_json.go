@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // schemaJSON is the JSON form of a schema. Fields that its kind does not have are left out.

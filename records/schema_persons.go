@@ -3,7 +3,7 @@ package records
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ByPerson returns the schema of [Persons] with at most the given number of rows of this schema

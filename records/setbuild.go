@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // setEncoder turns raw item numbers into a record of a schema. All readers of sets use it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // SetTable holds records that are sets of items, ascending and without repetition, in compressed

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // EachSet calls each with the items of every record, in order. It reads a chunk of rows at a time,

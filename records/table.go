@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Table is a set of dense records: vectors or images. It holds them as float32

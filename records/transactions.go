@@ -9,7 +9,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ReadTransactions reads sets, one per line, written as item numbers separated by blanks, tabs,

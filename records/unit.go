@@ -3,7 +3,7 @@ package records
 import (
 	"reflect"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // The units that one record can be.

@@ -1,6 +1,6 @@
 package records
 
-import "github.com/seed7ba64551/privgen/param"
+import "github.com/seed7ba64551/privgen/internal/param"
 
 // CheckUnit returns an error if the unit of records differs from the unit that a ledger promises to
 // protect. A guarantee for one record does not protect a person with several records. Conversely,

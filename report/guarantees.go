@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // guarantee returns the guarantee for the synthetic records, nil if there is none.

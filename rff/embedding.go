@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // An Embedding is a public, differentiable feature map of bounded norm for all records of a layout.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Pairs is a kernel for tables (an ANOVA kernel of order 2). Its mean embedding consists of the

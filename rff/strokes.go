@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Strokes describes grey images by the positions and orientations of their edges. For each cell of

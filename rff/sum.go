@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Sum is the sum kernel for mixed columns. Its features are the features of a kernel on the

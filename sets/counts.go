@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
@@ -93,7 +93,7 @@ func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (p
 	}
 	r.Report(purposeItems, 1, 1)
 	n = max(out[1][0], rowStd, 1)
-	perItem = counts.Shrink(out[0], itemStd)
+	perItem = defaults.ShrinkCounts(out[0], itemStd)
 	for i, v := range perItem {
 		perItem[i] = min(v, n)
 	}

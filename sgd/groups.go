@@ -7,10 +7,10 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/enum"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Groups clips groups of parameters to separate norms. Each group is clipped as one vector. So
@@ -53,7 +53,7 @@ const (
 	Equal
 )
 
-var splitNames = enum.Names[Split]{Type: "sgd.Split", List: []string{
+var splitNames = words.Names[Split]{Type: "sgd.Split", List: []string{
 	Least: "least", Equal: "equal",
 }}
 

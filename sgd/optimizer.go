@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Optimizer moves parameters along noised gradients. It sees only released values, so it does not

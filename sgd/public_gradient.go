@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // publicPart is the gradient of the part of a network's loss that does not depend on records. It is

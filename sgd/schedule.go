@@ -3,7 +3,7 @@ package sgd
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/internal/enum"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // Schedule determines how the learning rate changes from step to step. It depends only on the
@@ -33,7 +33,7 @@ const (
 	InverseSqrt
 )
 
-var decayNames = enum.Names[Decay]{Type: "sgd.Decay", List: []string{
+var decayNames = words.Names[Decay]{Type: "sgd.Decay", List: []string{
 	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
 }}
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Segmented is a network whose parameters consist of consecutive segments with different public

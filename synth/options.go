@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // An Option is a setting of a run. Options change neither the plan nor the guarantee.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/wrap"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -154,7 +154,7 @@ func (p *Program) String() string {
 		return "plan: not made yet"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, wrap.OneLine(p.work.Title()))
+	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, words.OneLine(p.work.Title()))
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
 	if most := p.schema.RowsPerPerson(); most > 0 {
@@ -166,10 +166,10 @@ func (p *Program) String() string {
 		b.WriteString(s.line())
 	}
 	for _, note := range p.work.Notes() {
-		fmt.Fprintf(&b, "  %s\n", wrap.OneLine(note))
+		fmt.Fprintf(&b, "  %s\n", words.OneLine(note))
 	}
 	fmt.Fprintf(&b, "  together  ε = %s", accountant.FormatUpper(p.total.Upper, 4))
-	return wrap.Lines(b.String(), "")
+	return words.Lines(b.String(), "")
 }
 
 // planVersion is written into every plan; unknown versions are an error.

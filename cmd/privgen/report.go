@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	display "github.com/seed7ba64551/privgen/internal/wrap"
+	display "github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 func (h *Handler) describe(*http.Request) (any, error) { return json.RawMessage(OpenAPI), nil }

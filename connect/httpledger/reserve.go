@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // transaction is the body of a reservation.

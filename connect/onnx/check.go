@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // check returns an error for layers that cannot be written as a graph, since user-defined networks

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/seed7ba64551/privgen/connect/onnx/internal/onnxpb"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 

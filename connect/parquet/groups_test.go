@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/connect/parquet"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

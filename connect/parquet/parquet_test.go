@@ -10,8 +10,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/tabletest"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -13,7 +13,7 @@ import (
 	_ "modernc.org/sqlite" // the database of the tests
 
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // maxBins is the number of values of a byte.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A ROCPoint is one threshold of a receiver operating characteristic.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 )
 
 // Layers returns the classifier as layers, for use in other programs; see connect/onnx. Their input

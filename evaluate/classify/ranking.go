@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Ranking measures how well scores rank the records of one class above all others.

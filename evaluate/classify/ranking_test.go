@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 type curveOracle struct {

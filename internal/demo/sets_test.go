@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/internal/demo"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 func must[T any](v T, err error) func(testing.TB) T {

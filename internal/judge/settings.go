@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Setting is a named number.

@@ -12,8 +12,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/enum"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // Rule is the rule by which a gradient changes a parameter.
@@ -27,7 +27,7 @@ const (
 	Adam
 )
 
-var ruleNames = enum.Names[Rule]{Type: "optim.Rule", List: []string{
+var ruleNames = words.Names[Rule]{Type: "optim.Rule", List: []string{
 	Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam",
 }}
 

@@ -15,25 +15,23 @@ import (
 // The table is the architecture. Packages of arithmetic and matrices do not depend on packages for
 // privacy. No package below the systems depends on a system.
 var policy = map[string][]string{
-	"param":            {},
+	"internal/param":   {},
 	"accountant":       {"accountant/internal/pld", "accountant/internal/renyi"},
 	"device":           {},
 	"internal/entropy": {},
 	"internal/durable": {},
 	"internal/npy":     {},
 	"internal/optim":   {"device"},
-	"internal/heading": {},
-	"records":          {"device", "internal/npy", "internal/heading"},
+	"records":          {"device", "internal/npy"},
 	"records/tensors":  {"device", "records"},
 	"mechanism":        {"accountant", "records", "internal/entropy", "mechanism/internal/sampler"},
 	"models":           {"device"},
 	"rff":              {"device"},
 	"kmeans": {"accountant", "mechanism", "records", "device", "models",
 		"internal/optim"},
-	"draft": {"accountant", "mechanism", "records", "internal/heading"},
+	"draft": {"accountant", "mechanism", "records"},
 	"sgd": {"accountant", "mechanism", "records", "device", "models",
 		"internal/optim"},
-	"internal/counts":   {},
 	"internal/defaults": {"accountant", "records"},
 
 	"internal/graphical": {},
@@ -44,20 +42,20 @@ var policy = map[string][]string{
 	"synth/synthtest": {"synth", "accountant", "mechanism", "records", "device", "models",
 		"privacytest", "internal/entropy"},
 	"internal/network": {"synth", "records", "device", "models", "rff"},
-	"dpgm": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
+	"dpgm": {"internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
-	"merf": {"internal/counts", "internal/defaults", "internal/marginal", "accountant", "mechanism",
+	"merf": {"internal/defaults", "internal/marginal", "accountant", "mechanism",
 		"records", "device", "models", "rff", "sgd", "internal/optim", "internal/network",
 		"synth"},
-	"mix": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records",
+	"mix": {"internal/defaults", "accountant", "mechanism", "records",
 		"device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"gan": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
+	"gan": {"internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"compose": {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "synth",
 		"evaluate/classify", "internal/marginal", "internal/network"},
 	"tables": {"accountant", "mechanism", "records", "device", "internal/defaults",
 		"internal/graphical", "internal/marginal", "internal/network", "synth"},
-	"sets": {"accountant", "mechanism", "records", "device", "internal/counts",
+	"sets": {"accountant", "mechanism", "records", "device",
 		"internal/defaults", "internal/network", "synth"},
 	"evaluate": {"records", "device", "models", "internal/optim", "evaluate/classify",
 		"internal/judge"},
@@ -74,8 +72,7 @@ var policy = map[string][]string{
 	"accountant/internal/renyi":  {},
 	"internal/demo":              {"records"}, // for tests and examples
 	"internal/demo/shapes":       {"records", "device"},
-	"internal/enum":              {},
-	"internal/wrap":              {},
+	"internal/words":             {},
 	"internal/strictjson":        {},
 	"internal/tabletest":         {"records"}, // for tests only
 	"mechanism/internal/sampler": {"internal/entropy"},
@@ -190,7 +187,7 @@ func refuse(pkg, target string) string {
 	if target != module && !strings.HasPrefix(target, module+"/") {
 		return ""
 	}
-	if slices.Contains([]string{"/param", "/internal/enum", "/internal/wrap",
+	if slices.Contains([]string{"/internal/param", "/internal/words",
 		"/internal/strictjson"}, target[len(module):]) {
 		return "" // one error type, one way to write names and to break lines, for every package
 	}

@@ -14,7 +14,7 @@ import (
 	_ "go4.org/unsafe/assume-no-moving-gc"
 	"gorgonia.org/tensor"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/internal/wrap"
+	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -109,7 +109,7 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
 		accountant.FormatUpper(p.Total.Upper, 4))
-	return wrap.Lines(b.String(), "")
+	return words.Lines(b.String(), "")
 }
 
 const planVersion = 1

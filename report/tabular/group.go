@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Groups draws distinct groups of way columns each; most bounds the number of groups.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ErrFormat is returned for a malformed file, and for a file without the requested parameters.

@@ -1,5 +1,4 @@
-// Package wrap breaks long lines of text for display.
-package wrap
+package words
 
 import (
 	"strconv"

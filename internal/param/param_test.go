@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 func TestCheckerJoinsEveryMistake(t *testing.T) {

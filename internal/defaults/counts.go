@@ -1,17 +1,16 @@
-// Package counts improves counts that were released with Gaussian noise. It reads released numbers
-// only, so its results are post-processing.
-package counts
+package defaults
 
 import "math"
 
-// Shrink estimates nonnegative counts from counts with noise of standard deviation std. The
+// ShrinkCounts estimates nonnegative counts from counts with noise of standard deviation std. The
 // estimate is the mean of each count given its noisy value and the distribution of all counts.
 //
 // If many counts are near zero, noise makes half of them negative and the largest counts too large.
-// Clamping would bias sums of counts upwards, since the mean of clamped noise is positive. Shrink
-// estimates the distribution by maximum likelihood over a grid of possible counts (Kiefer and
-// Wolfowitz 1956; Robbins' empirical Bayes). Noisy counts far above the noise do not change.
-func Shrink(noisy []float64, std float64) []float64 {
+// Clamping would bias sums of counts upwards, since the mean of clamped noise is positive.
+// ShrinkCounts estimates the distribution by maximum likelihood over a grid of possible counts
+// (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes). Noisy counts far above the noise do not
+// change.
+func ShrinkCounts(noisy []float64, std float64) []float64 {
 	out := make([]float64, len(noisy))
 	if !(std > 0) {
 		for i, v := range noisy {
@@ -67,7 +66,7 @@ func fit(noisy []float64, std float64) []float64 {
 				share(next, prior, likelihood[b], n)
 			}
 		}
-		Normalise(next)
+		NormaliseCounts(next)
 		prior, next = next, prior
 	}
 	return prior
@@ -107,8 +106,8 @@ func share(dst, prior, likelihood []float64, n float64) {
 	}
 }
 
-// Normalise divides v by its sum, or sets all elements equal if the sum is zero.
-func Normalise(v []float64) {
+// NormaliseCounts divides v by its sum, or sets all elements equal if the sum is zero.
+func NormaliseCounts(v []float64) {
 	total := 0.0
 	for _, x := range v {
 		total += x

@@ -1,11 +1,11 @@
-package enum
+package words
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 type color int

@@ -1,5 +1,4 @@
-// Package heading decides whether a text looks like the name of a column.
-package heading
+package words
 
 import (
 	"errors"
@@ -10,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Name reports whether a text in a column of numbers looks like the column's name: it begins with a
-// letter or an underscore, and it is neither a number nor a usual text for a missing value.
-func Name(text string) bool {
+// IsHeading reports whether a text in a column of numbers looks like the column's name: it begins
+// with a letter or an underscore, and it is neither a number nor a usual text for a missing value.
+func IsHeading(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && first != '_' || !plain(text) {
 		return false

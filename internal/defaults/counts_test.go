@@ -1,4 +1,4 @@
-package counts
+package defaults
 
 import (
 	"math"
@@ -18,7 +18,7 @@ func TestShrinkKeepsSums(t *testing.T) {
 		noisy[i] = truth[i] + std*rng.NormFloat64()
 		total += truth[i]
 	}
-	got := Shrink(noisy, std)
+	got := ShrinkCounts(noisy, std)
 	var sum, squares, clamped, clampedSquares float64
 	for i, v := range got {
 		if !(v >= 0) {
@@ -41,14 +41,14 @@ func TestShrinkKeepsSums(t *testing.T) {
 func TestShrinkIsTotal(t *testing.T) {
 	for _, noisy := range [][]float64{nil, {0}, {-1e300, 1e300}, {5, 5, 5}} {
 		for _, std := range []float64{0, 1e-9, 1, 1e9} {
-			for _, v := range Shrink(noisy, std) {
+			for _, v := range ShrinkCounts(noisy, std) {
 				if !(v >= 0) || math.IsInf(v, 0) {
-					t.Errorf("Shrink(%v, %v) returns %v, want finite numbers that are not negative", noisy, std, v)
+					t.Errorf("ShrinkCounts(%v, %v) returns %v, want finite numbers that are not negative", noisy, std, v)
 				}
 			}
 		}
 	}
-	if got := Shrink([]float64{1000}, 1)[0]; got != 1000 {
+	if got := ShrinkCounts([]float64{1000}, 1)[0]; got != 1000 {
 		t.Errorf("a count of 1000, far above its noise, becomes %v, want no change", got)
 	}
 }

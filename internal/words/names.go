@@ -1,12 +1,10 @@
-// Package enum gives names to the values of integer types. All types with names are printed,
-// written and read in the same way.
-package enum
+package words
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Names holds the names of the values 0, 1, … of an integer type. A value with an empty name is
