@@ -17,8 +17,8 @@ import (
 	"slices"
 )
 
-// limits are the largest numbers that may be committed, and the numbers that the library is meant to
-// have. A limit above its goal only ever falls.
+// limits are the largest numbers that may be committed, and the numbers that the library is meant
+// to have. A limit above its goal only ever falls.
 var limits = []struct {
 	name       string
 	most, goal int
