@@ -34,8 +34,8 @@ func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
-// meaning explains the relation to readers who do not know the term.
-func (r Relation) meaning() string {
+// Meaning explains the relation to readers who do not know the term.
+func (r Relation) Meaning() string {
 	switch r {
 	case AddOrRemoveOne:
 		return "neighbouring data sets differ by the presence of one record"
