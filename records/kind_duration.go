@@ -58,7 +58,7 @@ func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
 func (k ColumnKind) holdsLengths() bool { return k == DurationColumn }
 
 // durationRules are the rules of lengths of time.
-type durationRules struct{ numberRules }
+type durationRules struct{}
 
 func (durationRules) show(c Column) string {
 	return fmt.Sprintf(" [%v, %v] by %v", time.Duration(c.least), time.Duration(c.most), c.step)

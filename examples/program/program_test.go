@@ -82,8 +82,8 @@ func TestHelpIsNoError(t *testing.T) {
 // TestExamplesShareTheirFrame: no example writes carriage returns or creates flag sets itself. So
 // the tests of this package apply to all examples.
 func TestExamplesShareTheirFrame(t *testing.T) {
-	examples, err1 := filepath.Glob("../../../examples/*/*.go")
-	studies, err2 := filepath.Glob("../../../lab/studies/*/*.go")
+	examples, err1 := filepath.Glob("../*/main.go")
+	studies, err2 := filepath.Glob("../../lab/studies/*/*.go")
 	if len(examples) < 10 || len(studies) < 30 {
 		t.Fatalf("found %d and %d files, want at least 10 and 30: %v", len(examples), len(studies),
 			errors.Join(err1, err2))
