@@ -11,8 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
+// drawnBack is the number of synthetic records for the mapping back, if columns are few. Tests of
+// what does not depend on it lower it.
+var drawnBack = 1 << 16
+
 const (
-	drawnBack   = 1 << 16 // synthetic records for the mapping back, if columns are few
 	mostBack    = 1 << 24 // numbers of these records together
 	ranksOfBack = 1025    // quantiles of a column of these records
 )

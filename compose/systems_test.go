@@ -102,13 +102,18 @@ var (
 	})
 )
 
-func TestRanksContract(t *testing.T)   { synthtest.Run(t, ranksSubject) }
+func TestRanksContract(t *testing.T) {
+	compose.DrawFew(t)
+	synthtest.Run(t, ranksSubject)
+}
+
 func TestPoolContract(t *testing.T)    { synthtest.Run(t, poolSubject) }
 func TestLabelsContract(t *testing.T)  { synthtest.Run(t, labelsSubject) }
 func TestChangesContract(t *testing.T) { synthtest.Run(t, changesSubject) }
 
 // TestContractOfGANs runs the contract suite with another system, and with the other rule.
 func TestContractOfGANs(t *testing.T) {
+	compose.DrawFew(t)
 	synthtest.Run(t, subject("ranks", func(_ records.Schema, n int) synth.Design {
 		return ranksOf(adversary(n))
 	}))

@@ -30,7 +30,7 @@ func (s Subject) testFiles(t *testing.T) {
 			t.Errorf("a file cut after %d of %d bytes is read", cut, len(whole))
 		}
 	}
-	for i, bad := range resigned(t, whole, 300) {
+	for i, bad := range resigned(t, whole, 150) {
 		gen, err := synth.Systems{s.System}.Load(bytes.NewReader(bad), s.Load...)
 		if err != nil {
 			continue

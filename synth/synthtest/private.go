@@ -1,7 +1,11 @@
 package synthtest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,76 +18,140 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay checks that runs on neighbouring data differ only in the inputs of mechanisms. It
-// compares calls in order, so the runs use one worker.
+// loud is an ε at which noise hides nothing: counts are nearly true, so runs take the branches that
+// large data take. At the ε of budgetOf, the noise of a few records decides every branch.
+const loud = 3000
+
+// testReplay checks that runs on neighbouring data differ only in the inputs of mechanisms, with
+// much noise and with little. It compares calls in order, so the runs use one worker.
 func (s Subject) testReplay(t *testing.T) {
 	for _, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
 			continue // a record that moves to another part renumbers other records
 		}
-		p, _ := s.quickest(t, budgetOf(r))
-		s.replay(t, r, p, "", 3)
-		if p := s.everyColumn(t, r); p != nil {
-			s.replay(t, r, p, "columns/", 12)
+		b := budgetOf(r)
+		p, _ := s.quickest(t, b)
+		few, many := s.planner(p.Schema(), b), s.planner(p.Schema(), loudly(b))
+		s.replay(t, r, "", 5, few, many)
+		list := kinds(t)
+		every := list[len(list)-1].schema // a table with every kind of column
+		if _, err := s.Plan(every, b, rows); err == nil {
+			s.replay(t, r, "columns/", 17, s.planner(every, b), s.planner(every, loudly(b)))
 		}
 	}
 }
 
-// everyColumn returns a plan for a table with every kind of column, nil if the system does not
-// support it.
-func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
-	list := kinds(t)
-	p, err := s.Plan(list[len(list)-1].schema, budgetOf(r), rows)
+func loudly(b accountant.Budget) accountant.Budget {
+	b.Epsilon = loud
+	return b
+}
+
+// A planner returns the plan for a public number of records.
+type planner func(n int) (synth.Plan, error)
+
+// planner returns the plans of one schema and budget, and searches each noise multiplier once.
+func (s Subject) planner(schema records.Schema, b accountant.Budget) planner {
+	type answer struct {
+		plan synth.Plan
+		err  error
+	}
+	made := map[int]answer{}
+	return func(n int) (synth.Plan, error) {
+		a, known := made[n]
+		if !known {
+			a.plan, a.err = s.Plan(schema, b, n)
+			made[n] = a
+		}
+		return a.plan, a.err
+	}
+}
+
+// replay runs a plan on the first pair of neighbours, and then on each pair after every pairs. The
+// plans take turns, and one run of each keeps a checkpoint, which takes long to write. If the subject has OwnNumbers set, replay takes the pairs that differ at their
+// end instead.
+func (s Subject) replay(t *testing.T, r accountant.Relation, prefix string, every int,
+	plans ...planner) {
+	first, err := plans[0](rows)
 	if err != nil {
-		return nil
-	}
-	return p
-}
-
-// replay runs a plan on the first pair of neighbours, and then on each pair after every pairs. If
-// the subject has OwnNumbers set, replay takes the pairs that differ at their end instead.
-func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefix string,
-	every int) {
-	oneWorker := synth.On(device.CPUWith(1))
-	visible := func(ctx context.Context, p synth.Plan, l *accountant.Ledger,
-		d records.Data) (any, error) {
-		var seen []any
-		gen, err := p.FitOn(ctx, l, d, oneWorker, synth.OnProgress(func(at synth.Progress) {
-			seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon)
-		}))
-		if err != nil {
-			return nil, err
-		}
-		drawn, err := gen.Sample(ctx, 50, synth.Seed(9))
-		if err != nil {
-			return nil, err
-		}
-		return append(seen, contents(drawn), gen.Guarantee().Epsilon), nil
+		t.Fatal(err)
 	}
 	n := rows
 	if r == accountant.AddOrRemoveOne {
 		n = 12
 	}
-	for i, pair := range privacytest.Neighbours(t, p.Schema(), r, n, 3) {
+	turn := 0
+	for i, pair := range privacytest.Neighbours(t, first.Schema(), r, n, 3) {
 		if i%every != 0 && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
 			continue
 		}
+		plan, keep := plans[turn%len(plans)], turn/len(plans) == 2
+		turn++
 		t.Run(name(prefix, r, "/", pair.Name), func(t *testing.T) {
-			p, refused := p, false
+			size := rows
 			if r == accountant.ReplaceOne { // the number of records is public, and a plan may state it
-				own, err := s.Plan(p.Schema(), p.Budget(), pair.Data.Len())
-				if refused = err != nil; !refused {
-					p = own
-				}
+				size = pair.Data.Len()
+			}
+			p, err := plan(size)
+			refused := err != nil
+			if refused {
+				p, err = plan(rows)
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			privacytest.Replay[records.Data]{
 				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
-					return visible(ctx, p, l, d)
+					return visible(ctx, t, p, l, d, keep)
 				},
 				Budget: p.Budget(), Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1, Refused: refused,
 			}.Check(t)
 		})
 	}
+}
+
+// visible runs a plan on one worker and returns all that leaves the run: its progress, records, the
+// generator's file, and each state of the checkpoint if keep is set.
+func visible(ctx context.Context, t *testing.T, p synth.Plan, l *accountant.Ledger, d records.Data,
+	keep bool) (any, error) {
+	var seen []any
+	path := filepath.Join(t.TempDir(), "run")
+	opts := []synth.Option{synth.On(device.CPUWith(1)), synth.OnProgress(func(at synth.Progress) {
+		seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon, stateOf(t, path))
+	})}
+	if keep {
+		opts = append(opts, synth.CheckpointEvery(path, 1))
+	}
+	gen, err := p.FitOn(ctx, l, d, opts...)
+	if err != nil {
+		return nil, err
+	}
+	drawn, err := gen.Sample(ctx, 50, synth.Seed(9))
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	err = gen.Save(&file)
+	return append(seen, contents(drawn), file.Bytes(), stateOf(t, path)), err
+}
+
+// stateOf returns the content of a checkpoint without its nonce, which is random, and nil if there
+// is no checkpoint.
+func stateOf(t *testing.T, path string) any {
+	t.Helper()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	f, err := synth.DecodeFile(bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head map[string]any
+	if err := json.Unmarshal(f.Header, &head); err != nil {
+		t.Fatal(err)
+	}
+	delete(head, "nonce")
+	return []any{head, f.Sections}
 }
 
 // atEnd reports whether neighbours differ in their last record.
