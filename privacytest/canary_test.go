@@ -396,6 +396,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 		trainings = 3000
 	}
 	for _, s := range systems(t) {
+		if s.relation == accountant.ReplaceOne && !auditing() {
+			continue // the same code with another pair; replays compare it exactly
+		}
 		t.Run(s.name, func(t *testing.T) {
 			a := s.audit(t, 6, 6, trainings).Audit(t)
 			t.Log(a)

@@ -60,7 +60,7 @@ func fitGANMarginals(s records.Schema, b accountant.Budget) fitting {
 		plan, err := gan.Config{Schema: s, Budget: b,
 			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
 			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4,
-			Marginals: &gan.Marginals{NoiseMultiplier: 3}, Train: briefly(1)}.Plan()
+			Marginals: &gan.Marginals{NoiseMultiplier: 3, Bins: 4}, Train: briefly(1)}.Plan()
 		if err != nil {
 			return nil, err
 		}

@@ -82,8 +82,8 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans reads plans with one changed value, 200 of all (lab/hostile reads more). The result must be an error, or a plan that
-// costs no more than its budget.
+// hostilePlans reads 200 plans with one changed value each; lab/hostile reads more. The result must
+// be an error, or a plan that costs no more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()
 	for i, bad := range spread(mutants(t, file), 200) {

@@ -80,7 +80,7 @@ func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 		t.Fatal(err)
 	}
 	data := sample(t, p.Schema(), rows, 1)
-	for _, bad := range resigned(t, whole, 150) {
+	for _, bad := range resigned(t, whole, 75) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// loud is an ε at which noise hides nothing: counts are nearly true, so runs take the branches that
-// large data take. At the ε of budgetOf, the noise of a few records decides every branch.
+// loud is an ε at which noise hides nothing: counts are nearly true, so runs take the branches
+// that many records take. At the ε of budgetOf, noise decides every branch.
 const loud = 3000
 
 // testReplay checks that runs on neighbouring data differ only in the inputs of mechanisms, with
@@ -67,8 +67,8 @@ func (s Subject) planner(schema records.Schema, b accountant.Budget) planner {
 }
 
 // replay runs a plan on the first pair of neighbours, and then on each pair after every pairs. The
-// plans take turns, and one run of each keeps a checkpoint, which takes long to write. If the subject has OwnNumbers set, replay takes the pairs that differ at their
-// end instead.
+// plans take turns, and one run of each keeps a checkpoint, which takes long to write. If the
+// subject has OwnNumbers set, replay takes the pairs that differ at their end instead.
 func (s Subject) replay(t *testing.T, r accountant.Relation, prefix string, every int,
 	plans ...planner) {
 	first, err := plans[0](rows)
