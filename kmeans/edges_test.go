@@ -80,3 +80,31 @@ func TestRowsAreNoUsers(t *testing.T) {
 		t.Errorf("users: got %v, want no error", err)
 	}
 }
+
+// TestRowsOfEveryPartAreClipped checks that rows are clipped in each part, with a clip norm that is
+// known before features are computed and with one that is known afterwards, in memory or not.
+func TestRowsOfEveryPartAreClipped(t *testing.T) {
+	const n = 3*8192 + 5
+	rows := make([][]float32, n)
+	for i := range rows {
+		rows[i] = []float32{2, 0}
+	}
+	data := table(t, square, rows)
+	for name, set := range map[string]func(*kmeans.Config){
+		"given":     func(c *kmeans.Config) { c.ClipNorm = 1 },
+		"estimated": func(c *kmeans.Config) { // all rows are in the last bin, which ends at 1
+			c.ClipNorm, c.Norm = 0, &kmeans.DPNorm{Max: 1, Bins: 2, NoiseMultiplier: 2}
+		},
+	} {
+		for _, cache := range []int64{0, 1 << 30} {
+			cfg, rec := cfgFor(1, 1), &recorder{seed: 1}
+			set(&cfg)
+			tapped(t, rec, cfg, kmeans.Raw(square), data, accountant.AddOrRemoveOne,
+				kmeans.WithCache(cache))
+			sum := rec.releases[len(rec.releases)-1].Inputs[0][0]
+			if !(sum <= n && sum > n*(1-1e-5)) {
+				t.Errorf("%s, cache of %d bytes: %d rows clipped to 1 have the sum %v", name, cache, n, sum)
+			}
+		}
+	}
+}

@@ -553,3 +553,163 @@ func TestBegin(t *testing.T) {
 		t.Errorf("no name: got error %v, want *param.Error", err)
 	}
 }
+
+// users returns records of users. If of is positive, they are in one of so many parts of all users.
+func users(t testing.TB, part, of int) records.Data {
+	t.Helper()
+	data := records.WithUnit(rows(t, 1, 5), records.UnitUser)
+	if of > 0 {
+		data = records.WithPart(data, part, of)
+	}
+	return data
+}
+
+// ofUsers returns sums of users in the given parts.
+func ofUsers(t testing.TB, p mechanism.PassID, of int, list ...int) *mechanism.Partial {
+	t.Helper()
+	s := empty(p)
+	for _, part := range list {
+		if err := s.Add(t.Context(), users(t, part, of)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// TestPartsTravelAsMask: sums of many parts are sealed with a bit for each part. Opened again, they
+// still know each of them.
+func TestPartsTravelAsMask(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	held := []int{3, 70, 75, 80, 99}
+	b, err := ofUsers(t, p, 100, held...).Seal(k, mechanism.Shard{Name: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range 100 {
+		a := empty(p)
+		if err := errors.Join(a.Open(k, b), a.Merge(ofUsers(t, p, 100, part))); err != nil {
+			t.Fatal(err)
+		}
+		want := records.UnitUser
+		if slices.Contains(held, part) {
+			want = records.UnitPart
+		}
+		if a.Unit() != want {
+			t.Errorf("part %d beside %v: the unit is %q, want %q", part, held, a.Unit(), want)
+		}
+	}
+}
+
+// TestMergedUnits: sums that are merged without being sealed have the unit of all their records,
+// whichever comes first, and a check changes nothing.
+func TestMergedUnits(t *testing.T) {
+	p := pass(t, "sums")
+	for name, c := range map[string]struct {
+		list func() []*mechanism.Partial
+		want string
+	}{
+		"records and users": {func() []*mechanism.Partial {
+			return []*mechanism.Partial{of(t, p, 1), ofUsers(t, p, 2, 0)}
+		}, records.UnitPart},
+		"other parts": {func() []*mechanism.Partial {
+			return []*mechanism.Partial{ofUsers(t, p, 4, 0, 2), ofUsers(t, p, 4, 1)}
+		}, records.UnitUser},
+		"a part of both": {func() []*mechanism.Partial {
+			return []*mechanism.Partial{ofUsers(t, p, 4, 0, 2), ofUsers(t, p, 4, 2)}
+		}, records.UnitPart},
+		"parts of other divisions": {func() []*mechanism.Partial {
+			return []*mechanism.Partial{ofUsers(t, p, 4, 0), ofUsers(t, p, 5, 1)}
+		}, records.UnitPart},
+		"no parts": {func() []*mechanism.Partial {
+			return []*mechanism.Partial{ofUsers(t, p, 0, 0), ofUsers(t, p, 0, 0)}
+		}, records.UnitPart},
+	} {
+		for range 2 {
+			list := c.list()
+			err := mechanism.CheckPartials("test", p, records.UnitUser, list...)
+			if (err == nil) != (c.want == records.UnitUser) {
+				t.Errorf("%s: a check for users returns %v", name, err)
+			}
+			a := empty(p)
+			for _, s := range list {
+				if err := a.Merge(s); err != nil {
+					t.Fatal(err)
+				}
+				if s.Unit() != "" || len(s.Shards()) != 0 {
+					t.Errorf("%s: sums that were merged have unit %q and shards %v", name, s.Unit(), s.Shards())
+				}
+			}
+			if a.Unit() != c.want {
+				t.Errorf("%s: the unit is %q, want %q", name, a.Unit(), c.want)
+			}
+			back := c.list
+			c.list = func() []*mechanism.Partial { l := back(); slices.Reverse(l); return l }
+		}
+	}
+}
+
+// TestEmptiedSumsAreNew: after Reset, sums hold nothing of their former records and take others.
+func TestEmptiedSumsAreNew(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	s := ofUsers(t, p, 2, 0)
+	if _, err := s.Seal(k, mechanism.Shard{Name: "former"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Reset()
+	if s.Unit() != "" || s.Shards() != nil || !slices.Equal(values(t, s), values(t, empty(p))) {
+		t.Errorf("after Reset: unit %q, shards %v", s.Unit(), s.Shards())
+	}
+	if err := errors.Join(s.Begin("new"), s.Add(t.Context(), rows(t, 2, 42))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Seal(k, mechanism.Shard{Name: "new"}); err != nil {
+		t.Error(err)
+	}
+	if s.Unit() != records.UnitRecord || !slices.Equal(s.Shards(), []string{"new"}) ||
+		!slices.Equal(values(t, s), values(t, of(t, p, 2))) {
+		t.Errorf("used again: unit %q, shards %v", s.Unit(), s.Shards())
+	}
+}
+
+// TestInexactSumsStayInexact: sums to which one counter without exact arithmetic contributed are of
+// the real class, however they were merged and sealed, and after Reset.
+func TestInexactSumsStayInexact(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	shard := func(real bool, name string) []byte {
+		s := mechanism.NewPartial(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, real)
+		if err := s.Add(t.Context(), rows(t, 1, 5)); err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Seal(k, mechanism.Shard{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Reset(); s.Real() != real {
+			t.Errorf("after Reset: real is %v, want %v", s.Real(), real)
+		}
+		return b
+	}
+	inexact, exact := shard(true, "a"), shard(false, "b")
+	for name, list := range map[string][][]byte{"first": {inexact, exact}, "last": {exact, inexact}} {
+		a := empty(p)
+		if err := a.Open(k, list...); err != nil {
+			t.Fatal(err)
+		}
+		group, err := a.Seal(k, mechanism.Shard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, replaced := empty(p), empty(p)
+		if err := errors.Join(again.Open(k, group), replaced.Open(k, exact, group)); err != nil {
+			t.Fatal(err)
+		}
+		if !a.Real() || !again.Real() || !replaced.Real() {
+			t.Errorf("inexact sums %s: real is %v, sealed again %v, in place of a part %v, want true", name,
+				a.Real(), again.Real(), replaced.Real())
+		}
+	}
+	a := empty(p)
+	if err := a.Open(k, exact); err != nil || a.Real() {
+		t.Errorf("exact sums: real is %v, error %v", a.Real(), err)
+	}
+}
