@@ -1,6 +1,8 @@
 package privacytest_test
 
 import (
+	"context"
+
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/merf"
@@ -58,4 +60,35 @@ func pooled(s records.Schema) planner {
 // code, which the generator holds as numbers of eight bytes.
 func onRanks(s records.Schema) planner {
 	return composed(compose.Ranks{Of: design(smallMERF), Cells: 2, Share: 0.8, Seed: 1}, s)
+}
+
+// The functions below fit each composition.
+
+func fitComposed(of synth.Design, s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, l *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := of.PlanFor(s, b)
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, l, data)
+	}
+}
+
+func fitRanks(s records.Schema, b accountant.Budget) fitting {
+	return fitComposed(compose.Ranks{Of: design(smallMERF), Cells: 4, Seed: 1}, s, b)
+}
+
+func fitPool(s records.Schema, b accountant.Budget) fitting {
+	return fitComposed(compose.Pool{Of: []synth.Design{design(smallMERF), design(smallMERF)}}, s, b)
+}
+
+func fitLabels(s records.Schema, b accountant.Budget) fitting {
+	return fitComposed(compose.Labels{Of: design(smallMERF), Share: 0.5, Nominal: 7, Tries: 2,
+		Seed: 1, Features: rff.RBF{Dim: 8, Bandwidth: 1}, Train: sgd.Config{ClipNorm: 0.5,
+			SamplingProbability: 0.5, Steps: 2, Optimizer: sgd.SGD(1)}}, s, b)
+}
+
+func fitChanges(s records.Schema, b accountant.Budget) fitting {
+	return fitComposed(compose.Changes{Of: design(smallMERF), Records: 20, Seed: 1,
+		Candidates: []compose.Change{{}, {Distortion: 1}}}, s, b)
 }

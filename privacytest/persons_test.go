@@ -36,7 +36,6 @@ var alsoByPerson = []struct {
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
 	{"tables, AIM", smallTable(), fitAIM},
-	{"tables, MST", smallTable(), fitMST},
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {

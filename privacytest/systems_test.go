@@ -1,6 +1,7 @@
 package privacytest_test
 
 import (
+	"bytes"
 	"context"
 	"go/parser"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
@@ -53,6 +55,11 @@ var replayed = []struct {
 	{"sets, tree", records.Sets(11, 5), fitBaseline},
 	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 	{"tables, AIM", mixedTable(), fitTables},
+	{"tables, MST", smallTable(), fitMST},
+	{"compose, ranks", mixedTable(), fitRanks},
+	{"compose, pool", records.Interval(3, -1, 2).WithLabels("a", "b"), fitPool},
+	{"compose, labels", records.Interval(3, -1, 2).WithLabels("a", "b"), fitLabels},
+	{"compose, changes", records.Image(2, 2).WithLabels("a", "b"), fitChanges},
 }
 
 func mixedTable() records.Schema {
@@ -65,13 +72,27 @@ func mixedTable() records.Schema {
 	return s
 }
 
+// ran holds the names of the systems that runs of these tests have released.
+var ran = map[string]bool{}
+
+// TestSystemsUnderReplay replays a run of each system that privgen.Systems lists, and more.
 func TestSystemsUnderReplay(t *testing.T) {
+	all := 0
 	for _, c := range replayed {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				all++
 				replayAll(t, c.schema, r,
 					c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
 			})
+		}
+	}
+	if all < len(replayed)*len(relations) {
+		return // -run has chosen some
+	}
+	for _, s := range privgen.Systems() {
+		if !ran[s.Name] {
+			t.Errorf("no run of the system %s is replayed", s.Name)
 		}
 	}
 }
@@ -148,8 +169,10 @@ func released(fit func(context.Context, *accountant.Ledger, records.Data,
 	if err != nil {
 		return told, err
 	}
-	file, err := gen.Model().Encode()
-	return append(told, file, gen.Weights(), gen.Guarantee()), err
+	ran[gen.System()] = true
+	var file bytes.Buffer
+	err = gen.Save(&file)
+	return append(told, file.Bytes(), gen.Weights(), gen.Guarantee()), err
 }
 
 // fitMix fits DPMix. Under replace-one the number of records is public, and the plan uses it.
@@ -217,6 +240,7 @@ func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	ran[m.System()] = true
 	file, err := m.Model().Encode()
 	var sums [][]float64
 	for c := range e.Classes() {
