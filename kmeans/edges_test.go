@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/records"
@@ -91,7 +92,7 @@ func TestRowsOfEveryPartAreClipped(t *testing.T) {
 	}
 	data := table(t, square, rows)
 	for name, set := range map[string]func(*kmeans.Config){
-		"given":     func(c *kmeans.Config) { c.ClipNorm = 1 },
+		"given": func(c *kmeans.Config) { c.ClipNorm = 1 },
 		"estimated": func(c *kmeans.Config) { // all rows are in the last bin, which ends at 1
 			c.ClipNorm, c.Norm = 0, &kmeans.DPNorm{Max: 1, Bins: 2, NoiseMultiplier: 2}
 		},
@@ -104,6 +105,47 @@ func TestRowsOfEveryPartAreClipped(t *testing.T) {
 			sum := rec.releases[len(rec.releases)-1].Inputs[0][0]
 			if !(sum <= n && sum > n*(1-1e-5)) {
 				t.Errorf("%s, cache of %d bytes: %d rows clipped to 1 have the sum %v", name, cache, n, sum)
+			}
+		}
+	}
+}
+
+// TestWeightsOfLaterParts checks that persons count once in the histogram of norms, in sums and in
+// counts, if the first part holds persons of one row and later parts hold persons of two.
+func TestWeightsOfLaterParts(t *testing.T) {
+	const part = 8192
+	var rows [][]float32
+	var owners []int
+	for i := range 3 * part {
+		owner := i
+		if i >= part {
+			owner -= i % 2
+		}
+		rows, owners = append(rows, []float32{1, 0}), append(owners, owner)
+	}
+	persons, err := records.GroupBy(table(t, square, rows), owners, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, rec := cfgFor(1, 1), &recorder{seed: 1}
+	cfg.ClipNorm, cfg.Norm = 0, &kmeans.DPNorm{Max: 1, Bins: 2, NoiseMultiplier: 2}
+	l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
+		accountant.WithUnit(records.UnitUser))
+	if _, err := kmeans.Fit(entropy.WithTap(t.Context(), rec), cfg, kmeans.Raw(square.ByPerson(2)),
+		persons, l); err != nil {
+		t.Fatal(err)
+	}
+	for i, rel := range rec.releases {
+		for j, in := range rel.Inputs {
+			total := 0.0
+			for _, v := range in {
+				total += v
+			}
+			if i == 0 {
+				total *= records.ShareStep // the unit of the histogram
+			}
+			if !(total <= 2*part && total > 2*part*(1-1e-5)) {
+				t.Errorf("release %d, input %d: %d persons add up to %v", i, j, 2*part, total)
 			}
 		}
 	}

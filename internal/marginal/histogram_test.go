@@ -39,3 +39,35 @@ func TestLongHistogramsCountOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterRowsHaveTheirOwnWeights checks that persons count once if the first batch holds persons
+// of one row and later ones hold persons of two.
+func TestLaterRowsHaveTheirOwnWeights(t *testing.T) {
+	s, err := records.NewSchema(records.Flag("f", "no", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := records.FromValues(s, []any{"yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var owners []int
+	for len(owners) < BatchRows {
+		owners = append(owners, len(owners))
+	}
+	for len(owners) < 3*BatchRows {
+		owners = append(owners, len(owners), len(owners))
+	}
+	persons, err := records.GroupBy(one.Take(make([]int32, len(owners))), owners, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := Survey{AttributesOf(s.ByPerson(2)), accountant.AddOrRemoveOne}.Counter()
+	if err := counter.Add(t.Context(), persons); err != nil {
+		t.Fatal(err)
+	}
+	sum := counter.Sums()[0]
+	if got := float64(sum.Exact()[1]) * sum.Grid(); got != 2*BatchRows {
+		t.Errorf("%d persons count as %v", 2*BatchRows, got)
+	}
+}
