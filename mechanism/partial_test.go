@@ -611,6 +611,13 @@ func TestMergedUnits(t *testing.T) {
 		"records and users": {func() []*mechanism.Partial {
 			return []*mechanism.Partial{of(t, p, 1), ofUsers(t, p, 2, 0)}
 		}, records.UnitPart},
+		"records and users in other parts": {func() []*mechanism.Partial {
+			some := empty(p)
+			if err := some.Add(t.Context(), records.WithPart(rows(t, 1, 5), 0, 2)); err != nil {
+				t.Fatal(err)
+			}
+			return []*mechanism.Partial{some, ofUsers(t, p, 2, 1)}
+		}, records.UnitPart},
 		"other parts": {func() []*mechanism.Partial {
 			return []*mechanism.Partial{ofUsers(t, p, 4, 0, 2), ofUsers(t, p, 4, 1)}
 		}, records.UnitUser},
