@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
@@ -58,4 +59,35 @@ func TestKilledRunsByClassGoOn(t *testing.T) { synthtest.Kill(t, subjects()["apa
 
 func TestProcessesShareACheckpoint(t *testing.T) {
 	synthtest.Race(t, subjects()["apart"], max(*kills/4, 1))
+}
+
+// TestMixturesOfAClassAreOfItsRecords checks that no record of another class is in a mixture of one
+// class: the parts are priced as disjoint. Records of one class have 1 and the others −1, so with
+// hardly any noise each mixture has the sign of its class.
+func TestMixturesOfAClassAreOfItsRecords(t *testing.T) {
+	s := records.Interval(1, -1, 1).WithLabels("a", "b")
+	values, labels := make([]float32, 300), make([]int32, 300)
+	for i := range values {
+		if values[i] = -1; i%3 == 0 {
+			values[i], labels[i] = 1, 1
+		}
+	}
+	data, err := records.FromFlat(s, values, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := privacytest.Seeded(t, t.Context(), 1)
+	gen, err := mustPlan(t, mix.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1e5, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 300, Degree: 60}, Mixtures: 20, ClipNorm: 2, ByClass: true}).
+		Fit(ctx, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gen.Model().(*mix.Model).Rows()
+	for i := range m.Len() {
+		ofB, sign := m.Labels(i)[1] > m.Labels(i)[0], m.Features(i)[0]
+		if ofB != (sign > 0) {
+			t.Errorf("mixture %d has labels %v and the mean %v", i, m.Labels(i), sign)
+		}
+	}
 }
