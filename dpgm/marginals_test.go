@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -193,5 +194,57 @@ func TestMarginalsRefuse(t *testing.T) {
 	if back, err := (synth.Systems{System()}).ReadPlan(text); err != nil ||
 		fmt.Sprint(back) != fmt.Sprint(plan) {
 		t.Errorf("the plan %s is read as\n%v, error %v", text, back, err)
+	}
+}
+
+// TestMarginalsOfLaterRows checks that rows after the first batch count in their own clusters and
+// with their own weights. Persons of the first batch have one row and are in cluster 0; later ones
+// have two rows and are in cluster 1.
+func TestMarginalsOfLaterRows(t *testing.T) {
+	const n = routeChunk
+	s := records.Sets(2, 2)
+	items, owners, clusters := make([][]uint32, 3*n), make([]int, 3*n), make([]int32, 3*n)
+	for i := range items {
+		items[i], owners[i] = []uint32{1}, i
+		if i >= n {
+			owners[i], clusters[i] = i-i%2, 1
+		}
+	}
+	rows, err := records.FromItems(s, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	persons, err := records.GroupBy(rows, owners, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3}, schema: s.ByPerson(2), k: 2}
+	m.spread(accountant.AddOrRemoveOne)
+	m.allocate()
+	if err := m.add(t.Context(), persons, clusters); err != nil {
+		t.Fatal(err)
+	}
+	for name, sum := range map[string]*mechanism.FixedSum{"counts": m.counts, "sums": m.sums} {
+		exact := sum.Exact()
+		each := len(exact) / m.k
+		for cluster := range m.k {
+			last := (cluster+1)*each - 1 // the only item that records have
+			if got := float64(exact[last]) * sum.Grid(); got != n {
+				t.Errorf("%s: %v persons are in cluster %d, want %d", name, got, cluster, n)
+			}
+		}
+	}
+}
+
+// TestRepeatedItemsCountOnce checks that a set with a repeated item is no longer than its different
+// items make it.
+func TestRepeatedItemsCountOnce(t *testing.T) {
+	m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3}, schema: records.Sets(2, 2), k: 1}
+	m.spread(accountant.AddOrRemoveOne)
+	m.allocate()
+	twice := &device.Sparse{Cols: 2, Offsets: []int{0, 2}, Items: []uint32{1, 1}}
+	m.addRow(device.Batch{Rows: 1, Sparse: twice}, 0, 0, 1)
+	if got := float64(m.sums.Exact()[1]) * m.sums.Grid(); got != 1 {
+		t.Errorf("a repeated item counts as %v, want 1", got)
 	}
 }
