@@ -29,81 +29,56 @@ func (s Subject) testReplay(t *testing.T) {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
 			continue // a record that moves to another part renumbers other records
 		}
-		b := budgetOf(r)
-		p, _ := s.quickest(t, b)
-		few, many := s.planner(p.Schema(), b), s.planner(p.Schema(), loudly(b))
-		s.replay(t, r, "", 5, few, many)
+		p, _ := s.quickest(t, budgetOf(r))
 		list := kinds(t)
 		every := list[len(list)-1].schema // a table with every kind of column
-		if _, err := s.Plan(every, b, rows); err == nil {
-			s.replay(t, r, "columns/", 17, s.planner(every, b), s.planner(every, loudly(b)))
+		_, err := s.Plan(every, budgetOf(r), rows)
+		for turn, b := range []accountant.Budget{budgetOf(r), {Epsilon: loud, Delta: 1e-5, Relation: r}} {
+			s.replay(t, p.Schema(), b, turn, 5)
+			if err == nil {
+				s.replay(t, every, b, turn, 17)
+			}
 		}
 	}
 }
 
-func loudly(b accountant.Budget) accountant.Budget {
-	b.Epsilon = loud
-	return b
-}
-
-// A planner returns the plan for a public number of records.
-type planner func(n int) (synth.Plan, error)
-
-// planner returns the plans of one schema and budget, and searches each noise multiplier once.
-func (s Subject) planner(schema records.Schema, b accountant.Budget) planner {
-	type answer struct {
-		plan synth.Plan
-		err  error
-	}
-	made := map[int]answer{}
-	return func(n int) (synth.Plan, error) {
-		a, known := made[n]
-		if !known {
-			a.plan, a.err = s.Plan(schema, b, n)
-			made[n] = a
-		}
-		return a.plan, a.err
-	}
-}
-
-// replay runs a plan on the first pair of neighbours, and then on each pair after every pairs. The
-// plans take turns, and one run of each keeps a checkpoint, which takes long to write. If the
-// subject has OwnNumbers set, replay takes the pairs that differ at their end instead.
-func (s Subject) replay(t *testing.T, r accountant.Relation, prefix string, every int,
-	plans ...planner) {
-	first, err := plans[0](rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+// replay runs a plan on one pair of neighbours after every 2·every pairs. The second turn takes the
+// pairs halfway between those of the first. One run keeps a checkpoint, which takes long to write.
+// If the subject has OwnNumbers set, replay takes all pairs that differ at their end instead.
+func (s Subject) replay(t *testing.T, schema records.Schema, b accountant.Budget, turn, every int) {
 	n := rows
-	if r == accountant.AddOrRemoveOne {
+	if b.Relation == accountant.AddOrRemoveOne {
 		n = 12
 	}
-	turn := 0
-	for i, pair := range privacytest.Neighbours(t, first.Schema(), r, n, 3) {
-		if i%every != 0 && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
+	plans := map[int]synth.Plan{} // by the number of records, which is public under replace-one
+	for i, pair := range privacytest.Neighbours(t, schema, b.Relation, n, 3) {
+		if i%(2*every) != turn*every && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
 			continue
 		}
-		plan, keep := plans[turn%len(plans)], turn/len(plans) == 2
-		turn++
-		t.Run(name(prefix, r, "/", pair.Name), func(t *testing.T) {
+		t.Run(name(schema, b, "/", pair.Name), func(t *testing.T) {
 			size := rows
-			if r == accountant.ReplaceOne { // the number of records is public, and a plan may state it
+			if b.Relation == accountant.ReplaceOne {
 				size = pair.Data.Len()
 			}
-			p, err := plan(size)
+			p, err := plans[size], error(nil)
+			if p == nil {
+				p, err = s.Plan(schema, b, size)
+			}
 			refused := err != nil
 			if refused {
-				p, err = plan(rows)
+				p, err = s.Plan(schema, b, rows)
+			} else {
+				plans[size] = p
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			keep := i == (4+turn)*every
 			privacytest.Replay[records.Data]{
 				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 					return visible(ctx, t, p, l, d, keep)
 				},
-				Budget: p.Budget(), Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1, Refused: refused,
+				Budget: b, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1, Refused: refused,
 			}.Check(t)
 		})
 	}
