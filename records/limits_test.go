@@ -318,8 +318,8 @@ var costly = map[string][]string{
 }
 
 // TestNoSmallInputCostsMuch gives hostile inputs to the readers. It tests the pairs of a reader and
-// an input that are listed in costly, and a fortieth of the other pairs. With the flag -every-text, it
-// tests all pairs. Bombs that begin like an IDX file are given only to the readers of IDX files.
+// an input that are listed in costly, and a fortieth of the other pairs. With the flag -every-text,
+// it tests all pairs. Bombs that begin like an IDX file are given only to the readers of IDX files.
 func TestNoSmallInputCostsMuch(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	limit := allowedTime

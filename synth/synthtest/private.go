@@ -42,8 +42,8 @@ func (s Subject) testReplay(t *testing.T) {
 	}
 }
 
-// replay runs a plan on one pair of neighbours after every 2·every pairs. The second turn takes the
-// pairs halfway between those of the first. One run keeps a checkpoint, which takes long to write.
+// replay runs a plan on one of 2·every pairs of neighbours. The second turn takes the pairs halfway
+// between those of the first. One run keeps a checkpoint, which takes long to write.
 // If the subject has OwnNumbers set, replay takes all pairs that differ at their end instead.
 func (s Subject) replay(t *testing.T, schema records.Schema, b accountant.Budget, turn, every int) {
 	n := rows
