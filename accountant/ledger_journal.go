@@ -186,7 +186,11 @@ type uses func(purpose string) Event
 // In a journal, the lines are durable before the operation takes effect. After an error of Append
 // the lines may still be in the journal. The next read then counts them, so that the cost is never
 // understated.
+//
+// An error of decide is marked as a refusal, since nothing has been written then.
 func (s *ledgerShared) commit(c operation) error {
+	decide := c.decide
+	c.decide = func() error { return param.Refuse(decide()) }
 	if s.journal != nil {
 		return s.journal.commit(s.root, c)
 	}
@@ -249,7 +253,7 @@ func (j *journaled) writable(root *Ledger) error {
 	case j.broken != nil:
 		return j.broken
 	case j.reads:
-		return ErrReadOnly
+		return param.Refuse(ErrReadOnly)
 	case j.closed:
 		return errClosed
 	}

@@ -102,7 +102,7 @@ type placedLine struct {
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed(l.Relation())
 	if err != nil {
-		return nil, err
+		return nil, param.Refuse(err)
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
@@ -407,12 +408,16 @@ func (k *keeper) close() {
 	_ = k.lock.Close()
 }
 
-// abandon removes the file of a run that was refused before it began.
-func (k *keeper) abandon() error {
-	if !k.fresh {
-		return k.lock.Close()
+// abandon ends a run whose reservation failed, and removes its file if the ledger refused. After any
+// other error the ledger may hold the transaction. Only the file has its ID.
+func (k *keeper) abandon(err error) error {
+	switch {
+	case !param.IsRefused(err):
+		return &Interrupted{Checkpoint: k.path, Err: errors.Join(err, k.lock.Close())}
+	case k.fresh:
+		err = errors.Join(err, os.Remove(k.path))
 	}
-	return errors.Join(os.Remove(k.path), k.lock.Close())
+	return errors.Join(err, k.lock.Close())
 }
 
 // adopt stores the allowance of each line of the transaction.
