@@ -190,7 +190,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 		}
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := k.read(ctx); err != nil {
+	if err := errors.Join(durable.RemoveTemp(k.path), k.read(ctx)); err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
 		if isDamage(err) {
 			err = fmt.Errorf("%w: restore the file, since without it the run cannot continue, and its "+
@@ -299,7 +299,7 @@ func (k *keeper) read(ctx context.Context) error {
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.fresh, k.id = true, k.newID(ctx)
-		return durable.RemoveTemp(k.path)
+		return nil
 	}
 	if err != nil {
 		return err
