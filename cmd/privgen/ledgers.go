@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,15 +64,26 @@ func (w *where) names(ctx context.Context) ([]string, cobra.ShellCompDirective) 
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// place returns the address of the store.
+func (w *where) place() string {
+	return cmp.Or(w.store, os.Getenv(storeVariable), defaultStore)
+}
+
+// files returns the files of the ledger.
+func (w *where) files() (files []string) {
+	place := w.place()
+	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
+		return []string{path, path + "-wal", path + "-shm", path + "-lock"}
+	}
+	for _, name := range []string{"journal", "mark", "lock"} {
+		files = append(files, filepath.Join(strings.TrimPrefix(place, "dir:"), w.ledger, name))
+	}
+	return files
+}
+
 // open opens the store.
 func (w *where) open() (*store.Store, error) {
-	place := w.store
-	if place == "" {
-		place = os.Getenv(storeVariable)
-	}
-	if place == "" {
-		place = defaultStore
-	}
+	place := w.place()
 	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
 		return store.New(sqlledger.SQLite(path)), nil
 	}

@@ -90,10 +90,8 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if j.out != "" && j.out != stdio {
-		if err := writable(j.out); err != nil {
-			return err
-		}
+	if err := j.apart(j.out); err != nil {
+		return err
 	}
 	compute := report.Compute
 	if j.publish {

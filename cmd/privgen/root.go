@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app holds the state that all subcommands share.
@@ -20,7 +21,8 @@ type app struct {
 	quiet    bool
 	progress string
 
-	started bool // whether the command line was valid and the subcommand has started
+	inputs  []string // files that the command line names, other than --out
+	started bool     // whether the command line was valid and the subcommand has started
 }
 
 const columns = 100 // width of printed text
@@ -115,6 +117,12 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 		if err := a.checkProgress(); err != nil {
 			return err
 		}
+		a.inputs = append([]string{}, args...)
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if kind, _ := pflag.UnquoteUsage(f); kind == "file" && f.Name != "out" {
+				a.inputs = append(a.inputs, f.Value.String())
+			}
+		})
 		return do(c, args)
 	}
 }
