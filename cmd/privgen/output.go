@@ -14,6 +14,9 @@ import (
 // save writes a file that appears whole or not at all. It writes to standard output and devices
 // directly.
 func (a *app) save(path string, write func(io.Writer) error) error {
+	if err := a.begin(); err != nil {
+		return err
+	}
 	if path == stdio {
 		return buffered(a.stdout, write)
 	}

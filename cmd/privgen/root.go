@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +23,12 @@ type app struct {
 	asJSON   bool
 	quiet    bool
 	progress string
+
+	ctx   context.Context // of the subcommand
+	mu    sync.Mutex
+	begun bool // whether an interrupt waits for the work to stop
+
+	help bytes.Buffer // what the library of commands prints, which ignores errors of writing
 
 	inputs  []string // files that the command line names, other than --out
 	started bool     // whether the command line was valid and the subcommand has started
@@ -44,7 +53,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlag(err) })
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
+	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
 	root.SetUsageTemplate(strings.NewReplacer(
 		".LocalFlags.FlagUsages", fmt.Sprintf(".LocalFlags.FlagUsagesWrapped %d", columns),
@@ -123,8 +132,35 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 				a.inputs = append(a.inputs, f.Value.String())
 			}
 		})
-		return do(c, args)
+		a.ctx = c.Context()
+		done := make(chan error, 1)
+		go func() { done <- do(c, args) }()
+		select {
+		case err := <-done:
+			return err
+		case <-a.ctx.Done():
+		}
+		a.mu.Lock()
+		begun := a.begun
+		a.mu.Unlock()
+		if !begun {
+			return a.ctx.Err()
+		}
+		return <-done
 	}
+}
+
+// begin ends the part of the work that an interrupt cuts off: the reading of files, which may wait
+// for their ends for ever. The caller is about to spend or to write. After begin, an interrupt stops
+// the work between two steps.
+func (a *app) begin() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ctx != nil && a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	a.begun = true
+	return nil
 }
 
 // note prints a line on standard error unless --quiet is given.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"modernc.org/sqlite"
 
@@ -72,6 +73,21 @@ func sqliteTransient(err error) bool {
 	const busy, locked, primary = 5, 6, 0xff
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
+}
+
+// diskFault returns the error of the system behind the error of a database; 0 if there is none.
+func diskFault(err error) syscall.Errno {
+	const readOnly, inputOutput, full, cannotOpen, primary = 8, 10, 13, 14, 0xff
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) && state.SQLState() == "53100" { // PostgreSQL's disk_full
+		return syscall.ENOSPC
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return map[int]syscall.Errno{readOnly: syscall.EROFS, inputOutput: syscall.EIO,
+		full: syscall.ENOSPC, cannotOpen: syscall.EACCES}[e.Code()&primary]
 }
 
 // Every transaction takes the write lock when it begins, so it cannot fail to get the lock later.
