@@ -74,7 +74,6 @@ var policy = map[string][]string{
 	"internal/demo/shapes":       {"records", "device"},
 	"internal/words":             {},
 	"internal/strictjson":        {},
-	"internal/tabletest":         {"records"}, // for tests only
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"evaluate/classify":          {"records", "device", "models", "internal/judge"},
 	"internal/judge":             {"records", "device"},

@@ -1,5 +1,4 @@
-// Package tabletest provides tables for the tests of packages that read and write tables.
-package tabletest
+package arrow_test
 
 import (
 	"math"
@@ -11,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Must returns a function. The function returns v, or ends the test if err is not nil.
-func Must[T any](v T, err error) func(testing.TB) T {
+// must returns a function. The function returns v, or ends the test if err is not nil.
+func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
 		if err != nil {
@@ -22,10 +21,10 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// People returns the schema of a table with columns of every kind of number and level.
-func People(t testing.TB) records.Schema {
+// people returns the schema of a table with columns of every kind of number and level.
+func people(t testing.TB) records.Schema {
 	t.Helper()
-	return Must(records.NewSchema(
+	return must(records.NewSchema(
 		records.Numeric("weight", 0, 200),
 		records.Integer("age", -(math.MaxInt>>10+1), math.MaxInt>>10+1).WithMissing(),
 		records.Categorical("town", "Köln", "Bonn", "1").WithOther("Bonn"),
@@ -36,11 +35,11 @@ func People(t testing.TB) records.Schema {
 	))(t)
 }
 
-// Drawn returns n random records of the schema, with missing values and with values at the bounds.
-func Drawn(t testing.TB, s records.Schema, n int) *records.Frame {
+// drawn returns n random records of the schema, with missing values and with values at the bounds.
+func drawn(t testing.TB, s records.Schema, n int) *records.Frame {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	b := Must(records.NewFrameBuilder(s))(t)
+	b := must(records.NewFrameBuilder(s))(t)
 	for range n {
 		row := make([]any, 0, len(s.Columns()))
 		for _, c := range s.Columns() {
@@ -63,8 +62,8 @@ func Drawn(t testing.TB, s records.Schema, n int) *records.Frame {
 	return b.Frame()
 }
 
-// Lines returns the records as lines of JSON.
-func Lines(f *records.Frame) string {
+// cellsOf returns the records as lines of JSON.
+func cellsOf(f *records.Frame) string {
 	var b strings.Builder
 	for i := range f.Len() {
 		b.Write(append(f.AppendJSON(nil, i), '\n'))
@@ -72,8 +71,8 @@ func Lines(f *records.Frame) string {
 	return b.String()
 }
 
-// Parts yields the given data, one after another.
-func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
+// parts yields the given data, one after another.
+func parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	return func(yield func(records.Data, error) bool) {
 		for _, d := range all {
 			if !yield(d, nil) {
@@ -83,13 +82,13 @@ func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	}
 }
 
-// visits returns the schema of a table with columns of every kind of time, and of other kinds that
-// People does not have.
-func visits(t testing.TB) records.Schema {
+// visitsSchema returns the schema of a table with columns of every kind of time, and of other kinds that
+// people does not have.
+func visitsSchema(t testing.TB) records.Schema {
 	t.Helper()
 	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 	to := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	return Must(records.NewSchema(
+	return must(records.NewSchema(
 		records.Identifier("id", records.UUID()),
 		records.Datetime("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
 			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 24*time.Hour).WithMissing(),
@@ -103,23 +102,23 @@ func visits(t testing.TB) records.Schema {
 	))(t)
 }
 
-// Visits returns a table with columns of every kind of time, of large whole numbers and of hashed
+// visits returns a table with columns of every kind of time, of large whole numbers and of hashed
 // values. It contains random records, and records with the first and last values of columns.
-func Visits(t testing.TB) (records.Schema, *records.Frame) {
+func visits(t testing.TB) (records.Schema, *records.Frame) {
 	t.Helper()
-	s := visits(t)
+	s := visitsSchema(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	flat := make([]float32, 600*s.Dim())
 	for i := range flat {
 		flat[i] = r.Float32()
 	}
-	random := Must(records.DecodeFlat(s, flat))(t)
-	edges := Must(records.FromValues(s,
+	random := must(records.DecodeFlat(s, flat))(t)
+	edges := must(records.FromValues(s,
 		[]any{"x", "0001-01-01", "1990-01-01", "1990-01-01T00:00:00.00001Z",
 			"2029-12-31T23:59:59.9999999Z", "-3600", "3153599999.000000001", int64(1<<61 - 1), "some other"},
 		[]any{nil, "9999-01-01", "2030-01-01", nil, "1990-01-01", "1", nil, nil, "bucket-7"},
 		[]any{nil, nil, "1969-01-01", "1990-01-01T00:00:00.00123Z", 0, 3599.5, -0.000000001,
 			int64(-1<<60 + 1), "aspirin"}))(t)
-	f, _ := records.AsFrame(Must(records.Concat(s, random, edges))(t))
+	f, _ := records.AsFrame(must(records.Concat(s, random, edges))(t))
 	return s, f
 }
