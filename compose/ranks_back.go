@@ -38,7 +38,8 @@ func backOf(ctx context.Context, gen *synth.Generator, columns []column, private
 	drawn := make([][]float32, len(columns))
 	var z records.Nonzeros
 	n := drawnFor(len(columns))
-	for rows, err := range gen.Stream(context.WithoutCancel(ctx), n, synth.Seed(seed), synth.Unconstrained()) {
+	for rows, err := range gen.Stream(context.WithoutCancel(ctx), n, synth.Seed(seed),
+		synth.Unconstrained()) {
 		if err != nil {
 			break
 		}

@@ -101,8 +101,8 @@ func TestRanksTogether(t *testing.T) {
 	}
 }
 
-// TestInterruptedRanksEnd: a run whose calls are all interrupted ends once its part is complete. The
-// first call is interrupted at the last step of the part, and the second one at once.
+// TestInterruptedRanksEnd: a run whose calls are all interrupted ends once its part is complete.
+// The first call is interrupted at the last step of the part, and the second one at once.
 func TestInterruptedRanksEnd(t *testing.T) {
 	s := schemaOf(t, records.Integer("hours", 0, 99), records.Flag("old", "no", "yes"))
 	data, err := records.FromValues(s, []any{3, "no"}, []any{70, "yes"}, []any{50, "no"})

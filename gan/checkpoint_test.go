@@ -161,8 +161,8 @@ func TestNothingLearnt(t *testing.T) {
 }
 
 // TestWarmStartIsNotRepeated cancels runs after the warm start and after the first private step.
-// They must resume without the warm start. A run that is cancelled during the warm start goes on with
-// it. Both return the same generator as an uninterrupted run.
+// They must resume without the warm start. A run that is cancelled during the warm start goes on
+// with it. Both return the same generator as an uninterrupted run.
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)

@@ -108,8 +108,8 @@ func firstBound(t sgd.Config) float64 {
 	return t.ClipNorm
 }
 
-// begin restores the checkpoint's state and takes the steps that come before the first private step:
-// the warm start or the rehearsal, of which a run has one at most. Their result is saved.
+// begin restores the checkpoint's state and takes the steps that come before the first private
+// step: the warm start or the rehearsal, of which a run has one at most. Their result is saved.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err

@@ -408,8 +408,8 @@ func (k *keeper) close() {
 	_ = k.lock.Close()
 }
 
-// abandon ends a run whose reservation failed, and removes its file if the ledger refused. After any
-// other error the ledger may hold the transaction. Only the file has its ID.
+// abandon ends a run whose reservation failed, and removes its file if the ledger refused. After
+// any other error the ledger may hold the transaction. Only the file has its ID.
 func (k *keeper) abandon(err error) error {
 	switch {
 	case !param.IsRefused(err):

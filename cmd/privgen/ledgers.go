@@ -108,9 +108,9 @@ func (w *where) open() (*store.Store, error) {
 	return store.Dir(place), nil
 }
 
-// schemeOf returns the letters before the first colon, such as mysql, or what is before ://, such as
-// postgresql+ssl. It returns "" for any other place. A single letter is a drive of Windows, not a
-// scheme.
+// schemeOf returns the letters before the first colon, such as mysql, or what is before ://, such
+// as postgresql+ssl. It returns "" for any other place. A single letter is a drive of Windows,
+// not a scheme.
 func schemeOf(place string) string {
 	scheme, rest, _ := strings.Cut(place, ":")
 	if scheme == place || len(scheme) < 2 || !isWord(scheme, "") &&

@@ -46,8 +46,8 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// paid reports, before anything is spent, whether a result that is paid for can be written to a path:
-// to a file, since a pipe or a device can lose it. others are files that the command uses.
+// paid reports, before anything is spent, whether a result that is paid for can be written to a
+// path: to a file, since a pipe or a device can lose it. others are files that the command uses.
 func (a *app) paid(path string, others ...string) error {
 	if err := a.apart(path, others...); err != nil {
 		return err

@@ -151,8 +151,8 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 }
 
 // begin ends the part of the work that an interrupt cuts off: the reading of files, which may wait
-// for their ends for ever. The caller is about to spend or to write. After begin, an interrupt stops
-// the work between two steps.
+// for their ends for ever. The caller is about to spend or to write. After begin, an interrupt
+// stops the work between two steps.
 func (a *app) begin() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -82,8 +82,8 @@ func parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	}
 }
 
-// visitsSchema returns the schema of a table with columns of every kind of time, and of other kinds that
-// people does not have.
+// visitsSchema returns the schema of a table with columns of every kind of time, and of other
+// kinds that people does not have.
 func visitsSchema(t testing.TB) records.Schema {
 	t.Helper()
 	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)

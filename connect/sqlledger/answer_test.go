@@ -60,8 +60,9 @@ func TestAnswerLost(t *testing.T) {
 	}
 }
 
-// TestFileFailsOnce lets each access to a file fail in turn during a reservation, before the line is
-// written and after it. No failure is a refusal, and the same transaction is then reserved once.
+// TestFileFailsOnce lets each access to a file fail in turn during a reservation, before the line
+// is written and after it. No failure is a refusal, and the same transaction is then reserved
+// once.
 func TestFileFailsOnce(t *testing.T) {
 	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
 		{Purpose: "count", Event: event, Count: 2}}}
@@ -85,7 +86,8 @@ func TestFileFailsOnce(t *testing.T) {
 		}
 		left = 0 // no further access fails
 		all, err := l.ReserveAll(run)
-		if err != nil || all[0].Remaining() != 2 || len(l.Entries()) != 1 || l.Entries()[0].Reserved != 2 {
+		if err != nil || all[0].Remaining() != 2 || len(l.Entries()) != 1 ||
+			l.Entries()[0].Reserved != 2 {
 			t.Errorf("access %d failed: then got %v and %+v, want one entry with 2 uses", at, err, l.Entries())
 		}
 		if at == 1 && !failed {

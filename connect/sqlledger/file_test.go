@@ -63,7 +63,8 @@ func TestReplacedFile(t *testing.T) {
 // symbolic link is another way to the same lines and the same write-ahead log.
 func TestNamesOfAFile(t *testing.T) {
 	dir := t.TempDir()
-	path, link, hard := filepath.Join(dir, "l.db"), filepath.Join(dir, "link"), filepath.Join(dir, "h.db")
+	path, link := filepath.Join(dir, "l.db"), filepath.Join(dir, "link")
+	hard := filepath.Join(dir, "h.db")
 	l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,9 @@ func TestNamesOfAFile(t *testing.T) {
 	}
 	for _, name := range []string{path, hard, link} {
 		for what, open := range map[string]func(*store.Store) (*accountant.Ledger, error){
-			"open": func(s *store.Store) (*accountant.Ledger, error) { return s.Open(t.Context(), "people") },
+			"open": func(s *store.Store) (*accountant.Ledger, error) {
+				return s.Open(t.Context(), "people")
+			},
 			"audit": func(s *store.Store) (*accountant.Ledger, error) {
 				return s.Audit(t.Context(), "people")
 			},

@@ -124,10 +124,10 @@ func openSQLite(path, mode, settings string) (*database, error) {
 	}, nil
 }
 
-// sqlitePath returns the path of the database without symbolic links, as SQLite uses it for the names
-// of its other files. If create is true, it creates a missing file, for its owner only: SQLite gives
-// its other files the same mode. It opens no existing file, since closing the file would release the
-// locks that SQLite holds on it in this process.
+// sqlitePath returns the path of the database without symbolic links, as SQLite uses it for the
+// names of its other files. If create is true, it creates a missing file, for its owner only:
+// SQLite gives its other files the same mode. It opens no existing file, since closing the file
+// would release the locks that SQLite holds on it in this process.
 func sqlitePath(path string, create bool) (string, error) {
 	if create {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

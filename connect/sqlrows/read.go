@@ -187,9 +187,9 @@ func cell(v any, kind records.ColumnKind, number, isBool bool) any {
 	return v
 }
 
-// failed returns an error of the database without its text: a database names the value that it could
-// not convert or compute with. What remains are the errors of package sql and of the context, and the
-// code of an SQL error.
+// failed returns an error of the database without its text: a database names the value that it
+// could not convert or compute with. What remains are the errors of package sql and of the
+// context, and the code of an SQL error.
 func failed(err error) error {
 	for _, known := range []error{context.Canceled, context.DeadlineExceeded, driver.ErrBadConn,
 		sql.ErrConnDone, sql.ErrTxDone} {

@@ -185,12 +185,13 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNoCell: the database's error names the value of a cell; the error of reading does not.
+// TestErrorsHoldNoCell: the database's error names the value of a cell; the error of reading does
+// not.
 func TestErrorsHoldNoCell(t *testing.T) {
 	db := database(t, table+`; insert into people values (70, 30, '$', 'yes', 1),
 		(70, 30, 'hidden', 'yes', 2)`)
 	const query = `select "weight ""kg""", age, json_extract('{}', town) as town, alive from people`
-	for _, query := range []string{query, query + ` where id = 2`} { // fails at the second row, at the first
+	for _, query := range []string{query, query + ` where id = 2`} { // fails at row 2, at row 1
 		rows, err := db.Query(query)
 		for err == nil && rows.Next() {
 		}

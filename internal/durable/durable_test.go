@@ -54,8 +54,8 @@ func TestWriteFileReplacesRegularFilesOnly(t *testing.T) {
 	}
 }
 
-// TestFilesBesideAPathAreKept: files of the user's with the names that temporary files and locks once
-// had stay as they are, and what a killed writer left is removed.
+// TestFilesBesideAPathAreKept: files of the user's with the names that temporary files and locks
+// once had stay as they are, and what a killed writer left is removed.
 func TestFilesBesideAPathAreKept(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, strings.Repeat("n", 255)) // as long as a name can be

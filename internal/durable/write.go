@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// tempName begins the names of the temporary files of a path. It has the same length for every path,
-// so that a name as long as the file system allows can be written.
+// tempName begins the names of the temporary files of a path. It has the same length for every
+// path, so that a name as long as the file system allows can be written.
 func tempName(path string) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, filepath.Base(path)) // never fails
 	return fmt.Sprintf(".privgen-%016x-", h.Sum64())
 }
 
-// createTemp creates a new file with a random name that begins with tempName. No other file has this
-// name, so nothing of the user's is replaced.
+// createTemp creates a new file with a random name that begins with tempName. No other file has
+// this name, so nothing of the user's is replaced.
 func createTemp(path string) (*os.File, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err

@@ -226,12 +226,11 @@ func durableMutants() []mutant {
 			Why:   "two runs hold one lock",
 			Equivalent: "the file must go between two system calls of another process; tests do not " +
 				"stop it there"},
-		{Name: "internal/durable/a leftover file is in the way", In: in,
-			Tests: all,
-			Old: "if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) " +
-				"{\n\t\treturn err\n\t}\n\tf, err",
-			New: "f, err",
-			Why: "after a crash nothing is ever written again"},
+		{Name: "internal/durable/leftover files stay", In: "internal/durable",
+			Tests: at("internal/durable", "FilesBeside"),
+			Old:   "if strings.HasPrefix(e.Name(), tempName(path)) {",
+			New:   "if strings.HasPrefix(e.Name(), tempName(path)) && false {",
+			Why:   "each kill leaves one more file of released state"},
 	}
 }
 
