@@ -117,7 +117,7 @@ func (c Config) checkModel() error {
 	if c.Schema.Validate() != nil {
 		return nil // Validate reports it
 	}
-	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
+	net, err := c.Model.New(device.CPU(), visible(network.Small(c.Schema, c.numbers())), c.Seed)
 	if err != nil {
 		return err
 	}

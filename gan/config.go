@@ -220,17 +220,27 @@ func (c Config) validateNetworks() error {
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
 	k.OK(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
 	if c.Critic != nil {
-		critic, err := c.newCritic(device.CPU())
+		critic, err := c.smallCritic()
 		k.Add(err)
 		if err == nil {
 			c.Clipping.validateBlocks(&k, critic)
 		}
 	}
 	if c.Generator != nil {
-		_, err := c.newGenerator(device.CPU())
-		k.Add(err)
+		k.Add(network.CheckGenerator("gan.Config.Generator", c.Generator,
+			codeWidth(c.Latent, c.classes()), c.Schema))
 	}
 	return k.Err()
+}
+
+// smallCritic returns a critic with the blocks of the critic, to check what does not depend on the
+// number of inputs.
+func (c Config) smallCritic() (models.Critic, error) {
+	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
+		return nil, err
+	}
+	return c.Critic.Critic(device.CPU(), network.Small(c.Schema, c.criticSize()).Dim(), c.classes(),
+		c.Loss, c.Seed)
 }
 
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -125,7 +124,7 @@ func (c Config) validateKernel(k *param.Checker) {
 		"a bound on the features' change, positive and at most twice the bound on the norm")
 }
 
-// validateGenerator builds the network, because a valid architecture may not fit the records.
+// validateGenerator checks the network too, because a valid architecture may not fit the records.
 func (c Config) validateGenerator(k *param.Checker) {
 	if err := c.Generator.Validate(); err != nil {
 		k.Add(err)
@@ -134,8 +133,7 @@ func (c Config) validateGenerator(k *param.Checker) {
 	if c.Schema.Validate() != nil {
 		return // Validate reports it separately
 	}
-	_, err := c.Generator.withDefaults().network(device.CPU(), c.Schema)
-	k.Add(err)
+	k.Add(c.Generator.withDefaults().check(c.Schema))
 }
 
 // maxSums is the largest number of released sums: classes × features.

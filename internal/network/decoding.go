@@ -45,11 +45,8 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
 	s records.Schema, seed uint64) (models.Generator, error) {
-	if sizer, ok := a.(models.GeneratorSizer); ok {
-		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
-		if err := CheckSize(path, a, size); err != nil {
-			return nil, err
-		}
+	if err := CheckSize(path, a, func() int64 { return generatorSize(a, latent, s) }); err != nil {
+		return nil, err
 	}
 	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
@@ -61,6 +58,34 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	k.OK(net.Latent() == latent, path, net.Latent(),
 		fmt.Sprintf("a network with the %d inputs of a code", latent))
 	return net, k.Err()
+}
+
+// generatorSize returns the number of a generator's parameters, or 0 if it is unknown.
+func generatorSize(a models.GeneratorArchitecture, latent int, s records.Schema) (params int64) {
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		params, _ = sizer.GeneratorSize(latent, Heads(s))
+	}
+	return params
+}
+
+// CheckGenerator returns the error that NewGenerator would, at little cost. See [Small].
+func CheckGenerator(path string, a models.GeneratorArchitecture, latent int,
+	s records.Schema) error {
+	if CheckSize(path, a, func() int64 { return generatorSize(a, latent, s) }) == nil {
+		s = Small(s, generatorSize(a, latent, s))
+	}
+	_, err := NewGenerator(path, device.CPU(), a, latent, s, 0)
+	return err
+}
+
+// Small returns the schema for which to build a network that is only checked: the given one, or
+// one of a single coordinate if the network has more parameters than any preset. A schema of 64
+// bytes can describe a network of gigabytes.
+func Small(s records.Schema, params int64) records.Schema {
+	if (records.Limits{}).CheckParameters("", params) != nil {
+		return records.Binary(1)
+	}
+	return s
 }
 
 // CheckSize returns an error for an invalid architecture, and for an architecture whose networks
