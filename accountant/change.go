@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -90,9 +91,12 @@ type changeNote struct {
 	Class NoiseClass `json:"class"`
 }
 
-// maxParts bounds the number of children that one line opens. Without a bound, a short line could
-// allocate much memory.
-const maxParts = 1 << 16
+// These bound the number of children that the lines of a journal open together. Without a bound, a
+// short line could allocate much memory.
+const (
+	maxParts     = 1 << 16
+	partsPerLine = 8 // added by each line
+)
 
 // decodeChange reads a line whose place in the chain has been checked.
 func decodeChange(line JournalLine) (*change, error) {
@@ -234,7 +238,7 @@ func (l *Ledger) applyTransaction(c *change) error {
 }
 
 func (l *Ledger) applyDisjoint(c changeDisjoint) error {
-	if err := l.checkGroup(Parts(c)); err != nil {
+	if err := l.checkGroups(Parts(c)); err != nil {
 		return err
 	}
 	l.openGroup(Parts(c))
@@ -315,23 +319,28 @@ func lineText(s string) string {
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
-	for _, g := range t.Groups {
-		k.Add(l.checkGroup(g))
-	}
+	k.Add(l.checkGroups(t.Groups...))
 	for _, line := range t.Lines {
 		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
 	}
 	return k.Err()
 }
 
-func (l *Ledger) checkGroup(p Parts) error {
-	if p.N < 1 || p.N > maxParts {
-		return param.New("accountant.Parts.N", p.N, "1 to 65536 parts for a ledger in a journal")
-	}
-	if len(l.path()) >= maxPartDepth {
-		return param.New("accountant.Parts", len(l.path()),
+// checkGroups returns an error for groups that a line cannot open.
+func (l *Ledger) checkGroups(groups ...Parts) error {
+	var k param.Checker
+	room := maxParts - l.shared.parts + partsPerLine*int(min(l.shared.journal.head.Line, math.MaxInt32))
+	for _, p := range groups {
+		if p.N < 1 || p.N > room {
+			k.Add(param.New("accountant.Parts.N", p.N,
+				"1 to 65536 parts, together with those of the ledger in its journal"))
+			break
+		}
+		room -= p.N
+		k.OK(len(l.path()) < maxPartDepth, "accountant.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
+		k.Add(p.check("accountant.Parts.", l.Relation()))
+		k.Add(checkPurpose("accountant.Parts.Purpose", p.Purpose))
 	}
-	return errors.Join(p.check("accountant.Parts.", l.Relation()),
-		checkPurpose("accountant.Parts.Purpose", p.Purpose))
+	return k.Err()
 }

@@ -92,6 +92,10 @@ func (g *Guarantee) reprice() error {
 	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
 		return err
 	}
+	all := l.event(nil, nil, 0)
+	if err := checkWork("accountant.Guarantee.entries", all, g.Relation); err != nil {
+		return err
+	}
 	l.notPrivate = g.NotPrivate
 	priced := l.Guarantee()
 	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {

@@ -53,6 +53,7 @@ type ledgerShared struct {
 	root    *Ledger
 	journal *journaled // nil for a ledger in memory
 	events  eventMemo  // of lines that were read; guarded by state
+	parts   int        // opened by lines
 }
 
 type entry struct {

@@ -313,6 +313,9 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 		if err := l.checkNames(t); err != nil {
 			return err
 		}
+		if err := checkWork("accountant.Transaction.Lines", t.event(lines), l.Relation()); err != nil {
+			return err
+		}
 	}
 	if err := l.countable(lines); err != nil {
 		return err
