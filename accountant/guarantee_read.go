@@ -92,8 +92,8 @@ func (g *Guarantee) reprice() error {
 	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
 		return err
 	}
-	all := l.event(nil, nil, 0)
-	if err := checkWork("accountant.Guarantee.entries", all, g.Relation); err != nil {
+	err := checkWork("accountant.Guarantee.entries", l.event(nil, nil, 0), g.Relation)
+	if err != nil {
 		return err
 	}
 	l.notPrivate = g.NotPrivate

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -310,10 +311,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 		return root.fault
 	}
 	if l.shared.journal != nil {
-		if err := l.checkNames(t); err != nil {
-			return err
-		}
-		if err := checkWork("accountant.Transaction.Lines", t.event(lines), l.Relation()); err != nil {
+		work := checkWork("accountant.Transaction.Lines", t.event(lines), l.Relation())
+		if err := errors.Join(l.checkNames(t), work); err != nil {
 			return err
 		}
 	}

@@ -220,34 +220,29 @@ func (c Config) validateNetworks() error {
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
 	k.OK(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
 	if c.Critic != nil {
-		critic, err := c.smallCritic()
+		critic, err := c.newCritic(nil)
 		k.Add(err)
 		if err == nil {
 			c.Clipping.validateBlocks(&k, critic)
 		}
 	}
 	if c.Generator != nil {
-		k.Add(network.CheckGenerator("gan.Config.Generator", c.Generator,
-			codeWidth(c.Latent, c.classes()), c.Schema))
+		_, err := c.newGenerator(nil)
+		k.Add(err)
 	}
 	return k.Err()
 }
 
-// smallCritic returns a critic with the blocks of the critic, to check what does not depend on the
-// number of inputs.
-func (c Config) smallCritic() (models.Critic, error) {
-	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
-		return nil, err
-	}
-	return c.Critic.Critic(device.CPU(), network.Small(c.Schema, c.criticSize()).Dim(), c.classes(),
-		c.Loss, c.Seed)
-}
-
+// newCritic returns a critic. Without a backend it is only checked: see network.Small.
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
 		return nil, err
 	}
-	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
+	s := c.Schema
+	if be == nil {
+		be, s = device.CPU(), network.Small(s, c.criticSize())
+	}
+	return c.Critic.Critic(be, s.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
 // criticSize returns the number of the critic's parameters, or 0 if it is unknown.

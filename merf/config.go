@@ -133,7 +133,8 @@ func (c Config) validateGenerator(k *param.Checker) {
 	if c.Schema.Validate() != nil {
 		return // Validate reports it separately
 	}
-	k.Add(c.Generator.withDefaults().check(c.Schema))
+	_, err := c.Generator.withDefaults().network(nil, c.Schema)
+	k.Add(err)
 }
 
 // maxSums is the largest number of released sums: classes × features.

@@ -157,13 +157,6 @@ func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 // network builds one network of a configuration whose defaults have been set.
 func (g GeneratorConfig) network(be device.Backend, s records.Schema) (models.Generator, error) {
 	codes := codesOf(be, g.Latent, s)
-	return network.NewGenerator(generatorPath, be, g.Architecture, codes.Width(), s, g.Seed)
+	return network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture,
+		codes.Width(), s, g.Seed)
 }
-
-// check returns the errors of network at little cost.
-func (g GeneratorConfig) check(s records.Schema) error {
-	codes := codesOf(device.CPU(), g.Latent, s)
-	return network.CheckGenerator(generatorPath, g.Architecture, codes.Width(), s)
-}
-
-const generatorPath = "merf.GeneratorConfig.Architecture"

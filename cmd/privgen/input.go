@@ -257,6 +257,20 @@ func (a *app) open(path string) (io.Reader, func() error, error) {
 	return f, f.Close, nil
 }
 
+// readFile reads a whole file of at most the given number of bytes.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(text)) > most {
+		return nil, inputf("%s: the file has more than %d bytes", path, most)
+	}
+	return text, err
+}
+
 // seekable returns a reader at any offset. It reads pipes, which cannot seek, into memory.
 func seekable(in io.Reader) (io.ReaderAt, int64, error) {
 	if f, ok := in.(*os.File); ok {

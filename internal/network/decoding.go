@@ -40,13 +40,21 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 }
 
 // NewGenerator builds a generator of records of a schema. path names the architecture in errors.
-// Sizes are checked before memory is allocated.
+// Sizes are checked before memory is allocated. If the backend is nil, the network is only checked,
+// and may be smaller: see Small.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
 	s records.Schema, seed uint64) (models.Generator, error) {
-	if err := CheckSize(path, a, func() int64 { return generatorSize(a, latent, s) }); err != nil {
-		return nil, err
+	var params int64
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		size := func() int64 { params, _ = sizer.GeneratorSize(latent, Heads(s)); return params }
+		if err := CheckSize(path, a, size); err != nil {
+			return nil, err
+		}
+	}
+	if be == nil {
+		be, s = device.CPU(), Small(s, params)
 	}
 	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
@@ -58,24 +66,6 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	k.OK(net.Latent() == latent, path, net.Latent(),
 		fmt.Sprintf("a network with the %d inputs of a code", latent))
 	return net, k.Err()
-}
-
-// generatorSize returns the number of a generator's parameters, or 0 if it is unknown.
-func generatorSize(a models.GeneratorArchitecture, latent int, s records.Schema) (params int64) {
-	if sizer, ok := a.(models.GeneratorSizer); ok {
-		params, _ = sizer.GeneratorSize(latent, Heads(s))
-	}
-	return params
-}
-
-// CheckGenerator returns the error that NewGenerator would, at little cost. See [Small].
-func CheckGenerator(path string, a models.GeneratorArchitecture, latent int,
-	s records.Schema) error {
-	if CheckSize(path, a, func() int64 { return generatorSize(a, latent, s) }) == nil {
-		s = Small(s, generatorSize(a, latent, s))
-	}
-	_, err := NewGenerator(path, device.CPU(), a, latent, s, 0)
-	return err
 }
 
 // Small returns the schema for which to build a network that is only checked: the given one, or
