@@ -92,10 +92,6 @@ func (g *Guarantee) reprice() error {
 	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
 		return err
 	}
-	err := checkWork("accountant.Guarantee.entries", l.event(nil, nil, 0), g.Relation)
-	if err != nil {
-		return err
-	}
 	l.notPrivate = g.NotPrivate
 	priced := l.Guarantee()
 	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
@@ -126,7 +122,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 			return fmt.Errorf("accountant: guarantee: entries[%d]: %w", i, err)
 		}
 	}
-	return nil
+	return checkWork("accountant.Guarantee.entries", l.event(nil, nil, 0), l.Relation())
 }
 
 type reading struct {
