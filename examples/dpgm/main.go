@@ -19,12 +19,12 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func main() { program.Main("dpgm", run) }

@@ -1,4 +1,4 @@
-// Package made generates records for the tests of package evaluate and its subpackages.
+// Package made generates records for the tests of packages report/evaluate and evaluate/classify.
 package made
 
 import (

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // stray is a data set of a user-defined type whose records violate their schema.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 type metricOracle struct {

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func TestClusteringAccuracy(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func TestInceptionScoreByHand(t *testing.T) {

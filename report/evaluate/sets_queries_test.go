@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func TestIndexCounts(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // shifted returns vectors whose first coordinate is moved by the given amount.

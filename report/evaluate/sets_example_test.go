@@ -3,8 +3,8 @@ package evaluate_test
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func ExampleQueries() {

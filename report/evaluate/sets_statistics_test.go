@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // TestIndexOverManyBlocks checks the counts of an index with more records than one block holds. Its

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // nearest predicts the class from the first coordinate only.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // TestNoRecordsAreAnError calls every function that takes records without records. It must return
