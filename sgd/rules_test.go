@@ -1,4 +1,4 @@
-package optim
+package sgd
 
 import (
 	"encoding/json"
@@ -9,18 +9,18 @@ import (
 
 // reference returns the parameters after all steps of the textbook form of a rule, computed in
 // float64.
-func reference(c Config, grads [][]float64, p []float64) []float64 {
+func reference(c settings, grads [][]float64, p []float64) []float64 {
 	p = append([]float64(nil), p...)
 	m, v := make([]float64, len(p)), make([]float64, len(p))
 	for t, g := range grads {
 		for i := range p {
 			switch c.Rule {
-			case SGD:
+			case plain:
 				p[i] -= c.LR * g[i]
-			case Momentum:
+			case heavyBall:
 				m[i] = c.Beta1*m[i] + g[i]
 				p[i] -= c.LR * m[i]
-			case Adam:
+			case adam:
 				m[i] = c.Beta1*m[i] + (1-c.Beta1)*g[i]
 				v[i] = c.Beta2*v[i] + (1-c.Beta2)*g[i]*g[i]
 				mh := m[i] / (1 - math.Pow(c.Beta1, float64(t+1)))
@@ -32,12 +32,12 @@ func reference(c Config, grads [][]float64, p []float64) []float64 {
 	return p
 }
 
-func configs() []Config {
-	return []Config{
-		{Rule: SGD, LR: 0.1},
-		{Rule: Momentum, LR: 0.01, Beta1: 0.9},
-		{Rule: Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-		{Rule: Adam, LR: 0.01, Beta1: 0, Beta2: 0.9, Eps: 1e-3},
+func configs() []settings {
+	return []settings{
+		{Rule: plain, LR: 0.1},
+		{Rule: heavyBall, LR: 0.01, Beta1: 0.9},
+		{Rule: adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		{Rule: adam, LR: 0.01, Beta1: 0, Beta2: 0.9, Eps: 1e-3},
 	}
 }
 
@@ -55,12 +55,12 @@ func TestRulesMatchTextbook(t *testing.T) {
 		}
 		want := reference(c, scaled, make([]float64, n))
 		got := make([]float32, n)
-		state := c.New(n)
+		state := c.start(n)
 		for _, g := range grads {
-			state.BeginStep()
+			state.begin(1)
 			var wg sync.WaitGroup // ranges of any size, from several goroutines
 			for lo := 0; lo < n; lo += 64 {
-				wg.Go(func() { state.UpdateRange(got, lo, g[lo:min(lo+64, n)], scale) })
+				wg.Go(func() { state.updateRange(got, lo, g[lo:min(lo+64, n)], scale) })
 			}
 			wg.Wait()
 		}
@@ -72,18 +72,24 @@ func TestRulesMatchTextbook(t *testing.T) {
 	}
 }
 
+func problems(c settings) error {
+	k := &checker{}
+	c.check(k)
+	return k.Err()
+}
+
 func TestProblems(t *testing.T) {
 	for _, c := range configs() {
-		if err := c.Validate(); err != nil {
+		if err := problems(c); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	nan := math.NaN()
-	for _, c := range []Config{{}, {Rule: SGD}, {Rule: SGD, LR: nan}, {Rule: SGD, LR: math.Inf(1)},
-		{Rule: SGD, LR: -1},
-		{Rule: Momentum, LR: 1, Beta1: 1}, {Rule: Adam, LR: 1, Beta1: nan, Beta2: .9, Eps: 1},
-		{Rule: Adam, LR: 1}, {Rule: 9, LR: 1}} {
-		if c.Validate() == nil {
+	for _, c := range []settings{{}, {Rule: plain}, {Rule: plain, LR: nan}, {Rule: plain, LR: math.Inf(1)},
+		{Rule: plain, LR: -1},
+		{Rule: heavyBall, LR: 1, Beta1: 1}, {Rule: adam, LR: 1, Beta1: nan, Beta2: .9, Eps: 1},
+		{Rule: adam, LR: 1}, {Rule: 9, LR: 1}} {
+		if problems(c) == nil {
 			t.Errorf("%+v: accepted", c)
 		}
 	}
@@ -95,27 +101,27 @@ func TestRuleText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Config
+		var back settings
 		if err := json.Unmarshal(b, &back); err != nil || back != c {
 			t.Fatalf("%s was read back as %+v, %v", b, back, err)
 		}
 	}
-	var r Rule
+	var r rule
 	if r.UnmarshalText([]byte("rmsprop")) == nil {
 		t.Error("an unknown rule is accepted")
 	}
 }
 
-func BenchmarkAdam(b *testing.B) {
+func BenchmarkRule(b *testing.B) {
 	const n = 1 << 18
 	p, g := make([]float32, n), make([]float64, n)
 	for i := range g {
 		g[i] = math.Sin(float64(i))
 	}
-	s := configs()[2].New(n)
+	s := configs()[2].start(n)
 	b.SetBytes(n)
 	for b.Loop() {
-		s.BeginStep()
-		s.UpdateRange(p, 0, g, 1)
+		s.begin(1)
+		s.updateRange(p, 0, g, 1)
 	}
 }
