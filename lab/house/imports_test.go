@@ -73,7 +73,6 @@ var policy = map[string][]string{
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"evaluate/classify":          {"records", "device", "models", "internal/judge"},
 	"internal/judge":             {"records", "device"},
-	"internal/judge/made":        {"records"}, // for tests alone
 }
 
 // confined maps external packages to the one package that may import them, because linking them has

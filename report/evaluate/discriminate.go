@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // JensenShannonScore measures how well a classifier distinguishes unseen synthetic records from
@@ -39,7 +40,7 @@ const probabilityFloor = 1e-6
 // package.
 func JensenShannon(m classify.Method, synthetic, real,
 	held records.Data) (JensenShannonScore, error) {
-	if err := judge.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
+	if err := compare.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
 		return JensenShannonScore{}, err
 	}
 	if m == nil {
@@ -51,11 +52,11 @@ func JensenShannon(m classify.Method, synthetic, real,
 			param.New("evaluate.JensenShannon records", "too few", "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
-	real = judge.AtMost(real, n, 0)
-	first := out.tell(m, judge.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 {
+	real = compare.AtMost(real, n, 0)
+	first := out.tell(m, compare.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 {
 		return &b.Synthetic
 	})
-	second := out.tell(m, judge.AtMost(held, n, 2), real, func(b *Compared) *float64 {
+	second := out.tell(m, compare.AtMost(held, n, 2), real, func(b *Compared) *float64 {
 		return &b.HeldOut
 	})
 	return out, errors.Join(first, second)

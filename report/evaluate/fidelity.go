@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Fidelity compares the distributions of synthetic and of real records: column by column, in pairs,
@@ -86,7 +87,7 @@ func (f Fidelity) validate() error {
 // Errors: *[param.Error] for invalid settings, for records of different schemas and for fewer than
 // two of a kind. Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
-	err := errors.Join(f.validate(), judge.Alike("evaluate.Fidelity", real, synthetic, held))
+	err := errors.Join(f.validate(), compare.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {
 		return Similarity{}, err
 	}
@@ -96,8 +97,8 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 		return Similarity{}, param.New("evaluate.Fidelity records", "too few",
 			"at least two of each kind")
 	}
-	synthetic, real, held = judge.AtMost(synthetic, f.Rows, f.Seed),
-		judge.AtMost(real, f.Rows, f.Seed), judge.AtMost(held, f.Rows, f.Seed)
+	synthetic, real, held = compare.AtMost(synthetic, f.Rows, f.Seed),
+		compare.AtMost(real, f.Rows, f.Seed), compare.AtMost(held, f.Rows, f.Seed)
 	l := newLayout(real.Schema(), f.Bins)
 	c := columnsOf{l.read(synthetic), l.read(real), l.read(held)}
 	out := Similarity{Rows: f.Rows, Way: min(f.Way, len(c.real)), Bins: f.Bins}
@@ -186,7 +187,7 @@ func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	seen, out := map[string]bool{}, make([][]int, 0, most)
 	for len(out) < most {
 		group := make([]int, 0, k)
-		for _, r := range judge.Subset(rng, n, k) {
+		for _, r := range compare.Subset(rng, n, k) {
 			group = append(group, int(r))
 		}
 		if key := fmt.Sprint(group); !seen[key] {

@@ -10,11 +10,6 @@ import (
 )
 
 type metricOracle struct {
-	Curves []struct {
-		Scores   []float64
-		Positive []bool
-		ROC, PRC float64
-	}
 	Distances struct {
 		Real, Synthetic, Held          [][]float32
 		Widths                         []float64

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Gaussians is a kernel: the mean of exp(−‖x−y‖²/(2σ²)) over bandwidths σ. Records are compared in
@@ -47,7 +48,7 @@ type Discrepancy struct {
 // Errors: *[param.Error] for invalid settings, and *[param.Error] for records of different schemas
 // or fewer than two of a kind. Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
-	err := errors.Join(g.validate(), judge.Alike("evaluate.Gaussians", real, synthetic, held))
+	err := errors.Join(g.validate(), compare.Alike("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {
 		err = param.New("evaluate.Gaussians records", "too few", "at least two of each kind")
 	}

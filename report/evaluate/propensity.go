@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Propensity measures how well synthetic and real records can be distinguished. The zero value is
@@ -49,7 +50,7 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		others = append(others, held)
 	}
 	const path = "evaluate.Propensity"
-	if err := judge.Alike(path, real, others...); err != nil {
+	if err := compare.Alike(path, real, others...); err != nil {
 		return PropensityScore{}, err
 	}
 	if p.Rows < 0 {
@@ -72,15 +73,15 @@ func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore
 		return PropensityScore{}, param.New(path+" records", "too few", "at least four of each kind")
 	}
 	out := PropensityScore{Model: p.Model.Name(), Discriminator: p.Discriminator.Name(), Records: n}
-	real = judge.AtMost(real, n, p.Seed)
+	real = compare.AtMost(real, n, p.Seed)
 	var err error
 	out.PMSE.Synthetic, out.ROC.Synthetic, out.Curve, err = p.tell(
-		judge.AtMost(synthetic, n, p.Seed+1), real)
+		compare.AtMost(synthetic, n, p.Seed+1), real)
 	if held == nil || err != nil {
 		return out, err
 	}
 	out.PMSE.HeldOut, out.ROC.HeldOut, out.HeldCurve, err = p.tell(
-		judge.AtMost(held, n, p.Seed+2), real)
+		compare.AtMost(held, n, p.Seed+2), real)
 	return out, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Review computes all measures of this package in one call. The zero value is ready to
@@ -79,7 +80,7 @@ func (r Review) some(d records.Data) records.Data {
 	if r.Most == 0 {
 		return d
 	}
-	return judge.AtMost(d, r.Most, r.Seed)
+	return compare.AtMost(d, r.Most, r.Seed)
 }
 
 // classes adds the measures that need labels.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
@@ -101,7 +100,7 @@ func TestReportWithoutLabels(t *testing.T) {
 }
 
 func TestReportOfSets(t *testing.T) {
-	rows := func(seed uint64) *records.SetTable { return sets(t, made.Baskets(seed, 500, 20), 20) }
+	rows := func(seed uint64) *records.SetTable { return sets(t, baskets(seed, 500, 20), 20) }
 	r := must(evaluate.Review{}.Report(rows(1), rows(2), rows(3)))(t)
 	if r.Similarity.Shapes.Synthetic < 0.9 {
 		t.Errorf("%v", r)

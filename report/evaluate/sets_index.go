@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Index answers counting queries over binary records. For every item it holds the records with the
@@ -70,7 +71,7 @@ func NewIndex(d records.Data) (*Index, error) {
 	x := &Index{&hiddenIndex{&postingLists{data: d, records: d.Len(),
 		postings: make([]posting, s.Dim())}}}
 	blocks := make([]indexedBlock, (d.Len()+blockRows-1)/blockRows)
-	judge.Workers(len(blocks), func() func(int) {
+	compare.Workers(len(blocks), func() func(int) {
 		r := newBlockReader(d)
 		return func(b int) { blocks[b] = r.read(b) }
 	})

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"sync"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // AnyEach counts, for each query, the records that have at least one of its items. It answers many
@@ -23,7 +23,7 @@ func (x *Index) AnyEach(queries [][]uint32) []int {
 		x.scanAny(queries, counts)
 		return counts
 	}
-	judge.Workers(len(queries), func() func(int) {
+	compare.Workers(len(queries), func() func(int) {
 		return func(i int) { counts[i] = x.Any(queries[i]...) }
 	})
 	return counts
@@ -43,7 +43,7 @@ func (x *Index) scanAny(queries [][]uint32, counts []int) {
 		}
 	}
 	var lock sync.Mutex
-	judge.Workers((x.records+scanRows-1)/scanRows, func() func(int) {
+	compare.Workers((x.records+scanRows-1)/scanRows, func() func(int) {
 		r := newBlockReader(x.data)
 		return func(piece int) {
 			found := r.scan(piece, min(x.records-piece*scanRows, scanRows), masks)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Queries are random counting queries: how many records have all, or any, of
@@ -67,7 +68,7 @@ func (q Queries) validate() error {
 // Errors: *[param.Error] for invalid settings, and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 {
-		return judge.Subset(rng, universe, n)
+		return compare.Subset(rng, universe, n)
 	})
 }
 
@@ -206,7 +207,7 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, every []float64) {
 	either, every = make([]float64, len(queries)), make([]float64, len(queries))
 	truth, guess := real.AnyEach(queries), synthetic.AnyEach(queries)
-	judge.Workers(len(queries), func() func(int) {
+	compare.Workers(len(queries), func() func(int) {
 		return func(i int) {
 			either[i] = e.relative(truth[i], guess[i])
 			every[i] = e.relative(real.All(queries[i]...), synthetic.All(queries[i]...))

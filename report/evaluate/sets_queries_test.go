@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
@@ -17,7 +16,7 @@ import (
 
 func TestIndexCounts(t *testing.T) {
 	const n, universe = 700, 30
-	rows := made.Baskets(1, n, universe)
+	rows := baskets(1, n, universe)
 	flat := make([]float32, n*universe)
 	for i, row := range rows {
 		for _, item := range row {
@@ -116,7 +115,7 @@ func TestDrawnQueries(t *testing.T) {
 
 func TestQueryErrors(t *testing.T) {
 	const universe = 30
-	rows := made.Baskets(1, 2000, universe)
+	rows := baskets(1, 2000, universe)
 	real := sets(t, rows, universe)
 	same := must(evaluate.Queries{}.Compare(real, real))(t)
 	twice := must(evaluate.Queries{}.Compare(real, sets(t, slices.Repeat(rows, 2), universe)))(t)
@@ -131,7 +130,7 @@ func TestQueryErrors(t *testing.T) {
 		len(same.Classes) != 5 {
 		t.Errorf("report %+v", same)
 	}
-	other := sets(t, made.Baskets(2, 2000, universe), universe)
+	other := sets(t, baskets(2, 2000, universe), universe)
 	near := must(evaluate.Queries{}.Compare(real, other))(t)
 	far := must(evaluate.Queries{}.Compare(real, sets(t, make([][]uint32, 2000), universe)))(t)
 	for c := range near.Classes {

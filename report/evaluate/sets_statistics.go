@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Statistics compares synthetic with real sets: how often items occur, how often they occur
@@ -139,7 +140,7 @@ func (x *Index) popular(n int) []uint32 {
 func (x *Index) pairFrequencies(items []uint32) []float64 {
 	m := len(items)
 	out := make([]float64, m*(m-1)/2)
-	judge.Workers(m, func() func(int) {
+	compare.Workers(m, func() func(int) {
 		return func(i int) {
 			for j := range i {
 				out[i*(i-1)/2+j] = judge.Share(x.All(items[i], items[j]), x.records)

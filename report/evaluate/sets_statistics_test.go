@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
@@ -76,7 +75,7 @@ func TestIndexOverManyBlocks(t *testing.T) {
 // TestTopItemsets compares the result with all combinations of items.
 func TestTopItemsets(t *testing.T) {
 	const universe, size, k = 12, 3, 40
-	x := must(evaluate.NewIndex(sets(t, made.Baskets(5, 2000, universe), universe)))(t)
+	x := must(evaluate.NewIndex(sets(t, baskets(5, 2000, universe), universe)))(t)
 	var all []evaluate.Set
 	for mask := range uint(1 << universe) {
 		if n := bits.OnesCount(mask); n < 2 || n > size {
@@ -104,7 +103,7 @@ func TestTopItemsets(t *testing.T) {
 }
 
 func TestItemStatistics(t *testing.T) {
-	real, fake := sets(t, made.Baskets(1, 3000, 20), 20), sets(t, made.Baskets(2, 5000, 20), 20)
+	real, fake := sets(t, baskets(1, 3000, 20), 20), sets(t, baskets(2, 5000, 20), 20)
 	same := must(evaluate.Statistics{}.Compare(real, real))(t)
 	if same.Items.Max != 0 || same.Pairs.Max != 0 || same.Sizes != 0 || same.Top != 1 ||
 		same.Support != 0 || math.Abs(same.Items.Correlation-1) > 1e-12 {
@@ -168,7 +167,7 @@ func TestPopularQueries(t *testing.T) {
 func TestManyQueriesAtOnce(t *testing.T) {
 	const universe = 30
 	for name, n := range map[string]int{"few": 50, "many": 9000} {
-		x := must(evaluate.NewIndex(sets(t, made.Baskets(8, n, universe), universe)))(t)
+		x := must(evaluate.NewIndex(sets(t, baskets(8, n, universe), universe)))(t)
 		for _, count := range []int{0, 1, 130} {
 			queries := must(evaluate.Queries{Count: max(count, 1), Classes: 1}.Draw(universe,
 				universe))(t)[0][:count]

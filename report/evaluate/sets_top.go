@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Set is a combination of items and the number of records that have all of them.
@@ -57,7 +57,7 @@ func (x *Index) countPairs(items []uint32) pairCounts {
 	total := make(pairCounts, n*(n-1)/2)
 	var lock sync.Mutex
 	var workers []pairCounts
-	judge.Workers((x.records+blockRows-1)/blockRows, func() func(int) {
+	compare.Workers((x.records+blockRows-1)/blockRows, func() func(int) {
 		own := make(pairCounts, len(total))
 		lock.Lock()
 		workers = append(workers, own)

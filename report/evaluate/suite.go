@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Suite trains several classifiers on synthetic and on real records and tests all on held-out real
@@ -34,7 +35,7 @@ type Utilities struct {
 // Errors: all errors of [classify.Method.Fit] and [classify.Classifier.Test], joined; records of
 // different schemas. Guarantee: none; see the package.
 func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
-	if err := judge.Alike("evaluate.Suite", train, synthetic, test); err != nil {
+	if err := compare.Alike("evaluate.Suite", train, synthetic, test); err != nil {
 		return Utilities{}, err
 	}
 	methods := s.Methods

@@ -1,4 +1,4 @@
-"""Writes ../metrics.json: areas under curves, column distances and MMD² of small arrays, computed by scikit-learn, SciPy and NumPy.
+"""Writes ../metrics.json, column distances and MMD² of small arrays, and evaluate/classify/testdata/curves.json, areas under curves, computed by scikit-learn, SciPy and NumPy.
 
     python metrics.py
 """
@@ -49,5 +49,9 @@ def distances(rng):
 
 
 rng = np.random.default_rng(5)
-path = pathlib.Path(__file__).parent.parent / "metrics.json"
-path.write_text(json.dumps({"curves": curves(rng), "distances": distances(rng)}, separators=(",", ":")) + "\n")
+module = pathlib.Path(__file__).parents[4]
+for path, key, values in (
+    (module / "evaluate/classify/testdata/curves.json", "curves", curves(rng)),
+    (module / "report/evaluate/testdata/metrics.json", "distances", distances(rng)),
+):
+    path.write_text(json.dumps({key: values}, separators=(",", ":")) + "\n")
