@@ -52,8 +52,8 @@ func (s settings) check(k *checker) {
 }
 
 // moments is the state of a rule, for parameters in host memory. Disjoint ranges of the parameters
-// may be updated from different goroutines, so a trainer joins the averaging of the gradient with the
-// update, chunk by chunk.
+// may be updated from different goroutines, so a trainer joins the averaging of the gradient with
+// the update, chunk by chunk.
 type moments struct {
 	cfg  settings
 	adam device.Adam // the current step of Adam

@@ -85,8 +85,8 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	nan := math.NaN()
-	for _, c := range []settings{{}, {Rule: plain}, {Rule: plain, LR: nan}, {Rule: plain, LR: math.Inf(1)},
-		{Rule: plain, LR: -1},
+	for _, c := range []settings{{}, {Rule: plain}, {Rule: plain, LR: nan},
+		{Rule: plain, LR: math.Inf(1)}, {Rule: plain, LR: -1},
 		{Rule: heavyBall, LR: 1, Beta1: 1}, {Rule: adam, LR: 1, Beta1: nan, Beta2: .9, Eps: 1},
 		{Rule: adam, LR: 1}, {Rule: 9, LR: 1}} {
 		if problems(c) == nil {

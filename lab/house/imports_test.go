@@ -32,7 +32,7 @@ var policy = map[string][]string{
 	"internal/defaults": {"accountant", "records"},
 
 	"internal/graphical": {},
-	"internal/marginal":  {"accountant", "mechanism", "records", "rff", "internal/network", "synth"},
+	"internal/marginal":  {"accountant", "mechanism", "records", "internal/network", "synth"},
 
 	"synth": {"accountant", "mechanism", "records", "device", "models",
 		"internal/durable"},
@@ -47,7 +47,7 @@ var policy = map[string][]string{
 	"mix": {"internal/defaults", "accountant", "mechanism", "records",
 		"device", "models", "rff", "sgd", "internal/network", "synth"},
 	"gan": {"internal/defaults", "accountant", "mechanism", "records", "device",
-		"models", "rff", "sgd", "internal/network", "synth"},
+		"models", "sgd", "internal/network", "synth"},
 	"compose": {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "synth",
 		"evaluate/classify", "internal/marginal", "internal/network"},
 	"tables": {"accountant", "mechanism", "records", "device", "internal/defaults",
