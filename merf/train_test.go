@@ -210,8 +210,8 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	for err, paths := range map[error][]string{
 		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor",
 			"Weights", "Labels"},
-		second(c.Plan()): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier", "merf.Batches.Probability",
-			"merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
+		second(c.Plan()): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier",
+			"merf.Batches.Probability", "merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
 	} {
 		for _, p := range paths {
 			if err == nil || !strings.Contains(err.Error(), p) {

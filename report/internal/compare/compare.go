@@ -20,7 +20,8 @@ func AtMost(d records.Data, most int, seed uint64) records.Data {
 	if d.Len() <= most {
 		return d
 	}
-	return judge.Selection{Of: d, Rows: judge.Draw(rand.New(rand.NewPCG(seed, 0x726f7773)), d.Len(), most)}
+	rng := rand.New(rand.NewPCG(seed, 0x726f7773))
+	return judge.Selection{Of: d, Rows: judge.Draw(rng, d.Len(), most)}
 }
 
 // Alike returns an error for data of different kinds or classes.
