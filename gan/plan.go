@@ -172,10 +172,10 @@ func (w work) Config() (json.RawMessage, error) {
 	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public),
 		Choices: w.config.choices}
 	var err error
-	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
+	if j.Critic, err = models.MarshalArchitecture(w.config.Critic); err != nil {
 		return nil, err
 	}
-	if j.Generator, err = models.MarshalGenerator(w.config.Generator); err != nil {
+	if j.Generator, err = models.MarshalArchitecture(w.config.Generator); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)
