@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // tagged is the form of an architecture in a file: its name and its parameters.
@@ -38,7 +37,7 @@ func MarshalArchitecture(a interface{ Name() string }) ([]byte, error) {
 // name.
 func unmarshalTagged[A named](data []byte, others []A, ours ...A) (none A, err error) {
 	var t tagged
-	if err := strictjson.Decode(data, &t); err != nil {
+	if err := param.Decode(data, &t); err != nil {
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	for _, o := range others {
@@ -57,7 +56,7 @@ func unmarshalTagged[A named](data []byte, others []A, ours ...A) (none A, err e
 // readParams reads and validates the fields of an architecture of the same type as like.
 func readParams[A named](like A, params []byte) (none A, err error) {
 	a := reflect.New(reflect.TypeOf(like))
-	if err := strictjson.Decode(params, a.Interface()); err != nil {
+	if err := param.Decode(params, a.Interface()); err != nil {
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if err := a.Interface().(interface{ Validate() error }).Validate(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // Optimizer moves parameters along noised gradients. It sees only released values, so it does not
@@ -117,7 +116,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an optimiser that MarshalJSON wrote.
 func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	var j optimizerJSON
-	if err := strictjson.Decode(text, &j); err != nil {
+	if err := param.Decode(text, &j); err != nil {
 		return err
 	}
 	*o = Optimizer{config: j.settings}

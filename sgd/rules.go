@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // rule is the rule by which a gradient changes a parameter. The zero value is invalid.
@@ -19,7 +19,7 @@ const (
 	adam
 )
 
-var ruleNames = words.Names[rule]{Type: "sgd.Optimizer.Rule", List: []string{
+var ruleNames = param.Names[rule]{Type: "sgd.Optimizer.Rule", List: []string{
 	noRule: "", plain: "sgd", heavyBall: "momentum", adam: "adam",
 }}
 
