@@ -13,6 +13,11 @@ import (
 // TestUnit: the guarantee names the protected unit, and the unit is saved. Ledgers of different
 // units are not merged, because a guarantee for users is weaker for a single row of a user.
 func TestUnit(t *testing.T) {
+	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		accountant.WithUnit("household"))
+	if err := other.Spend("counts", accountant.Gaussian{NoiseMultiplier: 9}); err == nil {
+		t.Error("a ledger of households, whose guarantee cannot be read, pays")
+	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
 		accountant.NewLedger(budget)
