@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // MinDelta is the smallest positive δ that the package supports.
@@ -26,7 +25,7 @@ type Budget struct {
 // UnmarshalJSON reads a budget without validating it. Unknown and duplicate fields are errors.
 func (b *Budget) UnmarshalJSON(text []byte) error {
 	type plain Budget
-	return strictjson.Decode(text, (*plain)(b))
+	return param.Decode(text, (*plain)(b))
 }
 
 // Validate reports every mistake at once.

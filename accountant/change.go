@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // change is the content of one line of a journal. Either exactly one of its pointers is set, or
@@ -97,7 +96,7 @@ const maxParts = 1 << 16
 // decodeChange reads a line whose place in the chain has been checked.
 func decodeChange(line JournalLine) (*change, error) {
 	var c change
-	if err := strictjson.Decode(line.Text, &c); err != nil {
+	if err := param.Decode(line.Text, &c); err != nil {
 		return nil, err
 	}
 	kinds := 0
@@ -294,7 +293,8 @@ const maxPurpose = 1 << 12
 // checkPurpose returns an error for text that JSON cannot hold unchanged, and for a text that reads
 // like the name of an entry in disjoint parts.
 func checkPurpose(path, purpose string) error {
-	if _, part := partNameOf(purpose); part || !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
+	_, part := partNameOf(purpose)
+	if part || !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
 		return param.New(path, fmt.Sprintf("%.40q", purpose),
 			`at most 4096 bytes of UTF-8, without ", part 1 of 2: "`)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.
@@ -93,7 +92,7 @@ func wrapAll(events []Event) []eventJSON {
 // must not lower its cost by leaving out a field.
 func complete(path string, given, whole []byte) error {
 	var g, w any
-	if err := errors.Join(strictjson.Decode(given, &g), strictjson.Decode(whole, &w)); err != nil {
+	if err := errors.Join(param.Decode(given, &g), param.Decode(whole, &w)); err != nil {
 		return err
 	}
 	return covers(path, g, w)
@@ -138,7 +137,7 @@ func readList(body []byte, depth int) ([]Event, error) {
 
 // readFields reads the fields of an event, and refuses those that T does not have.
 func readFields[T any](body []byte) (v T, err error) {
-	err = strictjson.Decode(body, &v)
+	err = param.Decode(body, &v)
 	return v, err
 }
 
@@ -160,9 +159,9 @@ func decodeEvent(data []byte, depth int) (Event, error) {
 	}
 	var fields map[string]json.RawMessage
 	var kind string
-	err := strictjson.Decode(data, &fields)
+	err := param.Decode(data, &fields)
 	if text, given := fields["kind"]; err == nil && given {
-		err = strictjson.Decode(text, &kind)
+		err = param.Decode(text, &kind)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("accountant: event: %w", err)

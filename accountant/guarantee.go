@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Guarantee states what an auditor needs to know about everything reserved on a ledger. It has a
@@ -169,13 +168,13 @@ func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		head := fmt.Sprintf("%-12s ", name)
-		b.WriteString(words.Lines("  "+head+words.OneLine(fmt.Sprintf(format, args...))+"\n", head))
+		b.WriteString(param.Lines("  "+head+param.OneLine(fmt.Sprintf(format, args...))+"\n", head))
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
 			"%s\n!!! NOT PRIVATE: %s\n!!! The lines below WOULD hold for the same run with secret "+
-				"noise.\n%s\n", bar, words.OneLine(g.NotPrivate), bar)
+				"noise.\n%s\n", bar, param.OneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
@@ -210,12 +209,12 @@ func (g Guarantee) String() string {
 	}
 	for i := 0; i < len(g.Entries); {
 		alike := alikeParts(g.Entries[i:])
-		b.WriteString(words.Lines(g.Entries[i].lines(alike), ""))
+		b.WriteString(param.Lines(g.Entries[i].lines(alike), ""))
 		i += alike
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
-		b.WriteString(words.Lines(fmt.Sprintf("  - %s\n", words.OneLine(s)), "- "))
+		b.WriteString(param.Lines(fmt.Sprintf("  - %s\n", param.OneLine(s)), "- "))
 	}
 	return b.String()
 }
@@ -252,10 +251,10 @@ func (e GuaranteeEntry) lines(alike int) string {
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", words.OneLine(e.Purpose), mark, e.Reserved,
-		words.OneLine(e.Description), taken, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", param.OneLine(e.Purpose), mark, e.Reserved,
+		param.OneLine(e.Description), taken, e.Spent)
 	for _, c := range e.NoiseClass {
-		fmt.Fprintf(&b, "; noise: %s", words.OneLine(string(c)))
+		fmt.Fprintf(&b, "; noise: %s", param.OneLine(string(c)))
 	}
 	if e.Lines != nil {
 		fmt.Fprintf(&b, "; %s", e.Lines)
@@ -315,5 +314,5 @@ func (f *jsonFloat) UnmarshalJSON(data []byte) error {
 		*f = jsonFloat(math.Inf(1))
 		return nil
 	}
-	return strictjson.Decode(data, (*float64)(f))
+	return param.Decode(data, (*float64)(f))
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // These bounds keep the price of a guarantee that is read cheap.
@@ -35,7 +34,7 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 		Lower   jsonFloat  `json:"lower"`
 	}{plain: (*plain)(&read)}
 	var fields map[string]json.RawMessage
-	if err := errors.Join(strictjson.Decode(data, &v), strictjson.Decode(data, &fields)); err != nil {
+	if err := errors.Join(param.Decode(data, &v), param.Decode(data, &fields)); err != nil {
 		return err
 	}
 	for _, k := range []string{"epsilon", "delta", "relation"} { // must not be read as 0

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // OneRow returns the ε and δ that the guarantee implies for changing, adding or removing one row
@@ -30,7 +30,7 @@ func (g Guarantee) OneRow() (epsilon, delta float64) {
 // Units describes the protected unit. If a unit may have several rows, the text also states the ε
 // and δ of one row.
 func (g Guarantee) Units() string {
-	unit := words.OneLine(g.Unit)
+	unit := param.OneLine(g.Unit)
 	if g.RowsPerUnit == 0 {
 		return "one " + unit
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // ledgerVersion is written into every saved ledger; unknown versions are an error.
@@ -97,7 +96,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 // errors, and so is an option WithFilter with another order than the saved filter.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
-	if err := strictjson.Decode(data, &s); err != nil {
+	if err := param.Decode(data, &s); err != nil {
 		return nil, fmt.Errorf("accountant.UnmarshalLedger: %w", err)
 	}
 	if s.Version != ledgerVersion {

@@ -2,7 +2,6 @@ package accountant
 
 import (
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // Relation says which pairs of data sets a guarantee compares.
@@ -19,7 +18,7 @@ const (
 	ReplaceOne
 )
 
-var relationNames = words.Names[Relation]{Type: "accountant.Relation", List: []string{
+var relationNames = param.Names[Relation]{Type: "accountant.Relation", List: []string{
 	AddOrRemoveOne: "add_or_remove_one", ReplaceOne: "replace_one",
 }}
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // TestEveryKeyIsReadOnce: a text that states a parameter twice, in another spelling, or for another
@@ -36,7 +36,7 @@ func TestEveryKeyIsReadOnce(t *testing.T) {
 			t.Errorf("%s: %v", end, err)
 		}
 	}
-	var key *strictjson.KeyError
+	var key *param.KeyError
 	err := json.Unmarshal([]byte(`{"epsilon":1,"delta":0,"epsilon":100}`), new(Budget))
 	if !errors.As(err, &key) {
 		t.Errorf("a budget with two ε: %v", err)

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/rff"
@@ -113,7 +112,7 @@ func (w Work) readCounting() (counting, error) {
 		return planCounting(w.Plan)
 	case kindDraft:
 		p := new(draft.Plan)
-		if err := strictjson.Decode(w.Plan, p); err != nil {
+		if err := param.Decode(w.Plan, p); err != nil {
 			return nil, err
 		}
 		return func([]byte, string, device.Backend) (*mechanism.Partial, error) {
@@ -136,7 +135,7 @@ func planCounting(text []byte) (counting, error) {
 	}
 	return func(pass []byte, keyID string, be device.Backend) (*mechanism.Partial, error) {
 		var sealed sealedPass
-		if err := strictjson.Decode(pass, &sealed); err != nil {
+		if err := param.Decode(pass, &sealed); err != nil {
 			return nil, fmt.Errorf("beam: pass: %w", err)
 		}
 		which, err := sealed.open(keyID)
@@ -151,14 +150,14 @@ func planCounting(text []byte) (counting, error) {
 // raw coordinates.
 func kmeansCounting(text []byte, _ string, be device.Backend) (*mechanism.Partial, error) {
 	var p kmeans.Pass
-	if err := strictjson.Decode(text, &p); err != nil {
+	if err := param.Decode(text, &p); err != nil {
 		return nil, fmt.Errorf("beam: pass: %w", err)
 	}
 	if p.Features == rawFeatures {
 		return p.NewPartial(be, kmeans.Raw(p.Schema))
 	}
 	m := new(rff.Map)
-	if err := strictjson.Decode([]byte(p.Features), m); err != nil {
+	if err := param.Decode([]byte(p.Features), m); err != nil {
 		return nil, err
 	}
 	return p.NewPartial(be, m)

@@ -1,6 +1,6 @@
 package compose
 
-import "github.com/seed7ba64551/privgen/internal/words"
+import "github.com/seed7ba64551/privgen/internal/param"
 
 // Rule is how the classifier is used.
 type Rule int
@@ -15,7 +15,7 @@ const (
 	Relabel
 )
 
-var ruleNames = words.Names[Rule]{Type: "compose.Rule", List: []string{Keep: "keep",
+var ruleNames = param.Names[Rule]{Type: "compose.Rule", List: []string{Keep: "keep",
 	Relabel: "relabel"}}
 
 // String returns the name.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -108,7 +107,7 @@ func readScore(j scoreJSON) (Score, error) {
 	var err error
 	read := func(s any) {
 		if len(j.Params) > 0 {
-			err = strictjson.Decode(j.Params, s)
+			err = param.Decode(j.Params, s)
 		}
 	}
 	switch j.Name {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -33,7 +32,7 @@ const (
 	Forest
 )
 
-var learnerNames = words.Names[Learner]{Type: "compose.Learner", List: []string{
+var learnerNames = param.Names[Learner]{Type: "compose.Learner", List: []string{
 	Logistic: "logistic", Boosting: "boosting", Forest: "forest",
 }}
 

@@ -1,6 +1,6 @@
 package device
 
-import "github.com/seed7ba64551/privgen/internal/words"
+import "github.com/seed7ba64551/privgen/internal/param"
 
 // Func is an element-wise function that every backend supports.
 type Func int
@@ -20,7 +20,7 @@ const (
 // LeakySlope is the slope of LeakyReLU left of zero.
 const LeakySlope = 0.2
 
-var funcNames = words.Names[Func]{Type: "device.Func", List: []string{
+var funcNames = param.Names[Func]{Type: "device.Func", List: []string{
 	"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log",
 }}
 

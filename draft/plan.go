@@ -8,8 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -120,7 +118,7 @@ func (p *Plan) String() string {
 		p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
 		accountant.FormatUpper(p.Total.Upper, 4))
-	return words.Lines(b.String(), "")
+	return param.Lines(b.String(), "")
 }
 
 const planVersion = 1
@@ -149,7 +147,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 // Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
-	if err := strictjson.Decode(data, &j); err != nil {
+	if err := param.Decode(data, &j); err != nil {
 		return fmt.Errorf("draft: plan: %w", err)
 	}
 	if j.Version != planVersion {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -143,7 +142,7 @@ func named(first []string, seen []seenColumn, missing []string) bool {
 		met[text] = true
 		switch c := &seen[j]; {
 		case c.numbers && c.lo <= c.hi:
-			if numbers++; !words.IsHeading(text) {
+			if numbers++; !param.IsHeading(text) {
 				return false
 			}
 		case c.again:

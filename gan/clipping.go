@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -40,7 +39,7 @@ const (
 	Clustered
 )
 
-var groupNames = words.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
+var groupNames = param.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
 	Whole: "whole", WeightsAndBiases: "weights-and-biases", Clustered: "clustered",
 }}
 

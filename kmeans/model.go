@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -144,7 +144,7 @@ func (m *Model) grouped() bool {
 func (m *Model) UnmarshalJSON(data []byte) error {
 	type plain Model
 	var p plain
-	if err := strictjson.Decode(data, &p); err != nil {
+	if err := param.Decode(data, &p); err != nil {
 		return fmt.Errorf("%w: %v", ErrModel, err)
 	}
 	read := Model(p)

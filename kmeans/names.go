@@ -1,16 +1,16 @@
 package kmeans
 
-import "github.com/seed7ba64551/privgen/internal/words"
+import "github.com/seed7ba64551/privgen/internal/param"
 
 // The names of constants in text and JSON.
 var (
-	methodNames = words.Names[Method]{Type: "kmeans.Method", List: []string{
+	methodNames = param.Names[Method]{Type: "kmeans.Method", List: []string{
 		"mean-first", "public", "given",
 	}}
-	smallNames = words.Names[Small]{Type: "kmeans.Small", List: []string{
+	smallNames = param.Names[Small]{Type: "kmeans.Small", List: []string{
 		"keep-center", "split-largest",
 	}}
-	shrinkNames = words.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
+	shrinkNames = param.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
 )
 
 // String returns the name.

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/internal/entropy"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -209,7 +209,7 @@ var errInclusions = errors.New("mechanism.ReadInclusions.secret: want bytes that
 // Errors: an error for bytes that Secret did not return.
 func ReadInclusions(secret []byte) (*Inclusions, error) {
 	var j inclusionsJSON
-	if strictjson.Decode(secret, &j) != nil || len(j.Key) != KeySize || len(j.N) != 8 ||
+	if param.Decode(secret, &j) != nil || len(j.Key) != KeySize || len(j.N) != 8 ||
 		len(j.Bits) != 8 {
 		return nil, errInclusions
 	}

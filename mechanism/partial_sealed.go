@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -248,7 +247,7 @@ func openNote(k Key, about, rest []byte) (u units, sums []byte, err error) {
 		return u, nil, err
 	}
 	var said note
-	if strictjson.Decode(text, &said) != nil {
+	if param.Decode(text, &said) != nil {
 		return u, nil, ErrSealed
 	}
 	u, err = said.units()
@@ -265,7 +264,7 @@ func split(sealed []byte) (h header, about, rest []byte, err error) {
 	if text = text[4:]; n > int64(len(text)) {
 		return h, nil, nil, ErrSealed
 	}
-	if strictjson.Decode(text[:n], &h) != nil {
+	if param.Decode(text[:n], &h) != nil {
 		return h, nil, nil, ErrSealed
 	}
 	at := len(magic) + 4 + int(n)

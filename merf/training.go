@@ -7,7 +7,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -59,7 +58,7 @@ const (
 	ByProportion
 )
 
-var weightingNames = words.Names[Weighting]{Type: "merf.Weighting", List: []string{
+var weightingNames = param.Names[Weighting]{Type: "merf.Weighting", List: []string{
 	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
 }}
 
@@ -86,7 +85,7 @@ const (
 	UniformLabels
 )
 
-var labelDrawNames = words.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
+var labelDrawNames = param.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
 	NoisyProportions: "proportions", UniformLabels: "uniform",
 }}
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -33,7 +33,7 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 // error.
 func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	var j generatorJSON
-	err := strictjson.Decode(data, &j)
+	err := param.Decode(data, &j)
 	if err != nil {
 		return fmt.Errorf("merf: generator: %w", err)
 	}

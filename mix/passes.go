@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -105,7 +104,7 @@ func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	c := &passCounter{work: w, purpose: p.Purpose, source: openSource(w.config),
 		seen: make([]int64, w.config.parts())}
 	wrong := param.New("mix.Pass", p.Purpose, "a pass of this plan, with its state unchanged")
-	if strictjson.Decode(p.State, &c.state) != nil || len(c.state.Shards) == 0 {
+	if param.Decode(p.State, &c.state) != nil || len(c.state.Shards) == 0 {
 		return nil, wrong
 	}
 	if err := w.checkShards(c.state.Shards); err != nil {
@@ -172,7 +171,7 @@ func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 		return nil // the sums of no records, into which other sums are merged
 	}
 	var s passSecret
-	if strictjson.Decode(secret, &s) != nil || len(s.Samples) != parts {
+	if param.Decode(secret, &s) != nil || len(s.Samples) != parts {
 		return wrong
 	}
 	if c.first = readPositions(s.First, len(c.state.Shards), parts); c.first == nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // checker collects mistakes, so all of them are reported together.
@@ -39,7 +38,7 @@ const (
 	GaussianUnit
 )
 
-var likelihoodNames = words.Names[Likelihood]{Type: "models.Likelihood", List: []string{
+var likelihoodNames = param.Names[Likelihood]{Type: "models.Likelihood", List: []string{
 	Bernoulli: "bernoulli", GaussianUnit: "gaussian",
 }}
 
@@ -79,7 +78,7 @@ const (
 	Softplus
 )
 
-var activationNames = words.Names[Activation]{Type: "models.Activation", List: []string{
+var activationNames = param.Names[Activation]{Type: "models.Activation", List: []string{
 	ReLU: "relu", LeakyReLU: "leaky-relu", Tanh: "tanh", Sigmoid: "sigmoid", Softplus: "softplus",
 }}
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Enlarging is the method by which a decoder doubles the sides of its maps.
@@ -20,7 +20,7 @@ const (
 	TransposedUp                  // a transposed convolution of stride 2
 )
 
-var enlargingNames = words.Names[Enlarging]{Type: "models.Enlarging", List: []string{
+var enlargingNames = param.Names[Enlarging]{Type: "models.Enlarging", List: []string{
 	BilinearUp: "bilinear", NearestUp: "nearest", TransposedUp: "transposed",
 }}
 

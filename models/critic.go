@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // CriticLoss is the loss by which a critic learns to distinguish records from fakes.
@@ -21,7 +21,7 @@ const (
 	Hinge
 )
 
-var criticLossNames = words.Names[CriticLoss]{Type: "models.CriticLoss", List: []string{
+var criticLossNames = param.Names[CriticLoss]{Type: "models.CriticLoss", List: []string{
 	Wasserstein: "wasserstein", Logistic: "logistic", Hinge: "hinge",
 }}
 

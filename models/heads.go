@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // HeadKind is the output function of a Head.
@@ -17,7 +17,7 @@ const (
 	SoftmaxHead                 // all coordinates together are the probabilities of one choice
 )
 
-var headNames = words.Names[HeadKind]{Type: "models.HeadKind", List: []string{
+var headNames = param.Names[HeadKind]{Type: "models.HeadKind", List: []string{
 	Linear: "linear", SigmoidHead: "sigmoid", TanhHead: "tanh", SoftmaxHead: "softmax",
 }}
 

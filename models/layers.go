@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // LayerKind is the operation of a Layer.
@@ -34,7 +33,7 @@ const (
 	HeadsLayer
 )
 
-var layerNames = words.Names[LayerKind]{Type: "models.LayerKind", List: []string{
+var layerNames = param.Names[LayerKind]{Type: "models.LayerKind", List: []string{
 	DenseLayer: "dense", ConvolutionLayer: "convolution", TransposedLayer: "transposed convolution",
 	EnlargingLayer: "enlarging", ScaleLayer: "scale", StandardLayer: "standard",
 	FunctionLayer: "function", HeadsLayer: "heads",

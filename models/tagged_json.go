@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // tagged is the form of an architecture in a file: its name and its parameters.
@@ -33,7 +32,7 @@ func unmarshalTagged[A named](data []byte, others []A,
 	own func(name string, params []byte) (A, error)) (A, error) {
 	var none A
 	var t tagged
-	if err := strictjson.Decode(data, &t); err != nil {
+	if err := param.Decode(data, &t); err != nil {
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	for _, o := range others {
@@ -51,7 +50,7 @@ func unmarshalTagged[A named](data []byte, others []A,
 // readParams reads and validates an architecture's own fields.
 func readParams[A interface{ Validate() error }](params []byte) (A, error) {
 	var a A
-	if err := strictjson.Decode(params, &a); err != nil {
+	if err := param.Decode(params, &a); err != nil {
 		return a, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	return a, a.Validate()

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // CSV describes the layout of a file of comma-separated values.
@@ -222,7 +221,7 @@ func (c *csvRows) named(fields [][]byte) bool {
 			if c.classOf(field) >= 0 {
 				return false
 			}
-		} else if !words.IsHeading(string(field)) {
+		} else if !param.IsHeading(string(field)) {
 			return false
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // ReadFrame reads records of a table, one per line, plain or gzip-compressed; see [CSV] for how
@@ -183,7 +182,7 @@ func (in *frameReader) named(fields [][]byte) bool {
 			}
 			continue
 		}
-		if numbers++; in.missing[text] || !words.IsHeading(text) {
+		if numbers++; in.missing[text] || !param.IsHeading(text) {
 			return false
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 var datetimeKind = kindOf{name: "datetime", ordered: true, quoted: true, precise: true, dated: true,
@@ -112,7 +112,7 @@ func (datetimeRules) put(c Column, j *columnJSON) {
 
 func (datetimeRules) get(j columnJSON, c Column) (_ Column, err error) {
 	var from, to string
-	if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
+	if err := errors.Join(param.Decode(j.Lo, &from), param.Decode(j.Hi, &to)); err != nil {
 		return c, j.wrong("bounds %.40s, %.40s: want strings such as \"2026-01-31T12:00:00Z\"",
 			j.Lo, j.Hi)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 var durationKind = kindOf{name: "duration", ordered: true, precise: true,
@@ -81,7 +81,7 @@ func (durationRules) put(c Column, j *columnJSON) {
 
 func (durationRules) get(j columnJSON, c Column) (_ Column, err error) {
 	var from, to string
-	if err := errors.Join(strictjson.Decode(j.Lo, &from), strictjson.Decode(j.Hi, &to)); err != nil {
+	if err := errors.Join(param.Decode(j.Lo, &from), param.Decode(j.Hi, &to)); err != nil {
 		return c, j.wrong("bounds %.40s, %.40s: want strings such as \"1h30m\"", j.Lo, j.Hi)
 	}
 	var lo, hi time.Duration

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 var integerKind = kindOf{name: "integer", ordered: true, whole: true, kindRules: integerRules{}}
@@ -81,7 +81,7 @@ func (integerRules) put(c Column, j *columnJSON) { j.Lo, j.Hi = written(c.least)
 
 func (r integerRules) get(j columnJSON, c Column) (Column, error) {
 	var lo, hi int64
-	if strictjson.Decode(j.Lo, &lo) == nil && strictjson.Decode(j.Hi, &hi) == nil {
+	if param.Decode(j.Lo, &lo) == nil && param.Decode(j.Hi, &hi) == nil {
 		return c.withWhole(lo, hi), nil
 	}
 	return r.numberRules.get(j, c)

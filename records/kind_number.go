@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 var (
@@ -44,7 +44,7 @@ func (numberRules) put(c Column, j *columnJSON) { j.Lo, j.Hi = written(c.lo), wr
 
 func (numberRules) get(j columnJSON, c Column) (Column, error) {
 	var lo, hi float64
-	if err := errors.Join(strictjson.Decode(j.Lo, &lo), strictjson.Decode(j.Hi, &hi)); err != nil {
+	if err := errors.Join(param.Decode(j.Lo, &lo), param.Decode(j.Hi, &hi)); err != nil {
 		return c, j.wrong("bounds %.40s, %.40s: want numbers", j.Lo, j.Hi)
 	}
 	if c = c.WithBounds(lo, hi); j.Step != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // schemaJSON is the JSON form of a schema. Fields that its kind does not have are left out.
@@ -77,7 +76,7 @@ func (s *Schema) UnmarshalJSON(data []byte) error {
 
 func parseSchema(data []byte) (Schema, error) {
 	var j schemaJSON
-	if err := strictjson.Decode(data, &j); err != nil {
+	if err := param.Decode(data, &j); err != nil {
 		return Schema{}, fmt.Errorf("records: schema: %w", err)
 	}
 	return j.schema()

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // located adds the line, the column and the path of the field to an error about a schema's JSON. It
@@ -17,7 +17,7 @@ import (
 func located(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	var key *strictjson.KeyError
+	var key *param.KeyError
 	switch {
 	case errors.As(err, &key):
 		what := "unknown"
@@ -33,7 +33,7 @@ func located(text []byte, err error) error {
 		}
 		return malformed("%s: the schema is not valid JSON: %v", lineOf(text, at), err)
 	case errors.As(err, &kind):
-		path, at := strictjson.Locate(text, kind.Offset-1)
+		path, at := param.Locate(text, kind.Offset-1)
 		field := ""
 		if path != "" {
 			field = ", field " + printable(path)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
@@ -146,5 +146,5 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 		*n = Number(v)
 		return err
 	}
-	return strictjson.Decode(text, (*float64)(n))
+	return param.Decode(text, (*float64)(n))
 }

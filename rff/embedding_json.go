@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // MarshalEmbedding writes the description of one of this package's embeddings, tagged with its
@@ -41,7 +41,7 @@ func embeddingName(k EmbeddingKernel) string {
 // UnmarshalEmbedding reads a description that [MarshalEmbedding] wrote. Errors: [ErrFormat].
 func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 	var t tagged
-	if err := strictjson.Decode(data, &t); err != nil {
+	if err := param.Decode(data, &t); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	switch t.Kernel {
@@ -75,7 +75,7 @@ func (c Sum) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a kernel that MarshalJSON wrote. Errors: [ErrFormat].
 func (c *Sum) UnmarshalJSON(data []byte) error {
 	var f sumFile
-	if err := strictjson.Decode(data, &f); err != nil {
+	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	k, err := unmarshalKernel(f.Numbers)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Features is a public map from records to rows of bounded norm. Each row depends only on its
@@ -73,7 +73,7 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 // UnmarshalFeatures reads a description that [MarshalFeatures] wrote. Errors: [ErrFormat].
 func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	var t tagged
-	if strictjson.Decode(data, &t) == nil {
+	if param.Decode(data, &t) == nil {
 		switch t.Kernel {
 		case "strokes":
 			return decodeParams[Strokes](t.Params)

@@ -9,7 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ErrFormat is returned for bytes that do not describe a kernel or a map.
@@ -50,7 +50,7 @@ func kernelName(k Kernel) string {
 // unmarshalKernel reads a kernel that [marshalKernel] wrote. Errors: [ErrFormat].
 func unmarshalKernel(data []byte) (Kernel, error) {
 	var t tagged
-	if err := strictjson.Decode(data, &t); err != nil {
+	if err := param.Decode(data, &t); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	switch t.Kernel {
@@ -65,7 +65,7 @@ func unmarshalKernel(data []byte) (Kernel, error) {
 func decode[K Kernel](params []byte) (Kernel, error) { return decodeParams[K](params) }
 
 func decodeParams[K any](params []byte) (k K, err error) {
-	if err := strictjson.Decode(params, &k); err != nil {
+	if err := param.Decode(params, &k); err != nil {
 		return k, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	return k, nil
@@ -107,7 +107,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 // of data. Frequencies are drawn when the map is first used. Errors: [ErrFormat], [*param.Error].
 func (m *Map) UnmarshalJSON(data []byte) error {
 	var f mapFile
-	if err := strictjson.Decode(data, &f); err != nil {
+	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	read, err := f.open()

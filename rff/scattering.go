@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // Scattering describes images by a wavelet scattering transform of two scales and two orders.
@@ -138,7 +137,7 @@ func (m *scatteringMap) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *scatteringMap) UnmarshalJSON(data []byte) error {
 	var f scatteringFile
-	if err := strictjson.Decode(data, &f); err != nil {
+	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if f.Height < 1 || f.Width < 1 || f.Height > 1<<15 || f.Width > 1<<15 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // Strokes describes grey images by the positions and orientations of their edges. For each cell of
@@ -127,7 +126,7 @@ func (m *strokeMap) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a map that MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
 func (m *strokeMap) UnmarshalJSON(data []byte) error {
 	var f strokeFile
-	if err := strictjson.Decode(data, &f); err != nil {
+	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	read, err := f.Strokes.new(Layout{In: f.In, Height: f.Height, Width: f.Width})

@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 )
@@ -53,7 +52,7 @@ const (
 	Equal
 )
 
-var splitNames = words.Names[Split]{Type: "sgd.Split", List: []string{
+var splitNames = param.Names[Split]{Type: "sgd.Split", List: []string{
 	Least: "least", Equal: "equal",
 }}
 

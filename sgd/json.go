@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // configJSON is the JSON form of a Config; the clipping policy is stored with its type.
@@ -60,7 +60,7 @@ func tagClip(c Clip) (*clipJSON, error) {
 // Errors: an error for JSON of another form.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	var j configJSON
-	if err := strictjson.Decode(data, &j); err != nil {
+	if err := param.Decode(data, &j); err != nil {
 		return fmt.Errorf("sgd: reading a configuration: %w", err)
 	}
 	clip, err := j.Clip.policy()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // Optimizer moves parameters along noised gradients. It sees only released values, so it does not
@@ -126,7 +125,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an optimiser that MarshalJSON wrote.
 func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	var j optimizerJSON
-	if err := strictjson.Decode(text, &j); err != nil {
+	if err := param.Decode(text, &j); err != nil {
 		return err
 	}
 	*o = Optimizer{config: optim.Config{Rule: j.Rule, LR: j.LR, Beta1: j.Beta1, Beta2: j.Beta2,

@@ -3,7 +3,7 @@ package sgd
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Schedule determines how the learning rate changes from step to step. It depends only on the
@@ -33,7 +33,7 @@ const (
 	InverseSqrt
 )
 
-var decayNames = words.Names[Decay]{Type: "sgd.Decay", List: []string{
+var decayNames = param.Names[Decay]{Type: "sgd.Decay", List: []string{
 	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
 }}
 

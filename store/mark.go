@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A mark stores the number and the hash of the last confirmed line of a journal, in a file of its
@@ -105,5 +105,5 @@ func parseSlot(b []byte) (p accountant.Position, ok bool) {
 	if hex.EncodeToString(sum[:]) != string(rest[:hashLength]) {
 		return p, false
 	}
-	return p, strictjson.Decode(text, &p) == nil && len(p.Hash) == hashLength && p.Line > 0
+	return p, param.Decode(text, &p) == nil && len(p.Hash) == hashLength && p.Line > 0
 }

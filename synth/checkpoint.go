@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -564,7 +564,7 @@ func (k *keeper) mine() error {
 		return fmt.Errorf("%w: %w", ErrTaken, err)
 	}
 	var h checkpointHeader
-	if err := strictjson.Decode(head.Content, &h); err != nil || h.Nonce != k.nonce {
+	if err := param.Decode(head.Content, &h); err != nil || h.Nonce != k.nonce {
 		return ErrTaken
 	}
 	return nil

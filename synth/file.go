@@ -11,7 +11,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -157,7 +157,7 @@ func (in *reader) header() (h fileHeader, err error) {
 	if err := checkHeader(head, in.limits); err != nil {
 		return h, err
 	}
-	if err := strictjson.Decode(head, &h); err != nil {
+	if err := param.Decode(head, &h); err != nil {
 		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)
 	}
 	return h, nil
@@ -179,7 +179,7 @@ func checkHeader(head []byte, l records.Limits) error {
 // checkDocument applies the limits to a JSON document before it is parsed.
 func checkDocument(text []byte, l records.Limits) error {
 	values := int(min(l.Values, math.MaxInt32))
-	return strictjson.Limits{Depth: l.Depth, Values: values}.Check(text)
+	return param.Limits{Depth: l.Depth, Values: values}.Check(text)
 }
 
 func checkMagic(got []byte) error {

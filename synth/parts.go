@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -102,7 +102,7 @@ func PlanOf[P Plan](p P, err error) (Plan, error) {
 }
 
 func decode(text json.RawMessage, into any) error {
-	if err := strictjson.Decode(text, into); err != nil {
+	if err := param.Decode(text, into); err != nil {
 		return Malformed(err)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -104,7 +104,7 @@ func (s Stage) line() string {
 	if r, ok := event.(accountant.Repeated); ok {
 		event, count = r.Event, count*r.Count
 	}
-	text := fmt.Sprintf("  %-16s %6d × %s", words.OneLine(s.Purpose), count,
+	text := fmt.Sprintf("  %-16s %6d × %s", param.OneLine(s.Purpose), count,
 		accountant.Describe(event))
 	if s.parts() > 1 {
 		text += fmt.Sprintf(" in each of %d disjoint parts", s.parts())

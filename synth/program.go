@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -154,7 +153,7 @@ func (p *Program) String() string {
 		return "plan: not made yet"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, words.OneLine(p.work.Title()))
+	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, param.OneLine(p.work.Title()))
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
 	if most := p.schema.RowsPerPerson(); most > 0 {
@@ -166,10 +165,10 @@ func (p *Program) String() string {
 		b.WriteString(s.line())
 	}
 	for _, note := range p.work.Notes() {
-		fmt.Fprintf(&b, "  %s\n", words.OneLine(note))
+		fmt.Fprintf(&b, "  %s\n", param.OneLine(note))
 	}
 	fmt.Fprintf(&b, "  together  ε = %s", accountant.FormatUpper(p.total.Upper, 4))
-	return words.Lines(b.String(), "")
+	return param.Lines(b.String(), "")
 }
 
 // planVersion is written into every plan; unknown versions are an error.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -229,7 +228,7 @@ func (list Systems) ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
 	if err := checkDocument(text, l.Limits); err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", ErrFormat, err)
 	}
-	if err := strictjson.Decode(text, &j); err != nil {
+	if err := param.Decode(text, &j); err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", ErrFormat, err)
 	}
 	if j.Version != planVersion {

@@ -3,14 +3,14 @@ package synth
 import (
 	"encoding/json"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // unpriced returns the JSON of a configuration without the stages and prices of the plans within
 // it. It returns the text unchanged if there are none. Prices identify no plan: another version may
 // compute them more tightly, and another processor may round them differently.
 func unpriced(config json.RawMessage) (json.RawMessage, error) {
-	v, err := strictjson.Any(config) // keeps every digit
+	v, err := param.Any(config) // keeps every digit
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/store"
 )
@@ -121,7 +120,7 @@ func isFile(err error) bool {
 func isInput(err error) bool {
 	return isA[badInput](err) || isA[*param.Error](err) || isA[*records.LimitError](err) ||
 		isA[*json.SyntaxError](err) || isA[*json.UnmarshalTypeError](err) ||
-		isA[*strictjson.KeyError](err) || errors.Is(err, strictjson.ErrTooMuch) ||
+		isA[*param.KeyError](err) || errors.Is(err, param.ErrTooMuch) ||
 		isAny(records.ErrFormat, records.ErrData, privgen.ErrSchema, privgen.ErrRecords,
 			privgen.ErrPlan, privgen.ErrFormat, privgen.ErrVersion, privgen.ErrTruncated,
 			privgen.ErrChecksum, draft.ErrSchema, store.ErrNotFound, store.ErrExists,

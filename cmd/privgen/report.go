@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
-	display "github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -197,17 +196,17 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 		return nil, err
 	}
 	var out fidelity.Released
-	if err := strictjson.Decode(text.Bytes(), &out); err != nil {
+	if err := param.Decode(text.Bytes(), &out); err != nil {
 		return nil, located(j.fidelity, err)
 	}
 	if out.Synthetic == 0 {
 		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
 	}
 	for i := range out.Columns {
-		out.Columns[i].Name = display.OneLine(out.Columns[i].Name)
+		out.Columns[i].Name = param.OneLine(out.Columns[i].Name)
 	}
 	for i := range out.Classifiers {
-		out.Classifiers[i].Method = display.OneLine(out.Classifiers[i].Method)
+		out.Classifiers[i].Method = param.OneLine(out.Classifiers[i].Method)
 	}
 	return &out, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
 )
 
 // transaction is the body of a reservation.
@@ -159,7 +158,7 @@ func readBody(r *http.Request, into any) error {
 		return &failure{http.StatusBadRequest, "invalid", "the body could not be read", nil}
 	}
 	bad := &failure{http.StatusBadRequest, "invalid", "", nil}
-	if err := (strictjson.Limits{}).Decode(text, into); err != nil {
+	if err := (param.Limits{}).Decode(text, into); err != nil {
 		bad.Message = err.Error()
 		return bad
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/words"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // NewFlags returns a flag set for a program. Lines of its help fit the screen. For -h, Parse prints
@@ -25,7 +25,7 @@ func help(w io.Writer, f *flag.FlagSet) {
 			usage += fmt.Sprintf(" (default %v)", l.DefValue)
 		}
 		fmt.Fprintln(w, strings.TrimRight("  -"+l.Name+" "+kind, " "))
-		for _, line := range words.Words(usage, words.Columns-8) {
+		for _, line := range param.Words(usage, param.Columns-8) {
 			fmt.Fprintln(w, "        "+line)
 		}
 	})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/words"
 )
 
 // Rule is the rule by which a gradient changes a parameter.
@@ -27,7 +26,7 @@ const (
 	Adam
 )
 
-var ruleNames = words.Names[Rule]{Type: "optim.Rule", List: []string{
+var ruleNames = param.Names[Rule]{Type: "optim.Rule", List: []string{
 	Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam",
 }}
 

@@ -8,8 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
-	"github.com/seed7ba64551/privgen/internal/words"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -109,7 +107,7 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
 		accountant.FormatUpper(p.Total.Upper, 4))
-	return words.Lines(b.String(), "")
+	return param.Lines(b.String(), "")
 }
 
 const planVersion = 1
@@ -142,7 +140,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 // Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
-	if err := strictjson.Decode(data, &j); err != nil {
+	if err := param.Decode(data, &j); err != nil {
 		return fmt.Errorf("fidelity: plan: %w", err)
 	}
 	if j.Version != planVersion {

@@ -10,7 +10,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // metadataKey is the entry of a safetensors header that is not an array.
@@ -120,8 +120,8 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 		return nil, truncated(err)
 	}
 	var raw map[string]json.RawMessage
-	limits := strictjson.Limits{Depth: 3, Values: 8 * headerTensors}
-	if err := limits.Decode(text, &raw); errors.Is(err, strictjson.ErrTooMuch) {
+	limits := param.Limits{Depth: 3, Values: 8 * headerTensors}
+	if err := limits.Decode(text, &raw); errors.Is(err, param.ErrTooMuch) {
 		return nil, malformed("%v", err)
 	} else if err != nil {
 		return nil, malformed("the header is not a JSON object without duplicate names")
@@ -132,7 +132,7 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 			continue
 		}
 		var e tensor
-		if err := strictjson.Decode(value, &e); err != nil {
+		if err := param.Decode(value, &e); err != nil {
 			return nil, malformed("array %q has an invalid entry in the header", name)
 		}
 		entries[name] = e
