@@ -290,10 +290,13 @@ func checkRelation(got, want Relation) error {
 // maxPurpose bounds the bytes of a purpose, because every line for a purpose contains it.
 const maxPurpose = 1 << 12
 
-// checkPurpose returns an error for text that JSON cannot hold unchanged.
+// checkPurpose returns an error for text that JSON cannot hold unchanged, and for a text that reads
+// like the name of an entry in disjoint parts.
 func checkPurpose(path, purpose string) error {
-	if !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
-		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
+	_, part := partNameOf(purpose)
+	if part || !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
+		return param.New(path, fmt.Sprintf("%.40q", purpose),
+			`at most 4096 bytes of UTF-8, without ", part 1 of 2: "`)
 	}
 	return nil
 }
@@ -309,16 +312,13 @@ func lineText(s string) string {
 	return s
 }
 
-// checkNames returns an error for names that are not valid text, and for too many or too deeply
+// checkNames returns an error for an ID that is not valid text, and for too many or too deeply
 // nested parts: a line cannot hold them.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
 	for _, g := range t.Groups {
 		k.Add(l.checkGroup(g))
-	}
-	for _, line := range t.Lines {
-		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
 	}
 	return k.Err()
 }
@@ -331,6 +331,5 @@ func (l *Ledger) checkGroup(p Parts) error {
 		return param.New("accountant.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
-	return errors.Join(p.check("accountant.Parts.", l.Relation()),
-		checkPurpose("accountant.Parts.Purpose", p.Purpose))
+	return p.check("accountant.Parts.", l.Relation())
 }

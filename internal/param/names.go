@@ -1,10 +1,8 @@
-package words
+package param
 
 import (
 	"fmt"
 	"strings"
-
-	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Names holds the names of the values 0, 1, … of an integer type. A value with an empty name is
@@ -29,10 +27,10 @@ func (n Names[T]) String(v T) string {
 
 // Marshal returns the name of v.
 //
-// Errors: *[param.Error] for a value that has no name.
+// Errors: *[Error] for a value that has no name.
 func (n Names[T]) Marshal(v T) ([]byte, error) {
 	if !n.Known(v) {
-		return nil, param.New(n.Type, int(v), n.want())
+		return nil, New(n.Type, int(v), n.want())
 	}
 	return []byte(n.List[v]), nil
 }
@@ -40,7 +38,7 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 // Unmarshal sets v to the value with the given name. If no value has this name, it does not change
 // v.
 //
-// Errors: *[param.Error] for any other text, listing the accepted names.
+// Errors: *[Error] for any other text, listing the accepted names.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	for i, name := range n.List {
 		if name == string(text) {
@@ -48,7 +46,7 @@ func (n Names[T]) Unmarshal(text []byte, v *T) error {
 			return nil
 		}
 	}
-	return param.New(n.Type, string(text[:min(len(text), longest)]), n.want())
+	return New(n.Type, string(text[:min(len(text), longest)]), n.want())
 }
 
 // longest is the largest number of bytes of an unknown name that an error repeats.

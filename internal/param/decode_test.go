@@ -1,4 +1,4 @@
-package strictjson_test
+package param_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/strictjson"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 type Inner struct {
@@ -28,7 +28,7 @@ type outer struct {
 // reads is a type that reads itself.
 type reads struct{ low Inner }
 
-func (r *reads) UnmarshalJSON(text []byte) error { return strictjson.Decode(text, &r.low) }
+func (r *reads) UnmarshalJSON(text []byte) error { return param.Decode(text, &r.low) }
 
 func TestKeys(t *testing.T) {
 	for text, want := range map[string]string{
@@ -53,8 +53,8 @@ func TestKeys(t *testing.T) {
 		`{"raw":"a\\\"b{","kind":"]}","extra":[]}`: "unknown extra 29",
 	} {
 		got := ""
-		var key *strictjson.KeyError
-		err := strictjson.Decode([]byte(text), new(outer))
+		var key *param.KeyError
+		err := param.Decode([]byte(text), new(outer))
 		if errors.As(err, &key) {
 			got = fmt.Sprintf("%s %s %d", map[bool]string{true: "twice", false: "unknown"}[key.Duplicate],
 				key.Path, key.At)
@@ -68,15 +68,15 @@ func TestKeys(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, text := range []string{``, `{`, `{} {}`, `{"low":"1"}`, "{\"kind\":\"\xff\"}", `{"low":1,}`,
 		`[]`} {
-		if err := strictjson.Decode([]byte(text), new(outer)); err == nil {
+		if err := param.Decode([]byte(text), new(outer)); err == nil {
 			t.Errorf("%q is read", text)
 		}
 	}
-	v, err := strictjson.Any([]byte(`{"a":[1e400,0.10]}`))
+	v, err := param.Any([]byte(`{"a":[1e400,0.10]}`))
 	if err != nil || fmt.Sprint(v) != "map[a:[1e400 0.10]]" {
 		t.Errorf("got %v, %v", v, err)
 	}
-	if _, err := strictjson.Any([]byte(`{"a":1,"a":2}`)); err == nil {
+	if _, err := param.Any([]byte(`{"a":1,"a":2}`)); err == nil {
 		t.Error("a duplicate key is read")
 	}
 }
@@ -88,7 +88,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var strict, loose outer
-		if strictjson.Decode(text, &strict) == nil && json.Unmarshal(text, &loose) != nil {
+		if param.Decode(text, &strict) == nil && json.Unmarshal(text, &loose) != nil {
 			t.Errorf("%q is not JSON", text)
 		}
 	})

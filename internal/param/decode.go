@@ -1,8 +1,4 @@
-// Package strictjson reads JSON that states privacy parameters. A text is read in one way only: a
-// key that is unknown, that appears twice in one object, or that differs from the field's name in
-// its case is an error. Package encoding/json accepts all three, and the last value counts, so
-// another reader of the file, such as a person, may see another value.
-package strictjson
+package param
 
 import (
 	"bytes"
@@ -38,7 +34,10 @@ var inner = Limits{Depth: 256, Values: 1 << 24}
 // Decode is [Limits.Decode] with wide limits.
 func Decode(text []byte, into any) error { return inner.Decode(text, into) }
 
-// Decode reads one JSON value. A type that implements json.Unmarshaler must call Decode itself:
+// Decode reads one JSON value, in one way only: a key that is unknown, that appears twice in one
+// object, or that differs from the field's name in its case is an error. Package encoding/json
+// accepts all three, and the last value counts, so another reader of the file, such as a person,
+// may see another value. A type that implements json.Unmarshaler must call Decode itself:
 // within such a value only duplicate keys are found here.
 //
 // Errors: ErrTooMuch, *KeyError; the errors of encoding/json, and an error for text that is not

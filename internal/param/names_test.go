@@ -1,11 +1,9 @@
-package words
+package param
 
 import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 type color int
@@ -28,7 +26,7 @@ func TestNamesComeBack(t *testing.T) {
 
 func TestUnknownValuesAreRefused(t *testing.T) {
 	for _, c := range []color{-1, 4} {
-		var wrong *param.Error
+		var wrong *Error
 		if text, err := names.Marshal(c); !errors.As(err, &wrong) || names.Known(c) {
 			t.Errorf("%d is written as %q, %v, want an error", c, text, err)
 		}
@@ -38,11 +36,11 @@ func TestUnknownValuesAreRefused(t *testing.T) {
 	}
 	for _, text := range []string{"Red", "Color(4)", "red ", strings.Repeat("x", 1000)} {
 		c := color(2)
-		var wrong *param.Error
+		var wrong *Error
 		err := names.Unmarshal([]byte(text), &c)
 		if !errors.As(err, &wrong) || wrong.Path != "paint.Color" ||
 			wrong.Want != "red, green or blue" || c != 2 {
-			t.Errorf("%q: error %v and value %d, want a *param.Error and 2", text, err, c)
+			t.Errorf("%q: error %v and value %d, want a *Error and 2", text, err, c)
 		}
 		if len(err.Error()) > 200 {
 			t.Errorf("the error has %d bytes, want at most 200", len(err.Error()))
