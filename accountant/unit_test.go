@@ -21,7 +21,8 @@ func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
 		accountant.NewLedger(budget)
-	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "unit         one user") ||
+	if g := users.Guarantee(); g.Unit != "user" ||
+		!strings.Contains(g.String(), "unit         one user") ||
 		!strings.Contains(g.String(), "by the presence of one user") ||
 		rows.Guarantee().Unit != "record" {
 		t.Errorf("got units %q and %q, want user and record", g.Unit, rows.Guarantee().Unit)

@@ -12,8 +12,10 @@ func TestNothingIsSpentOnUnreadableRecords(t *testing.T) {
 	s := withShortPlan(t)
 	text := s.read("people.csv")
 	age := regexp.MustCompile(`(?m)^(\d\d),`)
-	fit := []string{"fit", "plan.json", "bad.csv", "--ledger", "people", "--new-ledger", "-o", "bad.gen"}
-	for name, form := range map[string]string{"money": "$$${1}.50,", "share": "$1%,", "day": "03/$1/2024,"} {
+	fit := []string{"fit", "plan.json", "bad.csv", "--ledger", "people", "--new-ledger", "-o",
+		"bad.gen"}
+	forms := map[string]string{"money": "$$${1}.50,", "share": "$1%,", "day": "03/$1/2024,"}
+	for name, form := range forms {
 		s.write("bad.csv", age.ReplaceAllString(text, form))
 		s.oneLine(s.run(exitInput, fit...), "bad.csv", "column age", "not a number", "[17, 90]",
 			"privgen check", "--strays 1")
