@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -294,10 +293,13 @@ func checkRelation(got, want Relation) error {
 // maxPurpose bounds the bytes of a purpose, because every line for a purpose contains it.
 const maxPurpose = 1 << 12
 
-// checkPurpose returns an error for text that JSON cannot hold unchanged.
+// checkPurpose returns an error for text that JSON cannot hold unchanged, and for a text that reads
+// like the name of an entry in disjoint parts.
 func checkPurpose(path, purpose string) error {
-	if !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
-		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
+	_, part := partNameOf(purpose)
+	if part || !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
+		return param.New(path, fmt.Sprintf("%.40q", purpose),
+			`at most 4096 bytes of UTF-8, without ", part 1 of 2: "`)
 	}
 	return nil
 }
@@ -313,22 +315,19 @@ func lineText(s string) string {
 	return s
 }
 
-// checkNames returns an error for names that are not valid text, and for too many or too deeply
+// checkNames returns an error for an ID that is not valid text, and for too many or too deeply
 // nested parts: a line cannot hold them.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
 	k.Add(l.checkGroups(t.Groups...))
-	for _, line := range t.Lines {
-		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
-	}
 	return k.Err()
 }
 
 // checkGroups returns an error for groups that a line cannot open.
 func (l *Ledger) checkGroups(groups ...Parts) error {
 	var k param.Checker
-	room := maxParts - l.shared.parts + partsPerLine*int(min(l.shared.journal.head.Line, math.MaxInt32))
+	room := maxParts - l.shared.parts + partsPerLine*int(min(l.shared.journal.head.Line, 1<<20))
 	for _, p := range groups {
 		if p.N < 1 || p.N > room {
 			k.Add(param.New("accountant.Parts.N", p.N,
@@ -339,7 +338,6 @@ func (l *Ledger) checkGroups(groups ...Parts) error {
 		k.OK(len(l.path()) < maxPartDepth, "accountant.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 		k.Add(p.check("accountant.Parts.", l.Relation()))
-		k.Add(checkPurpose("accountant.Parts.Purpose", p.Purpose))
 	}
 	return k.Err()
 }

@@ -179,9 +179,9 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 
 // mostCostly bounds the events of an untrusted source that are priced on a grid, which takes up to
 // 50 ms for each.
-const mostCostly = 16
+const mostCostly = 64
 
-// checkWork returns an error for an event that takes longer than about a second to price. Pricing
+// checkWork returns an error for an event that takes longer than a few seconds to price. Pricing
 // itself refuses events without a price.
 func checkWork(path string, e Event, r Relation) error {
 	alts, _ := reduce(e, r)
@@ -194,7 +194,7 @@ func checkWork(path string, e Event, r Relation) error {
 		}
 	}
 	if len(costly) > mostCostly {
-		return param.New(path, len(costly), "at most 16 different events that take time to price")
+		return param.New(path, len(costly), "at most 64 different events that take time to price")
 	}
 	return nil
 }

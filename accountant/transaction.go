@@ -36,6 +36,7 @@ type Parts struct {
 
 func (p Parts) check(path string, r Relation) error {
 	var k param.Checker
+	k.Add(checkPurpose(path+"Purpose", p.Purpose))
 	k.OK(p.N > 0 && p.N <= maxCount, path+"N", p.N, "a positive number of parts")
 	k.OK(r != ReplaceOne || p.MovesCovered, path+"MovesCovered", p.MovesCovered,
 		"true under replace-one, if no release moves further when a record joins or leaves its part "+
@@ -209,6 +210,7 @@ func (t Transaction) checkLine(i int) error {
 		wrong(line.Part >= 0 && line.Part < n, "Part", line.Part, "a part of the group")
 	}
 	wrong(line.Event != nil, "Event", nil, "an event")
+	k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
 	return k.Err()
 }
 

@@ -110,8 +110,8 @@ func (c Config) withDefaults() Config {
 // Limits for configurations and files.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// Validate returns every mistake, as joined *param.Error values.
-func (c Config) Validate() error {
+// validate returns every mistake, as joined *param.Error values.
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err

@@ -63,8 +63,8 @@ type Batches struct {
 
 func (b Batches) none() bool { return b == Batches{} }
 
-// Validate returns every mistake, as joined *param.Error values.
-func (c Config) Validate() error {
+// validate returns every mistake, as joined *param.Error values.
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
 		"0 if a Kernel is given, which has its own number of features")
 	if c.Schema.Validate() != nil || c.Features < 0 {
-		return // Validate reports it separately
+		return // validate reports it separately
 	}
 	e, err := c.features()
 	if err != nil {
@@ -131,7 +131,7 @@ func (c Config) validateGenerator(k *param.Checker) {
 		return
 	}
 	if c.Schema.Validate() != nil {
-		return // Validate reports it separately
+		return // validate reports it separately
 	}
 	_, err := c.Generator.withDefaults().network(nil, c.Schema)
 	k.Add(err)
