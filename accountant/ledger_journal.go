@@ -449,9 +449,9 @@ func (j *journaled) open(root *Ledger, o *opening) error {
 		return err
 	}
 	j.id, j.terms = o.ID, o.Terms
-	root.budget, root.filter, root.unit = o.Terms.Budget, o.Terms.FilterOrder, o.Terms.Unit
-	if root.unit == defaultUnit {
-		root.unit = ""
+	root.budget, root.filter = o.Terms.Budget, o.Terms.FilterOrder
+	if err := root.setUnit("accountant.Terms.Unit", o.Terms.Unit); err != nil {
+		return err
 	}
 	for _, m := range o.Terms.Limits {
 		if m.Window > 0 {

@@ -42,7 +42,7 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Private synthetic data: learn a generator from records under differential privacy",
 		Long: "Privgen learns a generator of synthetic records from sensitive ones under differential " +
 			"privacy.\nA ledger on disk or in a database keeps the privacy budget of every data set.\n\n" +
-			"The order of work: draft a schema, plan the fit, fit, sample, report.\n\n" +
+			"The order of work: draft a schema, check records, plan the fit, fit, sample, report.\n\n" +
 			exitHelp(),
 		Version:           version(),
 		SilenceErrors:     true,
@@ -65,8 +65,8 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.progress, "progress", "auto",
 		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
 	cobra.EnableCommandSorting = false // the order of work is more useful than the alphabet
-	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newReport(a), newCompare(a),
-		newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
+	root.AddCommand(newDraft(a), newCheck(a), newPlan(a), newFit(a), newSample(a), newReport(a),
+		newCompare(a), newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
 		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
 	return root

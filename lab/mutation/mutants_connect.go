@@ -7,7 +7,22 @@ func sqlMutants() []mutant {
 	contract := at(sqll, "ContractSQLite")
 	forgets := at(sqll, "ServerThatForgets")
 	const arrow = "connect/arrow"
+	const pq = "connect/parquet"
+	stated := at(pq, "StatedSizes")
 	return []mutant{
+		{Name: "connect/parquet/texts are not counted", In: pq, Tests: stated,
+			Old: "return errIf(values != 0 || len(page) > 0)", New: "return nil",
+			Why: "parquet-go prints what a file states"},
+		{Name: "accountant/parts of groups are bounded apart", In: "accountant",
+			Tests: at("accountant", "PartsOfAJournal"), Old: "\t\troom -= p.N\n", New: "",
+			Why: "a line of a kilobyte opens millions of ledgers"},
+		{Name: "accountant/a request may cost any time", In: "accountant",
+			Tests: at("accountant", "CostlyPrices"), Old: "if len(costly) > mostCostly {",
+			New: "if false {", Why: "one client blocks the ledger for all others"},
+		{Name: "internal/network/large networks are built to be checked", In: "internal/network",
+			Tests: at(".", "PlansOfLargeRecords"),
+			Old:   "(records.Limits{}).CheckParameters(\"\", params) != nil", New: "params < 0",
+			Why: "a schema of 64 bytes takes gigabytes"},
 		{Name: "connect/arrow/one bad index ends a file", In: arrow, Tests: at(arrow, "BadIndex"),
 			Old: "if place < 0 || place >= values.Len() || cell.text == nil",
 			New: "if cell.text == nil", Why: "the contents of one row decide whether others are read"},
