@@ -89,9 +89,12 @@ type changeNote struct {
 	Class NoiseClass `json:"class"`
 }
 
-// maxParts bounds the number of children that one line opens. Without a bound, a short line could
-// allocate much memory.
-const maxParts = 1 << 16
+// These bound the number of children that the lines of a journal open together. Without a bound, a
+// short line could allocate much memory.
+const (
+	maxParts     = 1 << 16
+	partsPerLine = 8 // added by each line
+)
 
 // decodeChange reads a line whose place in the chain has been checked.
 func decodeChange(line JournalLine) (*change, error) {
@@ -233,7 +236,7 @@ func (l *Ledger) applyTransaction(c *change) error {
 }
 
 func (l *Ledger) applyDisjoint(c changeDisjoint) error {
-	if err := l.checkGroup(Parts(c)); err != nil {
+	if err := l.checkGroups(Parts(c)); err != nil {
 		return err
 	}
 	l.openGroup(Parts(c))
@@ -290,10 +293,13 @@ func checkRelation(got, want Relation) error {
 // maxPurpose bounds the bytes of a purpose, because every line for a purpose contains it.
 const maxPurpose = 1 << 12
 
-// checkPurpose returns an error for text that JSON cannot hold unchanged.
+// checkPurpose returns an error for text that JSON cannot hold unchanged, and for a text that reads
+// like the name of an entry in disjoint parts.
 func checkPurpose(path, purpose string) error {
-	if !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
-		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
+	_, part := partNameOf(purpose)
+	if part || !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
+		return param.New(path, fmt.Sprintf("%.40q", purpose),
+			`at most 4096 bytes of UTF-8, without ", part 1 of 2: "`)
 	}
 	return nil
 }
@@ -309,28 +315,29 @@ func lineText(s string) string {
 	return s
 }
 
-// checkNames returns an error for names that are not valid text, and for too many or too deeply
+// checkNames returns an error for an ID that is not valid text, and for too many or too deeply
 // nested parts: a line cannot hold them.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
-	for _, g := range t.Groups {
-		k.Add(l.checkGroup(g))
-	}
-	for _, line := range t.Lines {
-		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
-	}
+	k.Add(l.checkGroups(t.Groups...))
 	return k.Err()
 }
 
-func (l *Ledger) checkGroup(p Parts) error {
-	if p.N < 1 || p.N > maxParts {
-		return param.New("accountant.Parts.N", p.N, "1 to 65536 parts for a ledger in a journal")
-	}
-	if len(l.path()) >= maxPartDepth {
-		return param.New("accountant.Parts", len(l.path()),
+// checkGroups returns an error for groups that a line cannot open.
+func (l *Ledger) checkGroups(groups ...Parts) error {
+	var k param.Checker
+	room := maxParts - l.shared.parts + partsPerLine*int(min(l.shared.journal.head.Line, 1<<20))
+	for _, p := range groups {
+		if p.N < 1 || p.N > room {
+			k.Add(param.New("accountant.Parts.N", p.N,
+				"1 to 65536 parts, together with those of the ledger in its journal"))
+			break
+		}
+		room -= p.N
+		k.OK(len(l.path()) < maxPartDepth, "accountant.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
+		k.Add(p.check("accountant.Parts.", l.Relation()))
 	}
-	return errors.Join(p.check("accountant.Parts.", l.Relation()),
-		checkPurpose("accountant.Parts.Purpose", p.Purpose))
+	return k.Err()
 }

@@ -99,15 +99,31 @@ func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 			GuaranteeEntry{prefix + en.purpose, Describe(en.event), json.RawMessage(en.key),
 				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late, en.lines.copied()})
 	}
-	for _, p := range l.groups {
+	names := groupNames(l.groups)
+	for k, p := range l.groups {
 		named := p.Parts
-		named.Purpose = prefix + named.Purpose
+		named.Purpose = prefix + names[k]
 		g.Parts = append(g.Parts, named)
 		for i, c := range p.children {
-			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.Purpose, i+1, len(p.children)),
-				found, classes)
+			g.collect(c, fmt.Sprintf("%s%s%d of %d: ", named.Purpose, partMark, i+1, p.N), found,
+				classes)
 		}
 	}
+}
+
+// groupNames numbers groups of one name: whoever reads the entries must not take parts of two
+// groups, which compose, for parts of one.
+func groupNames(groups []*partGroup) []string {
+	names, taken, last := make([]string, len(groups)), map[string]bool{}, map[string]int{}
+	for i, p := range groups {
+		name := p.Purpose
+		for taken[name] {
+			last[p.Purpose]++
+			name = fmt.Sprintf("%s (%d)", p.Purpose, last[p.Purpose]+1)
+		}
+		names[i], taken[name] = name, true
+	}
+	return names
 }
 
 func (g *Guarantee) exceptions(filtered bool) []string {
@@ -162,7 +178,7 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
-	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
+	line("relation", "%s: %s", g.Relation, g.Relation.Meaning(g.Unit))
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)

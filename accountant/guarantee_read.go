@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -63,11 +62,9 @@ func (g *Guarantee) checkWords() error {
 	k.OK(len(g.Entries) > 0 || g.Epsilon == 0 || math.IsInf(g.Epsilon, 1), path+"entries", 0,
 		"the entries that cost ε")
 	k.OK(len(g.Entries) <= mostReadEntries, path+"entries", len(g.Entries), "at most 8192")
-	units := []string{defaultUnit, userUnit}
-	if len(g.Entries) == 0 {
-		units = append(units, "") // of the zero value
-	}
-	k.OK(slices.Contains(units, g.Unit), path+"unit", fmt.Sprintf("%.40q", g.Unit), "record or user")
+	known := g.Unit != "" || len(g.Entries) == 0 // the zero value has none
+	k.OK(known && checkUnit("", g.Unit) == nil, path+"unit", fmt.Sprintf("%.40q", g.Unit),
+		recordUnit+" or "+userUnit)
 	k.OK(g.RowsPerUnit == 0 || g.Unit == userUnit && g.RowsPerUnit > 0, path+"rows_per_unit",
 		g.RowsPerUnit, "0, or a positive number of rows of a user")
 	for _, c := range g.NoiseClass {
@@ -76,8 +73,6 @@ func (g *Guarantee) checkWords() error {
 	}
 	return k.Err()
 }
-
-const userUnit = "user"
 
 // reprice computes what follows from the entries.
 func (g *Guarantee) reprice() error {
@@ -114,38 +109,41 @@ func (g *Guarantee) reprice() error {
 // readEntries reserves the entries of a guarantee, those of parts in children as their purposes
 // say.
 func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
-	r := reading{declared: parts, events: map[string]bool{},
-		groups: map[*Ledger]map[string]*openPart{}}
+	r := reading{declared: map[string]Parts{}, events: map[string]bool{},
+		groups: map[*Ledger]map[string]*partGroup{}}
+	total := 0
+	for _, p := range parts {
+		if total += max(p.N, 0); total > mostReadParts {
+			return param.New("accountant.Guarantee.parts", total, "at most 4096 parts")
+		}
+		if _, twice := r.declared[p.Purpose]; twice {
+			return param.New("accountant.Guarantee.parts", fmt.Sprintf("%.40q", p.Purpose),
+				"different names")
+		}
+		r.declared[p.Purpose] = p
+	}
 	for i, e := range entries {
 		if err := r.entry(l, e); err != nil {
 			return fmt.Errorf("accountant: guarantee: entries[%d]: %w", i, err)
 		}
 	}
-	return nil
+	return checkWork("accountant.Guarantee.entries", l.event(nil, nil, 0), l.Relation())
 }
 
 type reading struct {
-	declared []Parts
+	declared map[string]Parts // by their whole names
 	events   map[string]bool
-	groups   map[*Ledger]map[string]*openPart // the latest group of each name and number of parts
-	parts    int
-}
-
-// openPart is the group that entries of one name belong to, and the part of the latest entry.
-type openPart struct {
-	group *partGroup
-	part  int
+	groups   map[*Ledger]map[string]*partGroup
 }
 
 func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
 	at, purpose := l, e.Purpose
 	for {
-		name, part, of, rest, ok := cutPart(purpose)
+		p, part, rest, ok := r.cutPart(e.Purpose, len(e.Purpose)-len(purpose))
 		if !ok {
 			break
 		}
-		full := e.Purpose[:len(e.Purpose)-len(purpose)] + name
-		child, err := r.child(at, name, full, part, of)
+		child, err := r.child(at, p, part)
 		if err != nil {
 			return err
 		}
@@ -159,65 +157,38 @@ func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
 		e.Lines})
 }
 
-// child returns the ledger of a part. Entries are in the order of their parts, so an earlier part
-// begins another group of the same name.
-func (r *reading) child(l *Ledger, name, full string, part, of int) (*Ledger, error) {
+// child returns the ledger of a part of a group.
+func (r *reading) child(l *Ledger, p Parts, part int) (*Ledger, error) {
 	if r.groups[l] == nil {
-		r.groups[l] = map[string]*openPart{}
+		r.groups[l] = map[string]*partGroup{}
 	}
-	key := fmt.Sprintf("%d %s", of, name)
-	open := r.groups[l][key]
-	if open == nil || part < open.part {
-		if r.parts += of; r.parts > mostReadParts {
-			return nil, param.New("accountant.Guarantee.entries", r.parts, "at most 4096 parts")
-		}
-		p := r.declaredOf(full, of)
-		p.Purpose = name
+	if r.groups[l][p.Purpose] == nil {
 		if err := p.check("accountant.Guarantee.parts.", l.Relation()); err != nil {
 			return nil, err
 		}
-		open = &openPart{group: l.openGroup(p)}
-		r.groups[l][key] = open
+		r.groups[l][p.Purpose] = l.openGroup(p)
 	}
-	open.part = part
-	return open.group.children[part], nil
+	return r.groups[l][p.Purpose].children[part], nil
 }
 
-// declaredOf returns what all groups of a name declare about their parts; nothing if there is none.
-func (r *reading) declaredOf(full string, of int) Parts {
-	out, some := Parts{N: of, Fixed: true, MovesCovered: true}, false
-	for _, p := range r.declared {
-		if p.Purpose == full && p.N == of {
-			some = true
-			out.Fixed = out.Fixed && p.Fixed
-			out.MovesCovered = out.MovesCovered && p.MovesCovered
-		}
-	}
-	if !some {
-		return Parts{N: of}
-	}
-	return out
-}
-
-// cutPart splits a purpose that collect wrote for an entry of a part: "training, part 3 of 10:
-// steps" is "training", 2, 10 and "steps".
-func cutPart(purpose string) (name string, part, of int, rest string, ok bool) {
-	for at := 0; ; {
+// cutPart splits a purpose that collect wrote for an entry of a part, from byte from on:
+// "training, part 3 of 10: steps" is part 2 of "training", and "steps". A name that declares no
+// parts is part of a purpose, which costs no less.
+func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest string, ok bool) {
+	for at := from; ; {
 		i := strings.Index(purpose[at:], partMark)
 		if i < 0 {
-			return "", 0, 0, "", false
+			return Parts{}, 0, "", false
 		}
+		p, named := r.declared[purpose[:at+i]]
 		at += i + len(partMark)
-		if _, _, found := numbered(purpose[at:]); !found {
+		head, rest, _ := strings.Cut(purpose[at:], ": ")
+		first, of, _ := strings.Cut(head, " of ")
+		part, err := strconv.Atoi(first)
+		if !named || err != nil || of != strconv.Itoa(p.N) || part < 1 || part > p.N {
 			continue
 		}
-		head, rest, _ := strings.Cut(purpose[at:], ": ")
-		first, last, _ := strings.Cut(head, " of ")
-		part, errPart := strconv.Atoi(first)
-		of, errOf := strconv.Atoi(last)
-		if errPart != nil || errOf != nil || part < 1 || part > of || of > mostReadParts {
-			return "", 0, 0, "", false
-		}
-		return purpose[:at-len(partMark)], part - 1, of, rest, true
+		p.Purpose = purpose[from : at-len(partMark)]
+		return p, part - 1, rest, true
 	}
 }

@@ -14,7 +14,7 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 	if err := l.Spend("counts", Gaussian{NoiseMultiplier: 3}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a record may be in other parts of the second group
+	for k := range 3 { // a record may be in other parts of the second group
 		parts, err := l.Disjoint(Parts{Purpose: "clusters", N: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -23,7 +23,7 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, part := range append(parts[:2:2], inner...) {
+		for i, part := range append(parts[k:2:2], inner...) { // the groups use different parts
 			if err := part.Spend("sums", Gaussian{NoiseMultiplier: 2 + float64(i)}); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,11 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		},
 		"two keys": func(g map[string]any) { g["Epsilon"] = 9 },
 		"too many parts": func(g map[string]any) {
-			g["entries"].([]any)[0].(map[string]any)["purpose"] = strings.Repeat("a, part 1 of 4096: ", 2)
+			g["parts"].([]any)[0].(map[string]any)["n"] = 4097
+		},
+		"undeclared parts": func(g map[string]any) { g["parts"] = []any{} },
+		"parts twice": func(g map[string]any) {
+			g["parts"] = append(g["parts"].([]any), g["parts"].([]any)[0])
 		},
 	} {
 		var g map[string]any
@@ -78,5 +82,20 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		`"accountant":"`, `"accountant":"perfect: `).Replace(string(text))
 	if err := json.Unmarshal([]byte(words), &read); err != nil || !reflect.DeepEqual(read, written) {
 		t.Errorf("%v: words of the text are believed:\n%v", err, read)
+	}
+}
+
+// TestPurposesNameNoParts: a purpose that reads like an entry of a part is refused, since a
+// guarantee that is read would price it as one.
+func TestPurposesNameNoParts(t *testing.T) {
+	const purpose = "clusters, part 1 of 2: sums"
+	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5})
+	e := Gaussian{NoiseMultiplier: 9}
+	_, parts := l.Disjoint(Parts{Purpose: purpose, N: 2})
+	_, all := l.ReserveAll(Transaction{Lines: []Line{{Purpose: purpose, Event: e, Count: 1}}})
+	for name, err := range map[string]error{"use": l.Spend(purpose, e), "parts": parts, "lines": all} {
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 }

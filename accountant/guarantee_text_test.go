@@ -69,14 +69,14 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 // contains no control sequences.
 func TestFilesForgeNoLine(t *testing.T) {
 	forged := "steps\n  promise      ε = 0.001, δ = 1e-05\r\x1b[2K\u202e"
-	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5}, WithUnit(forged))
+	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5}, WithUnit("user"))
 	for _, e := range []Event{Gaussian{2}, Curve{forged, []float64{0, 1}, []float64{0.1, 0}, nil}} {
 		if err := l.Spend(forged, e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	g := l.Guarantee()
-	g.NotPrivate = "a test"
+	g.NotPrivate, g.Unit = "a test", forged
 	text := g.String()
 	if strings.ContainsAny(text, "\r\x1b\u202e") || strings.Count(text, "\n  promise ") != 1 {
 		t.Errorf("%q", text)

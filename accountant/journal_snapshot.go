@@ -161,7 +161,7 @@ func later(a, b time.Time) time.Time {
 }
 
 func unitOf(t Terms) string {
-	if t.Unit == defaultUnit {
+	if t.Unit == recordUnit {
 		return ""
 	}
 	return t.Unit

@@ -53,6 +53,7 @@ type ledgerShared struct {
 	root    *Ledger
 	journal *journaled // nil for a ledger in memory
 	events  eventMemo  // of lines that were read; guarded by state
+	parts   int        // opened by lines
 }
 
 type entry struct {
@@ -133,20 +134,40 @@ type LedgerOption func(*Ledger)
 // WithPolicy installs a Policy.
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
 
-// WithUnit names the unit whose presence or content the guarantee protects, such as "user"; the
-// default is "record". It is an assertion about the data and changes no price. It is true only if
-// all rows of each unit are bounded, clipped and sampled as one record, in everything that the
-// ledger pays for. Algorithms that know the unit of their records return an error if the ledger
-// claims more.
+// WithUnit names the unit whose presence or content the guarantee protects: "record", the default,
+// or "user". A user is whoever owns several rows: a person, a household, a device. The unit is an
+// assertion about the data and changes no price. It is true only if all rows of each user are
+// bounded, clipped and sampled as one record, in everything that the ledger pays for. Algorithms
+// that know the unit of their records return an error if the ledger claims more. A ledger of any
+// other unit refuses every reservation.
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
-		if l.unit = unit; unit == defaultUnit {
-			l.unit = "" // the default has one representation
+		if err := l.setUnit("accountant.WithUnit.unit", unit); err != nil {
+			l.fault = err
 		}
 	}
 }
 
-const defaultUnit = "record"
+const (
+	recordUnit = "record"
+	userUnit   = "user"
+)
+
+// setUnit accepts the units that a guarantee can state.
+func (l *Ledger) setUnit(path, unit string) error {
+	if unit == recordUnit {
+		unit = "" // the default has one representation
+	}
+	l.unit = unit
+	return checkUnit(path, unit)
+}
+
+func checkUnit(path, unit string) error {
+	if unit != "" && unit != recordUnit && unit != userUnit {
+		return param.New(path, fmt.Sprintf("%.40q", unit), recordUnit+" or "+userUnit)
+	}
+	return nil
+}
 
 // WithFilter makes the ledger a Rényi filter of one fixed order. Use it if parameters of later
 // events (noise, sampling, whether to continue) are chosen after seeing earlier releases.
@@ -259,10 +280,8 @@ func (l *Ledger) allow(purpose string, e Event, key string, count int) error {
 	if root.fault != nil {
 		return root.fault
 	}
-	if l.shared.journal != nil {
-		if err := checkPurpose("accountant.Ledger.Reserve.purpose", purpose); err != nil {
-			return err
-		}
+	if err := checkPurpose("accountant.Ledger.Reserve.purpose", purpose); err != nil {
+		return err
 	}
 	err := root.headroom.allow(l, e, key, count)
 	if err == ErrBudgetExceeded {
@@ -490,7 +509,7 @@ func (l *Ledger) Unit() string {
 
 func (l *Ledger) unitName() string {
 	if l.unit == "" {
-		return defaultUnit
+		return recordUnit
 	}
 	return l.unit
 }

@@ -186,7 +186,11 @@ type uses func(purpose string) Event
 // In a journal, the lines are durable before the operation takes effect. After an error of Append
 // the lines may still be in the journal. The next read then counts them, so that the cost is never
 // understated.
+//
+// An error of decide is marked as a refusal, since nothing has been written then.
 func (s *ledgerShared) commit(c operation) error {
+	decide := c.decide
+	c.decide = func() error { return param.Refuse(decide()) }
 	if s.journal != nil {
 		return s.journal.commit(s.root, c)
 	}
@@ -249,7 +253,7 @@ func (j *journaled) writable(root *Ledger) error {
 	case j.broken != nil:
 		return j.broken
 	case j.reads:
-		return ErrReadOnly
+		return param.Refuse(ErrReadOnly)
 	case j.closed:
 		return errClosed
 	}
@@ -445,9 +449,9 @@ func (j *journaled) open(root *Ledger, o *opening) error {
 		return err
 	}
 	j.id, j.terms = o.ID, o.Terms
-	root.budget, root.filter, root.unit = o.Terms.Budget, o.Terms.FilterOrder, o.Terms.Unit
-	if root.unit == defaultUnit {
-		root.unit = ""
+	root.budget, root.filter = o.Terms.Budget, o.Terms.FilterOrder
+	if err := root.setUnit("accountant.Terms.Unit", o.Terms.Unit); err != nil {
+		return err
 	}
 	for _, m := range o.Terms.Limits {
 		if m.Window > 0 {

@@ -122,8 +122,8 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 			fmt.Sprintf("%v, the order of the saved ledger", s.FilterOrder))
 	}
 	l.notPrivate = s.NotPrivate
-	l.unit = s.Unit
-	if err := l.restore(s, 0, true); err != nil {
+	err = errors.Join(l.setUnit("accountant.Ledger.unit", s.Unit), l.restore(s, 0, true))
+	if err != nil {
 		return nil, err
 	}
 	l.shared.events.forget()

@@ -42,7 +42,7 @@ func (l *Ledger) Disjoint(p Parts) ([]*Ledger, error) {
 			if err := l.shared.root.fault; err != nil || l.shared.journal == nil {
 				return err
 			}
-			return l.checkGroup(p)
+			return l.checkGroups(p)
 		},
 		lines: func() []*change {
 			return []*change{{At: l.path(), Disjoint: (*changeDisjoint)(&p)}}
@@ -58,6 +58,7 @@ func (l *Ledger) Disjoint(p Parts) ([]*Ledger, error) {
 // openGroup adds child ledgers; the caller holds the state lock.
 func (l *Ledger) openGroup(p Parts) *partGroup {
 	g := &partGroup{Parts: p}
+	l.shared.parts += p.N
 	for i := range p.N {
 		g.children = append(g.children, l.child(partOf{len(l.groups), i}))
 	}

@@ -177,6 +177,28 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 	return g.mu, ok
 }
 
+// mostCostly bounds the events of an untrusted source that are priced on a grid, which takes up to
+// 50 ms for each.
+const mostCostly = 64
+
+// checkWork returns an error for an event that takes longer than a few seconds to price. Pricing
+// itself refuses events without a price.
+func checkWork(path string, e Event, r Relation) error {
+	alts, _ := reduce(e, r)
+	costly := map[string]bool{}
+	for _, terms := range alts {
+		if _, cheap := onlyGaussian(terms); !cheap {
+			for _, t := range terms {
+				costly[t.atom.key()] = true
+			}
+		}
+	}
+	if len(costly) > mostCostly {
+		return param.New(path, len(costly), "at most 64 different events that take time to price")
+	}
+	return nil
+}
+
 func (c *collector) add(e Event, n int) error {
 	if !known(e) {
 		return unsupported(e.kind(), c.relation)

@@ -33,13 +33,15 @@ func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
-// Meaning explains the relation to readers who do not know the term.
-func (r Relation) Meaning() string {
+// Meaning explains the relation between data sets of units, such as "user", to readers who do not
+// know the term.
+func (r Relation) Meaning(unit string) string {
+	unit = param.OneLine(unit)
 	switch r {
 	case AddOrRemoveOne:
-		return "neighbouring data sets differ by the presence of one record"
+		return "neighbouring data sets differ by the presence of one " + unit
 	case ReplaceOne:
-		return "neighbouring data sets have the same size and differ in the content of one record"
+		return "neighbouring data sets have the same size and differ in the content of one " + unit
 	}
 	return "unknown relation"
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -44,10 +43,8 @@ func ValidateName(name string) error {
 //
 // Errors: *param.Error values, joined.
 func (t Terms) Validate() error {
-	errs := []error{ValidateName(t.Name), t.Budget.Validate()}
-	if len(t.Unit) > maxName || !utf8.ValidString(t.Unit) {
-		errs = append(errs, param.New("accountant.Terms.Unit", len(t.Unit), "at most 128 bytes of UTF-8"))
-	}
+	errs := []error{ValidateName(t.Name), t.Budget.Validate(),
+		checkUnit("accountant.Terms.Unit", t.Unit)}
 	if t.FilterOrder != 0 {
 		errs = append(errs, checkFilter("accountant.Terms.FilterOrder", t.FilterOrder))
 	}

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -35,6 +36,7 @@ type Parts struct {
 
 func (p Parts) check(path string, r Relation) error {
 	var k param.Checker
+	k.Add(checkPurpose(path+"Purpose", p.Purpose))
 	k.OK(p.N > 0 && p.N <= maxCount, path+"N", p.N, "a positive number of parts")
 	k.OK(r != ReplaceOne || p.MovesCovered, path+"MovesCovered", p.MovesCovered,
 		"true under replace-one, if no release moves further when a record joins or leaves its part "+
@@ -102,7 +104,7 @@ type placedLine struct {
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed(l.Relation())
 	if err != nil {
-		return nil, err
+		return nil, param.Refuse(err)
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
@@ -208,6 +210,7 @@ func (t Transaction) checkLine(i int) error {
 		wrong(line.Part >= 0 && line.Part < n, "Part", line.Part, "a part of the group")
 	}
 	wrong(line.Event != nil, "Event", nil, "an event")
+	k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
 	return k.Err()
 }
 
@@ -310,7 +313,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 		return root.fault
 	}
 	if l.shared.journal != nil {
-		if err := l.checkNames(t); err != nil {
+		work := checkWork("accountant.Transaction.Lines", t.event(lines), l.Relation())
+		if err := errors.Join(l.checkNames(t), work); err != nil {
 			return err
 		}
 	}

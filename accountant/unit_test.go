@@ -13,10 +13,17 @@ import (
 // TestUnit: the guarantee names the protected unit, and the unit is saved. Ledgers of different
 // units are not merged, because a guarantee for users is weaker for a single row of a user.
 func TestUnit(t *testing.T) {
+	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		accountant.WithUnit("household"))
+	if err := other.Spend("counts", accountant.Gaussian{NoiseMultiplier: 9}); err == nil {
+		t.Error("a ledger of households, whose guarantee cannot be read, pays")
+	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
 		accountant.NewLedger(budget)
-	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "one user") ||
+	if g := users.Guarantee(); g.Unit != "user" ||
+		!strings.Contains(g.String(), "unit         one user") ||
+		!strings.Contains(g.String(), "by the presence of one user") ||
 		rows.Guarantee().Unit != "record" {
 		t.Errorf("got units %q and %q, want user and record", g.Unit, rows.Guarantee().Unit)
 	}

@@ -107,7 +107,7 @@ func (c Change) check(k *param.Checker, path string, s records.Schema) {
 	k.OK(c.Distortion >= 0 && c.Distortion <= mostDistortion, path+".Distortion", c.Distortion,
 		fmt.Sprintf("a strength from 0 to %d", mostDistortion))
 	if (c.Contrast != Contrast{}) {
-		k.Add(c.Contrast.Validate())
+		k.Add(c.Contrast.validate())
 		k.OK(s.Kind() == records.GreyImage, path+".Contrast", c.Contrast,
 			"no contrast for records that are not grey images")
 	}

@@ -14,10 +14,10 @@ type Contrast struct {
 	White float64 `json:"white"`
 }
 
-// Validate reports levels that are not in [0, 1], or less than a hundredth apart.
+// validate reports levels that are not in [0, 1], or less than a hundredth apart.
 //
 // Errors: *[param.Error].
-func (c Contrast) Validate() error {
+func (c Contrast) validate() error {
 	var k param.Checker
 	k.OK(c.Black >= 0 && c.White <= 1 && c.White-c.Black >= 0.01, "compose.Contrast", c,
 		"two levels in [0, 1], with White at least 0.01 above Black")
@@ -26,10 +26,10 @@ func (c Contrast) Validate() error {
 
 // Apply returns stretched copies of grey images, with their labels.
 //
-// Errors: *[param.Error] for records that are not grey images; see also Validate.
+// Errors: *[param.Error] for records that are not grey images.
 func (c Contrast) Apply(t *records.Table) (*records.Table, error) {
 	var k param.Checker
-	k.Add(c.Validate())
+	k.Add(c.validate())
 	k.OK(t.Schema().Kind() == records.GreyImage, "compose.Contrast.Apply.t", t.Schema(),
 		"images of grey levels")
 	if err := k.Err(); err != nil {
@@ -37,12 +37,12 @@ func (c Contrast) Apply(t *records.Table) (*records.Table, error) {
 	}
 	flat, _ := t.Flat()
 	out := slices.Clone(flat)
-	c.Stretch(out)
+	c.stretch(out)
 	return records.FromFlat(t.Schema(), out, t.Labels()...)
 }
 
-// Stretch changes grey levels in place.
-func (c Contrast) Stretch(levels []float32) {
+// stretch changes grey levels in place.
+func (c Contrast) stretch(levels []float32) {
 	black, width := float32(c.Black), float32(c.White-c.Black)
 	for i, v := range levels {
 		levels[i] = min(max((v-black)/width, 0), 1)

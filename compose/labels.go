@@ -172,7 +172,7 @@ func (c Labels) checkRule(k *param.Checker, path string, s records.Schema) {
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
 	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
 	if (c.Contrast != Contrast{}) {
-		k.Add(c.Contrast.Validate())
+		k.Add(c.Contrast.validate())
 		k.OK(s.Kind() == records.GreyImage, path+"Contrast", c.Contrast,
 			"no contrast for records that are not grey images")
 	}

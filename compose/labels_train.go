@@ -137,7 +137,7 @@ func newScorer(c Labels, be device.Backend, s records.Schema, params []float32) 
 		x: be.New(chunkOf(m.Dim()), m.Dim()), probabilities: device.HostMatrix(chunkOf(m.Dim()),
 			s.Classes(), make([]float32, chunkOf(m.Dim())*s.Classes()))}
 	if s.Kind() == records.GreyImage {
-		out.stretch = c.contrast().Stretch
+		out.stretch = c.contrast().stretch
 	}
 	return out, nil
 }

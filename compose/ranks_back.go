@@ -31,16 +31,18 @@ type back []float32
 
 // backOf returns the mapping of each column. A network does not reproduce the distribution of ranks
 // exactly, so ranks are taken among its own synthetic records. If the part cannot draw, the
-// normal distribution is used, since the run has been paid for and its result must be released.
+// normal distribution is used, since the run has been paid for and its result must be released. For
+// the same reason an interrupt does not stop it: it is the last step, and no state of it is saved.
 //
-// Errors: ctx.Err(); *param.Error for a model of a user-defined system that returns the private
+// Errors: *param.Error for a model of a user-defined system that returns the private
 // records.
 func backOf(ctx context.Context, gen *synth.Generator, columns []column, private records.Data,
 	seed uint64) ([]back, error) {
 	drawn := make([][]float32, len(columns))
 	var z records.Nonzeros
 	n := drawnFor(len(columns))
-	for rows, err := range gen.Stream(ctx, n, synth.Seed(seed), synth.Unconstrained()) {
+	for rows, err := range gen.Stream(context.WithoutCancel(ctx), n, synth.Seed(seed),
+		synth.Unconstrained()) {
 		if err != nil {
 			break
 		}
@@ -57,7 +59,7 @@ func backOf(ctx context.Context, gen *synth.Generator, columns []column, private
 	for j, list := range drawn {
 		out[j] = quantilesOf(list)
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // quantilesOf returns the quantiles of a list of numbers, which it sorts, and those of the normal

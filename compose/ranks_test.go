@@ -1,10 +1,13 @@
 package compose_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -95,6 +98,47 @@ func TestRanksTogether(t *testing.T) {
 				t.Errorf("%v: the counts cost ε = %v", b, stages[0].Epsilon.Upper)
 			}
 		}
+	}
+}
+
+// TestInterruptedRanksEnd: a run whose calls are all interrupted ends once its part is complete.
+// The first call is interrupted at the last step of the part, and the second one at once.
+func TestInterruptedRanksEnd(t *testing.T) {
+	s := schemaOf(t, records.Integer("hours", 0, 99), records.Flag("old", "no", "yes"))
+	data, err := records.FromValues(s, []any{3, "no"}, []any{70, "yes"}, []any{50, "no"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	p, err := poolOf(embedding(3), ranksOf(embedding(3))).PlanFor(s, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger, keep := accountant.NewLedger(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
+	var gen *synth.Generator
+	for call := 0; gen == nil && call < 2; call++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		gen, err = p.FitOn(ctx, ledger, data, keep, synth.OnProgress(func(at synth.Progress) {
+			if call > 0 || at.Stage == "2 ranks: merf: generator" && at.Step == at.Of {
+				cancel()
+			}
+		}))
+		if ctx.Err() == nil {
+			t.Fatal("the call was not interrupted, so the test proves nothing")
+		}
+	}
+	if err != nil {
+		t.Fatalf("the second call: %v, want the result", err)
+	}
+	whole, err := p.FitOn(t.Context(), ledger, data, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err1 := gen.Model().Encode()
+	want, err2 := whole.Model().Encode()
+	if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("an interrupted call returns another model (%v, %v)", err1, err2)
 	}
 }
 

@@ -49,10 +49,10 @@ type Config struct {
 	choices defaults.Choices // made by the default rules
 }
 
-// Validate reports every mistake in the configuration.
+// validate reports every mistake in the configuration.
 //
 // Errors: *param.Error values, joined.
-func (c Config) Validate() error {
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err
@@ -115,9 +115,9 @@ func (c Config) checkModel() error {
 		return err
 	}
 	if c.Schema.Validate() != nil {
-		return nil // Validate reports it
+		return nil // validate reports it
 	}
-	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
+	net, err := c.Model.New(device.CPU(), visible(network.Small(c.Schema, c.numbers())), c.Seed)
 	if err != nil {
 		return err
 	}

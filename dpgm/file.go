@@ -30,12 +30,12 @@ type fileHeader struct {
 
 // Encode returns a file that contains the released state and nothing else.
 //
-// Errors: *param.Error for the zero value; all errors of [models.MarshalDensity].
+// Errors: *param.Error for the zero value; all errors of [models.MarshalArchitecture].
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()
 	}
-	arch, err := models.MarshalDensity(m.arch)
+	arch, err := models.MarshalArchitecture(m.arch)
 	if err != nil {
 		return nil, err
 	}

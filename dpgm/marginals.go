@@ -109,7 +109,7 @@ func (r *run) marginals(ctx context.Context) error {
 	r.Report(PurposeMarginals, 1, 1)
 	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
-		// Config.Validate has checked that networks are MarginalSetters.
+		// Config.validate has checked that networks are MarginalSetters.
 		r.nets[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	}
 	return nil

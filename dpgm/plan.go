@@ -28,15 +28,15 @@ const (
 // Plan replaces zero noise multipliers and, if Nominal is set, all other zero fields. It then
 // prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the events of the plan. Errors: all errors of
-// Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more
-// than the budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: *param.Error values,
+// joined, for every mistake in the configuration, and accountant.ErrBudgetExceeded if noise
+// multipliers given by the caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	c = c.own()

@@ -118,7 +118,7 @@ func (w *work) Config() (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if j.Model, err = models.MarshalDensity(c.Model); err != nil {
+	if j.Model, err = models.MarshalArchitecture(c.Model); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)

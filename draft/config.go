@@ -45,8 +45,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values.
-func (c Config) Validate() error {
+// validate reports every mistake, as joined *param.Error values.
+func (c Config) validate() error {
 	errs := []error{c.Budget.Validate()}
 	bad := func(field string, value any, want string) {
 		errs = append(errs, &param.Error{Path: "draft.Config." + field, Value: value, Want: want})

@@ -28,25 +28,22 @@ type Column struct {
 // Cell is one noisy count. A bin holds the numbers from Lo, included, to Hi, excluded; the last bin
 // includes Hi.
 type Cell struct {
-	Kind  CellKind `json:"kind"`
-	Level string   `json:"level,omitempty"`
-	Lo    float64  `json:"lo,omitempty"`
-	Hi    float64  `json:"hi,omitempty"`
-	Count float64  `json:"count"`
+	Kind  string  `json:"kind"` // bin, level, none of the levels, or missing
+	Level string  `json:"level,omitempty"`
+	Lo    float64 `json:"lo,omitempty"`
+	Hi    float64 `json:"hi,omitempty"`
+	Count float64 `json:"count"`
 	// Kept reports whether the cell is a bin within the drafted bounds, or another cell whose count
 	// reaches the threshold.
 	Kept bool `json:"kept"`
 }
 
-// CellKind is the kind of value that a cell counts.
-type CellKind string
-
 // The kinds of cell.
 const (
-	Bin     CellKind = "bin"
-	Level   CellKind = "level"
-	Stray   CellKind = "none of the levels"
-	Missing CellKind = "missing"
+	bin     = "bin"
+	level   = "level"
+	stray   = "none of the levels"
+	missing = "missing"
 )
 
 // interpret makes a schema from noisy counts.
@@ -69,14 +66,14 @@ func (h *histogram) name(c records.Column, counts []float64, threshold float64) 
 	cells := make([]Cell, len(counts))
 	levels := c.Levels()
 	for i, count := range counts {
-		cell := Cell{Kind: Missing, Count: count, Kept: count >= threshold}
+		cell := Cell{Kind: missing, Count: count, Kept: count >= threshold}
 		switch {
 		case h.number && i < h.bins():
-			cell.Kind, cell.Lo, cell.Hi = Bin, h.edges[i], h.edges[i+1]
+			cell.Kind, cell.Lo, cell.Hi = bin, h.edges[i], h.edges[i+1]
 		case !h.number && i < h.levels:
-			cell.Kind, cell.Level = Level, levels[i]
+			cell.Kind, cell.Level = level, levels[i]
 		case !h.number && i == h.levels:
-			cell.Kind = Stray
+			cell.Kind = stray
 		}
 		cells[i] = cell
 	}
@@ -187,9 +184,9 @@ func (d *Draft) String() string {
 // String returns the cell and its count.
 func (c Cell) String() string {
 	switch c.Kind {
-	case Bin:
+	case bin:
 		return fmt.Sprintf("[%.4g, %.4g): %.0f;", c.Lo, c.Hi, c.Count)
-	case Level:
+	case level:
 		return fmt.Sprintf("%s: %.0f;", c.Level, c.Count)
 	}
 	return fmt.Sprintf("%s: %.0f;", string(c.Kind), c.Count)

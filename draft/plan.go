@@ -32,11 +32,11 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open, and prices all stages.
 //
-// Guarantee: Fit reserves and spends exactly the event of the plan. Errors: all errors of Validate,
-// and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
-// budget.
+// Guarantee: Fit reserves and spends exactly the event of the plan. Errors: *param.Error values,
+// joined, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()

@@ -3,7 +3,6 @@ package gan
 import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/rff"
 )
 
 // cells divides each encoded column of a table into cells. Every record is in one cell of each
@@ -17,7 +16,7 @@ type cells struct {
 // number with few values are these values. The cells of any other number are its lower end, bins of
 // equal width, and its upper end. Missing values have a separate last cell.
 type column struct {
-	rff.Block
+	network.Block
 	first, n int // cells
 	bins     int // bins between the ends; 0 if the cells are levels or values
 }

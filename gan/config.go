@@ -110,8 +110,8 @@ func (c Config) withDefaults() Config {
 // Limits for configurations and files.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// Validate returns every mistake, as joined *param.Error values.
-func (c Config) Validate() error {
+// validate returns every mistake, as joined *param.Error values.
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err
@@ -220,24 +220,29 @@ func (c Config) validateNetworks() error {
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
 	k.OK(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
 	if c.Critic != nil {
-		critic, err := c.newCritic(device.CPU())
+		critic, err := c.newCritic(nil)
 		k.Add(err)
 		if err == nil {
 			c.Clipping.validateBlocks(&k, critic)
 		}
 	}
 	if c.Generator != nil {
-		_, err := c.newGenerator(device.CPU())
+		_, err := c.newGenerator(nil)
 		k.Add(err)
 	}
 	return k.Err()
 }
 
+// newCritic returns a critic. Without a backend it is only checked: see network.Small.
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
 		return nil, err
 	}
-	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
+	s := c.Schema
+	if be == nil {
+		be, s = device.CPU(), network.Small(s, c.criticSize())
+	}
+	return c.Critic.Critic(be, s.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
 // criticSize returns the number of the critic's parameters, or 0 if it is unknown.

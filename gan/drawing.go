@@ -5,13 +5,12 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
-	"github.com/seed7ba64551/privgen/rff"
 )
 
 // A drawing draws the levels of fakes of tables.
 type drawing struct {
 	be     device.Backend
-	blocks []rff.Block
+	blocks []network.Block
 	told   *distributions // nil without Marginals
 	flat   []float32
 }

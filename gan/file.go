@@ -29,7 +29,7 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, err
 	}
 	c := m.config
-	arch, err := models.MarshalGenerator(c.Generator)
+	arch, err := models.MarshalArchitecture(c.Generator)
 	if err != nil {
 		return nil, err
 	}

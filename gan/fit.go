@@ -30,6 +30,8 @@ type run struct {
 	critics *criticNetwork
 	told    *distributions // released; nil without Marginals
 	done    int            // critic steps taken
+	opening int            // steps left that come before the first critic step
+	opener  *sgd.Descent   // of these steps
 }
 
 // newRun builds all parts of a run. Its errors depend on public facts only.
@@ -106,26 +108,31 @@ func firstBound(t sgd.Config) float64 {
 	return t.ClipNorm
 }
 
-// begin restores the checkpoint's state. Without a checkpoint it trains on public records, and the
-// result is saved before the first private step.
+// begin restores the checkpoint's state and takes the steps that come before the first private
+// step: the warm start or the rehearsal, of which a run has one at most. Their result is saved.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err
 	}
-	if r.Saved() != nil {
-		if err := r.Restore(r); err != nil {
-			return err
-		}
-		r.Keep(r.state)
+	open := r.warm
+	switch {
+	case r.config.WarmSteps > 0:
+		r.opening = r.config.WarmSteps
+		r.opener = r.config.Train.Optimizer.Descent(r.critic.Params().Len())
+	case r.told != nil:
+		open, r.opening = r.rehearse, rehearsals
+		r.opener = sgd.Adam(rehearsalRate).Descent(r.learner.grad.Len())
+	}
+	if err := r.Restore(r); err != nil {
+		return err
+	}
+	r.Keep(r.state)
+	if r.Saved() != nil && r.opening == 0 {
 		return nil
 	}
-	if err := r.warm(ctx); err != nil {
+	if err := open(ctx); err != nil {
 		return err
 	}
-	if err := r.rehearse(ctx); err != nil {
-		return err
-	}
-	r.Keep(r.state) // only now, because a partial warm start is not resumed
 	if r.config.WarmSteps > 0 {
 		if err := r.Save(); err != nil {
 			return err
@@ -160,22 +167,18 @@ func (r *run) steps(ctx context.Context) error {
 
 // warm trains both networks on public records, without noise.
 func (r *run) warm(ctx context.Context) error {
-	if r.config.WarmSteps == 0 {
-		return nil
-	}
 	n := r.critic.Params().Len()
-	descent := r.config.Train.Optimizer.Descent(n)
 	sum := device.NewParams(r.Backend, r.critic.Params().Shapes...)
 	host := make([]float32, 2*n)
-	for step := range r.config.WarmSteps {
+	for ; r.opening > 0; r.opening-- {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for range r.config.CriticSteps {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			r.publicStep(descent, sum, host[:n], host[n:])
+			r.publicStep(r.opener, sum, host[:n], host[n:])
 		}
 		r.learner.step(r.rng)
-		r.Report(StageWarm, step+1, r.config.WarmSteps)
+		r.Report(StageWarm, r.config.WarmSteps-r.opening+1, r.config.WarmSteps)
 	}
 	return nil
 }

@@ -38,15 +38,15 @@ func System() synth.System { return synth.System{Name: system, Plan: readPlan, M
 
 // Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the events of the plan. Errors: all errors of
-// Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
-// than the budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: *param.Error values,
+// joined, for every mistake in the configuration, and accountant.ErrBudgetExceeded if a noise
+// multiplier given by the caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
@@ -172,10 +172,10 @@ func (w work) Config() (json.RawMessage, error) {
 	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public),
 		Choices: w.config.choices}
 	var err error
-	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
+	if j.Critic, err = models.MarshalArchitecture(w.config.Critic); err != nil {
 		return nil, err
 	}
-	if j.Generator, err = models.MarshalGenerator(w.config.Generator); err != nil {
+	if j.Generator, err = models.MarshalArchitecture(w.config.Generator); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)

@@ -1,10 +1,6 @@
 package gan
 
-import (
-	"context"
-
-	"github.com/seed7ba64551/privgen/sgd"
-)
+import "context"
 
 // Before the first critic step the generator is trained to match the released means of every class,
 // and the released mean squares of numbers. This is post-processing. These constants configure this
@@ -17,20 +13,16 @@ const (
 )
 
 func (r *run) rehearse(ctx context.Context) error {
-	if r.told == nil {
-		return nil
-	}
 	l, classes, dim := r.learner, max(r.config.classes(), 1), r.config.Schema.Dim()
 	targets := make([]moments, classes)
 	for c := range targets {
 		targets[c].mean, targets[c].square = r.told.moments(c, dim)
 		targets[c].numbers = r.told.cells.columns
 	}
-	descent := sgd.Adam(rehearsalRate).Descent(l.grad.Len())
 	labels := make([]int32, rehearsalBatch)
 	flat, delta := make([]float32, rehearsalBatch*dim), make([]float32, rehearsalBatch*dim)
 	dx := l.be.New(rehearsalBatch, dim)
-	for range rehearsals {
+	for ; r.opening > 0; r.opening-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -42,7 +34,7 @@ func (r *run) rehearse(ctx context.Context) error {
 			t.gradient(delta, flat, c, classes)
 		}
 		l.be.Upload(dx, delta)
-		l.move(descent, dx)
+		l.move(r.opener, dx)
 	}
 	l.settleAverage()
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -194,7 +193,7 @@ func (s *settled) rows(flat []float32, labels []int32) {
 // draw adjusts rows and replaces their probabilities by drawn levels.
 func (s *settled) draw(rng *rand.Rand, flat []float32, labels []int32) {
 	s.rows(flat, labels)
-	blocks := make([]rff.Block, len(s.cells.columns))
+	blocks := make([]network.Block, len(s.cells.columns))
 	for j, col := range s.cells.columns {
 		blocks[j] = col.Block
 	}

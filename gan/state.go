@@ -18,13 +18,14 @@ type stateHeader struct {
 	Pace    pace        `json:"pace"`
 	Bound   float64     `json:"bound"`            // clip norm of fakes
 	Groups  []sgd.Group `json:"groups,omitempty"` // groups of the first step, with Clipping.Kept
+	Opening int         `json:"opening,omitempty"`
 }
 
 // parts returns the file's parts for the arrays of a run. The critic comes before its trainer,
 // because loading the trainer needs the critic's parameters.
 func (r *run) parts() []synth.Part {
 	l := r.learner
-	return []synth.Part{
+	parts := []synth.Part{
 		network.MatrixPart("critic", r.Backend, r.critic.Params().Flat),
 		synth.StatePart("critic training", r.trainer),
 		synth.Part32("generator", &l.params, len(l.params)),
@@ -33,11 +34,15 @@ func (r *run) parts() []synth.Part {
 		synth.Part32("generator average", &l.average, len(l.average)),
 		synth.RandomPart("public randomness", r.source),
 	}
+	if r.opening > 0 {
+		parts = append(parts, synth.StatePart("opening", r.opener))
+	}
+	return parts
 }
 
 // state returns the state that a checkpoint stores.
 func (r *run) state() (*synth.File, error) {
-	h := stateHeader{Done: r.done, Learned: r.learner.steps, Pace: r.pace}
+	h := stateHeader{Done: r.done, Learned: r.learner.steps, Pace: r.pace, Opening: r.opening}
 	if r.loss != nil {
 		h.Bound = r.loss.bound
 	}
@@ -62,6 +67,7 @@ func (r *run) RestoreFrom(f *synth.File) error {
 		return synth.Malformed(err)
 	}
 	rule := r.pace.rule
+	r.opening = h.Opening
 	r.done, r.learner.steps, r.pace = h.Done, h.Learned, h.Pace
 	r.pace.rule = rule
 	if r.loss != nil {
@@ -84,6 +90,8 @@ func (r *run) checkHeader(h stateHeader) error {
 	p, steps := h.Pace, r.config.Train.Steps
 	k.OK(h.Done >= 0 && h.Done <= steps, path+"done", h.Done,
 		fmt.Sprintf("a number from 0 to %d", steps))
+	k.OK(h.Opening == 0 || h.Opening > 0 && h.Opening <= r.opening && h.Done == 0, path+"opening",
+		h.Opening, fmt.Sprintf("a number from 0 to %d, and 0 after the first critic step", r.opening))
 	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a non-negative number of steps")
 	k.OK(p.Critic > 0 && p.Since >= 0 && p.Waited >= 0 && p.Seen >= 0, path+"pace", p.Critic,
 		"valid numbers of steps")

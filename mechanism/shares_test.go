@@ -13,13 +13,13 @@ import (
 func TestSharesAddUpExactly(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1e9, Delta: 1e-5}
 	for _, std := range []float64{1e-3, 1, 1000, 1e6, 1e7} {
-		sum := NewFixedSum(2, ShareGrid(std))
+		sum := NewFixedSum(2, shareGrid(std))
 		for range 3 {
 			sum.AddShare(0, 349525*0x1p-20)
 		}
 		sum.AddShare(0, 0x1p-20)
 		sum.AddInt(1, 1)
-		one, whole := NewFixedSum(2, ShareGrid(std)), make([]float64, 2)
+		one, whole := NewFixedSum(2, shareGrid(std)), make([]float64, 2)
 		one.AddInt(0, 1)
 		one.AddInt(1, 1)
 		if !slices.Equal(sum.sum, one.sum) {

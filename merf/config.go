@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -64,8 +63,8 @@ type Batches struct {
 
 func (b Batches) none() bool { return b == Batches{} }
 
-// Validate returns every mistake, as joined *param.Error values.
-func (c Config) Validate() error {
+// validate returns every mistake, as joined *param.Error values.
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err
@@ -106,7 +105,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
 		"0 if a Kernel is given, which has its own number of features")
 	if c.Schema.Validate() != nil || c.Features < 0 {
-		return // Validate reports it separately
+		return // validate reports it separately
 	}
 	e, err := c.features()
 	if err != nil {
@@ -125,16 +124,16 @@ func (c Config) validateKernel(k *param.Checker) {
 		"a bound on the features' change, positive and at most twice the bound on the norm")
 }
 
-// validateGenerator builds the network, because a valid architecture may not fit the records.
+// validateGenerator checks the network too, because a valid architecture may not fit the records.
 func (c Config) validateGenerator(k *param.Checker) {
 	if err := c.Generator.Validate(); err != nil {
 		k.Add(err)
 		return
 	}
 	if c.Schema.Validate() != nil {
-		return // Validate reports it separately
+		return // validate reports it separately
 	}
-	_, err := c.Generator.withDefaults().network(device.CPU(), c.Schema)
+	_, err := c.Generator.withDefaults().network(nil, c.Schema)
 	k.Add(err)
 }
 

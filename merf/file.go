@@ -29,7 +29,7 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	arch, err := models.MarshalGenerator(m.generator.Architecture)
+	arch, err := models.MarshalArchitecture(m.generator.Architecture)
 	if err != nil {
 		return nil, err
 	}

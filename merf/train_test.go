@@ -149,8 +149,8 @@ func TestConvolutionalGenerator(t *testing.T) {
 	if _, err := merf.Train(context.Background(), e, g); !errors.As(err, &param) {
 		t.Errorf("images of another size: got %v, want *param.Error", err)
 	}
-	if c.Generator = g; c.Validate() == nil {
-		t.Error("Validate accepts a generator of images of another size")
+	if c.Generator = g; second(c.Plan()) == nil {
+		t.Error("Plan accepts a generator of images of another size")
 	}
 }
 
@@ -210,8 +210,8 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	for err, paths := range map[error][]string{
 		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor",
 			"Weights", "Labels"},
-		c.Validate(): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier", "merf.Batches.Probability",
-			"merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
+		second(c.Plan()): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier",
+			"merf.Batches.Probability", "merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
 	} {
 		for _, p := range paths {
 			if err == nil || !strings.Contains(err.Error(), p) {
@@ -221,11 +221,11 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	}
 	add := small(records.Binary(3).WithLabels("a", "b"), accountant.AddOrRemoveOne, nil)
 	add.Features, add.Kernel = 8, kernels()["rbf"]
-	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Features") {
+	if _, err := add.Plan(); err == nil || !strings.Contains(err.Error(), "Features") {
 		t.Errorf("Features are not reported: %v", err)
 	}
 	add.Nominal = -1
-	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Nominal") {
+	if _, err := add.Plan(); err == nil || !strings.Contains(err.Error(), "Nominal") {
 		t.Errorf("Nominal is not reported: %v", err)
 	}
 }

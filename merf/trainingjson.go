@@ -22,7 +22,7 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	j := generatorJSON{plainGenerator: plainGenerator(g)}
 	if g.Architecture != nil {
 		var err error
-		if j.Architecture, err = models.MarshalGenerator(g.Architecture); err != nil {
+		if j.Architecture, err = models.MarshalArchitecture(g.Architecture); err != nil {
 			return nil, err
 		}
 	}

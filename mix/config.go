@@ -92,11 +92,11 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake in the configuration. Tables and sets are refused, because a
+// validate reports every mistake in the configuration. Tables and sets are refused, because a
 // mixture of rows is not a row and a mixture of sets is not a set.
 //
 // Errors: *param.Error values, joined.
-func (c Config) Validate() error {
+func (c Config) validate() error {
 	c, err := c.chosen()
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 
 // decided checks that a configuration is complete.
 func (c Config) decided() error {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return err
 	}
 	w := newWork(c)

@@ -27,15 +27,15 @@ type Plan struct {
 
 // Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: a run reserves and spends exactly the events of the plan. Errors: all errors of
-// Validate, and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the
-// budget.
+// Guarantee: a run reserves and spends exactly the events of the plan. Errors: *param.Error values,
+// joined, for every mistake in the configuration, and accountant.ErrBudgetExceeded if the given
+// noise multipliers cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	if err := c.calibrateCenters(); err != nil {

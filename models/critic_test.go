@@ -544,7 +544,7 @@ func TestCriticSize(t *testing.T) {
 
 func TestCriticJSON(t *testing.T) {
 	for _, a := range []CriticArchitecture{VectorCritic(), SmallCritic28()} {
-		text, err := MarshalCritic(a)
+		text, err := MarshalArchitecture(a)
 		if err != nil {
 			t.Fatal(err)
 		}

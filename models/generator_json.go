@@ -1,27 +1,13 @@
 package models
 
-// MarshalGenerator writes an architecture under its name, as MarshalDensity does.
-//
-// Errors: *param.Error if a is nil; errors of json.Marshal.
-func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
-
-// UnmarshalGenerator reads an architecture that MarshalGenerator wrote. If others contains an
+// UnmarshalGenerator reads an architecture that [MarshalArchitecture] wrote. If others contains an
 // architecture of the same name, that value is returned unchanged.
 //
 // Errors: ErrFormat for malformed JSON and unknown names; the errors of Validate for an invalid
 // description.
 func UnmarshalGenerator(data []byte,
 	others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
-	return unmarshalTagged(data, others,
-		func(name string, params []byte) (GeneratorArchitecture, error) {
-			switch name {
-			case MLP{}.Name():
-				return readParams[MLP](params)
-			case ConvDecoder{}.Name():
-				return readParams[ConvDecoder](params)
-			}
-			return nil, unknownName(name)
-		})
+	return unmarshalTagged[GeneratorArchitecture](data, others, MLP{}, ConvDecoder{})
 }
 
 // A GeneratorSizer computes the size of its networks without building one, like a DensitySizer.

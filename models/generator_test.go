@@ -153,12 +153,12 @@ func TestGeneratorSize(t *testing.T) {
 
 func TestGeneratorJSON(t *testing.T) {
 	for _, c := range testGenerators {
-		text, err := MarshalGenerator(c.arch)
+		text, err := MarshalArchitecture(c.arch)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back, err := UnmarshalGenerator(text)
-		if again, err2 := MarshalGenerator(back); err != nil || err2 != nil ||
+		if again, err2 := MarshalArchitecture(back); err != nil || err2 != nil ||
 			string(again) != string(text) {
 			t.Errorf("%s was read back as %s, %v", text, again, err)
 		}

@@ -5,28 +5,13 @@ import "errors"
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
 
-// MarshalDensity writes an architecture with its name. A user-defined architecture is written in
-// its own JSON form. To read it, pass an equal architecture to UnmarshalDensity.
-//
-// Errors: *param.Error if a is nil; errors of json.Marshal.
-func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagged(a) }
-
-// UnmarshalDensity reads an architecture that MarshalDensity wrote. If others contains an
+// UnmarshalDensity reads an architecture that [MarshalArchitecture] wrote. If others contains an
 // architecture of the same name, that value is returned unchanged.
 //
 // Errors: ErrFormat for malformed JSON and unknown names; the errors of Validate for an invalid
 // description.
 func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
-	return unmarshalTagged(data, others,
-		func(name string, params []byte) (DensityArchitecture, error) {
-			switch name {
-			case VAE{}.Name():
-				return readParams[VAE](params)
-			case RBM{}.Name():
-				return readParams[RBM](params)
-			}
-			return nil, unknownName(name)
-		})
+	return unmarshalTagged[DensityArchitecture](data, others, VAE{}, RBM{})
 }
 
 // A DensitySizer computes the size of its networks without building one. A reader can then compare

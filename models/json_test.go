@@ -20,7 +20,7 @@ func TestArchitectureJSON(t *testing.T) {
 	for _, a := range []DensityArchitecture{PaperVAE(), PaperRBM(),
 		VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
 		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
-		text, err := MarshalDensity(a)
+		text, err := MarshalArchitecture(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestArchitectureJSON(t *testing.T) {
 			t.Errorf("%s was read back as %+v, %v", text, back, err)
 		}
 	}
-	text, err := MarshalDensity(own{PaperVAE()})
+	text, err := MarshalArchitecture(own{PaperVAE()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +106,15 @@ func TestNamesSurviveText(t *testing.T) {
 // TestNilArchitectures: writing a nil architecture is an error. When reading, a nil among the given
 // architectures is ignored.
 func TestNilArchitectures(t *testing.T) {
-	_, generator := MarshalDensity(nil)
-	_, critic := MarshalCritic(nil)
-	_, decoding := MarshalGenerator(nil)
+	_, generator := MarshalArchitecture(nil)
+	_, critic := MarshalArchitecture(nil)
+	_, decoding := MarshalArchitecture(nil)
 	for _, err := range []error{generator, critic, decoding} {
 		if !names(err, "models: architecture") {
 			t.Errorf("a nil architecture: %v", err)
 		}
 	}
-	text, err := MarshalDensity(PaperVAE())
+	text, err := MarshalArchitecture(PaperVAE())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -239,7 +239,7 @@ func TestLayerNormJSON(t *testing.T) {
 	vector, small := VectorCritic(), SmallCritic28()
 	vector.LayerNorm, small.LayerNorm = true, true
 	for _, a := range []CriticArchitecture{vector, small} {
-		text, err := MarshalCritic(a)
+		text, err := MarshalArchitecture(a)
 		if err != nil || !strings.Contains(string(text), `"layer_norm":true`) {
 			t.Errorf("%s, %v", text, err)
 		}
@@ -247,7 +247,7 @@ func TestLayerNormJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := MarshalCritic(back); err != nil || string(again) != string(text) {
+		if again, err := MarshalArchitecture(back); err != nil || string(again) != string(text) {
 			t.Errorf("%s, %v", again, err)
 		}
 	}

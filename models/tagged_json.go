@@ -3,6 +3,7 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -15,7 +16,12 @@ type tagged struct {
 
 type named interface{ Name() string }
 
-func marshalTagged(a named) ([]byte, error) {
+// MarshalArchitecture writes an architecture with its name. A user-defined architecture is written
+// in its own JSON form. To read it, pass an equal architecture to [UnmarshalDensity],
+// [UnmarshalGenerator] or [UnmarshalCritic].
+//
+// Errors: *param.Error if a is nil; errors of json.Marshal.
+func MarshalArchitecture(a interface{ Name() string }) ([]byte, error) {
 	if a == nil {
 		return nil, param.New("models: architecture", nil, "an architecture, not nil")
 	}
@@ -27,10 +33,9 @@ func marshalTagged(a named) ([]byte, error) {
 }
 
 // unmarshalTagged first looks for the name among others, and returns the architecture found there
-// unchanged. Otherwise it calls own, which reads the parameters of this package's architectures.
-func unmarshalTagged[A named](data []byte, others []A,
-	own func(name string, params []byte) (A, error)) (A, error) {
-	var none A
+// unchanged. Otherwise it reads the parameters of the architecture of this package that has the
+// name.
+func unmarshalTagged[A named](data []byte, others []A, ours ...A) (none A, err error) {
 	var t tagged
 	if err := param.Decode(data, &t); err != nil {
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
@@ -40,20 +45,22 @@ func unmarshalTagged[A named](data []byte, others []A,
 			return o, nil
 		}
 	}
-	a, err := own(t.Name, t.Params)
-	if err != nil {
+	for _, o := range ours {
+		if o.Name() == t.Name {
+			return readParams(o, t.Params)
+		}
+	}
+	return none, fmt.Errorf("%w: unknown name %.40q", ErrFormat, t.Name)
+}
+
+// readParams reads and validates the fields of an architecture of the same type as like.
+func readParams[A named](like A, params []byte) (none A, err error) {
+	a := reflect.New(reflect.TypeOf(like))
+	if err := param.Decode(params, a.Interface()); err != nil {
+		return none, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	if err := a.Interface().(interface{ Validate() error }).Validate(); err != nil {
 		return none, err
 	}
-	return a, nil
+	return a.Elem().Interface().(A), nil
 }
-
-// readParams reads and validates an architecture's own fields.
-func readParams[A interface{ Validate() error }](params []byte) (A, error) {
-	var a A
-	if err := param.Decode(params, &a); err != nil {
-		return a, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	return a, a.Validate()
-}
-
-func unknownName(name string) error { return fmt.Errorf("%w: unknown name %.40q", ErrFormat, name) }

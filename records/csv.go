@@ -43,7 +43,11 @@ type CSV struct {
 	// It depends on the first line only, is returned before any record is kept, and reveals nothing
 	// else about that line. Set FirstRecord if even this must not be revealed.
 	FirstRecord bool
-	Limits      Limits // bounds on the cost of reading
+	// Strays, if not nil, is called for each cell of a table that holds a value its column does not
+	// allow, with the column's number, what is wrong (see [Frame.Problem]) and the text. It is meant
+	// for a check by the owner of the file.
+	Strays func(column int, problem, text string)
+	Limits Limits // bounds on the cost of reading
 }
 
 // Read reads dense records, one per line, plain or gzip-compressed. A class outside the schema

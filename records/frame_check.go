@@ -4,17 +4,24 @@ import "math"
 
 // Stray reports whether one cell holds a value that its column does not allow. [Check] lists such
 // cells.
-func (f *Frame) Stray(row, column int) bool {
-	code, c := &f.schema.table.cells[column], f.cells[column]
+func (f *Frame) Stray(row, column int) bool { return f.Problem(row, column) != "" }
+
+// Problem says what is wrong with a cell that holds a value that its column does not allow, such as
+// "outside the bounds". It is empty for any other cell.
+func (f *Frame) Problem(row, column int) string {
+	return f.schema.table.cells[column].problem(&f.cells[column], row)
+}
+
+func (k *cellCode) problem(c *cells, row int) string {
 	switch {
-	case code.kind.isIdentifier():
-		return false
-	case code.kind.hasLevels():
-		return code.levelProblem(c.levels[row]) != ""
-	case code.tick != nil:
-		return code.tickProblem(c.ticks[row]) != ""
+	case k.kind.isIdentifier():
+		return ""
+	case k.kind.hasLevels():
+		return k.levelProblem(c.levels[row])
+	case k.tick != nil:
+		return k.tickProblem(c.ticks[row])
 	}
-	return code.numberProblem(c.numbers[row]) != ""
+	return k.numberProblem(c.numbers[row])
 }
 
 func (f *Frame) check() error {

@@ -56,6 +56,7 @@ type frameReader struct {
 	first   bool // the next line is the first, and is not known to be a record
 	names   []string
 	persons rowPersons
+	strays  func(column int, problem, text string)
 }
 
 func (in *frameReader) builder() *FrameBuilder { return in.rows }
@@ -74,7 +75,7 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 	}
 	lines := newCSVLines(source, c.Comma, c.Comment, max(len(s.table.columns), len(c.Names)))
 	in := &frameReader{lines: lines, rows: rows, missing: map[string]bool{}, first: !c.Header &&
-		!c.FirstRecord}
+		!c.FirstRecord, strays: c.Strays}
 	for _, text := range c.MissingTexts() {
 		in.missing[text] = true
 	}
@@ -159,10 +160,19 @@ func (in *frameReader) read(n int) error {
 // row appends one record. If its line has a fault, its values are unknown.
 func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
+		var text []byte
 		if fault == readable && at >= 0 {
-			in.add(j, bytes.TrimSpace(fields[at]))
+			text = bytes.TrimSpace(fields[at])
+			in.add(j, text)
 		} else {
 			in.rows.appendUnknown(j)
+		}
+		if in.strays == nil {
+			continue
+		}
+		code := &in.rows.schema.table.cells[j]
+		if problem := code.problem(&in.rows.cells[j], in.rows.n); problem != "" {
+			in.strays(j, problem, string(text))
 		}
 	}
 	in.rows.n++

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // classifiers trains each method on synthetic and on real records, and tests it on held-out real

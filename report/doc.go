@@ -16,5 +16,5 @@
 // release. The page and the JSON say so. The result of [Released] is post-processing of the
 // releases of the generator and the plan, and has their guarantee.
 //
-// Scores of SDMetrics have the same names and definitions here; see package evaluate/tabular.
+// Scores of SDMetrics have the same names and definitions here; see package report/tabular.
 package report

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // mostItems is the largest number of items that are drawn.

@@ -70,10 +70,10 @@ type Block struct {
 	Levels int
 }
 
-// Validate returns all contradictions in the layout, or nil if there are none.
+// validate returns all contradictions in the layout, or nil if there are none.
 //
 // Errors: *param.Error values, joined.
-func (l Layout) Validate() error {
+func (l Layout) validate() error {
 	var errs []error
 	if l.In < 1 || l.In > maxFrequencies {
 		errs = append(errs,
@@ -119,7 +119,7 @@ func (l Layout) checkBlocks() (errs []error) {
 
 // flat returns the map of a kernel that treats all coordinates in the same way.
 func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
-	if err := l.Validate(); err != nil {
+	if err := l.validate(); err != nil {
 		return nil, err
 	}
 	m, err := k.New(l.In, seed)

@@ -54,7 +54,7 @@ func (c Pairs) withDefaults() Pairs {
 // as a number. Errors: *param.Error, also for a layout with more than MaxDim features; the error
 // states their number.
 func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
-	if err := errors.Join(l.Validate(), c.validate()); err != nil {
+	if err := errors.Join(l.validate(), c.validate()); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()

@@ -53,7 +53,7 @@ func PatchesFor(dim, height, width int) Patches {
 // Embedding implements [EmbeddingKernel]. Errors: *param.Error, also for a layout that does not
 // describe images.
 func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
-	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
 	length := Scales{Low: c.Low, High: c.High}.length()

@@ -56,7 +56,7 @@ func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 
 func (c Scattering) new(l Layout) (*scatteringMap, error) {
 	c = c.withDefaults()
-	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
 	return &scatteringMap{config: c, height: l.Height, width: l.Width,

@@ -58,7 +58,7 @@ func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
 }
 
 func (c Strokes) new(l Layout) (*strokeMap, error) {
-	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
 	return &strokeMap{config: c, in: l.In, height: l.Height, width: l.Width}, nil

@@ -26,7 +26,7 @@ type Sum struct {
 
 // Embedding implements [EmbeddingKernel].
 func (c Sum) Embedding(l Layout, seed uint64) (Embedding, error) {
-	if err := errors.Join(l.Validate(), c.validate()); err != nil {
+	if err := errors.Join(l.validate(), c.validate()); err != nil {
 		return nil, err
 	}
 	m := &sumMap{in: l.In}

@@ -5,9 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
-	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -21,16 +19,18 @@ func eachCut(ctx context.Context, data records.Data, limit int,
 	data, shares := records.RowsOf(data)
 	dim := data.Schema().Dim()
 	var row []uint32
-	return network.EachBatch(ctx, data, 4096, func(lo int, b device.Batch) {
-		for i := range b.Rows {
-			row = row[:0]
-			for _, item := range b.Sparse.Row(i) {
-				if int64(item) < int64(dim) && (len(row) == 0 || item > row[len(row)-1]) {
-					row = append(row, item)
-				}
+	return records.EachSet(data, func(i int, items []uint32) error {
+		row = row[:0]
+		for _, item := range items {
+			if int64(item) < int64(dim) && (len(row) == 0 || item > row[len(row)-1]) {
+				row = append(row, item)
 			}
-			each(records.CutSet(row, limit), shares.Of(lo+i))
 		}
+		each(records.CutSet(row, limit), shares.Of(i))
+		if i%4096 == 0 {
+			return ctx.Err()
+		}
+		return nil
 	})
 }
 

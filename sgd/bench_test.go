@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -86,13 +85,4 @@ func benchmarkPlain(b *testing.B, batch int) {
 		step()
 	}
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
-}
-
-// plainUpdate runs the optimiser on all cores in pieces.
-func plainUpdate(be device.Sharing, opt *optim.State, params, grad []float32, scale float32) {
-	const piece = 8192
-	be.Share((len(grad)+piece-1)/piece, func(i int) {
-		lo, hi := i*piece, min((i+1)*piece, len(grad))
-		opt.UpdateRange32(params, lo, grad[lo:hi], scale)
-	})
 }

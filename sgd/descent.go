@@ -1,14 +1,11 @@
 package sgd
 
-import (
-	"github.com/seed7ba64551/privgen/internal/optim"
-	"github.com/seed7ba64551/privgen/models"
-)
+import "github.com/seed7ba64551/privgen/models"
 
 // Descent moves parameters along gradients that need no further protection. Examples are noised
 // sums, gradients of a generator that learns from released values, and gradients of public records.
 type Descent struct {
-	state    *optim.State // counts the steps, also for user-defined optimisers
+	state    *moments // counts the steps, also for user-defined optimisers
 	schedule Schedule
 	own      Mover // user-defined, or nil
 	rate     float64
@@ -17,7 +14,7 @@ type Descent struct {
 
 // Descent starts the optimiser for n parameters. The optimiser must be valid.
 func (o Optimizer) Descent(n int) *Descent {
-	d := &Descent{state: o.config.New(n), schedule: o.schedule, rate: o.rate}
+	d := &Descent{state: o.config.start(n), schedule: o.schedule, rate: o.rate}
 	if o.own != nil {
 		d.own, d.grad = o.own.Start(n), make([]float32, n)
 	}
@@ -36,7 +33,7 @@ func (o Optimizer) lasting(steps int) Optimizer {
 func (d *Descent) Step(params, grad []float32, scale float32) {
 	d.begin()
 	if d.own == nil {
-		d.state.UpdateRange32(params, 0, grad, scale)
+		d.state.updateRange32(params, 0, grad, scale)
 		return
 	}
 	for i, x := range grad {
@@ -47,14 +44,14 @@ func (d *Descent) Step(params, grad []float32, scale float32) {
 
 // begin begins a step.
 func (d *Descent) begin() {
-	d.state.BeginStepAt(d.schedule.factor(d.state.Step() + 1))
+	d.state.begin(d.schedule.factor(d.state.t + 1))
 }
 
 // update moves params[lo:lo+len(grad)] along −scale·grad, or stores that part of the gradient
 // for finish. Ranges of one step are disjoint and may come from several goroutines.
 func (d *Descent) update(params []float32, lo int, grad []float64, scale float64) {
 	if d.own == nil {
-		d.state.UpdateRange(params, lo, grad, scale)
+		d.state.updateRange(params, lo, grad, scale)
 		return
 	}
 	for i, x := range grad {
@@ -65,7 +62,7 @@ func (d *Descent) update(params []float32, lo int, grad []float64, scale float64
 // finish ends a step after all ranges have been updated.
 func (d *Descent) finish(params []float32) {
 	if d.own != nil {
-		step := d.state.Step()
+		step := d.state.t
 		d.own.Move(step, d.rate*d.schedule.factor(step), params, d.grad)
 	}
 }
@@ -73,7 +70,7 @@ func (d *Descent) finish(params []float32) {
 // AppendState appends the state needed to resume. For a user-defined optimiser, this state is the
 // step number and, if its Mover is a models.Stateful, the Mover's state.
 func (d *Descent) AppendState(dst []byte) []byte {
-	dst = d.state.AppendState(dst)
+	dst = d.state.appendState(dst)
 	if s, ok := d.own.(models.Stateful); ok {
 		dst = s.AppendState(dst)
 	}
@@ -85,12 +82,12 @@ func (d *Descent) AppendState(dst []byte) []byte {
 // Errors: an error for state of another length or form; any error of a user-defined optimiser's
 // SetState.
 func (d *Descent) SetState(state []byte) error {
-	n := min(d.state.StateLen(), len(state))
+	n := min(d.state.stateLen(), len(state))
 	s, ok := d.own.(models.Stateful)
 	if !ok {
 		n = len(state)
 	}
-	if err := d.state.SetState(state[:n]); err != nil || !ok {
+	if err := d.state.setState(state[:n]); err != nil || !ok {
 		return err
 	}
 	return s.SetState(state[n:])

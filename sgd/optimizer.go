@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Optimizer moves parameters along noised gradients. It sees only released values, so it does not
 // affect the guarantee. The zero value is invalid.
 type Optimizer struct {
-	config   optim.Config
+	config   settings
 	schedule Schedule
 	own      Rule    // a user-defined optimiser; nil if config describes the optimiser
 	rate     float64 // learning rate of own
@@ -41,12 +40,12 @@ func Own(lr float64, r Rule) Optimizer { return Optimizer{own: r, rate: lr} }
 
 // SGD returns plain gradient descent.
 func SGD(lr float64) Optimizer {
-	return Optimizer{config: optim.Config{Rule: optim.SGD, LR: lr}}
+	return Optimizer{config: settings{Rule: plain, LR: lr}}
 }
 
 // Momentum returns heavy-ball gradient descent.
 func Momentum(lr, beta float64) Optimizer {
-	return Optimizer{config: optim.Config{Rule: optim.Momentum, LR: lr, Beta1: beta}}
+	return Optimizer{config: settings{Rule: heavyBall, LR: lr, Beta1: beta}}
 }
 
 // Adam returns Adam with its authors' decay rates 0.9 and 0.999.
@@ -56,8 +55,7 @@ func Adam(lr float64) Optimizer { return AdamWith(lr, 0.9, 0.999, 1e-8) }
 
 // AdamWith returns Adam with the given settings.
 func AdamWith(lr, beta1, beta2, eps float64) Optimizer {
-	return Optimizer{config: optim.Config{Rule: optim.Adam, LR: lr, Beta1: beta1, Beta2: beta2,
-		Eps: eps}}
+	return Optimizer{config: settings{Rule: adam, LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps}}
 }
 
 // Scheduled returns the optimiser with a learning rate that changes from step to step.
@@ -80,7 +78,7 @@ func (o Optimizer) String() string {
 
 // ScaleFree reports whether multiplying every gradient by a constant changes nothing,
 // so that no NominalBatch is needed.
-func (o Optimizer) ScaleFree() bool { return o.own == nil && o.config.Rule == optim.Adam }
+func (o Optimizer) ScaleFree() bool { return o.own == nil && o.config.Rule == adam }
 
 func (o Optimizer) check(k *checker) {
 	o.schedule.check(k)
@@ -88,22 +86,16 @@ func (o Optimizer) check(k *checker) {
 		k.positive("Optimizer.LR", o.rate)
 		return
 	}
-	if o.config.Rule == optim.Unset {
+	if o.config.Rule == noRule {
 		k.ok(false, "Optimizer", "none", "an optimiser, such as sgd.Adam(1e-3)")
 		return
 	}
-	for _, p := range o.config.Problems() {
-		k.ok(false, "Optimizer."+p.Path, p.Value, p.Want)
-	}
+	o.config.check(k)
 }
 
 type optimizerJSON struct {
-	Rule     optim.Rule `json:"rule"`
-	LR       float64    `json:"lr"`
-	Beta1    float64    `json:"beta1,omitempty"`
-	Beta2    float64    `json:"beta2,omitempty"`
-	Eps      float64    `json:"eps,omitempty"`
-	Schedule *Schedule  `json:"schedule,omitempty"`
+	settings
+	Schedule *Schedule `json:"schedule,omitempty"`
 }
 
 // MarshalJSON writes the rule and its settings.
@@ -114,8 +106,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 		return nil, param.New("sgd.Optimizer", o.own.Name(),
 			"an optimiser of package sgd: a user-defined one cannot be written")
 	}
-	c := o.config
-	j := optimizerJSON{Rule: c.Rule, LR: c.LR, Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Eps}
+	j := optimizerJSON{settings: o.config}
 	if o.schedule != (Schedule{}) {
 		j.Schedule = &o.schedule
 	}
@@ -128,8 +119,7 @@ func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	if err := param.Decode(text, &j); err != nil {
 		return err
 	}
-	*o = Optimizer{config: optim.Config{Rule: j.Rule, LR: j.LR, Beta1: j.Beta1, Beta2: j.Beta2,
-		Eps: j.Eps}}
+	*o = Optimizer{config: j.settings}
 	if j.Schedule != nil {
 		o.schedule = *j.Schedule
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -108,7 +107,7 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
 	sum := device.NewParams(be, net.Params().Shapes...)
-	opt := optim.Config{Rule: optim.Adam, LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}.New(sum.Len())
+	opt := sgd.Adam(1e-4).Descent(sum.Len())
 	rng := rand.New(rand.NewPCG(2, 2))
 	rows, ones := make([]int32, batch), make([]float32, batch)
 	var in device.Batch
@@ -126,7 +125,6 @@ func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 		})
 		be.Fill(sum.Flat, 0)
 		net.Gradients(in).AddWeightedSum(sum, ones)
-		opt.BeginStep()
-		plainUpdate(be.(device.Sharing), opt, net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
+		opt.StepShared(be.(device.Sharing), net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
 	}
 }

@@ -349,7 +349,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 }
 
 func (t *Trainer) averageWeight() float32 {
-	step := float64(t.opt.state.Step())
+	step := float64(t.opt.state.t)
 	if t.meanFrom > 0 {
 		return float32(1 / max(1, step-float64(t.meanFrom)+1))
 	}

@@ -61,6 +61,9 @@ func (files) Open(path string, write, create bool) (diskFile, error) {
 }
 
 func (files) Replace(path string, content func(io.Writer) error) error {
+	if err := durable.RemoveTemp(path); err != nil {
+		return err
+	}
 	return durable.WriteFile(path, content)
 }
 

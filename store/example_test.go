@@ -23,7 +23,7 @@ func Example() {
 	ctx := context.Background()
 	ledgers := store.Dir(folder)
 	if _, err := ledgers.Create(ctx, "patients-2026", accountant.Terms{
-		Unit:   "patient",
+		Unit:   "user",
 		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
 		Limits: []accountant.Limit{
 			{PerRelease: true, Epsilon: 1},

@@ -189,7 +189,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 		}
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := k.read(ctx); err != nil {
+	if err := errors.Join(durable.RemoveTemp(k.path), k.read(ctx)); err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
 		if isDamage(err) {
 			err = fmt.Errorf("%w: restore the file, since without it the run cannot continue, and its "+
@@ -298,7 +298,7 @@ func (k *keeper) read(ctx context.Context) error {
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.fresh, k.id = true, k.newID(ctx)
-		return durable.RemoveTemp(k.path)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -407,12 +407,16 @@ func (k *keeper) close() {
 	_ = k.lock.Close()
 }
 
-// abandon removes the file of a run that was refused before it began.
-func (k *keeper) abandon() error {
-	if !k.fresh {
-		return k.lock.Close()
+// abandon ends a run whose reservation failed, and removes its file if the ledger refused. After
+// any other error the ledger may hold the transaction. Only the file has its ID.
+func (k *keeper) abandon(err error) error {
+	switch {
+	case !param.IsRefused(err):
+		return &Interrupted{Checkpoint: k.path, Err: errors.Join(err, k.lock.Close())}
+	case k.fresh:
+		err = errors.Join(err, os.Remove(k.path))
 	}
-	return errors.Join(os.Remove(k.path), k.lock.Close())
+	return errors.Join(err, k.lock.Close())
 }
 
 // adopt stores the allowance of each line of the transaction.

@@ -87,10 +87,9 @@ func collect(opts []Option) (options, error) {
 	var k param.Checker
 	k.OK(o.preview == nil || o.previewEvery > 0, "privgen.OnPreview.every", o.previewEvery,
 		"a positive number of steps")
-	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
-	k.OK(o.keep == nil || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
-		"the path of a file whose name does not end in .tmp or .lock, "+
-			"which are reserved for files next to checkpoints")
+	taken := o.checkpoint == "" || strings.HasSuffix(o.checkpoint, ".lock")
+	k.OK(o.keep == nil || !taken, "privgen.Checkpoint.path", o.checkpoint,
+		"the path of a file whose name does not end in .lock, as the locks of checkpoints do")
 	return o, k.Err()
 }
 

@@ -191,7 +191,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.program.system, err)
 		if r.keeper != nil {
-			err = errors.Join(err, r.keeper.abandon())
+			return r.keeper.abandon(err)
 		}
 		return err
 	}

@@ -117,6 +117,9 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
 		return err
 	}
+	if err := j.writable(list); err != nil {
+		return err
+	}
 	j.warnStrays(path, data)
 	j.where.make = false
 	ledger, err := j.where.use(j.app, ctx, accountant.Terms{})
@@ -163,6 +166,20 @@ func list0(list []entrant, e entrant) entrant {
 		return e
 	}
 	return list[0]
+}
+
+// writable reports, before anything is spent, whether every result can be written.
+func (j *compareJob) writable(list []entrant) error {
+	names := []string{"compare.json", "compare.html"}
+	for _, e := range list {
+		names = append(names, e.name+".gen", e.name+".html")
+	}
+	for _, name := range names {
+		if err := j.paid(j.path(name), j.where.files()...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (j *compareJob) path(name string) string { return filepath.Join(j.out, name) }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -108,6 +110,42 @@ func TestInterruptedFit(t *testing.T) {
 		t.Errorf("standard error does not name the checkpoint: %s", stderr.String())
 	}
 	s.run(0, fit...)
+}
+
+// TestInterruptedWhileReading: an interrupt ends a command that waits for the end of an input, and
+// nothing has been spent.
+func TestInterruptedWhileReading(t *testing.T) {
+	s := withShortPlan(t)
+	s.run(0, "ledger", "create", "people")
+	rows := strings.Repeat("30,self,40,low\n", 1<<16) // more than a pipe holds
+	for _, args := range [][]string{
+		{"fit", "plan.json", "-", "--ledger", "people", "-o", "x.gen"},
+		{"draft", "-", "--candidates", "schema.json", "--ledger", "people", "-o", "x.json"},
+		{"draft", "-", "--format", "csv", "--public", "-o", "x.json"},
+	} {
+		c := s.command(args...)
+		c.Stdin = nil
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, "age,work,hours,income\n"+rows); err != nil {
+			t.Fatal(err)
+		}
+		c.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
+		if e := finish(t, c.Wait(), c); e.code != exitCancelled || !late.Stop() {
+			t.Errorf("%q: got exit code %d, want %d", args, e.code, exitCancelled)
+		}
+	}
+	if spent := decode[leftResult](t, s.run(0, "ledger", "left", "people",
+		"--json").stdout).Spent.Upper; spent != 0 {
+		t.Errorf("ε = %v is spent, want 0", spent)
+	}
 }
 
 // TestTwoFitsAtOnce: of three concurrent fits on the budget of one, exactly one succeeds.

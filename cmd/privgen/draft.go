@@ -63,7 +63,7 @@ func newDraft(a *app) *cobra.Command {
 	budgetFlags(f, &j.budget, 0.1, 1e-6)
 	j.where.flags(c)
 	j.in.flags(f)
-	f.StringVarP(&j.out, "out", "o", stdio, "schema `file` to write; - for standard output")
+	f.StringVarP(&j.out, "out", "o", stdio, "schema `file` to write; with --public, - for standard output")
 	c.MarkFlagFilename("candidates", "json")
 	c.MarkFlagsMutuallyExclusive("public", "candidates")
 	for _, other := range []string{"no-header", "names", "candidates"} {
@@ -137,6 +137,9 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if err := checkGaussian(j.budget); err != nil {
 		return err
 	}
+	if j.out == stdio {
+		return usagef("--out: want a file: the schema is paid for, and a broken pipe would lose it")
+	}
 	wide, err := openSchema(j.candidates)
 	if err != nil {
 		return err
@@ -155,10 +158,8 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if j.out != stdio {
-		if err := writable(j.out); err != nil {
-			return err
-		}
+	if err := j.paid(j.out, j.where.files()...); err != nil {
+		return err
 	}
 	j.warnStrays(path, data)
 	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, wide))

@@ -209,7 +209,8 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 	s := fitted(t)
 	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"},
 		{"guarantee", "people.gen"},
-		{"ledger", "show", "people"}, {"plan", "schema.json", "--records", "3000"}} {
+		{"ledger", "show", "people"}, {"plan", "schema.json", "--records", "3000"},
+		{"--version"}, {"--help"}, {"help", "fit"}, {"completion", "bash"}} {
 		c := s.command(args...)
 		var stderr strings.Builder
 		c.Stdout, c.Stderr = full, &stderr
@@ -225,18 +226,22 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 // list the known schemes and must not repeat a password.
 func TestUnknownStores(t *testing.T) {
 	s := withPlan(t)
-	for _, place := range []string{"mysql:x", "MySQL://me:hidden@host/x", "postgres:x"} {
+	for _, place := range []string{"mysql:x", "MySQL://me:hidden@host/x", "postgres:x",
+		"p2+ssl://me:hidden@host/x", "host=here password=hidden", " password = hidden"} {
 		e := s.run(exitUsage, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger",
 			"--store", place, "-o", "x.gen")
-		s.oneLine(e, "want a folder, dir:FOLDER, sqlite:FILE, postgres://…")
+		s.oneLine(e, "dir:FOLDER", "postgres://…")
 		if strings.Contains(e.stderr, "hidden") || exists(s.path(place)) {
 			t.Errorf("%s: the error shows the password, or a folder was created: %s", place, e.stderr)
 		}
 	}
 	for place, want := range map[string]string{"ledgers": "", "./mysql:x": "", `C:\ledgers`: "",
-		"a-b:c": "", "mysql:x": "mysql"} {
+		"a-b:c": "", "mysql:x": "mysql", "a-b://c": "a-b"} {
 		if got := schemeOf(place); got != want {
 			t.Errorf("the scheme of %s is %q, want %q", place, got, want)
+		}
+		if keysAndValues(place) || keysAndValues("./"+place+"=1") {
+			t.Errorf("%s is taken for keys and values", place)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := writable(j.out); err != nil {
+	if err := j.paid(j.out, j.where.files()...); err != nil {
 		return err
 	}
 	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, schema))

@@ -110,7 +110,11 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := writable(j.out); err != nil {
+	files := j.where.files()
+	if j.checkpoint != "" {
+		files = append(files, j.checkpoint, j.checkpoint+".lock")
+	}
+	if err := j.paid(j.out, files...); err != nil {
 		return err
 	}
 	j.warnStrays(path, data)

@@ -32,6 +32,8 @@ type layout struct {
 	firstRecord bool
 	labels      string
 	person      string
+	strays      float64
+	onStray     func(column int, problem, text string)
 }
 
 var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions",
@@ -52,11 +54,15 @@ func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.person, "person", "",
 		"CSV: `column` that names the person of a row, if the plan protects persons")
 	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")
+	f.Float64Var(&l.strays, "strays", 0.5,
+		"tables: refuse records if a larger `share` of a column's cells is outside the schema; 1 "+
+			"accepts any")
 }
 
 // csv returns the options of a CSV reader.
 func (l *layout) csv() (records.CSV, error) {
-	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord}
+	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord,
+		Strays: l.onStray}
 	if l.missing != nil {
 		c.Missing = l.missing
 	}
@@ -114,14 +120,24 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	if err := fits(format, s); err != nil {
 		return nil, err
 	}
-	if err := l.checkPerson(format, s); err != nil {
+	if err := errors.Join(l.checkPerson(format, s), checkShare(l.strays)); err != nil {
 		return nil, err
 	}
 	d, err := a.readAs(format, path, l, s)
 	if err != nil {
 		return nil, located(path, err)
 	}
-	return d, nil
+	if l.strays == 1 {
+		return d, nil
+	}
+	return d, refuseStrays(path, checkColumns(d), l.strays)
+}
+
+func checkShare(share float64) error {
+	if !(share >= 0 && share <= 1) {
+		return usagef("--strays: %v: want a share from 0 to 1", share)
+	}
+	return nil
 }
 
 // checkPerson fails if the plan protects persons and the column of the persons is not given.
@@ -255,6 +271,20 @@ func (a *app) open(path string) (io.Reader, func() error, error) {
 		return nil, nil, err
 	}
 	return f, f.Close, nil
+}
+
+// readFile reads a whole file of at most the given number of bytes.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(text)) > most {
+		return nil, inputf("%s: the file has more than %d bytes", path, most)
+	}
+	return text, err
 }
 
 // seekable returns a reader at any offset. It reads pipes, which cannot seek, into memory.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,14 +64,29 @@ func (w *where) names(ctx context.Context) ([]string, cobra.ShellCompDirective) 
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// place returns the address of the store.
+func (w *where) place() string {
+	return strings.TrimSpace(cmp.Or(w.store, os.Getenv(storeVariable), defaultStore))
+}
+
+// files returns the files of the ledger.
+func (w *where) files() (files []string) {
+	place := w.place()
+	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
+		return []string{path, path + "-wal", path + "-shm", path + "-lock"}
+	}
+	for _, name := range []string{"journal", "mark", "lock"} {
+		files = append(files, filepath.Join(strings.TrimPrefix(place, "dir:"), w.ledger, name))
+	}
+	return files
+}
+
 // open opens the store.
 func (w *where) open() (*store.Store, error) {
-	place := w.store
-	if place == "" {
-		place = os.Getenv(storeVariable)
-	}
-	if place == "" {
-		place = defaultStore
+	place := w.place()
+	if keysAndValues(place) {
+		return nil, usagef("--store: an address of keys and values: want postgres://…, or dir:FOLDER " +
+			"for a folder with such a name") // the address may contain a password
 	}
 	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
 		return store.New(sqlledger.SQLite(path)), nil
@@ -91,19 +108,32 @@ func (w *where) open() (*store.Store, error) {
 	return store.Dir(place), nil
 }
 
-// schemeOf returns the letters before the first colon, such as mysql, or "" if the place does not
-// begin with letters and a colon. A single letter is a drive of Windows, not a scheme.
+// schemeOf returns the letters before the first colon, such as mysql, or what is before ://, such
+// as postgresql+ssl. It returns "" for any other place. A single letter is a drive of Windows,
+// not a scheme.
 func schemeOf(place string) string {
-	scheme, _, found := strings.Cut(place, ":")
-	if !found || len(scheme) < 2 {
+	scheme, rest, _ := strings.Cut(place, ":")
+	if scheme == place || len(scheme) < 2 || !isWord(scheme, "") &&
+		!(strings.HasPrefix(rest, "//") && isWord(scheme, "+-.0123456789")) {
 		return ""
 	}
-	for _, c := range scheme {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return ""
+	return scheme
+}
+
+// keysAndValues reports whether a place looks like host=… password=…, as libpq reads it.
+func keysAndValues(place string) bool {
+	key, _, found := strings.Cut(place, "=")
+	return found && isWord(strings.TrimSpace(key), "_")
+}
+
+// isWord reports whether a text is a letter followed by letters and other characters.
+func isWord(text, others string) bool {
+	for i, c := range strings.ToLower(text) {
+		if (c < 'a' || c > 'z') && (i == 0 || !strings.ContainsRune(others, c)) {
+			return false
 		}
 	}
-	return scheme
+	return text != ""
 }
 
 // use opens the ledger for reservations. The ledger stays open when ctx is cancelled, since a
@@ -115,6 +145,9 @@ func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accou
 	}
 	s, err := w.open()
 	if err != nil {
+		return nil, err
+	}
+	if err := a.begin(); err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)

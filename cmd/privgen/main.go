@@ -23,11 +23,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	command := newRoot(a)
 	command.SetArgs(args)
 	done, err := command.ExecuteContextC(ctx)
+	if err != nil && !a.started {
+		err = usage{err}
+	}
+	if _, e := a.help.WriteTo(stdout); err == nil {
+		err = e
+	}
 	if err == nil {
 		return exitOK
-	}
-	if !a.started {
-		err = usage{err}
 	}
 	code := exitCode(err)
 	a.complain(done.CommandPath(), code, err)

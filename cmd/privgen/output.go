@@ -14,8 +14,14 @@ import (
 // save writes a file that appears whole or not at all. It writes to standard output and devices
 // directly.
 func (a *app) save(path string, write func(io.Writer) error) error {
+	if err := a.begin(); err != nil {
+		return err
+	}
 	if path == stdio {
 		return buffered(a.stdout, write)
+	}
+	if err := a.apart(path); err != nil {
+		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return saveDevice(path, write)
@@ -40,16 +46,41 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// writable reports, before anything is spent, whether a file can be created at a path.
-func writable(path string) error {
-	probe, err := os.CreateTemp(filepath.Dir(path), ".privgen-*")
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return &fs.PathError{Op: "create", Path: path, Err: e.Err}
-	}
-	if err != nil {
+// paid reports, before anything is spent, whether a result that is paid for can be written to a
+// path: to a file, since a pipe or a device can lose it. others are files that the command uses.
+func (a *app) paid(path string, others ...string) error {
+	if err := a.apart(path, others...); err != nil {
 		return err
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	err := durable.Writable(path)
+	if e := (*fs.PathError)(nil); errors.As(err, &e) { // which may name a temporary file
+		return &fs.PathError{Op: "create", Path: path, Err: e.Err}
+	}
+	return err
+}
+
+// apart returns an error if a path names one of the other files, or an input of the command.
+func (a *app) apart(path string, others ...string) error {
+	for _, other := range append(others, a.inputs...) {
+		if path != "" && sameFile(path, other) {
+			return usagef("--out: %s is a file that the command uses (%s): want another name", path, other)
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths name one regular file, or would name it if it existed.
+func sameFile(a, b string) bool {
+	there, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(there, other) && there.Mode().IsRegular()
+	}
+	if there, errA = os.Stat(filepath.Dir(a)); errA != nil || filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	other, errB = os.Stat(filepath.Dir(b))
+	return errB == nil && os.SameFile(there, other)
 }
 
 // exists reports whether there is a file at a path.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -279,9 +278,12 @@ func (j *planJob) write(p privgen.Plan) error {
 	})
 }
 
+// mostPlan is the largest plan file, as for schemas.
+const mostPlan = 16 << 20
+
 // openPlan reads a plan file.
 func openPlan(path string) (privgen.Plan, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path, mostPlan)
 	if err != nil {
 		return nil, err
 	}

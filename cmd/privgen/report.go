@@ -89,10 +89,8 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if j.out != "" && j.out != stdio {
-		if err := writable(j.out); err != nil {
-			return err
-		}
+	if err := j.apart(j.out); err != nil {
+		return err
 	}
 	compute := report.Compute
 	if j.publish {
@@ -170,18 +168,13 @@ func protected(rowsPerPerson int) string {
 	return fmt.Sprintf("persons of up to %d rows each", rowsPerPerson)
 }
 
-// readReal reads real records for a comparison. It notes how many cells are outside the schema, and
-// fails if all cells of a column are.
+// readReal reads real records for a comparison. It notes how many cells are outside the schema.
 func (a *app) readReal(path string, l layout, s records.Schema) (records.Data, error) {
 	d, err := a.read(path, l, s)
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := records.RowsOf(d)
-	if err := refuseStrays(path, rows); err != nil {
-		return nil, err
-	}
-	a.warnStrays(path, rows)
+	a.warnStrays(path, d)
 	return d, nil
 }
 

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app holds the state that all subcommands share.
@@ -20,7 +24,14 @@ type app struct {
 	quiet    bool
 	progress string
 
-	started bool // whether the command line was valid and the subcommand has started
+	ctx   context.Context // of the subcommand
+	mu    sync.Mutex
+	begun bool // whether an interrupt waits for the work to stop
+
+	help bytes.Buffer // what the library of commands prints, which ignores errors of writing
+
+	inputs  []string // files that the command line names, other than --out
+	started bool     // whether the command line was valid and the subcommand has started
 }
 
 const columns = 100 // width of printed text
@@ -31,7 +42,7 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Private synthetic data: learn a generator from records under differential privacy",
 		Long: "Privgen learns a generator of synthetic records from sensitive ones under differential " +
 			"privacy.\nA ledger on disk or in a database keeps the privacy budget of every data set.\n\n" +
-			"The order of work: draft a schema, plan the fit, fit, sample, report.\n\n" +
+			"The order of work: draft a schema, check records, plan the fit, fit, sample, report.\n\n" +
 			exitHelp(),
 		Version:           version(),
 		SilenceErrors:     true,
@@ -42,7 +53,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlag(err) })
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
+	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
 	root.SetUsageTemplate(strings.NewReplacer(
 		".LocalFlags.FlagUsages", fmt.Sprintf(".LocalFlags.FlagUsagesWrapped %d", columns),
@@ -54,8 +65,8 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.progress, "progress", "auto",
 		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
 	cobra.EnableCommandSorting = false // the order of work is more useful than the alphabet
-	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newReport(a), newCompare(a),
-		newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
+	root.AddCommand(newDraft(a), newCheck(a), newPlan(a), newFit(a), newSample(a), newReport(a),
+		newCompare(a), newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
 		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
 	return root
@@ -115,8 +126,41 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 		if err := a.checkProgress(); err != nil {
 			return err
 		}
-		return do(c, args)
+		a.inputs = append([]string{}, args...)
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if kind, _ := pflag.UnquoteUsage(f); kind == "file" && f.Name != "out" {
+				a.inputs = append(a.inputs, f.Value.String())
+			}
+		})
+		a.ctx = c.Context()
+		done := make(chan error, 1)
+		go func() { done <- do(c, args) }()
+		select {
+		case err := <-done:
+			return err
+		case <-a.ctx.Done():
+		}
+		a.mu.Lock()
+		begun := a.begun
+		a.mu.Unlock()
+		if !begun {
+			return a.ctx.Err()
+		}
+		return <-done
 	}
+}
+
+// begin ends the part of the work that an interrupt cuts off: the reading of files, which may wait
+// for their ends for ever. The caller is about to spend or to write. After begin, an interrupt
+// stops the work between two steps.
+func (a *app) begin() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ctx != nil && a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	a.begun = true
+	return nil
 }
 
 // note prints a line on standard error unless --quiet is given.

@@ -17,20 +17,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/connect/arrow"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/internal/tabletest"
 	"github.com/seed7ba64551/privgen/records"
 )
-
-// These tables and helpers are shared by the tests of several packages.
-var (
-	people  = tabletest.People
-	visits  = tabletest.Visits
-	drawn   = tabletest.Drawn
-	cellsOf = tabletest.Lines
-	parts   = tabletest.Parts
-)
-
-func must[T any](v T, err error) func(testing.TB) T { return tabletest.Must(v, err) }
 
 func written(t testing.TB, l arrow.Layout, s records.Schema, all ...records.Data) []byte {
 	t.Helper()

@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seed7ba64551/privgen/connect/arrow"
-	"github.com/seed7ba64551/privgen/internal/tabletest"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -60,7 +59,7 @@ func TestARowWithABadTextIsMissing(t *testing.T) {
 		memory.NewBufferBytes(offsets), memory.NewBufferBytes([]byte("ab"))}, nil, 0, 0)
 	const want = "{\"c\":\"a\"}\n{\"c\":null}\n{\"c\":null}\n{\"c\":\"b\"}\n"
 	got, err := arrow.FromRecord(batchOf(array.NewStringData(data)), s)
-	if err != nil || tabletest.Lines(got) != want {
+	if err != nil || cellsOf(got) != want {
 		t.Errorf("got %v, error %v", got, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +167,56 @@ func TestAskedAgain(t *testing.T) {
 	status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 4, 0))
 	if status != http.StatusConflict || code(answer) != "other_lines" {
 		t.Errorf("other lines under the same ID: got %d %v, want 409 other_lines", status, answer)
+	}
+}
+
+// forgetful is a backend whose journals report one failure after the line is durable.
+type forgetful struct {
+	store.Backend
+	fails *atomic.Bool
+}
+
+type forgetfulJournal struct {
+	accountant.Journal
+	fails *atomic.Bool
+}
+
+func (f forgetful) Journal(ctx context.Context, name string, mode store.Mode) (accountant.Journal,
+	error) {
+	j, err := f.Backend.Journal(ctx, name, mode)
+	return forgetfulJournal{j, f.fails}, err
+}
+
+func (j forgetfulJournal) Append(ctx context.Context, after accountant.Position,
+	lines []accountant.JournalLine) error {
+	err := j.Journal.Append(ctx, after, lines)
+	if j.fails.Swap(false) {
+		return errors.New("the answer is lost")
+	}
+	return err
+}
+
+// TestLostAnswer: the store's answer is lost after the line of a reservation is durable. The client
+// is told to repeat its request, and is then charged once.
+func TestLostAnswer(t *testing.T) {
+	s := serve(t, Config{})
+	var fails atomic.Bool
+	h, err := New(t.Context(), store.New(forgetful{s.store.Backend, &fails}), Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	unsure := service{server, s.store}
+	fails.Store(true)
+	status, answer := unsure.ask(t, "PUT", here+"run-00000001", gaussian(40, 3, 0))
+	if status != http.StatusServiceUnavailable || code(answer) != "unavailable" {
+		t.Errorf("a lost answer: got %d %v, want 503 unavailable", status, answer)
+	}
+	status, answer = unsure.ask(t, "PUT", here+"run-00000001", gaussian(40, 3, 0))
+	if e := s.ledger(t).Entries(); status != http.StatusOK || len(e) != 1 || e[0].Reserved != 3 {
+		t.Errorf("the same request: got %d %v and entries %+v, want one with 3 uses", status, answer, e)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unsafe"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -19,11 +20,30 @@ type column struct {
 	leaf    int  // its index among the file's columns
 	form    form // the form in which its values are read
 	convert convert
-	chunks  []pq.ColumnChunk // the chunks that have not been read
-	pages   pq.Pages
-	page    pq.Page
-	values  pq.ValueReader
-	buffer  []pq.Value
+	chunks  []chunk // the chunks that have not been read
+	bounds  bounds
+	width   int // bytes of a value of fixed length
+	// optional means that values may be missing.
+	optional bool
+	pages    pq.Pages
+	page     pq.Page
+	values   pq.ValueReader
+	buffer   []pq.Value
+	coded    bool // whether the page's values are entries of a dictionary
+}
+
+// chunk is the part of a column in one row group.
+type chunk struct {
+	pq.ColumnChunk
+	meta *format.ColumnMetaData
+}
+
+// entry is the position of a text in a dictionary, which stays where it is while its chunk is read.
+// A long text is then converted once, not once for each value.
+type entry struct {
+	text  *byte
+	size  int
+	chunk int // the number of chunks that follow; -1 without a dictionary
 }
 
 // convert reads values that are not null, in several forms: as numbers, texts, whole numbers and
@@ -81,8 +101,12 @@ func (c *column) read(rows int) (records.Values, error) {
 			}
 		}
 		got, err := c.values.ReadValues(c.buffer[:min(batch, rows-n)])
+		at := entry{chunk: -1}
+		if c.coded {
+			at.chunk = len(c.chunks)
+		}
 		for _, v := range c.buffer[:got] {
-			out.add(v, c.convert)
+			out.add(v, c.convert, at)
 		}
 		n += got
 		if err == io.EOF || err == nil && got == 0 {
@@ -102,7 +126,11 @@ func (c *column) advance() error {
 			if len(c.chunks) == 0 {
 				return damaged(c.name, io.EOF)
 			}
-			c.pages, c.chunks = c.chunks[0].Pages(), c.chunks[1:]
+			next := c.chunks[0]
+			if err := c.bounds.chunk(c.name, next.meta, c.width, c.optional); err != nil {
+				return err
+			}
+			c.pages, c.chunks = next.Pages(), c.chunks[1:]
 		}
 		page, err := c.pages.ReadPage()
 		if err == io.EOF {
@@ -112,7 +140,7 @@ func (c *column) advance() error {
 		if err != nil {
 			return damaged(c.name, err)
 		}
-		c.page, c.values = page, page.Values()
+		c.page, c.values, c.coded = page, page.Values(), page.Dictionary() != nil
 		return nil
 	}
 }
@@ -143,12 +171,15 @@ type cells struct {
 	codes      []int32
 	dictionary []string
 	seen       map[string]int32
+	entries    map[entry]int32
 	text       []byte
 }
 
-func newCells(f form) *cells { return &cells{form: f, seen: map[string]int32{}} }
+func newCells(f form) *cells {
+	return &cells{form: f, seen: map[string]int32{}, entries: map[entry]int32{}}
+}
 
-func (c *cells) add(v pq.Value, by convert) {
+func (c *cells) add(v pq.Value, by convert, at entry) {
 	switch {
 	case c.form == numbers && v.IsNull():
 		c.numbers = append(c.numbers, math.NaN())
@@ -169,15 +200,29 @@ func (c *cells) add(v pq.Value, by convert) {
 	case v.IsNull():
 		c.codes = append(c.codes, -1)
 	default:
-		c.text = by.text(c.text[:0], v)
-		code, known := c.seen[string(c.text)]
-		if !known {
-			code = int32(len(c.dictionary))
-			c.dictionary = append(c.dictionary, string(c.text))
-			c.seen[c.dictionary[code]] = code
-		}
-		c.codes = append(c.codes, code)
+		c.codes = append(c.codes, c.code(v, by, at))
 	}
+}
+
+// code returns the code of a text.
+func (c *cells) code(v pq.Value, by convert, at entry) int32 {
+	if at.chunk >= 0 && (v.Kind() == pq.ByteArray || v.Kind() == pq.FixedLenByteArray) {
+		at.text, at.size = unsafe.SliceData(v.ByteArray()), len(v.ByteArray())
+		if code, known := c.entries[at]; known && at.size > 0 {
+			return code
+		}
+	}
+	c.text = by.text(c.text[:0], v)
+	code, known := c.seen[string(c.text)]
+	if !known {
+		code = int32(len(c.dictionary))
+		c.dictionary = append(c.dictionary, string(c.text))
+		c.seen[c.dictionary[code]] = code
+	}
+	if at.size > 0 {
+		c.entries[at] = code
+	}
+	return code
 }
 
 func (c *cells) values() records.Values {

@@ -91,8 +91,8 @@ func (in *input) group(i int) (values []records.Values, err error) {
 			continue
 		}
 		c := in.columns[place]
-		own := &column{name: c.name, leaf: c.leaf, form: c.form, convert: c.convert,
-			chunks: c.chunks[i : i+1]}
+		own := *c
+		own.chunks = c.chunks[i : i+1]
 		values[j], err = own.read(int(in.sizes[i]))
 		own.close()
 		if err != nil {

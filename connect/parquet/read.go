@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -106,7 +107,8 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 	if r == nil {
 		return nil, param.New(caller+".reader", nil, "a file")
 	}
-	if err := checkFooter(r, size); err != nil {
+	b := boundsOf(r, size, last(limits))
+	if err := checkFooter(b); err != nil {
 		return nil, err
 	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
@@ -125,6 +127,7 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 		if err != nil {
 			return nil, err
 		}
+		found.bounds = b
 		in.columns = append(in.columns, found)
 	}
 	unpacked := int64(0)
@@ -132,18 +135,18 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 		chunks := group.ColumnChunks()
 		for _, c := range in.columns {
 			if c.leaf >= len(chunks) || chunks[c.leaf].NumValues() != group.NumRows() ||
-				group.NumRows() < 0 {
+				group.NumRows() < 0 || group.NumRows() > math.MaxInt64-in.rows {
 				return nil, malformed(fmt.Sprintf("row group %d: column %q has more or fewer values than the group has rows",
 					i, c.name))
 			}
-			c.chunks = append(c.chunks, chunks[c.leaf])
 			meta := &f.Metadata().RowGroups[i].Columns[c.leaf].MetaData
+			c.chunks = append(c.chunks, chunk{chunks[c.leaf], meta})
 			if !slices.Contains(codecs, meta.Codec) {
 				return nil, malformed(fmt.Sprintf("column %q is compressed by %v, which is not read", c.name,
 					meta.Codec))
 			}
-			bytes := meta.TotalUncompressedSize
-			if unpacked += max(bytes, 0); unpacked > last(limits).UnpackedFor(size) {
+			bytes := max(meta.TotalUncompressedSize, 0)
+			if unpacked += min(bytes, b.unpacked+1); unpacked > b.unpacked {
 				return nil, &records.LimitError{Limit: "UnpackedBytes",
 					What: "the file unpacks to more bytes than the limit allows"}
 			}
@@ -158,23 +161,28 @@ func open(caller string, r io.ReaderAt, size int64, s records.Schema,
 // number.
 const tailBytes = 8
 
-// checkFooter returns an error if the footer is longer than the file, before memory is allocated
-// for it.
-func checkFooter(r io.ReaderAt, size int64) error {
-	if size < 2*tailBytes {
+// checkFooter returns an error if the footer is longer than the file or takes too much memory,
+// before memory is allocated for it.
+func checkFooter(b bounds) error {
+	if b.size < 2*tailBytes {
 		return malformed("the file is too short")
 	}
 	var tail [tailBytes]byte
-	if _, err := r.ReadAt(tail[:], size-tailBytes); err != nil && err != io.EOF {
+	if _, err := b.file.ReadAt(tail[:], b.size-tailBytes); err != nil && err != io.EOF {
 		return fmt.Errorf("parquet: reading: %w", err)
 	}
-	if magic := string(tail[4:]); magic != "PAR1" && magic != "PARE" { // PARE: encrypted
+	if magic := string(tail[4:]); magic != "PAR1" {
 		return malformed("the file does not end like a Parquet file")
 	}
-	if int64(binary.LittleEndian.Uint32(tail[:])) > size-tailBytes {
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
+	if length > b.size-tailBytes {
 		return malformed("the footer is longer than the file")
 	}
-	return nil
+	footer := make([]byte, length)
+	if _, err := b.file.ReadAt(footer, b.size-tailBytes-length); err != nil && err != io.EOF {
+		return fmt.Errorf("parquet: reading: %w", err)
+	}
+	return b.footer(footer)
 }
 
 // next returns the frame of the next rows.
@@ -213,8 +221,8 @@ func find(f *pq.File, c records.Column) (*column, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &column{name: c.Name(), leaf: field.Index(), convert: convert,
-			form: convert.form(c)}, nil
+		return &column{name: c.Name(), leaf: field.Index(), convert: convert, form: convert.form(c),
+			width: field.Type().Length(), optional: field.Optional()}, nil
 	}
 	var names []string
 	for _, field := range f.Root().Columns() {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/store"
 )
 
@@ -32,7 +33,7 @@ func TestAnswerLost(t *testing.T) {
 	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
 		{Purpose: "count", Event: event, Count: 2}}}
 	p.cut.Store(true)
-	if _, err := l.ReserveAll(run); err == nil || errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := l.ReserveAll(run); err == nil || param.IsRefused(err) {
 		t.Fatalf("the answer was lost, but the reservation returned %v", err)
 	}
 	if p.cut.Load() {
@@ -56,6 +57,52 @@ func TestAnswerLost(t *testing.T) {
 	}
 	if err := all[0].Spend(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFileFailsOnce lets each access to a file fail in turn during a reservation, before the line
+// is written and after it. No failure is a refusal, and the same transaction is then reserved
+// once.
+func TestFileFailsOnce(t *testing.T) {
+	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
+		{Purpose: "count", Event: event, Count: 2}}}
+	for at, failed := 1, true; failed; at++ {
+		b := SQLite(filepath.Join(t.TempDir(), "l.db"))
+		l, err := store.New(b).Create(t.Context(), "people", terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		left, lost := at, b.writing.db.lost
+		b.writing.db.lost = func() error {
+			if left--; left == 0 {
+				return errors.New("input/output error")
+			}
+			return lost()
+		}
+		_, err = l.ReserveAll(run)
+		if failed = left <= 0; (err != nil) != failed || param.IsRefused(err) {
+			t.Errorf("access %d fails: %v, got %v", at, failed, err)
+		}
+		left = 0 // no further access fails
+		all, err := l.ReserveAll(run)
+		if err != nil || all[0].Remaining() != 2 || len(l.Entries()) != 1 ||
+			l.Entries()[0].Reserved != 2 {
+			t.Errorf("access %d failed: then got %v and %+v, want one entry with 2 uses", at, err, l.Entries())
+		}
+		if at == 1 && !failed {
+			t.Error("no access failed, so the test proves nothing")
+		}
+	}
+	s := store.New(SQLite(filepath.Join(t.TempDir(), "l.db")))
+	l, err := s.Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	run.Lines[0].Count = 1 << 40
+	if _, err := l.ReserveAll(run); !param.IsRefused(err) {
+		t.Errorf("more than the budget: got %v, want a refusal", err)
 	}
 }
 

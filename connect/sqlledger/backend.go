@@ -107,10 +107,14 @@ func (b *Backend) names(ctx context.Context, db *database) ([]string, error) {
 	return names, rows.Err()
 }
 
-// failed adds the name of the package to an error.
+// failed adds the name of the package to an error and, if a database reports a fault of its disk,
+// the error of the system.
 func failed(err error) error {
 	if err == nil {
 		return nil
+	}
+	if fault := diskFault(err); fault != 0 {
+		return fmt.Errorf("sqlledger: %w: %w", fault, err)
 	}
 	return fmt.Errorf("sqlledger: %w", err)
 }

@@ -1,6 +1,7 @@
 package sqlledger
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -235,6 +236,9 @@ func TestDiskFull(t *testing.T) {
 			}
 			if err == nil {
 				t.Fatal("20,000 reservations succeed on a disk that should be full")
+			}
+			if name == "SQLite" && !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("got %v, want the system's error for a full disk", err)
 			}
 			t.Logf("%d answers, then %v", answered, err)
 			if err := os.Remove(ballast); err != nil {

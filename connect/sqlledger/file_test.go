@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +56,84 @@ func TestReplacedFile(t *testing.T) {
 				t.Errorf("reserving after the file was put back: got %v, want an error", err)
 			}
 		})
+	}
+}
+
+// TestNamesOfAFile: a file with two names is refused under both, before and after it is opened. A
+// symbolic link is another way to the same lines and the same write-ahead log.
+func TestNamesOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "l.db"), filepath.Join(dir, "link")
+	hard := filepath.Join(dir, "h.db")
+	l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	through, err := store.New(SQLite(link)).Open(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer through.Close()
+	for _, l := range []*accountant.Ledger{l, through} {
+		if _, err := l.Reserve("count", event, 1); err != nil {
+			t.Error(err)
+		}
+	}
+	if e := through.Entries(); len(e) != 1 || e[0].Reserved != 2 {
+		t.Errorf("got entries %+v, want one with 2 uses", e)
+	}
+	if names, err := filepath.Glob(link + "-*"); err != nil || len(names) > 0 {
+		t.Errorf("a symbolic link has files of its own: %v, %v", names, err)
+	}
+	if err := os.Link(path, hard); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{path, hard, link} {
+		for what, open := range map[string]func(*store.Store) (*accountant.Ledger, error){
+			"open": func(s *store.Store) (*accountant.Ledger, error) {
+				return s.Open(t.Context(), "people")
+			},
+			"audit": func(s *store.Store) (*accountant.Ledger, error) {
+				return s.Audit(t.Context(), "people")
+			},
+		} {
+			if _, err := open(store.New(SQLite(name))); err == nil {
+				t.Errorf("%s %s: no error for a file with two names", what, name)
+			}
+		}
+	}
+	if _, err := l.Reserve("count", event, 1); err == nil {
+		t.Error("a ledger whose file has got a second name still reserves")
+	}
+	if err := os.Remove(hard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reserve("count", event, 1); err != nil {
+		t.Errorf("after the second name is gone: %v", err)
+	}
+}
+
+// TestFilesAreTheOwners: the files of a new database can be read by their owner only.
+func TestFilesAreTheOwners(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	dir := t.TempDir()
+	l, err := store.New(SQLite(filepath.Join(dir, "l.db"))).Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 3 {
+		t.Fatalf("got the files %v, %v, want a database, its log and its index", files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v: %v, %v, want the mode 0600", f, info.Mode(), err)
+		}
 	}
 }
 

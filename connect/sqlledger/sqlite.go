@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"modernc.org/sqlite"
 
@@ -23,7 +24,7 @@ import (
 // SQLite keeps ledgers in a file, for the processes of one machine. SQLite keeps a write-ahead log
 // and its index in two files with "-wal" and "-shm" after the name. They belong to the database: a
 // copy without the log lacks the latest lines. Processes wait for one another by locking an empty
-// file with "-lock" after the name.
+// file with "-lock" after the name. A database file with a second name, a hard link, is refused.
 func SQLite(path string) *Backend {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -74,6 +75,21 @@ func sqliteTransient(err error) bool {
 	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
 }
 
+// diskFault returns the error of the system behind the error of a database; 0 if there is none.
+func diskFault(err error) syscall.Errno {
+	const readOnly, inputOutput, full, cannotOpen, primary = 8, 10, 13, 14, 0xff
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) && state.SQLState() == "53100" { // PostgreSQL's disk_full
+		return syscall.ENOSPC
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return map[int]syscall.Errno{readOnly: syscall.EROFS, inputOutput: syscall.EIO,
+		full: syscall.ENOSPC, cannotOpen: syscall.EACCES}[e.Code()&primary]
+}
+
 // Every transaction takes the write lock when it begins, so it cannot fail to get the lock later.
 // The transaction ends when its part of the write-ahead log has been synchronised.
 const (
@@ -83,8 +99,9 @@ const (
 )
 
 func openSQLite(path, mode, settings string) (*database, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && mode != "rwc" {
-		return nil, store.ErrNotFound
+	path, err := sqlitePath(path, mode == "rwc")
+	if err != nil {
+		return nil, err
 	}
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
 		RawQuery: "mode=" + mode + "&" + settings}
@@ -105,6 +122,27 @@ func openSQLite(path, mode, settings string) (*database, error) {
 			return mutex.Lock(short) // one connection: the file has one writer at a time anyway
 		},
 	}, nil
+}
+
+// sqlitePath returns the path of the database without symbolic links, as SQLite uses it for the
+// names of its other files. If create is true, it creates a missing file, for its owner only:
+// SQLite gives its other files the same mode. It opens no existing file, since closing the file
+// would release the locks that SQLite holds on it in this process.
+func sqlitePath(path string, create bool) (string, error) {
+	if create {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", store.ErrNotFound
+	}
+	return real, err
 }
 
 // sqliteConnector makes connections with the settings that package store requires.
@@ -209,10 +247,16 @@ func (f *sqliteFile) lost() error {
 	return f.same(info)
 }
 
-// same returns an error unless the given file is the open one.
+// same returns an error unless the given file is the open one and has one name. The write-ahead log
+// is found by the file's name, so with two names there are two logs, each without the lines of the
+// other.
 func (f *sqliteFile) same(info fs.FileInfo) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if n, err := links(f.path, info); err != nil || n > 1 {
+		return errors.Join(err, &fs.PathError{Op: "open", Path: f.path, Err: fmt.Errorf(
+			"the file has %d names (hard links), of which a ledger may be used under one only", n)})
+	}
 	if f.info == nil || os.SameFile(f.info, info) {
 		return nil
 	}

@@ -52,6 +52,11 @@ func TestAuditorOfAFile(t *testing.T) {
 	if _, err := reserveSome(l, "count", 3); err != nil {
 		t.Fatal(err)
 	}
+	for _, end := range []string{"", "-wal", "-shm"} { // the owner lets others read
+		if err := os.Chmod(path+end, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, state := range []string{"open", "closed"} {
 		if state == "closed" {
 			if err := l.Close(); err != nil {

@@ -3,8 +3,11 @@ package sqlrows
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,7 +23,8 @@ type Querier interface {
 // ReadFrame reads all records of a query's result.
 //
 // Errors: [records.ErrFormat] if a column of the schema is absent from the query's result or occurs
-// twice; *[param.Error] for a schema that is not of a table; errors of the database.
+// twice; *[param.Error] for a schema that is not of a table; for errors of the database, an error
+// without the database's text, which may hold values of the records.
 func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	args ...any) (*records.Frame, error) {
 	const all = 1 << 62
@@ -86,7 +90,7 @@ func open(ctx context.Context, db Querier, s records.Schema, rows int, query str
 	}
 	found, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("sqlrows: %w", err)
+		return nil, failed(err)
 	}
 	in := &input{rows: found, builder: builder}
 	if err := in.place(s); err != nil {
@@ -100,11 +104,11 @@ func open(ctx context.Context, db Querier, s records.Schema, rows int, query str
 func (in *input) place(s records.Schema) error {
 	names, err := in.rows.Columns()
 	if err != nil {
-		return fmt.Errorf("sqlrows: %w", err)
+		return failed(err)
 	}
 	types, err := in.rows.ColumnTypes()
 	if err != nil {
-		return fmt.Errorf("sqlrows: %w", err)
+		return failed(err)
 	}
 	for _, c := range s.Columns() {
 		if c.Kind() == records.IdentifierColumn { // identifiers are never read
@@ -143,12 +147,12 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 	for in.builder.Len() < rows {
 		if !in.rows.Next() {
 			if err := in.rows.Err(); err != nil {
-				return nil, false, fmt.Errorf("sqlrows: %w", err)
+				return nil, false, failed(err)
 			}
 			return in.builder.Frame(), false, nil
 		}
 		if err := in.rows.Scan(in.scan...); err != nil {
-			return nil, false, fmt.Errorf("sqlrows: %w", err)
+			return nil, false, failed(err)
 		}
 		for j, place := range in.places {
 			if place < 0 {
@@ -182,6 +186,27 @@ func cell(v any, kind records.ColumnKind, number, isBool bool) any {
 	}
 	return v
 }
+
+// failed returns an error of the database without its text: a database names the value that it
+// could not convert or compute with. What remains are the errors of package sql and of the
+// context, and the code of an SQL error.
+func failed(err error) error {
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded, driver.ErrBadConn,
+		sql.ErrConnDone, sql.ErrTxDone} {
+		if errors.Is(err, known) {
+			return fmt.Errorf("sqlrows: %w", known)
+		}
+	}
+	code := "unknown"
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) && sqlState.MatchString(state.SQLState()) {
+		code = state.SQLState()
+	}
+	return fmt.Errorf("sqlrows: the database fails with the SQLSTATE %s; its message is not shown, "+
+		"since it may hold values of the records", code)
+}
+
+var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: sqlrows: %s", records.ErrFormat, fmt.Sprintf(format, args...))

@@ -184,3 +184,31 @@ func TestArguments(t *testing.T) {
 		t.Error("an invalid query returns no error")
 	}
 }
+
+// TestErrorsHoldNoCell: the database's error names the value of a cell; the error of reading does
+// not.
+func TestErrorsHoldNoCell(t *testing.T) {
+	db := database(t, table+`; insert into people values (70, 30, '$', 'yes', 1),
+		(70, 30, 'hidden', 'yes', 2)`)
+	const query = `select "weight ""kg""", age, json_extract('{}', town) as town, alive from people`
+	for _, query := range []string{query, query + ` where id = 2`} { // fails at row 2, at row 1
+		rows, err := db.Query(query)
+		for err == nil && rows.Next() {
+		}
+		if err == nil {
+			err = errors.Join(rows.Err(), rows.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), "hidden") {
+			t.Fatalf("the database's error is %v, so the test proves nothing", err)
+		}
+		_, err = sqlrows.ReadFrame(t.Context(), db, people(t), query)
+		if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "hidden") {
+			t.Errorf("got %#v, want an error without the cell", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sqlrows.ReadFrame(ctx, db, people(t), query); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context: got %v", err)
+	}
+}

@@ -8,13 +8,24 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/internal/judge/made"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
+// blobs draws records of three classes around three corners of a box far from [0, 1].
 func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
-	return must(made.Blobs(seed, n, noise))(t)
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	corners := [][]float64{{20, 20, 80}, {80, 20, 20}, {20, 80, 20}}
+	flat, labels := make([]float32, 0, 3*n), make([]int32, n)
+	for i := range labels {
+		labels[i] = rng.Int32N(3)
+		for _, c := range corners[labels[i]] {
+			flat = append(flat, float32(c+noise*rng.NormFloat64()))
+		}
+	}
+	schema := records.Interval(3, 0, 100).WithLabels("a", "b", "c")
+	return must(records.FromFlat(schema, flat, labels...))(t)
 }
 
 // exclusive draws bits, labelled by whether the first two differ. No linear classifier can predict

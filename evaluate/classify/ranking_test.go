@@ -19,7 +19,7 @@ type curveOracle struct {
 
 func TestAreasUnderCurves(t *testing.T) {
 	var oracle curveOracle
-	readOracle(t, "../testdata/metrics.json", &oracle)
+	readOracle(t, "testdata/curves.json", &oracle)
 	for i, c := range oracle.Curves {
 		r := must(classify.Rank(c.Scores, c.Positive))(t)
 		if math.Abs(r.ROC-c.ROC) > 1e-12 || math.Abs(r.PRC-c.PRC) > 1e-12 {

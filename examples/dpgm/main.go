@@ -19,12 +19,12 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 func main() { program.Main("dpgm", run) }
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	if err := gen.SaveFile(filepath.Join(*out, "generator.privgen")); err != nil {
 		return err
 	}
-	return picture(ctx, gen, real, filepath.Join(*out, "samples.png"))
+	return picture(ctx, gen, filepath.Join(*out, "samples.png"))
 }
 
 // report compares the clusters of real records with their labels. It is not private.
@@ -90,11 +90,11 @@ func report(gen *privgen.Generator, real *records.Table) error {
 	return nil
 }
 
-// picture draws real digits in the first row and synthetic digits of one cluster in each other row.
-func picture(ctx context.Context, gen *privgen.Generator, real *records.Table, path string) error {
+// picture draws a row of synthetic digits for each cluster. It shows no real digit, so it may be
+// published.
+func picture(ctx context.Context, gen *privgen.Generator, path string) error {
 	const across = 16
-	sheet := grid.Sheet{Height: digits.Side, Width: digits.Side,
-		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
+	sheet := grid.Sheet{Height: digits.Side, Width: digits.Side}
 	for i, weight := range gen.Weights() {
 		rows, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(1))
 		if err != nil {

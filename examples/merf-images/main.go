@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := picture(ctx, c, gen, train); err != nil {
+	if err := picture(ctx, c, gen); err != nil {
 		return err
 	}
 	return report(synthetic, train, test)

@@ -10,11 +10,11 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // report trains classifiers on synthetic and on real images and tests both on held-out real images.
@@ -92,14 +92,14 @@ const across = 16
 // picture. Among images of smaller margins, some look like two digits.
 const certain = 0.9
 
-// picture writes real images, and below them one row of synthetic images for each class. It shows
-// them without the chosen change, which is made for classifiers. Grey levels are stretched, and if
-// the private classifier chooses images, it must be certain. Both are post-processing.
-func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+// picture writes one row of synthetic images for each class, and no real image, so it may be
+// published. It shows them without the chosen change, which is made for classifiers. Grey levels
+// are stretched, and if the private classifier chooses images, it must be certain. Both are
+// post-processing.
+func picture(ctx context.Context, c config, gen *privgen.Generator) error {
 	gen = c.shown(gen)
 	s := gen.Schema()
-	sheet := grid.Sheet{Height: s.Height(), Width: s.Width(), Colours: s.Channels(),
-		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
+	sheet := grid.Sheet{Height: s.Height(), Width: s.Width(), Colours: s.Channels()}
 	for class := range s.Classes() {
 		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(),
 			privgen.Seed(c.seed))

@@ -16,7 +16,7 @@ func Example_shared() {
 	defer os.RemoveAll(folder)
 	ctx, ledgers := context.Background(), store.Dir(folder)
 	_, err = ledgers.Create(ctx, "patients-2026", accountant.Terms{
-		Unit:   "patient",
+		Unit:   "user",
 		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
 		Limits: []accountant.Limit{{PerRelease: true, Epsilon: 1}},
 	})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,21 +54,69 @@ func TestWriteFileReplacesRegularFilesOnly(t *testing.T) {
 	}
 }
 
-// A file that a killed writer left is replaced, even if it is a link to another file.
-func TestLeftoverTempFileIsReplaced(t *testing.T) {
+// TestFilesBesideAPathAreKept: files of the user's with the names that temporary files and locks
+// once had stay as they are, and what a killed writer left is removed.
+func TestFilesBesideAPathAreKept(t *testing.T) {
 	dir := t.TempDir()
-	path, victim := filepath.Join(dir, "f"), filepath.Join(dir, "victim")
-	if err := os.WriteFile(victim, []byte("keep"), 0o600); err != nil {
+	path := filepath.Join(dir, strings.Repeat("n", 255)) // as long as a name can be
+	mine := filepath.Join(dir, "f.lock")
+	for _, name := range []string{mine, filepath.Join(dir, "f.tmp")} {
+		if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := durable.Writable(path); err != nil {
+		t.Error(err)
+	}
+	var left string
+	err := durable.WriteFile(path, func(w io.Writer) error {
+		names, err := filepath.Glob(filepath.Join(dir, ".privgen-*"))
+		if err != nil || len(names) != 1 {
+			return fmt.Errorf("temporary files %q, %v", names, err)
+		}
+		left = names[0] + "0" // as if another process had died here
+		return os.WriteFile(left, nil, 0o600)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(victim, path+".tmp"); err != nil {
+	if err := durable.RemoveTemp(filepath.Join(dir, "other")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(left); err != nil {
+		t.Error("the temporary file of another path is removed:", err)
+	}
+	if err := durable.RemoveTemp(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := durable.NewLock(filepath.Join(dir, "f")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file with content as a lock: got %v, want ErrExist", err)
+	}
+	if err := durable.WriteFile(filepath.Join(dir, "f"), text("new")); err != nil {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 4 {
+		t.Errorf("got the files %v, %v, want two that were written and two that were there", entries, err)
+	}
+	if b, err := os.ReadFile(mine); string(b) != "mine" {
+		t.Errorf("the user's file holds %q, %v", b, err)
+	}
+}
+
+// TestWritable: a path is refused exactly if WriteFile cannot write it.
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "target"), link); err != nil {
 		t.Skip(err)
 	}
-	if err := durable.WriteFile(path, text("new")); err != nil {
-		t.Fatal(err)
-	}
-	if b, _ := os.ReadFile(victim); string(b) != "keep" {
-		t.Errorf("the link was followed: %q", b)
+	for _, path := range []string{"", dir, link, os.DevNull, filepath.Join(dir, "none", "f"),
+		filepath.Join(dir, strings.Repeat("n", 256)), filepath.Join(dir, "new")} {
+		can, err := durable.Writable(path), durable.WriteFile(path, text("x"))
+		if good := filepath.Base(path) == "new"; (can == nil) != good || (err == nil) != good {
+			t.Errorf("%q: got %v before the write and %v after it", path, can, err)
+		}
 	}
 }
 

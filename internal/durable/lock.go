@@ -21,14 +21,19 @@ type Lock struct {
 // NewLock locks a path. It does not wait. It locks a file next to the path, and Close removes this
 // file. A killed process may leave the file without a lock; the next NewLock then uses it.
 //
-// Errors: ErrLocked; errors of the file system; errors.ErrUnsupported if the system has no locks
-// that end with their process.
+// Errors: ErrLocked; errors of the file system; fs.ErrExist if the file next to the path is not
+// empty and so is not a lock; errors.ErrUnsupported if the system has no locks that end with
+// their process.
 func NewLock(path string) (*Lock, error) {
 	name := path + lockSuffix
 	for range 100 { // a holder may remove the file after we open it and before we lock it
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
+		}
+		if info, err := f.Stat(); err != nil || info.Size() > 0 || !info.Mode().IsRegular() {
+			err = errors.Join(err, f.Close())
+			return nil, errors.Join(&fs.PathError{Op: "lock", Path: name, Err: fs.ErrExist}, err)
 		}
 		if err := lockFile(f); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())

@@ -9,12 +9,10 @@ import (
 	"log/slog"
 	"reflect"
 	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
@@ -69,15 +67,10 @@ func workers(t *testing.T) map[string]any {
 	made(err)
 	classifier, err := set.Fit(classify.GaussianBayes{})
 	made(err)
-	many, err := records.FromFlat(records.Binary(1), slices.Repeat([]float32{1}, 77123))
-	made(err)
-	index, err := evaluate.NewIndex(many)
-	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,
 		"network":      net,
 		"training set": set, "training set by value": *set,
-		"index": index, "index by value": *index,
 		"classifier": classifier, "classifier by value": *classifier}
 }
 

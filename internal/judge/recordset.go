@@ -1,9 +1,7 @@
 package judge
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -54,14 +52,6 @@ func Draw(rng *rand.Rand, n, want int) []int32 {
 	return rows
 }
 
-// AtMost returns d, or the given number of its rows drawn at random if it has more.
-func AtMost(d records.Data, most int, seed uint64) records.Data {
-	if d.Len() <= most {
-		return d
-	}
-	return Selection{d, Draw(rand.New(rand.NewPCG(seed, 0x726f7773)), d.Len(), most)}
-}
-
 // Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
 	const chunk = 4096
@@ -90,42 +80,4 @@ func Share(a, b int) float64 {
 		return 0
 	}
 	return float64(a) / float64(b)
-}
-
-// Alike returns an error for data of different kinds or classes.
-func Alike(path string, want records.Data, others ...records.Data) error {
-	if err := Given(path, append([]records.Data{want}, others...)...); err != nil {
-		return err
-	}
-	w := want.Schema()
-	wantLo, wantHi := w.Bounds()
-	for _, d := range others {
-		s := d.Schema()
-		lo, hi := s.Bounds()
-		same := s.Dim() == w.Dim() && s.Sparse() == w.Sparse() && lo == wantLo && hi == wantHi
-		if !same || !slices.Equal(s.ClassNames(), w.ClassNames()) ||
-			!slices.Equal(s.Blocks(), w.Blocks()) {
-			return param.New(path, s, fmt.Sprintf("records of the same schema as the others, %v", w))
-		}
-	}
-	return nil
-}
-
-// Subset draws n distinct items, in ascending order, by Floyd's algorithm. Its time does not depend
-// on the size of the universe.
-func Subset(rng *rand.Rand, universe, n int) []uint32 {
-	chosen := make(map[uint32]bool, n)
-	for last := universe - n; last < universe; last++ {
-		item := uint32(rng.IntN(last + 1))
-		if chosen[item] {
-			item = uint32(last)
-		}
-		chosen[item] = true
-	}
-	items := make([]uint32, 0, n)
-	for item := range chosen {
-		items = append(items, item)
-	}
-	slices.Sort(items)
-	return items
 }

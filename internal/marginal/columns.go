@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/rff"
 )
 
 // Attribute is one discrete value of a row of a table: a block of the encoded row, or its class.
@@ -18,7 +17,7 @@ import (
 // two bounds has its own code, so a bound with many rows stays frequent. A missing value is the
 // last code.
 type Attribute struct {
-	Block   rff.Block // with width 0 for the class
+	Block   network.Block // with width 0 for the class
 	Codes   int
 	Cells   int // number of cells; 0 if every code is a value
 	Missing bool

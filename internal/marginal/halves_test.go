@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/rff"
 )
 
 // sumsOf returns the exact released numbers of rows of codes.
@@ -37,11 +37,11 @@ func (h Halves) sumsOf(t *testing.T, rows ...[]uint16) []float64 {
 func columnsFor() (list [][]Attribute) {
 	for codes := 1; codes <= 12; codes++ {
 		for _, missing := range []bool{false, true} {
-			a := Attribute{Block: rff.Block{Width: 1}, Codes: codes, Missing: missing}
+			a := Attribute{Block: network.Block{Width: 1}, Codes: codes, Missing: missing}
 			list = append(list, []Attribute{a})
 			if cells := a.Ordered() - 2; cells >= 1 {
 				a.Cells = cells
-				list = append(list, []Attribute{a}, []Attribute{a, {Block: rff.Block{Width: 1}, Codes: 5}})
+				list = append(list, []Attribute{a}, []Attribute{a, {Block: network.Block{Width: 1}, Codes: 5}})
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func TestHalvesWithoutNoiseAreExact(t *testing.T) {
 // so the test has no false alarms.
 func TestHalvesAreLessNoisyThanCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	a := Attribute{Block: rff.Block{Width: 1}, Codes: 128, Cells: 126}
+	a := Attribute{Block: network.Block{Width: 1}, Codes: 128, Cells: 126}
 	list := make([]Attribute, 20)
 	for i := range list {
 		list[i] = a

@@ -40,16 +40,21 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 }
 
 // NewGenerator builds a generator of records of a schema. path names the architecture in errors.
-// Sizes are checked before memory is allocated.
+// Sizes are checked before memory is allocated. If the backend is nil, the network is only checked,
+// and may be smaller: see Small.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
 	s records.Schema, seed uint64) (models.Generator, error) {
+	var params int64
 	if sizer, ok := a.(models.GeneratorSizer); ok {
-		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
+		size := func() int64 { params, _ = sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
 			return nil, err
 		}
+	}
+	if be == nil {
+		be, s = device.CPU(), Small(s, params)
 	}
 	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
@@ -61,6 +66,16 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	k.OK(net.Latent() == latent, path, net.Latent(),
 		fmt.Sprintf("a network with the %d inputs of a code", latent))
 	return net, k.Err()
+}
+
+// Small returns the schema for which to build a network that is only checked: the given one, or
+// one of a single coordinate if the network has more parameters than any preset. A schema of 64
+// bytes can describe a network of gigabytes.
+func Small(s records.Schema, params int64) records.Schema {
+	if (records.Limits{}).CheckParameters("", params) != nil {
+		return records.Binary(1)
+	}
+	return s
 }
 
 // CheckSize returns an error for an invalid architecture, and for an architecture whose networks

@@ -9,13 +9,16 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
+// Block is the position of one column of a table in an encoded record.
+type Block = rff.Block
+
 // TableBlocks returns the layout of a table's encoded rows and the number of values of each column.
 // It returns nil for records that are not rows of a table.
-func TableBlocks(s records.Schema) []rff.Block {
+func TableBlocks(s records.Schema) []Block {
 	columns := s.Columns()
-	var list []rff.Block
+	var list []Block
 	for _, b := range s.Blocks() {
-		list = append(list, rff.Block{Offset: b.Offset, Width: b.Width, OneHot: b.OneHot,
+		list = append(list, Block{Offset: b.Offset, Width: b.Width, OneHot: b.OneHot,
 			Levels: levelsOf(columns[b.Column])})
 	}
 	return list
@@ -60,12 +63,12 @@ func stepsOf(c records.Column) float64 {
 // records with a given pair of levels.
 //
 // Shapes: flat holds whole rows; blocks are the result of TableBlocks.
-func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+func Rows(rng *rand.Rand, blocks []Block, flat []float32) {
 	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
 }
 
 // Levels is like Rows, except that numbers near an end of their range are not changed.
-func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+func Levels(rng *rand.Rand, blocks []Block, flat []float32) {
 	tableSampler{rng, 0, 1}.rows(blocks, flat)
 }
 
@@ -80,7 +83,7 @@ type tableSampler struct {
 	reach, width float32
 }
 
-func (t tableSampler) rows(blocks []rff.Block, flat []float32) {
+func (t tableSampler) rows(blocks []Block, flat []float32) {
 	if len(blocks) == 0 {
 		return
 	}

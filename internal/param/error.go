@@ -1,5 +1,3 @@
-// Package param has the error type for mistakes in public parameters, and a collector of such
-// mistakes. Every package of the module uses this type, so callers handle only one.
 package param
 
 import "fmt"

@@ -279,15 +279,15 @@ func documentReaders() ([]reader, error) {
 		return nil, err
 	}
 	density := func(a models.DensityArchitecture) json.RawMessage {
-		text, _ := models.MarshalDensity(a)
+		text, _ := models.MarshalArchitecture(a)
 		return text
 	}
 	maker := func(a models.GeneratorArchitecture) json.RawMessage {
-		text, _ := models.MarshalGenerator(a)
+		text, _ := models.MarshalArchitecture(a)
 		return text
 	}
 	critic := func(a models.CriticArchitecture) json.RawMessage {
-		text, _ := models.MarshalCritic(a)
+		text, _ := models.MarshalArchitecture(a)
 		return text
 	}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, NoiseMultiplier: 1,

@@ -24,10 +24,10 @@ var limits = []struct {
 	most, goal int
 	count      func(house) int
 }{
-	{"lines of code", 78_600, 70_000, func(h house) int { return h.lines }},
+	{"lines of code", 76_092, 70_000, func(h house) int { return h.lines }},
 	{"public packages", 28, 28, func(h house) int { return len(h.public) }},
-	{"exported names and methods", 1_834, 1_500, func(h house) int { return h.names }},
-	{"imports between packages", 207, 170, func(h house) int { return h.edges }},
+	{"exported names and methods", 1_734, 1_500, func(h house) int { return h.names }},
+	{"imports between packages", 170, 170, func(h house) int { return h.edges }},
 	{"entries of the top folder", 50, 50, func(h house) int { return h.entries }},
 	{"Go files of the root package", 12, 12, func(h house) int { return h.rootFiles }},
 }

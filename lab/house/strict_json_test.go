@@ -14,7 +14,7 @@ import (
 
 // looseJSON lists the folders whose files may call encoding/json to read: the strict decoder
 // itself, and programs and helpers that are not part of the library.
-var looseJSON = []string{"internal/strictjson", "lab", "examples", "synth/synthtest"}
+var looseJSON = []string{"internal/param", "lab", "examples", "synth/synthtest"}
 
 // TestJSONIsReadStrictly: outside these folders no file of this module or of a nested one reads
 // JSON with encoding/json, which lets the last of several equal keys win.
@@ -37,7 +37,7 @@ func TestJSONIsReadStrictly(t *testing.T) {
 			return err
 		}
 		for _, call := range readsJSON(t, p, text) {
-			t.Errorf("%s calls json.%s; want strictjson.Decode", p, call)
+			t.Errorf("%s calls json.%s; want param.Decode", p, call)
 		}
 		return nil
 	})

@@ -8,7 +8,16 @@ func storeMutants() []mutant {
 	contract := at("store", "Contract")
 	power := at("store", "Power|Failed|Durable")
 	damaged := at("store", "Damaged")
+	durable := at("internal/durable", "FilesBeside")
 	return []mutant{
+		{Name: "internal/durable/a temporary file has a fixed name", In: "internal/durable",
+			Tests: durable,
+			Old:   "os.CreateTemp(filepath.Dir(path), tempName(path)+\"*\")",
+			New:   "os.Create(path + \".tmp\")",
+			Why:   "a file of the user's is replaced"},
+		{Name: "internal/durable/any file is a lock", In: "internal/durable", Tests: durable,
+			Old: "info.Size() > 0 ||", New: "false ||",
+			Why: "a file of the user's is removed when the lock is released"},
 		{Name: "accountant/journal: a script of an old view", In: acct,
 			Tests: at(acct, "TestScriptHolds|TestNoScript"),
 			Old:   "if err := l.shared.refresh(); err != nil {\n\t\treturn \"\", err\n\t}\n", New: "",

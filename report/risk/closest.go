@@ -3,9 +3,9 @@ package risk
 import (
 	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Closest holds the distances of synthetic records to the closest member, and to the closest of
@@ -26,7 +26,7 @@ type Closest struct {
 // Errors: *[param.Error] for records of different schemas, or none of a kind.
 // Guarantee: none; see the package.
 func Distances(synthetic, members, others records.Data, rows int, seed uint64) (Closest, error) {
-	if err := judge.Alike("risk.Distances", members, synthetic, others); err != nil {
+	if err := compare.Alike("risk.Distances", members, synthetic, others); err != nil {
 		return Closest{}, err
 	}
 	n := min(synthetic.Len(), members.Len(), others.Len())

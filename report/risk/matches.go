@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Matches counts the records of one set that equal a record of the other in every column, including
@@ -16,7 +17,7 @@ import (
 // Errors: *[param.Error] for records of different schemas.
 // Guarantee: none; see the package.
 func Matches(some, others records.Data) (int, error) {
-	if err := judge.Alike("risk.Matches", others, some); err != nil {
+	if err := compare.Alike("risk.Matches", others, some); err != nil {
 		return 0, err
 	}
 	seed := maphash.MakeSeed()

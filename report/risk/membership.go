@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Membership guesses from synthetic records alone whether the generator was trained on a given real
@@ -42,7 +43,7 @@ type Attack struct {
 // Guarantee: none; see the package.
 func (m Membership) Attack(synthetic, members, others records.Data) ([]Attack, error) {
 	const path = "risk.Membership"
-	if err := judge.Alike(path, members, synthetic, others); err != nil {
+	if err := compare.Alike(path, members, synthetic, others); err != nil {
 		return nil, err
 	}
 	if m.Rows < 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // points holds records for computing distances. The distance of dense records is the mean over
@@ -24,7 +25,7 @@ type points struct {
 
 // read reads some of the records, drawn at random.
 func read(d records.Data, most int, seed uint64) points {
-	d = judge.InSchema(judge.AtMost(d, most, seed))
+	d = judge.InSchema(compare.AtMost(d, most, seed))
 	s := d.Schema()
 	blocks := s.Blocks()
 	if blocks == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Groups draws distinct groups of way columns each; most bounds the number of groups.
@@ -24,7 +25,7 @@ func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {
 			break
 		}
 		var group []int
-		for _, j := range judge.Subset(rng, n, way) {
+		for _, j := range compare.Subset(rng, n, way) {
 			group = append(group, int(j))
 		}
 		if key := fmt.Sprint(group); !seen[key] {

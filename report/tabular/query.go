@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // A Query counts the records in which every column of the query lies in a given range or has one of
@@ -26,7 +27,7 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 	out := make([]Query, count)
 	for i := range out {
 		way := 1 + rng.IntN(min(3, len(t.columns)))
-		for _, j := range judge.Subset(rng, len(t.columns), way) {
+		for _, j := range compare.Subset(rng, len(t.columns), way) {
 			c := condition{column: int(j)}
 			if t.columns[j].number {
 				c.lo, c.hi = rng.Float64(), rng.Float64()

@@ -360,7 +360,7 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 // cannot be a checkpoint.
 func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
-	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir,
+	for _, path := range []string{"", filepath.Join(dir, "x.lock"), dir,
 		os.DevNull} {
 		ledger := accountant.NewLedger(toyBudget)
 		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))

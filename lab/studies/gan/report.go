@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // report writes samples and measures their quality. The report is not private, and every line says

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // result holds the results of one synthesiser at one ε, over all seeds.

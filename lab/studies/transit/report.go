@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 
 // classError returns the mean error of "any" in one length class over all runs.

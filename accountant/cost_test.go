@@ -1,0 +1,72 @@
+package accountant
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestPartsOfAJournalAreBounded checks the number of children that lines open together, in a
+// request and in a journal that is read.
+func TestPartsOfAJournalAreBounded(t *testing.T) {
+	j := &listed{}
+	l := created(t, j)
+	run := Transaction{ID: "run", Groups: []Parts{{Purpose: "a", N: 9}, {Purpose: "b", N: 9}},
+		Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
+	if _, err := l.ReserveAll(run); err != nil {
+		t.Fatal(err)
+	}
+	many := run
+	many.ID = "many"
+	many.Groups = []Parts{{Purpose: "a", N: maxParts / 2}, {Purpose: "b", N: maxParts / 2}}
+	if _, err := l.ReserveAll(many); err == nil {
+		t.Error("a transaction opens too many parts")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	refuses(t, rechained(j.lines, func(_ int, b []byte) []byte {
+		return []byte(strings.ReplaceAll(string(b), `"n":9`, fmt.Sprintf(`"n":%d`, maxParts)))
+	}), ErrDamaged)
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 64 {
+		t.Errorf("reading takes %d MB", mb)
+	}
+}
+
+// TestCostlyPricesAreRefused checks that a transaction of many events that each take a long time to
+// price is refused before it is priced under the ledger's lock, and that a guarantee of them is not
+// priced.
+func TestCostlyPricesAreRefused(t *testing.T) {
+	l := created(t, &listed{})
+	free := NewLedger(Budget{Epsilon: 8, Delta: 1e-6})
+	var run Transaction
+	for i := range mostCostly + 1 {
+		e := PoissonSampled{Event: Laplace{Scale: 9 + float64(i)}, Probability: 1e-7}
+		if err := free.Spend("p", e); err != nil {
+			t.Fatal(err)
+		}
+		run.Lines = append(run.Lines, Line{Purpose: "p", Event: e, Count: 1})
+		if i == mostCostly-1 {
+			text, err := json.Marshal(free.Guarantee())
+			if err := json.Unmarshal(text, new(Guarantee)); err != nil {
+				t.Error(err)
+			}
+			if _, err2 := l.ReserveAll(run); err != nil || err2 != nil {
+				t.Error(err, err2)
+			}
+		}
+	}
+	if _, err := l.ReserveAll(run); err == nil || !strings.Contains(err.Error(), "Lines") {
+		t.Errorf("a costly transaction: %v", err)
+	}
+	text, err := json.Marshal(free.Guarantee())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = json.Unmarshal(text, new(Guarantee))
+	if err == nil || !strings.Contains(err.Error(), "entries") {
+		t.Errorf("a costly guarantee: %v", err)
+	}
+}
