@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -68,5 +69,40 @@ func TestCostlyPricesAreRefused(t *testing.T) {
 	err = json.Unmarshal(text, new(Guarantee))
 	if err == nil || !strings.Contains(err.Error(), "entries") {
 		t.Errorf("a costly guarantee: %v", err)
+	}
+}
+
+// TestPaidGuaranteesCanBeRead checks that a transaction is refused if the guarantee of the ledger
+// could not be read after it, and that one of the largest guarantees is priced in a few seconds.
+func TestPaidGuaranteesCanBeRead(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-6})
+	paid := 0
+	for i := range mostCostly + 3 {
+		e := PoissonSampled{Event: Laplace{Scale: 99 + float64(i)}, Probability: 1e-7}
+		one := Transaction{Lines: []Line{{Purpose: "p", Event: e, Count: 1}}}
+		if _, err := l.ReserveAll(one); err == nil {
+			paid++
+		}
+	}
+	text, err := json.Marshal(l.Guarantee())
+	if err := errors.Join(err, json.Unmarshal(text, new(Guarantee))); err != nil {
+		t.Fatal(err)
+	}
+	if paid != mostCostly {
+		t.Errorf("%d transactions are paid for, want %d", paid, mostCostly)
+	}
+	for _, fixed := range []bool{false, true} { // few events, in many parts, take long to compose
+		many := Transaction{Groups: []Parts{{Purpose: "a", N: 36, Fixed: fixed}}}
+		for i := range 36 * 36 {
+			e := PoissonSampled{Event: Laplace{Scale: 99 + float64(i%36)}, Probability: 1e-7}
+			line := Line{Purpose: "p", Event: e, Count: 1, Group: 1, Part: i / 36}
+			if i/36 == i%36 { // so no part costs less than another one
+				line.Count = 2
+			}
+			many.Lines = append(many.Lines, line)
+		}
+		if _, err := NewLedger(l.Budget()).ReserveAll(many); err == nil {
+			t.Error("a transaction of many compositions is paid for")
+		}
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// These bounds keep the price of a guarantee that is read cheap.
+// These bounds keep the price of a guarantee that is read cheap. A transaction is refused if the
+// guarantee of the ledger could not be read after it; see checkReadable.
 const (
 	mostReadEntries = 1 << 13
-	mostReadEvents  = 1 << 7 // different ones
-	mostReadParts   = 1 << 12
+	mostReadEvents  = 1 << 10 // different ones
+	mostReadParts   = maxParts
 )
 
 // UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
@@ -113,9 +114,10 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 		groups: map[*Ledger]map[string]*partGroup{}}
 	total := 0
 	for _, p := range parts {
-		if total += max(p.N, 0); total > mostReadParts {
-			return param.New("accountant.Guarantee.parts", total, "at most 4096 parts")
+		if p.N < 0 || p.N > mostReadParts-total {
+			return param.New("accountant.Guarantee.parts", p.N, "at most 65536 parts together")
 		}
+		total += p.N
 		if _, twice := r.declared[p.Purpose]; twice {
 			return param.New("accountant.Guarantee.parts", fmt.Sprintf("%.40q", p.Purpose),
 				"different names")
@@ -151,7 +153,7 @@ func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
 	}
 	r.events[string(e.Event)] = true
 	if len(r.events) > mostReadEvents {
-		return param.New("accountant.Guarantee.entries", len(r.events), "at most 128 different events")
+		return param.New("accountant.Guarantee.entries", len(r.events), "at most 1024 different events")
 	}
 	return at.restoreEntry(savedEntry{purpose, e.Event, e.Reserved, e.Spent, e.Late, e.NoiseClass,
 		e.Lines})
@@ -182,13 +184,49 @@ func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest str
 		}
 		p, named := r.declared[purpose[:at+i]]
 		at += i + len(partMark)
-		head, rest, _ := strings.Cut(purpose[at:], ": ")
+		head, rest, ended := strings.Cut(purpose[at:], ": ")
 		first, of, _ := strings.Cut(head, " of ")
-		part, err := strconv.Atoi(first)
-		if !named || err != nil || of != strconv.Itoa(p.N) || part < 1 || part > p.N {
+		part, _ := strconv.Atoi(first)
+		if !named || !ended || first != strconv.Itoa(part) || of != strconv.Itoa(p.N) || part < 1 ||
+			part > p.N {
 			continue
 		}
 		p.Purpose = purpose[from : at-len(partMark)]
 		return p, part - 1, rest, true
+	}
+}
+
+// checkReadable returns an error for a transaction after which the guarantee of the ledger could
+// not be read: what it pays for, such as a generator, would be lost.
+func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
+	root := l.shared.root
+	entries, events := len(lines), map[string]bool{}
+	for _, p := range lines {
+		events[p.key] = true
+	}
+	root.eachEntry(func(e *entry) { entries++; events[e.key] = true })
+	parts := l.shared.parts
+	for _, g := range t.Groups {
+		parts += min(g.N, maxParts+1)
+	}
+	var k param.Checker
+	const path = "accountant.Transaction"
+	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
+	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
+		"at most 1024 different events on a ledger")
+	k.OK(parts <= mostReadParts, path+".Groups", parts, "at most 65536 parts on a ledger")
+	k.Add(checkWork(path+".Lines", root.event(l, t.event(lines), 1), l.Relation()))
+	return k.Err()
+}
+
+// eachEntry calls f for every entry of the ledger and of its parts.
+func (l *Ledger) eachEntry(f func(*entry)) {
+	for _, e := range l.entries {
+		f(e)
+	}
+	for _, g := range l.groups {
+		for _, c := range g.children {
+			c.eachEntry(f)
+		}
 	}
 }

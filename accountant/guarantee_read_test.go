@@ -2,6 +2,9 @@ package accountant
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,7 +60,13 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		},
 		"two keys": func(g map[string]any) { g["Epsilon"] = 9 },
 		"too many parts": func(g map[string]any) {
-			g["parts"].([]any)[0].(map[string]any)["n"] = 4097
+			g["parts"].([]any)[0].(map[string]any)["n"] = 1<<16 + 1
+		},
+		"parts without end": func(g map[string]any) { // their sum would overflow
+			const n = 1 << 17
+			g["parts"] = []any{Parts{N: 1}, Parts{Purpose: "b", N: math.MaxInt}, Parts{Purpose: "c", N: n}}
+			g["entries"].([]any)[0].(map[string]any)["purpose"] = fmt.Sprintf("c, part 1 of %d: s", n)
+			g["entries"] = g["entries"].([]any)[:1]
 		},
 		"undeclared parts": func(g map[string]any) { g["parts"] = []any{} },
 		"parts twice": func(g map[string]any) {
@@ -91,9 +100,32 @@ func TestPurposesNameNoParts(t *testing.T) {
 	const purpose = "clusters, part 1 of 2: sums"
 	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5})
 	e := Gaussian{NoiseMultiplier: 9}
+	if parts, err := l.Disjoint(Parts{Purpose: "clusters", N: 2}); err != nil ||
+		parts[1].Spend("sums", e) != nil {
+		t.Fatal(err)
+	}
+	for _, like := range []string{"clusters, part 1 of 2", "clusters, part +1 of 2: sums"} {
+		if err := l.Spend(like, e); err != nil {
+			t.Errorf("%s: %v", like, err)
+		}
+	}
+	written, read := l.Guarantee(), Guarantee{}
+	text, err := json.Marshal(written)
+	if err := errors.Join(err, json.Unmarshal(text, &read)); err != nil ||
+		!reflect.DeepEqual(read, written) {
+		t.Errorf("%v: got\n%v\nwant\n%v", err, read, written)
+	}
 	_, parts := l.Disjoint(Parts{Purpose: purpose, N: 2})
 	_, all := l.ReserveAll(Transaction{Lines: []Line{{Purpose: purpose, Event: e, Count: 1}}})
-	for name, err := range map[string]error{"use": l.Spend(purpose, e), "parts": parts, "lines": all} {
+	saved, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, old := UnmarshalLedger([]byte(strings.ReplaceAll(string(saved), "clusters, part 1 of 2\"",
+		purpose+"\"")))
+	const later = purpose + ", part 99999999999999999999 of 3: z"
+	for name, err := range map[string]error{"use": l.Spend(purpose, e), "parts": parts, "lines": all,
+		"saved": old, "a number that is too large": l.Spend(later, e)} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 		}

@@ -180,6 +180,9 @@ func (l *Ledger) restoreEntry(s savedEntry) error {
 		return err
 	}
 	e, key := d.event, d.key
+	if err := checkPurpose("accountant.Entry.Purpose", s.Purpose); err != nil {
+		return err
+	}
 	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
 		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and Reserved, which is positive")
 	}

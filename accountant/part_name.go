@@ -21,8 +21,9 @@ func partNameOf(purpose string) (p partName, ok bool) {
 	for at := strings.LastIndex(purpose, partMark); at >= 0; {
 		end := at + len(partMark)
 		if number, after, found := numbered(purpose[end:]); found {
-			n, err := strconv.Atoi(number)
-			return partName{purpose[:end], n, after}, err == nil
+			if n, err := strconv.Atoi(number); err == nil {
+				return partName{purpose[:end], n, after}, true
+			}
 		}
 		at = strings.LastIndex(purpose[:at], partMark)
 	}

@@ -177,24 +177,38 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 	return g.mu, ok
 }
 
-// mostCostly bounds the events of an untrusted source that are priced on a grid, which takes up to
-// 50 ms for each.
-const mostCostly = 64
+// These bound the events of an untrusted source that are priced on a grid, which takes up to 50 ms
+// for each, and their compositions, of about 1 ms for each.
+const (
+	mostCostly   = 64
+	mostComposed = 1024
+)
 
 // checkWork returns an error for an event that takes longer than a few seconds to price. Pricing
 // itself refuses events without a price.
 func checkWork(path string, e Event, r Relation) error {
 	alts, _ := reduce(e, r)
-	costly := map[string]bool{}
-	for _, terms := range alts {
-		if _, cheap := onlyGaussian(terms); !cheap {
+	costly, composed := map[string]bool{}, 0
+	var count func(lists [][]term)
+	count = func(lists [][]term) {
+		for _, terms := range lists {
+			if _, cheap := onlyGaussian(terms); cheap {
+				continue
+			}
+			composed += len(terms)
 			for _, t := range terms {
-				costly[t.atom.key()] = true
+				if a, ok := t.atom.(worstAtom); ok {
+					count(a.choice)
+				} else {
+					costly[t.atom.key()] = true
+				}
 			}
 		}
 	}
-	if len(costly) > mostCostly {
-		return param.New(path, len(costly), "at most 64 different events that take time to price")
+	count(alts)
+	if len(costly) > mostCostly || composed > mostComposed {
+		return param.New(path, max(len(costly), composed),
+			"at most 64 different events that take time to price, in at most 1024 places")
 	}
 	return nil
 }

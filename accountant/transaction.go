@@ -2,7 +2,6 @@ package accountant
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -313,10 +312,12 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 		return root.fault
 	}
 	if l.shared.journal != nil {
-		work := checkWork("accountant.Transaction.Lines", t.event(lines), l.Relation())
-		if err := errors.Join(l.checkNames(t), work); err != nil {
+		if err := l.checkNames(t); err != nil {
 			return err
 		}
+	}
+	if err := l.checkReadable(t, lines); err != nil {
+		return err
 	}
 	if err := l.countable(lines); err != nil {
 		return err

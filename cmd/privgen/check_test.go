@@ -24,6 +24,7 @@ func TestNothingIsSpentOnUnreadableRecords(t *testing.T) {
 			t.Fatalf("%s: the ledger was touched: %s", name, list)
 		}
 	}
+	s.write("bad.csv", age.ReplaceAllString(text, forms["day"]))
 	checked := s.run(exitInput, "check", "schema.json", "bad.csv")
 	for _, want := range []string{"age: ", "not a number in ", "/2024\"", "3 of 4 columns"} {
 		if !strings.Contains(checked.stdout, want) {

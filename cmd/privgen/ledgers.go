@@ -73,6 +73,9 @@ func (w *where) place() string {
 func (w *where) files() (files []string) {
 	place := w.place()
 	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
 		return []string{path, path + "-wal", path + "-shm", path + "-lock"}
 	}
 	for _, name := range []string{"journal", "mark", "lock"} {

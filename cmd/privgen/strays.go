@@ -88,12 +88,13 @@ func (a *app) warnStrays(path string, d records.Data) {
 	var parts []string
 	for _, c := range checks {
 		if c.Strays > 0 {
-			parts = append(parts, fmt.Sprintf("column %s in %d of %d records", c.Column, c.Strays, c.Cells))
+			parts = append(parts, fmt.Sprintf("column %s in %d", c.Column, c.Strays))
 		}
 	}
 	if len(parts) > 0 {
-		a.note("%s: some values are outside the schema and are clamped or replaced: %s. These counts "+
-			"have no noise: do not publish them", path, strings.Join(parts, ", "))
+		a.note("%s: some values are outside the schema and are clamped or replaced: %s of %d records. "+
+			"These counts have no noise: do not publish them", path, strings.Join(parts, ", "),
+			checks[0].Cells)
 		return
 	}
 	if checks != nil {

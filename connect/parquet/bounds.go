@@ -154,7 +154,7 @@ func (c *chunkBounds) content(h *format.PageHeader) error {
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
 		plain, err := c.unpack(page, h.UncompressedPageSize)
 		if d := h.DictionaryPageHeader.V; err == nil && (d.Encoding != format.Plain &&
-			d.Encoding != format.PlainDictionary || c.texts(plain, int64(d.NumValues)) != nil) {
+			d.Encoding != plainDictionary || c.texts(plain, int64(d.NumValues)) != nil) {
 			err = errPage
 		}
 		return err
@@ -255,7 +255,7 @@ func (c *chunkBounds) encoded(enc format.Encoding, page []byte, values int64) er
 	switch enc {
 	case format.Plain:
 		return c.texts(page, values)
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		if len(page) > 0 {
 			total, _, whole := runs(page[1:], int(page[0]), values)
 			ok = whole && total <= values+slackValues
@@ -468,3 +468,6 @@ func (s *skimmer) list(n uint64, depth int, kinds ...byte) {
 		}
 	}
 }
+
+// plainDictionary is what older writers call the encoding of dictionaries.
+const plainDictionary format.Encoding = 2
