@@ -24,7 +24,7 @@ var limits = []struct {
 	most, goal int
 	count      func(house) int
 }{
-	{"lines of code", 76_092, 70_000, func(h house) int { return h.lines }},
+	{"lines of code", 76_143, 70_000, func(h house) int { return h.lines }},
 	{"public packages", 28, 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_734, 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, 170, func(h house) int { return h.edges }},
