@@ -15,8 +15,8 @@ type partName struct {
 
 const partMark = ", part "
 
-// partNameOf splits the purpose of a part. It returns false for any other purpose, and for a
-// number that does not fit in an int.
+// partNameOf splits the purpose of a part. It returns false for any other purpose, and passes over
+// a number that does not fit in an int.
 func partNameOf(purpose string) (p partName, ok bool) {
 	for at := strings.LastIndex(purpose, partMark); at >= 0; {
 		end := at + len(partMark)
