@@ -99,7 +99,9 @@ type placedLine struct {
 // uses.
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
-// *param.Error for invalid lines, or lines that differ from the lines reserved under the same ID.
+// *param.Error for invalid lines, for lines that differ from the lines reserved under the same ID,
+// and for a ledger that would hold so many entries, parts or different events that its guarantee
+// could not be read again.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed(l.Relation())
 	if err != nil {

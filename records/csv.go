@@ -44,8 +44,8 @@ type CSV struct {
 	// else about that line. Set FirstRecord if even this must not be revealed.
 	FirstRecord bool
 	// Strays, if not nil, is called for each cell of a table that holds a value its column does not
-	// allow, with the column's number, what is wrong (see [Frame.Problem]) and the text. It is meant
-	// for a check by the owner of the file.
+	// allow, with the column's number, what is wrong (see [Frame.Problem]) and the text. Neither is
+	// private: Strays is meant for a check by the owner of the file.
 	Strays func(column int, problem, text string)
 	Limits Limits // bounds on the cost of reading
 }

@@ -8,6 +8,8 @@ func (f *Frame) Stray(row, column int) bool { return f.Problem(row, column) != "
 
 // Problem says what is wrong with a cell that holds a value that its column does not allow, such as
 // "outside the bounds". It is empty for any other cell.
+//
+// Guarantee: none.
 func (f *Frame) Problem(row, column int) string {
 	return f.schema.table.cells[column].problem(&f.cells[column], row)
 }
