@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -339,8 +338,7 @@ func TestLabelsRefusals(t *testing.T) {
 	}
 	good := plan(numbers, b.Relation)
 	for name, change := range map[string]func(c *compose.Labels){
-		"no system":  func(c *compose.Labels) { c.Of = nil },
-		"a nil plan": func(c *compose.Labels) { c.Of = compose.Fixed((*dpgm.Plan)(nil)) },
+		"no system": func(c *compose.Labels) { c.Of = nil },
 		"no classes": func(c *compose.Labels) {
 			c.Of = plan(records.Interval(2, 0, 1), b.Relation)
 		},

@@ -74,11 +74,11 @@ func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 // Errors: an error for a plan whose clustering starts at public records or uses features of a
 // user-defined kernel. Such a plan cannot be written as JSON.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
+	if p.Config.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, errors.New("dpgm: a plan with kmeans.Public records cannot be written as JSON: " +
 			"cluster the public records first and give the centres instead")
 	}
-	return p.program().MarshalJSON()
+	return p.Program.MarshalJSON()
 }
 
 // calibrate sets the noise multipliers that are zero. Clustering and marginals are calibrated to

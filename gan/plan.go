@@ -114,11 +114,11 @@ func (c Config) stages(z float64) (list []synth.Stage) {
 // Errors: *param.Error for the zero value; an error for a plan with public records, and for an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p != nil && p.Config.Public.Data() != nil {
+	if p.Config.Public.Data() != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written:" +
 			" write its other fields, and set Public again after reading")
 	}
-	return p.program().MarshalJSON()
+	return p.Program.MarshalJSON()
 }
 
 // noise returns every noise multiplier of a plan.

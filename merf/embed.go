@@ -56,7 +56,7 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
 	}
-	return synth.Carry(ctx, p.program(), ledger, nil, func(r *synth.Run) (synth.Model, error) {
+	return synth.Carry(ctx, p.Program, ledger, nil, func(r *synth.Run) (synth.Model, error) {
 		return p.work.fit(ctx, r, p.work.pieces(ctx, stream))
 	}, opts...)
 }
@@ -226,7 +226,7 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
 	}
-	_, err := synth.Carry(ctx, p.program(), ledger, data, embed, opts...)
+	_, err := synth.Carry(ctx, p.Program, ledger, data, embed, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const PurposeEmbed = "mean embedding"
 // every plan, it has methods for records in pieces or shards. [Plan.Refit] trains a generator
 // against an earlier release.
 type Plan struct {
-	synth.Program
+	synth.PassProgram
 	Config   Config
 	SumStd   float64 // standard deviation of the noise on each feature's sum
 	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
@@ -63,7 +63,7 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
-	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
+	p.PassProgram, err = synth.NewPassProgram(systemName, c.Schema, c.Budget,
 		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err

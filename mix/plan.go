@@ -18,7 +18,7 @@ const (
 // before any record is read. In addition to the methods of every plan, it has [Plan.Stream], which
 // yields mixtures without storing them.
 type Plan struct {
-	synth.Program
+	synth.PassProgram
 	Config     Config
 	Candidates []Candidate // degrees considered, if the plan chose the degree
 
@@ -57,7 +57,7 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	p := &Plan{Config: c, Candidates: candidates, work: newWork(c)}
 	p.work.candidates = candidates
-	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget, c.stages(event), p.work)
+	p.PassProgram, err = synth.NewPassProgram(systemName, c.Schema, c.Budget, c.stages(event), p.work)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (p *Plan) Stream(ctx context.Context, ledger *accountant.Ledger, data recor
 			yield(nil, param.New("mix.Plan.Stream.data", nil, "records"))
 			return
 		}
-		_, err := synth.Carry(ctx, &p.Program, ledger, data, func(r *synth.Run) (synth.Model, error) {
+		_, err := synth.Carry(ctx, p.Program, ledger, data, func(r *synth.Run) (synth.Model, error) {
 			x, err := p.work.mixer(ctx, r)
 			if err != nil {
 				return nil, err

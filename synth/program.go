@@ -36,8 +36,7 @@ type PersonWork interface{ TakesPersons() }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, their
 // payment and the run. A system's plan embeds it. The zero value and nil can be printed and return
-// an error when run. A call of these methods on a nil pointer to a struct that embeds a Program
-// panics, so a system's plan defines its own methods.
+// an error when run.
 type Program struct {
 	system string
 	schema records.Schema

@@ -18,20 +18,19 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// unmade returns zero values and nil pointers of plans and released types. A synth.PassProgram is
-// used as a value, so it has no nil pointer.
+// unmade returns zero values of plans, and zero values and nil pointers of released types.
 func unmade() (list []any) {
-	list = append(list, &synth.PassProgram{})
-	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, draft.Plan{},
-		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{}, merf.Model{},
-		gan.Model{}, mix.Model{}, merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
+	list = append(list, &synth.PassProgram{}, &dpgm.Plan{}, &merf.Plan{}, &gan.Plan{}, &mix.Plan{})
+	for _, v := range []any{draft.Plan{}, synth.Program{}, privgen.Generator{},
+		privgen.Interrupted{}, dpgm.Model{}, merf.Model{}, gan.Model{}, mix.Model{},
+		merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
 	}
 	return list
 }
 
-// TestNothingUnmadePanics checks that no method of a nil pointer or a zero value panics, and that
+// TestNothingUnmadePanics checks that no method of these values panics, and that
 // every verb prints such values.
 func TestNothingUnmadePanics(t *testing.T) {
 	called := 0
@@ -54,7 +53,7 @@ func TestNothingUnmadePanics(t *testing.T) {
 			}()
 		}
 	}
-	if called < 250 {
+	if called < 180 {
 		t.Errorf("only %d methods are called", called)
 	}
 }
