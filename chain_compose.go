@@ -39,10 +39,6 @@ func (c ComposedChain) PlanFor(s records.Schema, b accountant.Budget) (Plan, err
 	if d == nil {
 		d = compose.Pool{} // an error that names the missing parts
 	}
-	if search, ok := d.(compose.Search); ok && search.Systems == nil {
-		search.Systems = Systems()
-		d = search
-	}
 	return d.PlanFor(s, b)
 }
 

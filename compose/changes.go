@@ -297,7 +297,7 @@ func (c changing) settings() (any, error) {
 	return changesJSON{c.Candidates, c.Share, c.Records, c.Seed}, nil
 }
 
-func readChanges(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+func readChanges(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	var j changesJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err

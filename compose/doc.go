@@ -4,7 +4,6 @@
 //   - [Pool] runs several systems, and draws records from all of them.
 //   - [Labels] chooses among the records of a system by a private classifier.
 //   - [Changes] changes the images of a system in the way that a private measurement prefers.
-//   - [Search] runs a random number of candidates, and releases the best.
 //
 // Each is a [synth.Design] made of designs, so compositions can be parts of compositions:
 //
@@ -19,8 +18,8 @@
 // one transaction before the first draw, and composed at the δ of the whole budget. All parts must
 // have the relation of the whole. A part depends on the records only through its own releases, and
 // through what the composition has released before. A checkpoint holds the states of the
-// composition and of all its parts. A search differs; see [Search].
+// composition and of all its parts.
 //
 // A composition can contain those that stand before it in the list above. So files nest no deeper
-// than the list is long, and nothing contains a search, whose interrupted run cannot be resumed.
+// than the list is long.
 package compose

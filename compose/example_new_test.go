@@ -78,7 +78,7 @@ type talliedJSON struct {
 
 func (c tally) settings() (any, error) { return talliedJSON{c.noise}, nil }
 
-func readTallied(_ synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+func readTallied(_ synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	return tallied{Fixed(of[0])}, nil
 }
 

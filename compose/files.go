@@ -9,7 +9,7 @@ import (
 
 // kinds lists the kinds of compositions whose files can be read, by level.
 func kinds() []kind {
-	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind(), searchKind()}
+	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind()}
 }
 
 // Systems returns the systems of this package, for reading their files. Their parts are of the
@@ -33,8 +33,8 @@ func (k kind) system(of synth.Systems) synth.System {
 		}}
 }
 
-// readPlan reads the parts' plans, and then plans the composition of them. Parts that are run
-// together share the limits for files. Parts that are run one after another have them alone.
+// readPlan reads the parts' plans, and then plans the composition of them. The parts share the
+// limits for files.
 func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	var j planJSON
 	if err := s.Decode(&j); err != nil {
@@ -43,10 +43,7 @@ func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) 
 	if err := k.checkParts(len(j.Plans)); err != nil {
 		return nil, err
 	}
-	limits, ok := s.Limits, true
-	if !k.apart {
-		limits, ok = s.Limits.Share(len(j.Plans) + k.networks)
-	}
+	limits, ok := s.Limits.Share(len(j.Plans) + k.networks)
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
@@ -69,7 +66,7 @@ func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) 
 		plans = append(plans, p)
 	}
 	s.Config = j.Settings
-	d, err := k.design(s, plans, of)
+	d, err := k.design(s, plans)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,6 @@ const (
 	joinLevel                    // it draws from several parts
 	chooseLevel                  // it chooses among the records drawn
 	changeLevel                  // it changes the records drawn
-	searchLevel                  // an interruption loses its run, and so whatever would contain it
 )
 
 // A kind describes the compositions of one type, for messages and for files.
@@ -59,13 +58,10 @@ type kind struct {
 	// networks is the number of networks that the composition itself builds when a file is read. They
 	// share the limits for files with the parts.
 	networks int
-	// apart is set if every part is run on a ledger of its own: the stages of the parts are then no
-	// stages of the run, and parts need not embed a synth.Program.
-	apart bool
 	// reads returns the schema of the records that the parts read; nil if it is the composition's.
 	reads func(records.Schema) (records.Schema, error)
 	// design reads the settings of a saved plan with the given parts, which are of the given systems.
-	design func(s synth.SavedPlan, of []synth.Plan, l synth.Systems) (synth.Design, error)
+	design func(s synth.SavedPlan, of []synth.Plan) (synth.Design, error)
 	// release reads what a generator holds beside the models of its parts.
 	release func(f *synth.File, of []synth.Model, l synth.Loading) (released, error)
 }
@@ -106,14 +102,8 @@ func checkPart(c composition, i int, p synth.Plan, relation accountant.Relation)
 	var k param.Checker
 	own := c.kind()
 	path := own.path(i)
-	if own.apart {
-		k.OK(p != nil && len(p.Stages()) > 0, path, nil, "a plan")
-	} else {
-		k.OK(synth.WorkOf(p) != nil, path, nil,
-			"a plan that embeds a synth.Program, as plans of all systems do")
-	}
-	if k.Err() != nil {
-		return k.Err()
+	if synth.WorkOf(p) == nil {
+		return param.New(path, nil, "a plan that embeds a synth.Program, as plans of all systems do")
 	}
 	k.OK(levelOf(p) < own.level, path, p.System(), "a system that stands before "+own.config+
 		" in the list of package compose")
@@ -122,11 +112,9 @@ func checkPart(c composition, i int, p synth.Plan, relation accountant.Relation)
 		"the schema of the records that it reads: "+records.Difference(p.Schema(), c.reads()))
 	k.OK(p.Budget().Relation == relation, path+".Budget.Relation", p.Budget().Relation,
 		"the relation of the whole, "+relation.String())
-	if !own.apart {
-		released := synth.Inner{Plan: p}.Releases()
-		k.OK(released.Equal(p.Schema()), path, released, "a system whose synthetic records have the "+
-			"schema of its plan, labels included: "+records.Difference(released, p.Schema()))
-	}
+	released := synth.Inner{Plan: p}.Releases()
+	k.OK(released.Equal(p.Schema()), path, released, "a system whose synthetic records have the "+
+		"schema of its plan, labels included: "+records.Difference(released, p.Schema()))
 	return k.Err()
 }
 
@@ -163,9 +151,7 @@ func (f *frame) allStages() []synth.Stage {
 // partStages returns the stages of the parts under their names within the run.
 func (f *frame) partStages() (list []synth.Stage) {
 	for _, part := range f.parts() {
-		if !f.kind().apart {
-			list = append(list, part.Stages()...)
-		}
+		list = append(list, part.Stages()...)
 	}
 	return list
 }
@@ -196,9 +182,6 @@ func (f *frame) Title() string { return f.title(f.systems()) }
 // Notes returns the composition's own notes and those of its parts.
 func (f *frame) Notes() []string {
 	notes := f.notes(f.plans)
-	if f.kind().apart {
-		return notes
-	}
 	for _, part := range f.parts() {
 		work := synth.WorkOf(part.Plan)
 		notes = append(notes, part.Prefix+work.Title())
@@ -226,9 +209,6 @@ func (f *frame) Parts() []any {
 // Judge makes the checks of all parts.
 func (f *frame) Judge(r *synth.Run) error {
 	for _, part := range f.parts() {
-		if synth.WorkOf(part.Plan) == nil {
-			continue // a user-defined plan, which is run on a ledger of its own
-		}
 		if r.Data != nil {
 			part.Data = f.view(r.Data)
 		}

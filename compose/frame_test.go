@@ -20,15 +20,11 @@ func TestPartsAreOfLowerLevels(t *testing.T) {
 	changes := func(of synth.Design) synth.Design {
 		return compose.Changes{Of: of, Candidates: make([]compose.Change, 2), Records: 30}
 	}
-	search := func(of synth.Design) synth.Design {
-		return compose.Search{Candidates: []synth.Design{of}, Trials: compose.Trials{Mean: 2}, Noise: 20,
-			Score: compose.Queries{Count: 10, Records: 40}}
-	}
 	list := []func(synth.Design) synth.Design{
 		func(of synth.Design) synth.Design { return ranksOf(of) },
 		func(of synth.Design) synth.Design { return poolOf(of, embedding(40)) },
 		func(of synth.Design) synth.Design { return labelsOf(of, 40) },
-		changes, search,
+		changes,
 	}
 	for i, outer := range list {
 		for j, inner := range list {
@@ -62,8 +58,7 @@ func TestDesignsWithoutPlans(t *testing.T) {
 	})
 	for _, bad := range []synth.Design{none, other, nil} {
 		for name, c := range map[string]synth.Design{"ranks": ranksOf(bad),
-			"pool": poolOf(embedding(40), bad), "search": compose.Search{Candidates: []synth.Design{bad},
-				Trials: compose.Trials{Mean: 2}, Noise: 20, Score: compose.Queries{}}} {
+			"pool": poolOf(embedding(40), bad)} {
 			_, err := c.PlanFor(small(t), budgetOf3)
 			if wrong := new(param.Error); !errors.As(err, &wrong) {
 				t.Errorf("%s: got error %v, want a *param.Error", name, err)

@@ -328,7 +328,7 @@ func (c labelling) settings() (any, error) {
 	return j, err
 }
 
-func readLabels(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+func readLabels(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	var j labelsJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err

@@ -91,8 +91,7 @@ func (m *model) Assign(b device.Batch, dst []int32) {
 }
 
 // Part returns the generator of part i of a composition, counted from 0: its records without what
-// the composition does with them. It has the guarantee of g. The only part of a search is the
-// candidate that won.
+// the composition does with them. It has the guarantee of g.
 //
 // Errors: *param.Error for a generator that is no composition, and for a part that it does not
 // have.
@@ -169,7 +168,7 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 	if err := f.Decode(&j); err != nil {
 		return nil, err
 	}
-	if err := k.checkModels(len(j.Models)); err != nil {
+	if err := k.checkParts(len(j.Models)); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -194,15 +193,6 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 	var err error
 	m.released, err = k.release(&synth.File{Header: j.Released, Sections: own}, m.of, l)
 	return m, err
-}
-
-// checkModels returns an error for a number of models that no generator of this kind has. A search
-// releases one of its candidates.
-func (k kind) checkModels(n int) error {
-	if k.apart && n == 1 {
-		return nil
-	}
-	return k.checkParts(n)
 }
 
 // cut divides sections after the first n.

@@ -140,7 +140,7 @@ type poolJSON struct {
 
 func (c pooling) settings() (any, error) { return poolJSON{c.shares}, nil }
 
-func readPool(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+func readPool(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	var j poolJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err

@@ -256,7 +256,7 @@ func (c ranking) settings() (any, error) {
 	return ranksJSON{c.NoiseMultiplier, c.Cells, c.Seed}, nil
 }
 
-func readRanks(saved synth.SavedPlan, of []synth.Plan, _ synth.Systems) (synth.Design, error) {
+func readRanks(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	var j ranksJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err

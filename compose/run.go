@@ -25,12 +25,10 @@ type run struct {
 // Fit carries out the composition.
 func (f *frame) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	own := &run{Run: r, frame: f}
-	if !f.kind().apart {
-		if err := own.restore(r.Saved()); err != nil {
-			return nil, err
-		}
-		r.Keep(own.file)
+	if err := own.restore(r.Saved()); err != nil {
+		return nil, err
 	}
+	r.Keep(own.file)
 	m, err := f.fit(ctx, own)
 	if err != nil {
 		return nil, err

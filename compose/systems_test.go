@@ -143,41 +143,5 @@ func TestPoolKilled(t *testing.T)    { synthtest.Kill(t, poolSubject, *kills) }
 func TestLabelsKilled(t *testing.T)  { synthtest.Kill(t, labelsSubject, *kills) }
 func TestChangesKilled(t *testing.T) { synthtest.Kill(t, changesSubject, *kills) }
 
-// trialBudgets holds the budgets of single trials that a search found. They do not depend on the
-// schema.
-var trialBudgets = map[accountant.Budget]accountant.Budget{}
-
-// searchPlan plans a search among two bandwidths.
-func searchPlan(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
-	c := compose.Search{Trials: compose.Trials{Mean: 3, Limit: 6},
-		Score: compose.Queries{Count: 10, Records: 40}, Noise: 20, Systems: synth.Systems{merf.System()}}
-	trial, known := trialBudgets[b]
-	for _, bandwidth := range []float64{0.5, 2} {
-		of := merf.Config{Kernel: rff.RBF{Dim: 8, Bandwidth: bandwidth}, Generator: merf.GeneratorConfig{
-			Architecture: models.MLP{Hidden: []int{6}}, Latent: 2, Steps: 4, Batch: 16}}
-		if b.Relation == accountant.ReplaceOne {
-			of.Nominal = n
-		}
-		var d synth.Design = of
-		if known {
-			p, err := of.PlanFor(s, trial)
-			if err != nil {
-				return nil, err
-			}
-			d = compose.Fixed(p)
-		}
-		c.Candidates = append(c.Candidates, d)
-	}
-	p, err := c.PlanFor(s, b)
-	if err == nil && !known {
-		trialBudgets[b] = partsOf(p)[0].Budget()
-	}
-	return p, err
-}
-
-func TestSearchContract(t *testing.T) {
-	synthtest.Run(t, synthtest.Subject{System: systemOf("search"), Plan: searchPlan})
-}
-
 // partsOf returns the plans of a composition's parts.
 func partsOf(p synth.Plan) []synth.Plan { return synth.WorkOf(p).(synth.Nested).Plans() }

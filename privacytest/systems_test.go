@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
@@ -50,7 +49,6 @@ var replayed = []struct {
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
 	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
-	{"compose, search", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
 	{"sets, tree", records.Sets(11, 5), fitBaseline},
 	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
@@ -187,30 +185,6 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 			c.Centers = mix.Centers{NoiseMultiplier: 3, ClipNorm: 0.7}
 		}
 		plan, err := c.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
-}
-
-// fitSearch fits a search over two embeddings. The tests of package compose replay it with other
-// scores.
-func fitSearch(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		c := compose.Search{Trials: compose.Trials{Mean: 2, Limit: 3}, Noise: 3,
-			Score: compose.Likelihood{Count: 4, Records: 20}}
-		for _, steps := range []int{1, 2} {
-			e := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
-				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2,
-					Steps: steps, Batch: 8}}
-			p, err := e.Plan()
-			if err != nil {
-				return nil, err
-			}
-			c.Candidates = append(c.Candidates, compose.Fixed(p))
-		}
-		plan, err := c.PlanFor(s, b)
 		if err != nil {
 			return nil, err
 		}

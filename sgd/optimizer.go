@@ -21,7 +21,7 @@ type Rule interface {
 	// Name returns a short name.
 	Name() string
 	// Start begins a training run of the given number of parameters. Every run has its own Mover. A
-	// Rule that keeps state from one run to the next cannot be used in a search (see compose.Search).
+	// Rule that keeps state from one run to the next cannot be used by several runs.
 	Start(parameters int) Mover
 }
 

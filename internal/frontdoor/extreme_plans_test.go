@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
@@ -65,15 +64,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 			_, err := privgen.DPGM(records.Sets(8, 2), b).Nominal(200).
 				Marginals(dpgm.Marginals{NoiseMultiplier: z}).
 				Train(sgd.Config{Steps: 2, NoiseMultiplier: 10}).Plan()
-			return err
-		},
-		"search": func(z float64) error {
-			p, err := privgen.MERF(s, accountant.Budget{Epsilon: 0.1, Delta: 1e-7}).Plan()
-			if err != nil {
-				return err
-			}
-			_, err = compose.Search{Candidates: []privgen.Design{compose.Fixed(p)}, Noise: z,
-				Trials: compose.Trials{Mean: 1}, Score: compose.Accuracy{}}.PlanFor(s, b)
 			return err
 		},
 		"draft": func(z float64) error {

@@ -114,8 +114,6 @@ func TestPlansAreFrozen(t *testing.T) {
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{7}}}}}
 	pooled := compose.Pool{Shares: []float64{2, 1}, Of: []synth.Design{
 		privgen.AIM(table, b).Nominal(1000), privgen.MERF(table, b).Nominal(1000)}}
-	c := compose.Search{Candidates: []synth.Design{q}, Trials: compose.Trials{Mean: 2}, Noise: 30,
-		Score: compose.Queries{Count: 20}}
 	for name, of := range map[string]struct {
 		config any
 		plan   func() (privgen.Plan, error)
@@ -130,7 +128,6 @@ func TestPlansAreFrozen(t *testing.T) {
 		"ranks":        {&q, func() (privgen.Plan, error) { return q.PlanFor(table, b) }},
 		"changes":      {&u, func() (privgen.Plan, error) { return u.PlanFor(images, b) }},
 		"pool":         {&pooled, func() (privgen.Plan, error) { return pooled.PlanFor(table, b) }},
-		"search":       {&c, func() (privgen.Plan, error) { return c.PlanFor(table, b) }},
 	} {
 		p, err := of.plan()
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // TestSystemsTakePersons checks the plans of all systems for persons with several rows. Each plan
 // must state both units, also after JSON. It must refuse single rows and ledgers that protect
 // records before it spends anything. It must make a generator of single rows that can be saved and
-// loaded. A search supports single rows only; its error must name a system that supports persons.
+// loaded. A pool supports single rows only; its error must name a system that supports persons.
 func TestSystemsTakePersons(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32
@@ -85,13 +85,12 @@ func TestSystemsTakePersons(t *testing.T) {
 			t.Errorf("%s: %v, %v", p.System(), err, back.Guarantee())
 		}
 	}
-	search := compose.Search{Trials: compose.Trials{Mean: 2}, Noise: 10,
-		Score: compose.Queries{Count: 20, Records: 50}}
+	var pool compose.Pool
 	for _, p := range all {
-		search.Candidates = append(search.Candidates, compose.Fixed(p))
+		pool.Of = append(pool.Of, compose.Fixed(p))
 	}
-	_, err = search.PlanFor(all[0].Schema(), accountant.Budget{Epsilon: 9, Delta: 1e-5})
+	_, err = pool.PlanFor(all[0].Schema(), accountant.Budget{Epsilon: 9, Delta: 1e-5})
 	if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "merf") {
-		t.Errorf("a search for persons: got error %v, want a *param.Error that names merf", err)
+		t.Errorf("a pool for persons: got error %v, want a *param.Error that names merf", err)
 	}
 }

@@ -8,7 +8,7 @@ func mutants() []mutant {
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
+		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), selectionMutants(),
 		partMutants(), poolMutants(), innerMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),

@@ -1,12 +1,10 @@
 package main
 
-// tuneMutants returns faults in searches: in prices, draws, releases, and the spending limit of a
-// trial.
-func tuneMutants() []mutant {
+// selectionMutants returns faults in selections among many runs: in prices and in the number of
+// runs drawn.
+func selectionMutants() []mutant {
 	selected := at("accountant", "CurveOfASelection|Candidates|OneOf|RareOutcomes")
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)
-	search := at("compose",
-		"RefusesBefore|TheBest|NothingElse|Failures|TrialsSpend|Steady|Cancelled|Cost$|Replay")
 	return []mutant{
 		{Name: "accountant/one of several costs what the first does", In: "accountant", Tests: selected,
 			Old: "for _, p := range v.Events {\n\t\talts, err := reduce(p, c.relation)",
@@ -38,7 +36,7 @@ func tuneMutants() []mutant {
 				"(accountant.ExactNoise)\n\tbits := g.a.stream()\n\tout := make([]int, number(bits))",
 			New: "g.a.note(accountant.ExactNoise)\n\tbits := g.a.stream()\n" +
 				"\tout := make([]int, number(bits))",
-			Why: "two searches have the price of one"},
+			Why: "two selections have the price of one"},
 		{Name: "mechanism/limited Poisson numbers are drawn", In: "mechanism", Tests: drawn,
 			Old: "if limit > 0 || e.Mean", New: "if e.Mean",
 			Why: "a limited Poisson number has no price"},
@@ -59,48 +57,6 @@ func tuneMutants() []mutant {
 			Tests: drawn,
 			Old:   "for j := 3; j <= k && keep; j++ {", New: "for j := 4; j <= k && keep; j++ {",
 			Why: "there are more runs than were priced"},
-		{Name: "compose/search: the score is not in the price", In: "compose", Tests: search,
-			Old: "[]accountant.Event{c.scoring(), synth.Total(p.Stages()...)}}",
-			New: "[]accountant.Event{synth.Total(p.Stages()...)}}",
-			Why: "scores are drawn without being paid for"},
-		{Name: "compose/search: trials reserve what they like", In: "compose", Tests: search,
-			Old: "accountant.EqualEvents(l.event, asked.Event) {", New: "true {",
-			Why: "a trial spends more than the search has reserved"},
-		{Name: "compose/search: trials reserve as often as they like", In: "compose", Tests: search,
-			Old: "l.left -= asked.Count", New: "_ = asked.Count",
-			Why: "a trial spends more than the search has reserved"},
-		{Name: "compose/search: a panic is told", In: "compose", Tests: search,
-			Old: "if recover() != nil {", New: "if r := recover(); r != nil {\n\t\t\tpanic(r)",
-			Why: "the message of a trial's panic may contain a record"},
-		{Name: "compose/search: failures end a search", In: "compose", Tests: search,
-			Old: "case o.err != nil:\n\t\treturn false", New: "case o.err != nil:\n\t\treturn true",
-			Why: "a failed trial ranks first, although the documentation says last"},
-		{Name: "compose/search: the worst is released", In: "compose", Tests: search,
-			Old: "o.score > best.score", New: "o.score < best.score",
-			Why: "the worst model is released instead of the best"},
-		{Name: "compose/search: dropped trials compete", In: "compose",
-			Tests: at("compose", "DroppedTrials"),
-			Old:   "if i < drawn && o.beats(best) {", New: "if i >= 0 && o.beats(best) {",
-			Why: "a steady search has more runs than were priced"},
-		{Name: "compose/search: progress of trials is told", In: "compose", Tests: search,
-			Old: "FitOn(ctx, ledger, r.Data, synth.On(r.Backend))",
-			New: "FitOn(ctx, ledger, r.Data, synth.On(r.Backend),\n\t\tsynth.OnProgress(func(" +
-				"at synth.Progress) { r.Report(at.Stage, at.Step, at.Of) }))",
-			Why: "the secret number of trials is revealed"},
-		{Name: "compose/search: scores are not clipped", In: "compose",
-			Tests: at("compose", "ScoresAreClipped"),
-			Old:   "sum.AddRow64(row, mechanism.ClipFactor(squared, 1))",
-			New:   "sum.AddRow64(row, 1)",
-			Why:   "a record changes a score without bound"},
-		{Name: "compose/search: scores are noised for one relation", In: "compose",
-			Tests: at("compose", "ScoresAreClipped"),
-			Old:   "mechanism.SumSensitivity(relation, 1)",
-			New:   "mechanism.SumSensitivity(0*relation, 1)",
-			Why:   "under replace-one there is half the noise that is needed"},
-		{Name: "compose/search: a statistic sees the record's number", In: "compose",
-			Tests: at("compose", "ScoresAreClipped"),
-			Old:   "clear(b.Index)", New: "_ = b.Index",
-			Why: "a record's statistic depends on how many come before it"},
 		{Name: "sgd/a quantile by norm counts more than its sensitivity", In: "sgd",
 			Tests: at("sgd", "PolicyRelease"),
 			Old:   "if share := norm / t.initial; t.byNorm && share < 1 {",
