@@ -245,7 +245,6 @@ func ExampleRecommend() {
 	// Output:
 	// aim
 	// ranks
-	// gan
 	// true
 }
 

@@ -35,11 +35,11 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 // The order follows measurements on generated and published data (docs/results.md):
 //
-//	tables of two classes  AIM, then MERF, then GAN
-//	tables of more         MERF, then AIM, then GAN
+//	tables of two classes  AIM, then MERF
+//	tables of more         MERF, then AIM
 //	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
 //	                       the columns are numbers, a pool of it and AIM before all others
-//	tables without one     AIM, then MERF, then GAN, then DPGM
+//	tables without one     AIM, then MERF, then DPGM
 //	sets                   DPGM with marginals, then Independent, Tree and MWEM
 //	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
@@ -111,14 +111,13 @@ var recommended = []struct {
 		{dpgmOf, "frequencies and sizes of sets are most accurate, but classes are not modelled.", nil},
 	}},
 	{func(s records.Schema) bool { return isTable(s) && s.Classes() == 2 },
-		[]advice{poolOfTables, aimOfTables, merfOfTables, ranksOfTables, ganOfTables}},
+		[]advice{poolOfTables, aimOfTables, merfOfTables, ranksOfTables}},
 	{func(s records.Schema) bool { return isTable(s) && labelled(s) },
-		[]advice{poolOfTables, merfOfTables, ranksOfTables, aimOfTables, ganOfTables}},
+		[]advice{poolOfTables, merfOfTables, ranksOfTables, aimOfTables}},
 	{isTable, []advice{
 		aimOfTables,
 		{merfOf, "a single release covers the columns and all pairs of columns; a network is then " +
 			"fitted to it.", nil},
-		{ganOf, "columns are released, and a critic learns what pairs of columns do not show.", nil},
 		{dpgmOf, "clusters with one network each follow groups of records, but no finer structure.", nil},
 	}},
 	{func(s records.Schema) bool { return s.IsImage() && labelled(s) }, []advice{
@@ -152,8 +151,6 @@ var (
 		"class; a network is then fitted to it.", func(f facts) bool { return !f.suitRanks() }}
 	ranksOfTables = advice{ranksOf, "MERF's single release covers all pairs of columns, by class; " +
 		"numbers are ranks, so every column keeps its distribution.", facts.suitRanks}
-	ganOfTables = advice{ganOf, "columns are released by class, and a critic learns what pairs of " +
-		"columns do not show; it is less exact at small ε.", nil}
 	poolOfTables = advice{bothOf, "half of the rows come from AIM, which keeps chosen pairs and " +
 		"triples of columns, and half from MERF on ranks, which keeps some of all pairs.",
 		facts.suitPools}

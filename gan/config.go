@@ -28,15 +28,7 @@ type Config struct {
 	Critic    models.CriticArchitecture    `json:"-"`
 	Generator models.GeneratorArchitecture `json:"-"` // for example models.MLP
 	// Latent is the number of coordinates of a code, without the label.
-	Latent int `json:"latent"`
-	// Marginals, if not nil, releases the distributions of a table's columns before training.
-	Marginals *Marginals `json:"marginals,omitempty"`
-	// Drawn shows the critic fakes of tables with drawn levels, as in records. Without it, the
-	// critic sees probabilities and can recognise every fake by them. The generator's gradient is
-	// computed at the drawn levels. Drawn requires the loss Logistic or Hinge.
-	//
-	// Source: the straight-through estimator of Bengio, Léonard and Courville, 2013.
-	Drawn   bool              `json:"drawn,omitempty"`
+	Latent  int               `json:"latent"`
 	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
 	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
@@ -62,8 +54,7 @@ type Config struct {
 	// records have no labels.
 	IgnoreLabels bool `json:"ignore_labels,omitempty"`
 	// ClassWeights are the public probabilities with which classes are generated; nil means equal
-	// probabilities or, with Marginals, the released frequencies. The class frequencies of the records
-	// are private.
+	// probabilities. The class frequencies of the records are private.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 
 	// Public are public records of the same schema. It is an error if they are known to be the private
@@ -120,8 +111,9 @@ func (c Config) validate() error {
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
+	k.OK(c.Schema.Kind() != records.MixedTable, "gan.Config.Schema", c.Schema.String(),
+		"vectors, images or sets; packages tables and merf have systems for tables")
 	k.Add(c.validateTrain())
-	c.validateMarginals(&k)
 	c.validateNumbers(&k)
 	c.validateLabels(&k)
 	c.validatePublic(&k)
@@ -164,8 +156,6 @@ func (c Config) validateNumbers(k *param.Checker) {
 		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
 			"a positive public number, so that the loss of records is a mean, like the loss of fakes")
 	}
-	k.OK(!c.Drawn || c.Loss != models.Wasserstein && c.Schema.Kind() == records.MixedTable,
-		"gan.Config.Drawn", c.Drawn, "false, unless the loss of a table is Logistic or Hinge")
 	c.Frequency.validate(k, c.Loss)
 }
 

@@ -7,24 +7,22 @@ import (
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // The constants of the default rules. docs/defaults.md has the measurements that they come from.
 const (
-	usualSteps    = 1000 // critic steps for which the critic's width is chosen
-	leastSteps    = 100
-	mostSteps     = 4000
-	marginalShare = 0.6
-	mostSeconds   = 240 // of critic steps
+	usualSteps  = 1000 // critic steps for which the critic's width is chosen
+	leastSteps  = 100
+	mostSteps   = 4000
+	mostSeconds = 240 // of critic steps
 )
 
 // chosen returns the configuration with its zero fields set by the default rules if Nominal is
 // given, and unchanged otherwise. Each choice depends on the choices before it.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
-		return c.withoutMarginals(), nil
+		return c, nil
 	}
 	var k param.Checker
 	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "gan.Config.Nominal", c.Nominal,
@@ -39,35 +37,16 @@ func (c Config) chosen() (Config, error) {
 		return c, fmt.Errorf("gan: defaults: %w", err)
 	}
 	c.choices = append(defaults.Choices(nil), c.choices...)
-	left := t
-	if c.Schema.Kind() == records.MixedTable && c.WarmSteps == 0 {
-		c.chooseMarginals(t)
-		if !c.Marginals.Off {
-			left = t.After(min(c.Marginals.Share, 1))
-		}
-	}
-	c.chooseNetworks(left)
-	c.chooseTraining(left)
+	c.chooseNetworks(t)
+	c.chooseTraining(t)
 	c.choices.Add("", "", c.cost(t).String())
 	c.Nominal = 0
-	return c.withoutMarginals(), nil
-}
-
-// withoutMarginals returns the configuration without Marginals if they are switched off.
-func (c Config) withoutMarginals() Config {
-	if c.Marginals != nil && c.Marginals.Off {
-		c.Marginals = nil
-	}
-	return c
+	return c, nil
 }
 
 func (c *Config) chooseNetworks(t defaults.Task) {
 	dim := c.Schema.Dim() + c.classes()
 	width := t.Width(dim, usualSteps, 16, 256)
-	latent := 32
-	if c.Schema.Kind() == records.MixedTable {
-		width, latent = min(width, 64), 16
-	}
 	if c.Critic == nil {
 		c.Critic = models.MLP{Hidden: []int{width}, Activation: models.LeakyReLU}
 		c.choices.Add("Critic", c.Critic, fmt.Sprintf(
@@ -78,19 +57,7 @@ func (c *Config) chooseNetworks(t defaults.Task) {
 		c.choices.Add("Generator", c.Generator,
 			"twice the critic's width: the generator costs no privacy")
 	}
-	defaults.Fill(&c.choices, &c.Latent, latent, "Latent", "codes cost no privacy")
-	if c.Schema.Kind() == records.MixedTable && c.Penalty == 0 {
-		defaults.Fill(&c.choices, &c.Loss, models.Logistic, "Loss",
-			"permits fakes of tables with drawn levels")
-		defaults.Fill(&c.choices, &c.Drawn, c.Loss != models.Wasserstein, "Drawn",
-			"records have levels, not probabilities")
-	}
-}
-
-func (c *Config) chooseMarginals(t defaults.Task) {
-	bins := t.Features(max(c.classes(), 1)*len(c.Schema.Columns()), 0.5, 16, 96)
-	defaults.Fill(&c.choices, &c.Marginals, &Marginals{Share: marginalShare, Bins: bins}, "Marginals",
-		"counts describe columns far better than gradients")
+	defaults.Fill(&c.choices, &c.Latent, 32, "Latent", "codes cost no privacy")
 }
 
 func (c *Config) chooseTraining(t defaults.Task) {
@@ -115,15 +82,11 @@ func (c *Config) chooseTraining(t defaults.Task) {
 		c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
 		"sampling probability × nominal size")
 	adam := func(rate float64) sgd.Optimizer { return sgd.AdamWith(rate, 0.5, 0.999, 1e-8) }
-	critic, rate, critics := 1e-3, 1e-3, 2
-	if c.Schema.Kind() == records.MixedTable {
-		critic, rate, critics = 5e-4, 1e-4, 5
-	}
-	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(critic), "Train.Optimizer",
+	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(1e-3), "Train.Optimizer",
 		"Adam does not depend on the scale of gradients")
-	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(rate), "GeneratorOptimizer",
+	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(1e-3), "GeneratorOptimizer",
 		"slower than the random walk of a noisy critic")
-	defaults.Fill(&c.choices, &c.CriticSteps, critics, "CriticSteps",
+	defaults.Fill(&c.choices, &c.CriticSteps, 2, "CriticSteps",
 		"a noisy critic needs more steps")
 	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
 		"averaging reduces noise and costs no privacy")
@@ -163,10 +126,6 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	operations := steps * c.stepOperations(batch)
 	both := c.generatorSize() + c.criticParameters()
 	operations += steps / float64(max(c.CriticSteps, 1)) * 6 * fakes * both
-	if c.Marginals != nil {
-		operations += rehearsals*6*rehearsalBatch*c.generatorSize() +
-			float64(t.Nominal)*float64(len(c.Schema.Columns()))*20
-	}
 	bytes := 4 * (12*c.criticParameters() + 12*c.generatorSize() +
 		(math.Min(2048, 2*batch)+2*fakes)*8*float64(c.Schema.Dim()))
 	return defaults.CostOf(operations, bytes)

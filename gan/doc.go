@@ -45,31 +45,20 @@
 // private records. Without public records, clip norms can come from the private policies of package
 // sgd.
 //
-// # Marginals of tables
-//
-// [Marginals] spends a part of the budget on one release: the distribution of every column's values
-// in every class. Its use is post-processing. The networks see a number as its rank. The generator
-// starts at the released distributions, and its output is adjusted to them after training. Classes
-// are drawn with the released frequencies. With [Config.Drawn] the critic sees fakes with drawn
-// levels.
-//
 // # Defaults
 //
 // If [Config.Nominal] = n is set, rules choose every field that is zero. The rules depend only on
 // the schema, the budget and n. The signal is s = n/σ₁, where σ₁ is the noise multiplier of a
-// single release that spends the whole budget. If marginals have the share a of ε, the critic's
-// signal is √(1−a²) times s. Then
+// single release that spends the whole budget. Then
 //
-//	critic        one layer of 16 to 256 units (tables: at most 64), the widest whose gradient,
-//	              with 1,000 steps, has noise below 0.35·s
-//	generator     two layers of twice that width, at least 64; codes of 16 (tables) or 32 numbers
+//	critic        one layer of 16 to 256 units, the widest whose gradient, with 1,000 steps, has
+//	              noise below 0.35·s
+//	generator     two layers of twice that width, at least 64; codes of 32 numbers
 //	steps         T = (0.35·s)²/parameters, from 100 to 4,000, and at most 4 minutes of steps
 //	sampling      batches of 2·s/√T, from 64 to 1,000: noise multipliers are about 1 or more
 //	clip          sgd.Normalize, which needs no clip norm
-//	tables        Marginals with 0.6 of ε, Logistic, Drawn, Adam at 5e-4 and 1e-4, 5 critic steps
-//	others        Wasserstein, Adam at 1e-3 for both, 2 critic steps per generator step
+//	optimisers    Adam at 1e-3 for both, 2 critic steps per generator step
 //	average       0.99
 //
-// For tables, a positive [Config.Penalty] selects Wasserstein. [Marginals].Off switches marginals
-// off. docs/defaults.md derives the numbers from measurements on generated data.
+// docs/defaults.md derives the numbers from measurements on generated data.
 package gan

@@ -17,8 +17,6 @@ type modelHeader struct {
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
 	ClassWeights []float64       `json:"class_weights,omitempty"`
-	// Bins is the number of bins of a number if column distributions were released, otherwise 0.
-	Bins int `json:"bins,omitempty"`
 }
 
 // Encode returns a file that contains released state and nothing else.
@@ -33,16 +31,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights, 0}
-	parts := network.Parts(m.backend, m.net)
-	if m.settled != nil {
-		h.Bins = m.settled.bins
-	}
-	f, err := synth.NewFile(h, parts...)
-	if err == nil {
-		f.Sections = append(f.Sections, m.settled.sections()...)
-	}
-	return f, err
+	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights}
+	return synth.NewFile(h, network.Parts(m.backend, m.net)...)
 }
 
 // readModel rebuilds a model. It checks the sizes in the header against the number of bytes in the
@@ -64,11 +54,6 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, synth.Malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
-	if h.Bins != 0 {
-		if m.settled, err = readSettled(f, c.Schema, h.Bins, max(c.classes(), 1)); err != nil {
-			return nil, synth.Malformed(err)
-		}
-	}
 	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
 	if err != nil {
 		return nil, err

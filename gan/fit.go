@@ -28,10 +28,9 @@ type run struct {
 	pace    pace
 	learner *learner
 	critics *criticNetwork
-	told    *distributions // released; nil without Marginals
-	done    int            // critic steps taken
-	opening int            // steps left that come before the first critic step
-	opener  *sgd.Descent   // of these steps
+	done    int          // critic steps taken
+	opening int          // steps left of the warm start
+	opener  *sgd.Descent // of these steps
 }
 
 // newRun builds all parts of a run. Its errors depend on public facts only.
@@ -82,7 +81,7 @@ func (r *run) network(generator models.Generator) models.Network {
 		}
 		return n
 	}
-	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng, drawn: r.learner.drawn,
+	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng,
 		bound: firstBound(r.config.Train), accuracy: r.pace.note}
 	if own, ok := r.config.Train.Clip.(sgd.Groups); ok && grouped == nil {
 		r.loss.groups = func() []sgd.Group { return own.List }
@@ -108,20 +107,12 @@ func firstBound(t sgd.Config) float64 {
 	return t.ClipNorm
 }
 
-// begin restores the checkpoint's state and takes the steps that come before the first private
-// step: the warm start or the rehearsal, of which a run has one at most. Their result is saved.
+// begin restores the checkpoint's state and takes the steps of the warm start, whose result is
+// saved.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.marginals(ctx); err != nil {
-		return err
-	}
-	open := r.warm
-	switch {
-	case r.config.WarmSteps > 0:
+	if r.config.WarmSteps > 0 {
 		r.opening = r.config.WarmSteps
 		r.opener = r.config.Train.Optimizer.Descent(r.critic.Params().Len())
-	case r.told != nil:
-		open, r.opening = r.rehearse, rehearsals
-		r.opener = sgd.Adam(rehearsalRate).Descent(r.learner.grad.Len())
 	}
 	if err := r.Restore(r); err != nil {
 		return err
@@ -130,7 +121,7 @@ func (r *run) begin(ctx context.Context) error {
 	if r.Saved() != nil && r.opening == 0 {
 		return nil
 	}
-	if err := open(ctx); err != nil {
+	if err := r.warm(ctx); err != nil {
 		return err
 	}
 	if r.config.WarmSteps > 0 {

@@ -106,16 +106,7 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
 	})
 	add("averaged, labels left out", func(c *gan.Config) { c.Average, c.IgnoreLabels = 0.9, true })
-	if s.Kind() == records.MixedTable {
-		add("marginals", func(c *gan.Config) {
-			c.Marginals = &gan.Marginals{Share: 0.3, Bins: 4}
-			c.Loss, c.Train.NominalBatch, c.Drawn = models.Logistic, 4, true
-		})
-		add("marginals, wasserstein, labels left out", func(c *gan.Config) {
-			c.Marginals, c.IgnoreLabels = &gan.Marginals{NoiseMultiplier: 5}, true
-		})
-	}
-	if s.Sparse() || s.Kind() == records.MixedTable {
+	if s.Sparse() {
 		return out
 	}
 	add("clustered from public data, warm", func(c *gan.Config) {

@@ -27,8 +27,6 @@ type learner struct {
 	params  []float32 // on the host
 	flat    []float32
 	average []float32
-	drawn   *drawing
-	shown   device.Matrix
 }
 
 func newLearner(be device.Backend, critic models.Critic, net models.Generator, c Config) *learner {
@@ -39,10 +37,6 @@ func newLearner(be device.Backend, critic models.Critic, net models.Generator, c
 		labels: make([]int32, c.GeneratorBatch), scores: make([]float64, c.GeneratorBatch),
 		params: make([]float32, p.Len()), flat: make([]float32, p.Len())}
 	be.Download(l.params, p.Flat)
-	if c.Drawn {
-		l.drawn = newDrawing(be, c)
-		l.shown = be.New(c.GeneratorBatch, net.Dim())
-	}
 	if l.decay > 0 {
 		l.average = append([]float32(nil), l.params...)
 	}
@@ -54,28 +48,17 @@ func (l *learner) step(rng *rand.Rand) {
 	n := float64(len(l.labels))
 	l.maker.Labels(rng, -1, l.labels)
 	x := l.net.Forward(l.maker.Draw(rng, l.labels))
-	if l.drawn != nil { // a copy: the backward pass needs the generator's own output
-		l.be.Apply(device.Identity, l.shown, x)
-		x = l.shown
-		l.drawn.show(rng, x)
-	}
 	l.critic.ScoreGradient(l.dx, x, l.labels, func(score float64) float64 {
 		_, slope := l.loss.OfGenerator(score)
 		return slope / n
 	}, l.scores)
-	l.move(l.descent, l.dx)
+	l.be.Fill(l.grad.Flat, 0)
+	l.net.Backward(l.dx, l.grad, device.Matrix{})
+	l.be.Download(l.flat, l.grad.Flat)
+	l.descent.Step(l.params, l.flat, 1)
+	l.be.Upload(l.net.Params().Flat, l.params)
 	l.steps++
 	l.follow()
-}
-
-// move takes an optimiser step of the generator, given the gradient with respect to its last
-// output.
-func (l *learner) move(descent *sgd.Descent, dx device.Matrix) {
-	l.be.Fill(l.grad.Flat, 0)
-	l.net.Backward(dx, l.grad, device.Matrix{})
-	l.be.Download(l.flat, l.grad.Flat)
-	descent.Step(l.params, l.flat, 1)
-	l.be.Upload(l.net.Params().Flat, l.params)
 }
 
 // follow updates the moving average.

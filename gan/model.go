@@ -11,14 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is the released generator: its network and, with Marginals, the released distributions.
-// It holds nothing else, and using it costs no privacy. It is safe for concurrent use. See
-// [synth.Model].
+// A Model is the released generator: its network and nothing else. Using it costs no privacy. It is
+// safe for concurrent use. See [synth.Model].
 type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights only
 	backend device.Backend
 	net     models.Generator
-	settled *settled // nil without Marginals
 }
 
 // model returns a copy of the generator in a new network, because the run's network has made fakes
@@ -33,12 +31,8 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
-	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}
-	if r.told != nil {
-		m.settled = settle(be, net, c, r.told)
-	}
-	return m, nil
+	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
 }
 
 // made returns an error for the zero value.
@@ -69,8 +63,7 @@ func (m *Model) Latent() int {
 	return m.config.Latent
 }
 
-// Sampler starts a draw. Classes are drawn with ClassWeights or, with Marginals and without
-// ClassWeights, with the released frequencies. See [synth.Model].
+// Sampler starts a draw. Classes are drawn with ClassWeights. See [synth.Model].
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -78,26 +71,11 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 		return synth.Sampler{}, err
 	}
 	maker, rng := newMaker(m.backend, m.net, m.config), rand.New(rand.NewPCG(d.Seed, 0x67616e))
-	if m.settled == nil {
-		return maker.Sampler(m.Schema(), d, rng), nil
-	}
-	schema := m.Schema()
-	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
-		labels, flat := maker.State(rng, d.Class, n)
-		if d.Means {
-			m.settled.rows(flat, labels)
-		} else {
-			m.settled.draw(rng, flat, labels)
-		}
-		if schema.Classes() == 0 {
-			labels = nil
-		}
-		return records.DecodeFlat(schema, flat, labels...)
-	}}, nil
+	return maker.Sampler(m.Schema(), d, rng), nil
 }
 
-// Generate computes the record of every code and label, as numbers in [0, 1]; for tables these
-// include probabilities of levels. It is for callers that need to know the code of each record.
+// Generate computes the record of every code and label, as numbers in [0, 1]. It is for callers
+// that need to know the code of each record.
 //
 // Shapes: codes has rows of Latent numbers. The list labels has one entry per row, or is nil if the
 // model has no labels. The matrix dst has rows of the schema's Dim. Errors: *param.Error for wrong
@@ -128,13 +106,6 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 		}))
 		for i := range n {
 			m.backend.Download(dst.Row(lo+i), out.RowRange(i, i+1))
-			if m.settled != nil {
-				class := 0
-				if known {
-					class = int(part[i])
-				}
-				m.settled.row(dst.Row(lo+i), class, make([]float64, dst.Cols))
-			}
 		}
 	}
 	return nil
@@ -142,9 +113,8 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 
 // Layers returns the layers of the generator's network for use in other programs; see connect/onnx.
 // The input is a code: Latent standard Gaussians and, if the model has classes, the one-hot class.
-// The outputs are numbers in [0,1], such as the means of binary coordinates and the probabilities
-// of levels. The other program must draw codes and classes, and draw records from the outputs. With
-// Marginals it must also adjust the outputs as Sampler does.
+// The outputs are numbers in [0,1], such as the means of binary coordinates. The other
+// program must draw codes and classes, and draw records from the outputs.
 //
 // Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {

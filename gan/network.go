@@ -132,7 +132,6 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
-	drawn    *drawing
 	groups   func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
 	bound    float64
 	plain    bool // nothing is clipped
@@ -149,7 +148,6 @@ func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 	f.resize(rows, dst.Blocks())
 	f.fakes.Labels(f.rng, -1, f.labels)
 	out := f.fakes.Generate(f.fakes.Draw(f.rng, f.labels))
-	f.drawn.show(f.rng, out)
 	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
 	g.BlockSquaredNorms(f.squares)
 	for _, group := range f.clipGroups(dst.Blocks()) {

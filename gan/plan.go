@@ -50,9 +50,6 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	if err := c.calibrateMarginals(); err != nil {
-		return nil, fmt.Errorf("gan: noise of the marginals: %w", err)
-	}
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return synth.Total(c.stages(z)...)
@@ -65,13 +62,6 @@ func (c Config) Plan() (*Plan, error) {
 				"of at most 2^24")
 		}
 		c.Train.NoiseMultiplier = z
-	}
-	if c.Marginals != nil {
-		m := newMarginalSums(c)
-		if err := mechanism.CheckCountNoise("gan.Marginals.NoiseMultiplier", m.std,
-			m.persons); err != nil {
-			return nil, err
-		}
 	}
 	p, err := synth.NewProgram(system, c.Schema, c.Budget, c.stages(c.Train.NoiseMultiplier),
 		work{c.cloned()})
@@ -89,24 +79,17 @@ func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 
 // cloned returns a copy of the configuration that shares no slices with it.
 func (c Config) cloned() Config {
-	if c.Marginals != nil {
-		m := *c.Marginals
-		c.Marginals = &m
-	}
 	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	c.Critic, c.Generator = network.Own(c.Critic), network.Own(c.Generator)
 	return c
 }
 
-// stages returns the stages in the order in which they run.
-func (c Config) stages(z float64) (list []synth.Stage) {
-	if c.Marginals != nil {
-		list = append(list, c.Marginals.stage())
-	}
+// stages returns the only stage.
+func (c Config) stages(z float64) []synth.Stage {
 	t := c.train()
 	t.NoiseMultiplier = z
-	return append(list, synth.Stage{Purpose: PurposeCritic, Event: t.Event(c.Budget.Relation),
-		Count: t.Steps, NoiseMultiplier: z})
+	return []synth.Stage{{Purpose: PurposeCritic, Event: t.Event(c.Budget.Relation), Count: t.Steps,
+		NoiseMultiplier: z}}
 }
 
 // MarshalJSON writes the plan: its public parameters, every noise multiplier and the price.
@@ -121,20 +104,11 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return p.Program.MarshalJSON()
 }
 
-// noise returns every noise multiplier of a plan.
-func (c Config) noise() []float64 {
-	list := []float64{c.Train.NoiseMultiplier}
-	if c.Marginals != nil {
-		list = append(list, c.Marginals.NoiseMultiplier)
-	}
-	return list
-}
-
 // work implements synth.Work.
 type work struct{ config Config }
 
-// TakesPersons marks that the system supports schemas with several rows per person. Rows count with
-// weights in Marginals, and training samples and clips whole persons.
+// TakesPersons marks that the system supports schemas with several rows per person: training
+// samples and clips whole persons.
 func (w work) TakesPersons() {}
 
 func (w work) Title() string {
@@ -200,7 +174,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, synth.Malformed(err)
 	}
-	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.noise()...)); err != nil {
+	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
 	return synth.PlanOf(c.Plan())

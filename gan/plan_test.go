@@ -95,7 +95,6 @@ func TestZeroValues(t *testing.T) {
 		"write":   second(p.MarshalJSON()),
 		"encode":  second(m.Encode()),
 		"sampler": second(m.Sampler(synth.Draw{})),
-		"none":    second((*gan.Plan)(nil).MarshalJSON()),
 	} {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {

@@ -19,15 +19,9 @@ import (
 )
 
 func schemas(t testing.TB) []records.Schema {
-	table, err := records.NewSchema(records.Numeric("age", 17, 90),
-		records.Categorical("work", "a", "b", "c"), records.Flag("own", "no", "yes"),
-		records.Label("income", "low", "high"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	return []records.Schema{records.Interval(5, -1, 2),
 		records.BinaryImage(6, 4).WithLabels("a", "b", "c"),
-		records.Sets(12, 4), table}
+		records.Sets(12, 4)}
 }
 
 // everythingVisible returns a function for replays. It runs the plan and returns all released and

@@ -8,14 +8,13 @@ import (
 // unit maps records to [0,1], the domain of both networks. It has scratch memory for a batch.
 type unit struct {
 	network.Unit
-	ranks *distributions // ranks of the numbers of tables; nil without Marginals
-	flat  []float32
+	flat []float32
 }
 
 // shrunk returns the batch scaled to [0, 1]. If the batch changes, shrunk returns a copy, because
 // the caller owns b. Each row of the result depends only on the same row of b.
 func (u *unit) shrunk(b device.Batch) device.Batch {
-	if !u.Moves() && u.ranks == nil || b.Rows == 0 {
+	if !u.Moves() || b.Rows == 0 {
 		return b
 	}
 	n := b.Rows * b.Dense.Cols
@@ -27,7 +26,6 @@ func (u *unit) shrunk(b device.Batch) device.Batch {
 		copy(m.Row(i), b.Dense.Row(i))
 	}
 	u.Shrink(m.Data)
-	u.ranks.rank(m)
 	b.Dense = m
 	return b
 }

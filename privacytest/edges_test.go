@@ -29,7 +29,6 @@ func replayAtEdges(t *testing.T, most int) {
 		fit    func(records.Schema, accountant.Budget) fitting
 	}{
 		{"kmeans", records.Interval(3, 0, 1), fitCentres},
-		{"gan, marginals", mixedTable(), fitGANMarginals},
 		{"kmeans of sets", records.Sets(5, 3), fitCentres},
 		{"sgd", records.Binary(6), func(records.Schema, accountant.Budget) fitting {
 			cfg := briefly(2)

@@ -8,11 +8,9 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -32,7 +30,6 @@ var alsoByPerson = []struct {
 	fit    func(s records.Schema, b accountant.Budget) fitting
 }{
 	{"merf, samples", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerfSamples},
-	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
 	{"tables, AIM", smallTable(), fitAIM},
@@ -51,19 +48,6 @@ func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
 		}
 		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
 		return embedded(ctx, e, err)
-	}
-}
-
-func fitGANMarginals(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := gan.Config{Schema: s, Budget: b,
-			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
-			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4,
-			Marginals: &gan.Marginals{NoiseMultiplier: 3, Bins: 4}, Train: briefly(1)}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
 	}
 }
 

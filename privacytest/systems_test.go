@@ -47,7 +47,6 @@ var replayed = []struct {
 	{"merf, sets in a stream", records.Sets(9, 4), fitMerfStream},
 	{"merf, shards", records.Image(2, 2).WithLabels("a", "b", "c"), fitMerfShards},
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
-	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
 	{"sets, tree", records.Sets(11, 5), fitBaseline},

@@ -15,7 +15,7 @@
 // one-hot class if there are classes. It draws clusters and classes by their released weights. It
 // also converts the network's outputs to records: it draws levels and binary coordinates from their
 // probabilities, and scales other numbers from [0,1] to the schema's bounds. The corrections that
-// gan.Marginals and dpgm.Marginals make after the network are not part of a graph either.
+// dpgm.Marginals makes after the network are not part of a graph either.
 //
 // A network without layers cannot be written: a restricted Boltzmann machine, for example, draws
 // samples by Gibbs sweeps. Trees, ensembles and naive Bayes cannot be written either. The error

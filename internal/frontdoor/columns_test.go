@@ -103,9 +103,6 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []pr
 	p2, err := privgen.MERF(s, b).Embed(merf.Config{Features: 40}).
 		Train(merf.GeneratorConfig{Steps: 20, Batch: 32, Latent: 2}).Plan()
 	add(p2, err)
-	p3, err := privgen.GAN(s, b).Nominal(n).Critic(models.MLP{Hidden: []int{8}}).
-		Generator(models.MLP{Hidden: []int{8}}, 2).Plan()
-	add(p3, err)
 	return list
 }
 

@@ -44,12 +44,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 				NoiseMultiplier: z}}).Plan()
 			return err
 		},
-		"gan, marginals": func(z float64) error {
-			_, err := privgen.GAN(table, b).Nominal(200).Train(gan.Config{
-				Marginals: &gan.Marginals{NoiseMultiplier: z, Bins: 4},
-				Train:     sgd.Config{Steps: 2, NoiseMultiplier: 10}}).Plan()
-			return err
-		},
 		"dpgm": func(z float64) error {
 			_, err := privgen.DPGM(s, b).Nominal(200).Train(sgd.Config{Steps: 2,
 				NoiseMultiplier: z}).Plan()

@@ -89,7 +89,7 @@ func TestPlansAreFrozen(t *testing.T) {
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}
 	groups := train
 	groups.ClipNorm = 0
-	g := gan.Config{Schema: table, Budget: b, Latent: 8, Train: groups,
+	g := gan.Config{Schema: records.Interval(6, 0, 1), Budget: b, Latent: 8, Train: groups,
 		Critic: models.MLP{Hidden: []int{9, 5}}, Generator: models.MLP{Hidden: []int{7}},
 		Clipping: gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}
 	d := dpgm.Config{Schema: records.Image(8, 8), Budget: b,

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
@@ -66,9 +65,9 @@ func TestRanksChain(t *testing.T) {
 		t.Errorf("ages %v, and %v after reading back", drawn[0], drawn[1])
 	}
 	alone, err := privgen.Compose(s, b, compose.Ranks{
-		Of: privgen.GAN(s, b).Nominal(200).Train(gan.Config{})}).Plan()
+		Of: privgen.AIM(s, b).Nominal(200)}).Plan()
 	if err != nil || alone.Total().Upper > 4 {
-		t.Errorf("a GAN on ranks: error %v, or over the budget", err)
+		t.Errorf("AIM on ranks: error %v, or over the budget", err)
 	}
 	var wrong *param.Error
 	if _, err := privgen.Compose(s, b, compose.Ranks{}).Plan(); !errors.As(err, &wrong) {

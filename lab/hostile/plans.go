@@ -53,7 +53,7 @@ func plansAlone() (list []subject, err error) {
 	add("gan of images", p3, e)
 	grouped := train
 	grouped.ClipNorm = 0
-	p4, e := gan.Config{Schema: table, Budget: b, Latent: 8, Train: grouped,
+	p4, e := gan.Config{Schema: records.Interval(6, 0, 1), Budget: b, Latent: 8, Train: grouped,
 		Critic:    models.MLP{Hidden: []int{9, 5}},
 		Generator: models.MLP{Hidden: []int{7}},
 		Clipping:  gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}.Plan()

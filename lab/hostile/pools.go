@@ -11,7 +11,7 @@ import (
 
 // poolSubjects returns a pool of two systems of tables.
 func poolSubjects(tables records.Data) ([]subject, error) {
-	p, err := compose.Pool{Of: []synth.Design{quickMERF, quickGAN}, Shares: []float64{1, 2}}.PlanFor(
+	p, err := compose.Pool{Of: []synth.Design{quickMERF, quickAIM}, Shares: []float64{1, 2}}.PlanFor(
 		tables.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5})
 	if err != nil {
 		return nil, fmt.Errorf("pool: %w", err)

@@ -11,7 +11,7 @@ import (
 
 // rankSubjects returns systems that are fitted to ranks of numbers of a table.
 func rankSubjects(tables records.Data) (list []subject, err error) {
-	for name, of := range map[string]synth.Design{"merf": quickMERF, "gan": quickGAN} {
+	for name, of := range map[string]synth.Design{"merf": quickMERF, "aim": quickAIM} {
 		p, err := compose.Ranks{Of: of, Cells: 5}.PlanFor(tables.Schema(),
 			accountant.Budget{Epsilon: 3, Delta: 1e-5})
 		if err != nil {

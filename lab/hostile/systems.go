@@ -124,11 +124,13 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	batches, e := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: quick, Batches: merf.Batches{Probability: 0.3, Steps: 5}}.Plan()
 	add("merf by batches", batches, e)
-	critic, e := gan.Config{Schema: s, Budget: b, Latent: 2, GeneratorBatch: 6, CriticSteps: 2,
-		Train:     train,
-		Critic:    models.MLP{Hidden: []int{4}},
-		Generator: models.MLP{Hidden: []int{4}, BatchNorm: true}}.Plan()
-	add("gan", critic, e)
+	if s.Kind() != records.MixedTable {
+		critic, e := gan.Config{Schema: s, Budget: b, Latent: 2, GeneratorBatch: 6, CriticSteps: 2,
+			Train:     train,
+			Critic:    models.MLP{Hidden: []int{4}},
+			Generator: models.MLP{Hidden: []int{4}, BatchNorm: true}}.Plan()
+		add("gan", critic, e)
+	}
 	if s.Classes() > 1 {
 		mixtures, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2,
 			Sampling: mix.Poisson{Nominal: 12, Degree: 3}}.Plan()

@@ -219,29 +219,7 @@ func ganMutants() []mutant {
 	fakes := at(in, "Fakes|Groups|NothingBut")
 	public := at(in, "PrivateRecordsAreNot|NothingBut|WarmStart")
 	states := at(in, "GroupsOfStates|HostileStates|InterruptedRun|StaleCheckpoint")
-	margins := at(in, "MarginalsSensitivity|NothingButNoised")
 	return []mutant{
-		{Name: "gan/marginals under replace-one", In: in,
-			Tests: margins,
-			Old:   "*\n\t\tmechanism.HistogramSensitivity(c.Budget.Relation)\n\tm.std",
-			New: "*\n\t\tmechanism.HistogramSensitivity(c.Budget.Relation)/" +
-				"mechanism.HistogramSensitivity(c.Budget.Relation)\n\tm.std",
-			Why: "a replaced record changes two cells of every column"},
-		{Name: "gan/marginals of one column too few", In: in,
-			Tests: margins,
-			Old:   "math.Sqrt(float64(len(m.cells.columns)))",
-			New:   "math.Sqrt(float64(len(m.cells.columns)-1))",
-			Why:   "a record is in a cell of every column"},
-		{Name: "gan/a record counts by its number in the chunk", In: in,
-			Tests: at(in, "MarginalsSensitivity|NothingButNoised|Settled"),
-			Old:   "m.sum.AddShare(class*m.cells.total+col.first+col.cell(row), shares.Of(lo+i))",
-			New:   "m.sum.AddInt(class*m.cells.total+col.first+col.cell(row), int64(1+i%2))",
-			Why:   "a record changes a cell by two"},
-		{Name: "gan/ranks go by the batch", In: in,
-			Tests: at(in, "RanksAreOfRecordsAlone"),
-			Old:   "\t\td.rankRow(m.Row(i))",
-			New:   "\t\tm.Row(i)[0] = m.Row(0)[0]\n\t\td.rankRow(m.Row(i))",
-			Why:   "a record's gradient depends on who else is in the batch"},
 		{Name: "gan/a record's mix is another's", In: in,
 			Tests: fakes,
 			Old:   "n.mix = append(n.mix, models.KeyedShare(key))",

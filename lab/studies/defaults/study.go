@@ -13,12 +13,11 @@ import (
 // study overrides single choices of the GAN's rules. The rules were fitted with it, on grids of
 // settings.
 type study struct {
-	share, rate, generatorRate, average, penalty float64
-	steps, criticSteps, width                    int
+	rate, generatorRate, average, penalty float64
+	steps, criticSteps, width             int
 }
 
 func (s *study) flags(f *flag.FlagSet) {
-	f.Float64Var(&s.share, "gan-share", 0, "share of ε for the GAN's marginals, instead of the rule's share")
 	f.Float64Var(&s.rate, "gan-lr", 0, "learning rate of the GAN's critic")
 	f.Float64Var(&s.generatorRate, "gan-generator-lr", 0, "learning rate of the GAN's generator")
 	f.Float64Var(&s.average, "gan-average", 0, "decay of the GAN's moving average")
@@ -62,9 +61,6 @@ func (s study) start(t task, b accountant.Budget, system string,
 func (s study) config() gan.Config {
 	g := gan.Config{Average: s.average, CriticSteps: s.criticSteps, Penalty: s.penalty,
 		Train: sgd.Config{Steps: s.steps}}
-	if s.share > 0 {
-		g.Marginals = &gan.Marginals{Share: s.share, Bins: 96}
-	}
 	adam := func(rate float64) sgd.Optimizer { return sgd.AdamWith(rate, 0.5, 0.999, 1e-8) }
 	if s.rate > 0 {
 		g.Train.Optimizer = adam(s.rate)
