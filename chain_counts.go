@@ -35,14 +35,6 @@ func Independent(schema records.Schema, budget accountant.Budget) CountChain {
 	})
 }
 
-// Tree begins a chain for sets drawn along a tree of the most strongly associated pairs of items
-// (see sets.Tree, which has further settings).
-func Tree(schema records.Schema, budget accountant.Budget) CountChain {
-	return ofSets(schema, budget, func(c sets.Common) (synth.PassProgram, error) {
-		return sets.Tree{Common: c}.Plan()
-	})
-}
-
 // MWEM begins a chain for sets drawn from weights that answer counting queries (Hardt, Ligett and
 // McSherry 2012; see sets.MWEM, which has further settings).
 func MWEM(schema records.Schema, budget accountant.Budget) CountChain {

@@ -16,10 +16,10 @@
 //	fmt.Println(gen.Guarantee())
 //
 // The systems are [DPGM] (Acs et al. 2019), [MERF] (Harder et al. 2021), [GAN] (Zhang et al. 2018)
-// and [Mix] (Lee et al. 2019); [AIM] and [MST] for tables; [MWEM], [Independent] and [Tree] for
-// sets of items. Each has defaults that follow from the schema, the budget and a public number of
-// records, and [Recommend] returns the plans that suit the records, best first. Systems can be
-// combined: see package compose.
+// and [Mix] (Lee et al. 2019); [AIM] and [MST] for tables; [MWEM] and [Independent] for sets of
+// items. Each has defaults that follow from the schema, the budget and a public number of records,
+// and [Recommend] returns the plans that suit the records, best first. Systems can be combined: see
+// package compose.
 //
 // Guarantee: a [accountant.Guarantee] states ε, δ, the relation, the unit, every release, and what
 // is not covered. Every ε is the upper end of a computed interval, and a configuration without a

@@ -40,7 +40,7 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
 //	                       the columns are numbers, a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then DPGM
-//	sets                   DPGM with marginals, then Independent, Tree and MWEM
+//	sets                   DPGM with marginals, then Independent and MWEM
 //	images with a class    MERF, then Mix (for classifiers, not for viewing), then GAN
 //	images without one     DPGM, then MERF and GAN
 //	vectors with a class   MERF, then GAN, then Mix
@@ -101,8 +101,6 @@ var recommended = []struct {
 			nil},
 		{independentOf, "counts of items only: nearly as good if there are few records for each item.",
 			nil},
-		{treeOf, "pairs of items along a tree: better than counts if there are many records for each " +
-			"item.", nil},
 		{mwemOf, "answers the given counting queries: good if all possible sets can be listed.", nil},
 	}},
 	{records.Schema.Sparse, []advice{
@@ -161,7 +159,6 @@ func ganOf(s records.Schema, b accountant.Budget, n int) Design  { return GAN(s,
 func dpgmOf(s records.Schema, b accountant.Budget, n int) Design { return DPGM(s, b).Nominal(n) }
 func mixOf(s records.Schema, b accountant.Budget, n int) Design  { return Mix(s, b).Nominal(n) }
 func aimOf(s records.Schema, b accountant.Budget, n int) Design  { return AIM(s, b).Nominal(n) }
-func treeOf(s records.Schema, b accountant.Budget, n int) Design { return Tree(s, b).Nominal(n) }
 func mwemOf(s records.Schema, b accountant.Budget, n int) Design { return MWEM(s, b).Nominal(n) }
 
 func independentOf(s records.Schema, b accountant.Budget, n int) Design {

@@ -177,7 +177,6 @@ func passPlans(t testing.TB) map[string]synth.PassPlan {
 	common := sets.Common{Schema: setSchema, Budget: budget}
 	return map[string]synth.PassPlan{"merf": merfPlan(t),
 		"independent": must(sets.Independent{Common: common}.Plan()),
-		"tree":        must(sets.Tree{Common: common, Items: 6}.Plan()),
 		"mwem":        must(sets.MWEM{Common: common, Rounds: 4, Queries: 40}.Plan())}
 }
 

@@ -3,8 +3,8 @@
 // once.
 //
 //	Job      where the records are, and how the pipeline runs
-//	Fit      any plan that reads records in passes: merf, mix with Poisson samples, and Independent,
-//	         Tree and MWEM of sets
+//	Fit      any plan that reads records in passes: merf, mix with Poisson samples, Independent
+//	         and MWEM of sets
 //	Mix      mixtures, whose samples depend on the records' positions
 //	Embed    only the release of merf; with rff.Pairs a table's marginals
 //	KMeans   one pass for each iteration, with the centres as a side input

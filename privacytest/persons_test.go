@@ -19,7 +19,7 @@ import (
 
 // byPerson lists the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
-	"kmeans", "kmeans, private norm", "sets, independent", "sets, tree", "sets, MWEM",
+	"kmeans", "kmeans, private norm", "sets, independent", "sets, MWEM",
 	"tables, AIM", "tables, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
 	"mix", "mix, projected, centred", "draft"}
 

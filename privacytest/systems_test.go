@@ -49,7 +49,6 @@ var replayed = []struct {
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
 	{"draft", mixedTable(), fitDraft},
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
-	{"sets, tree", records.Sets(11, 5), fitBaseline},
 	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 	{"tables, AIM", mixedTable(), fitTables},
 	{"tables, MST", smallTable(), fitMST},
@@ -319,10 +318,7 @@ func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 		b.Epsilon = 2
 		common := sets.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
 		plan, err := sets.Independent{Common: common}.Plan()
-		switch s.Dim() {
-		case 11:
-			plan, err = sets.Tree{Common: common, Items: 8}.Plan()
-		case 12:
+		if s.Dim() == 12 {
 			plan, err = sets.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
 		}
 		if err != nil {

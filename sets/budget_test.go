@@ -31,8 +31,8 @@ func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 			b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
 			c := sets.Common{Schema: data.Schema(), Budget: b}
 			for name, plan := range map[string]func() (synth.PassProgram, error){
-				"mwem": sets.MWEM{Common: c, Rounds: 2, Queries: 9}.Plan,
-				"tree": sets.Tree{Common: c}.Plan, "independent": sets.Independent{Common: c}.Plan} {
+				"mwem":        sets.MWEM{Common: c, Rounds: 2, Queries: 9}.Plan,
+				"independent": sets.Independent{Common: c}.Plan} {
 				p, err := plan()
 				if err != nil {
 					var bad *param.Error

@@ -62,48 +62,6 @@ func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 	return out, probability
 }
 
-// given computes for each branch the probability that its subtree meets the condition. It starts at
-// the leaves: branches come after their parents, so it visits them in reverse order. By Bayes' rule
-// the conditional distribution is again a tree with the same branches.
-func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
-	// below holds the probability of the condition if the item is in the set, and if it is not.
-	type below struct{ with, without float64 }
-	wanted := make([]below, len(t))
-	for k := range wanted {
-		wanted[k] = below{1, 1}
-	}
-	out, probability := slices.Clone(t), 1.0
-	for k := len(t) - 1; k >= 0; k-- {
-		b, w := t[k], wanted[k]
-		if have[b.item] {
-			w.without = 0
-		}
-		if lack[b.item] {
-			w.with = 0
-		}
-		// mix returns two probabilities: that the subtree meets the condition, and that the item is
-		// in the set given the condition.
-		mix := func(p float64) (total, in float64) {
-			p = min(max(p, 0), 1)
-			total = p*w.with + (1-p)*w.without
-			if total > 0 {
-				in = p * w.with / total
-			}
-			return total, in
-		}
-		var yes, no float64
-		yes, out[k].with = mix(b.with)
-		no, out[k].without = mix(b.without)
-		if b.parent < 0 {
-			probability *= no
-			continue
-		}
-		wanted[b.parent].with *= yes
-		wanted[b.parent].without *= no
-	}
-	return out, probability
-}
-
 // given keeps the sets of the domain that meet the condition.
 func (d *domainWeights) given(have, lack map[uint32]bool) (sampler, float64) {
 	all, part := 0.0, 0.0

@@ -3,7 +3,6 @@
 // other system.
 //
 //	Independent  noisy item counts, items drawn independently
-//	Tree         noisy counts of items and pairs, a Chow–Liu tree, ancestral sampling
 //	MWEM         multiplicative weights with the exponential mechanism over a domain that is fixed
 //	             beforehand
 //

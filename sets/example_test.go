@@ -19,7 +19,7 @@ func Example() {
 	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plan, err :=
-		sets.Tree{Common: sets.Common{Schema: visits.Schema(), Budget: budget}}.Plan()
+		sets.MWEM{Common: sets.Common{Schema: visits.Schema(), Budget: budget}}.Plan()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -40,8 +40,8 @@ const sectionNumbers = "numbers"
 // Schema returns the schema of the synthetic records.
 func (m *model) Schema() records.Schema { return m.schema }
 
-// drawChunk is the number of sets that are drawn at a time: a pass over a tree takes about as long
-// for one set as for many.
+// drawChunk is the number of sets that are drawn at a time: a pass over all items takes about as
+// long for one set as for many.
 const drawChunk = 1 << 13
 
 // Sampler starts a draw. Draw.Means has no effect on sets.
@@ -101,12 +101,9 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	m := &model{schema: h.Schema}
-	switch f.Kind {
-	case nameIndependent:
+	if f.Kind == nameIndependent {
 		m.sampler, err = readIndependent(h, v)
-	case nameTree:
-		m.sampler, err = readBranches(h, v)
-	default:
+	} else {
 		m.sampler, err = readDomain(h, v)
 	}
 	if err != nil {
@@ -124,36 +121,6 @@ func readIndependent(h modelHeader, v []float64) (sampler, error) {
 			h.Schema.Dim()))
 	}
 	return independentItems(v), nil
-}
-
-// numbers returns four numbers for each branch.
-func (t branches) numbers() []float64 {
-	out := make([]float64, 0, 4*len(t))
-	for _, b := range t {
-		out = append(out, float64(b.item), float64(b.parent), b.with, b.without)
-	}
-	return out
-}
-
-func (t branches) header(*modelHeader) {}
-
-func readBranches(h modelHeader, v []float64) (sampler, error) {
-	if len(v)%4 != 0 || len(v)/4 > h.Schema.Dim() {
-		return nil, malformed("a tree with more branches than the schema has items")
-	}
-	seen := make(map[uint32]bool, len(v)/4)
-	var t branches
-	for ; len(v) > 0; v = v[4:] {
-		item, parent := v[0], v[1]
-		if !(item >= 0 && item < float64(h.Schema.Dim())) ||
-			!(parent >= -1 && parent < float64(len(t))) ||
-			seen[uint32(item)] {
-			return nil, malformed("a branch with an unknown or repeated item, or an unknown parent")
-		}
-		seen[uint32(item)] = true
-		t = append(t, branch{uint32(item), int(parent), v[2], v[3]})
-	}
-	return t, nil
 }
 
 // domainWeights has MWEM's weights and the description of their domain. The domain is public and is

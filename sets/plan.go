@@ -69,11 +69,9 @@ func (c Common) validate() *param.Checker {
 // The names of the systems in files and errors, and of their stages.
 const (
 	nameIndependent = "independent"
-	nameTree        = "tree"
 	nameMWEM        = "mwem"
 
 	purposeItems    = "item counts"
-	purposePairs    = "pair counts"
 	purposeChoices  = "choices"
 	purposeMeasures = "measurements"
 )
@@ -145,7 +143,6 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 // setJSON is the configuration of a method for sets in a plan's JSON.
 type setJSON struct {
 	MaxItems int    `json:"max_items"`
-	Items    int    `json:"items,omitempty"`
 	Rounds   int    `json:"rounds,omitempty"`
 	Domain   int    `json:"domain,omitempty"`
 	Queries  int    `json:"queries,omitempty"`
@@ -168,9 +165,6 @@ func Systems() synth.Systems {
 	return synth.Systems{
 		system(nameIndependent, func(c Common, _ setJSON) (synth.PassProgram, error) {
 			return Independent{c}.Plan()
-		}),
-		system(nameTree, func(c Common, j setJSON) (synth.PassProgram, error) {
-			return Tree{c, j.Items}.Plan()
 		}),
 		system(nameMWEM, func(c Common, j setJSON) (synth.PassProgram, error) {
 			return MWEM{c, j.Rounds, j.Domain, j.Queries}.Plan()

@@ -30,8 +30,6 @@ func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]synth
 	}
 	p, err := sets.Independent{Common: c}.Plan()
 	add("independent", p, err)
-	p, err = sets.Tree{Common: c, Items: 6}.Plan()
-	add("tree", p, err)
 	p, err = sets.MWEM{Common: c, Rounds: 4, Domain: 60, Queries: 70}.Plan()
 	add("mwem", p, err)
 	return out
@@ -131,7 +129,6 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 	var wrong *param.Error
 	for name, err := range map[string]error{
 		"independent": second(sets.Independent{Common: bad}.Plan()),
-		"tree":        second(sets.Tree{Common: bad, Items: -1}.Plan()),
 		"mwem":        second(sets.MWEM{Common: bad, Rounds: -1, Queries: 1 << 30}.Plan()),
 	} {
 		if !errors.As(err, &wrong) {
@@ -143,7 +140,7 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // TestWithHardlyAnyNoise checks that with very little noise, every method reproduces the
-// frequencies of items. Tree must also reproduce the frequencies of dependent pairs.
+// frequencies of items.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)
@@ -179,32 +176,20 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 		if name == "mwem" {
 			tolerance = 0.2 // four rounds are far from convergence
 		}
-		for i, f := range real[:8] {
+		for i, f := range real {
 			if math.Abs(got[i]-f) > tolerance {
 				t.Errorf("%s: frequency %d is %.3f, want %.3f", name, i, got[i], f)
 			}
 		}
-		if name == "tree" && (math.Abs(got[8]-real[8]) > 0.02 || math.Abs(got[9]-real[9]) > 0.02) {
-			t.Errorf("tree: pairs have frequencies %.3f and %.3f, want %.3f and %.3f", got[8], got[9],
-				real[8], real[9])
-		}
 	}
 }
 
-// frequencies returns the frequencies of 8 items, of the pair (0, 1) and of the pair (1, 2).
-func frequencies(d records.Data) [10]float64 {
-	var out [10]float64
+// frequencies returns the frequencies of 8 items.
+func frequencies(d records.Data) [8]float64 {
+	var out [8]float64
 	records.EachSet(d, func(_ int, items []uint32) error {
-		var has [8]bool
 		for _, item := range items {
-			has[item] = true
 			out[item] += 1 / float64(d.Len())
-		}
-		if has[0] && has[1] {
-			out[8] += 1 / float64(d.Len())
-		}
-		if has[1] && has[2] {
-			out[9] += 1 / float64(d.Len())
 		}
 		return nil
 	})

@@ -22,9 +22,6 @@ func subjects() map[string]synthtest.Subject {
 		"independent": func(c sets.Common) (synth.PassProgram, error) {
 			return sets.Independent{Common: c}.Plan()
 		},
-		"tree": func(c sets.Common) (synth.PassProgram, error) {
-			return sets.Tree{Common: c}.Plan()
-		},
 		"mwem": func(c sets.Common) (synth.PassProgram, error) {
 			return sets.MWEM{Common: c, Rounds: 4, Queries: 20, Domain: 50}.Plan()
 		},
@@ -50,8 +47,6 @@ func TestSystem(t *testing.T) {
 }
 
 var kills = flag.Int("kills", 4, "number of processes to kill")
-
-func TestKilledTreesGoOn(t *testing.T) { synthtest.Kill(t, subjects()["tree"], *kills) }
 
 func TestKilledMWEMGoesOn(t *testing.T) { synthtest.Kill(t, subjects()["mwem"], *kills) }
 

@@ -52,9 +52,6 @@ var systems = map[string]maker{
 		seed uint64) (privgen.Plan, error) {
 		return made(privgen.Independent(s, b).Nominal(n).Seed(seed).Plan())
 	},
-	"tree": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
-		return made(privgen.Tree(s, b).Nominal(n).Seed(seed).Plan())
-	},
 	"mwem": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MWEM(s, b).Nominal(n).Seed(seed).Plan())
 	},

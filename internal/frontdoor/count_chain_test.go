@@ -30,7 +30,6 @@ func TestCountChainsSetEveryField(t *testing.T) {
 		"aim":         {privgen.AIM(s, b), tables.AIM{Common: ofTable}.Plan},
 		"mst":         {privgen.MST(s, b), tables.MST{Common: ofTable}.Plan},
 		"independent": {privgen.Independent(items, b), sets.Independent{Common: ofSets}.Plan},
-		"tree":        {privgen.Tree(items, b), sets.Tree{Common: ofSets}.Plan},
 		"mwem":        {privgen.MWEM(items, b), sets.MWEM{Common: ofSets}.Plan},
 	} {
 		got, err1 := c.chain.Seed(7).Nominal(900).Plan()

@@ -55,7 +55,6 @@ func oneLiners(s records.Schema, b accountant.Budget,
 	if s.Sparse() && s.Classes() == 0 {
 		list["independent"] =
 			func() (privgen.Plan, error) { return privgen.Independent(s, b).Nominal(n).Plan() }
-		list["tree"] = func() (privgen.Plan, error) { return privgen.Tree(s, b).Nominal(n).Plan() }
 		list["mwem"] = func() (privgen.Plan, error) { return privgen.MWEM(s, b).Nominal(n).Plan() }
 	}
 	if s.Kind() == records.MixedTable {

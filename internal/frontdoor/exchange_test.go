@@ -44,14 +44,12 @@ func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Pl
 	add(critic, err)
 	items, err := sets.Independent{Common: common}.Plan()
 	add(items, err)
-	tree, err := sets.Tree{Common: common}.Plan()
-	add(tree, err)
 	mwem, err := sets.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
 	add(mwem, err)
 	return list
 }
 
-// TestSystemsAreExchangeable checks that the same code runs six systems on one ledger. Each plan
+// TestSystemsAreExchangeable checks that the same code runs five systems on one ledger. Each plan
 // is read back from JSON and each generator from a file.
 func TestSystemsAreExchangeable(t *testing.T) {
 	s := records.Sets(15, 4)

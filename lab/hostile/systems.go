@@ -140,8 +140,6 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 			Centers:  mix.Centers{Share: 0.3, ClipNorm: 1}}.Plan()
 		add("mix by class", apart, e)
 	} else {
-		tree, e := sets.Tree{Common: common}.Plan()
-		add("tree", tree, e)
 		mwem, e := sets.MWEM{Common: common, Rounds: 3, Queries: 20, Domain: 50}.Plan()
 		add("mwem", mwem, e)
 		items, e := sets.Independent{Common: common}.Plan()

@@ -1,6 +1,6 @@
 // Command transit compares private synthesisers of item sets by counting queries, as Figs. 5 and 6
 // of the DPGM papers do for call records and transit passengers: DPGM with one cluster and with
-// several, MWEM, noisy item counts and a tree of noisy pairs.
+// several, MWEM and noisy item counts.
 //
 //	go -C lab run ./studies/transit  on generated sets, about a minute
 //	go -C lab run ./studies/transit -preset transit  at the size of the papers' transit data
@@ -91,7 +91,7 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.delta, "delta", 0, "δ, 0 for the preset's")
 	f.TextVar(&c.relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
 	clusters := f.String("k", "1,4", "numbers of clusters of DPGM")
-	methods := f.String("methods", "dpgm,mwem,items,tree", "synthesisers to compare")
+	methods := f.String("methods", "dpgm,mwem,items", "synthesisers to compare")
 	f.IntVar(&c.seeds, "seeds", 1, "number of runs of each synthesiser")
 	f.IntVar(&c.synthetic, "synthetic", 0, "number of synthetic records, 0 for the preset's")
 	f.IntVar(&c.queries, "queries", 1000, "number of counting queries")

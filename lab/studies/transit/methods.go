@@ -52,9 +52,6 @@ func (c config) choose(s records.Schema) (list []synthesiser) {
 		}
 		return sets.Independent{Common: b}.Plan()
 	})
-	add("tree", "tree of pairs", func(b sets.Common) (synth.PassProgram, error) {
-		return sets.Tree{Common: b}.Plan()
-	})
 	add("mwem", "MWEM", func(b sets.Common) (synth.PassProgram, error) {
 		return sets.MWEM{Common: b}.Plan()
 	})
