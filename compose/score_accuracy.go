@@ -4,57 +4,19 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Accuracy scores a generator by a classifier trained on its synthetic records: the fraction of
+// Accuracy scores a generator by logistic regression on its synthetic records: the fraction of
 // private records that it classifies correctly.
 type Accuracy struct {
-	Learner Learner `json:"learner,omitempty"`
 	// Balanced uses the mean of the accuracies of all classes instead, for classes of unequal sizes.
 	Balanced bool   `json:"balanced,omitempty"`
 	Records  int    `json:"records,omitempty"` // synthetic records to train on; default 5000
 	Seed     uint64 `json:"seed,omitempty"`    // seed of the synthetic records
-}
-
-// Learner is a kind of classifier.
-type Learner int
-
-const (
-	// Logistic is logistic regression.
-	Logistic Learner = iota
-	// Boosting is gradient boosting of trees.
-	Boosting
-	// Forest is a random forest.
-	Forest
-)
-
-var learnerNames = param.Names[Learner]{Type: "compose.Learner", List: []string{
-	Logistic: "logistic", Boosting: "boosting", Forest: "forest",
-}}
-
-// String returns the name.
-func (l Learner) String() string { return learnerNames.String(l) }
-
-// MarshalText writes the name.
-func (l Learner) MarshalText() ([]byte, error) { return learnerNames.Marshal(l) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (l *Learner) UnmarshalText(text []byte) error { return learnerNames.Unmarshal(text, l) }
-
-func (l Learner) method() classify.Method {
-	switch l {
-	case Boosting:
-		return classify.GradientBoosting{}
-	case Forest:
-		return classify.RandomForest{}
-	}
-	return classify.LogisticRegression{}
 }
 
 // mostSynthetic bounds the number of synthetic records that a score draws.
@@ -63,8 +25,6 @@ const mostSynthetic = 1 << 24
 // Validate reports every mistake, as joined *param.Error values.
 func (a Accuracy) Validate(s records.Schema) error {
 	var k param.Checker
-	k.OK(learnerNames.Known(a.Learner), "compose.Accuracy.Learner", int(a.Learner),
-		"Logistic, Boosting or Forest")
 	k.OK(a.Records >= 0 && a.Records <= mostSynthetic, "compose.Accuracy.Records", a.Records,
 		"a number of records up to 2^24, or 0 for the default")
 	value := s.String()
@@ -87,7 +47,7 @@ func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic,
 	if err != nil {
 		return nil, err
 	}
-	by, err := a.Learner.method().Fit(drawn)
+	by, err := classify.LogisticRegression{}.Fit(drawn)
 	if err != nil {
 		return nil, err
 	}

@@ -94,8 +94,8 @@ func exactly(t *testing.T, s compose.Score, of, data records.Data) float64 {
 func TestScores(t *testing.T) {
 	data, like, unlike := correlated(t, 1500, 0.9, 1), correlated(t, 1500, 0.9, 2),
 		correlated(t, 1500, 0, 3)
-	for _, s := range []compose.Score{compose.Accuracy{}, compose.Accuracy{Learner: compose.Boosting},
-		compose.Accuracy{Learner: compose.Forest, Balanced: true, Records: 500}, compose.Queries{},
+	for _, s := range []compose.Score{compose.Accuracy{},
+		compose.Accuracy{Balanced: true, Records: 500}, compose.Queries{},
 		compose.Queries{Count: 20, Seed: 7}, compose.Likelihood{}} {
 		good, bad := exactly(t, s, like, data), exactly(t, s, unlike, data)
 		if !(good > bad) {
@@ -189,7 +189,7 @@ func TestReplayHasPower(t *testing.T) {
 
 // TestPlansInFiles: a search is read back from a file with its candidates and its score.
 func TestPlansInFiles(t *testing.T) {
-	for _, score := range []compose.Score{compose.Accuracy{Learner: compose.Forest, Balanced: true},
+	for _, score := range []compose.Score{compose.Accuracy{Balanced: true},
 		compose.Queries{Count: 3}, compose.Likelihood{Seed: 4}} {
 		p := searchOf(t, score, accountant.AddOrRemoveOne)
 		text, err := json.Marshal(p)
