@@ -17,7 +17,6 @@ import (
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -49,7 +48,6 @@ var replayed = []struct {
 	{"merf, shards", records.Image(2, 2).WithLabels("a", "b", "c"), fitMerfShards},
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
 	{"gan, table", mixedTable(), fitGAN},
-	{"draft", mixedTable(), fitDraft},
 	{"compose, search", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
 	{"sets, tree", records.Sets(11, 5), fitBaseline},
@@ -326,21 +324,6 @@ func fitGAN(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-func fitDraft(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := draft.Config{Candidates: s, Budget: b, NoiseMultiplier: 1}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		d, err := draft.Fit(ctx, plan, data, ledger)
-		if err != nil {
-			return nil, err
-		}
-		return []any{d.String(), d.Columns, d.Guarantee}, nil
-	}
-}
-
-// fitBaseline chooses the method by the dimension of the schema.
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2

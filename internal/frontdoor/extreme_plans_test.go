@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -76,10 +75,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 				Trials: compose.Trials{Mean: 1}, Score: compose.Accuracy{}}.PlanFor(s, b)
 			return err
 		},
-		"draft": func(z float64) error {
-			_, err := draft.Config{Candidates: table, Budget: b, NoiseMultiplier: z}.Plan()
-			return err
-		},
 	} {
 		if err := plan(mechanism.MaxNoiseMultiplier); err != nil {
 			t.Errorf("%s: the largest noise: %v", name, err)
@@ -89,25 +84,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 			if err := plan(z); !errors.As(err, &wrong) {
 				t.Errorf("%s: noise multiplier %v: %v", name, z, err)
 			}
-		}
-	}
-}
-
-// TestTinyBudgetsOfCountsAreRefused: a plan of counts for a budget that needs more noise than a
-// configuration may ask for is refused, like those of the systems. Before, its file could not be
-// read.
-func TestTinyBudgetsOfCountsAreRefused(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("size", 0, 1),
-		records.Categorical("kind", "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for eps, want := range map[float64]bool{1e-6: true, 1e-9: false} {
-		b := accountant.Budget{Epsilon: eps, Delta: 1e-9}
-		_, err := draft.Config{Candidates: table, Budget: b}.Plan()
-		var wrong *param.Error
-		if want && err != nil || !want && !errors.As(err, &wrong) {
-			t.Errorf("ε = %v: %v", eps, err)
 		}
 	}
 }

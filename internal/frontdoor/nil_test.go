@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -22,7 +21,7 @@ import (
 // used as a value, so it has no nil pointer.
 func unmade() (list []any) {
 	list = append(list, &synth.PassProgram{})
-	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, draft.Plan{},
+	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{},
 		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{}, merf.Model{},
 		gan.Model{}, mix.Model{}, merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)

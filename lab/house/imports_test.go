@@ -27,7 +27,6 @@ var policy = map[string][]string{
 	"models":            {"device"},
 	"rff":               {"device"},
 	"kmeans":            {"accountant", "mechanism", "records", "device", "models"},
-	"draft":             {"accountant", "mechanism", "records"},
 	"sgd":               {"accountant", "mechanism", "records", "device", "models"},
 	"internal/defaults": {"accountant", "records"},
 

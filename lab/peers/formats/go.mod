@@ -37,3 +37,5 @@ replace (
 	github.com/seed7ba64551/privgen/connect/parquet => ../../../connect/parquet
 	github.com/seed7ba64551/privgen/report => ../../../report
 )
+
+replace github.com/seed7ba64551/privgen/draft => ../../../draft
