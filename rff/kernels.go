@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"math"
 	"math/rand/v2"
 )
 
@@ -24,8 +23,6 @@ func (c RBF) New(in int, seed uint64) (*Map, error) {
 	s := spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, draw: draw}
 	return build(c, s, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
 }
-
-func finite(f float32) bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
 
 func normal(rng *rand.Rand, w []float64, scale float64) {
 	for i := range w {
