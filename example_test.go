@@ -257,8 +257,8 @@ func ExampleGAN() {
 		return
 	}
 	gen, err := privgen.GAN(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).
-		Critic(models.VectorCritic()).
-		Generator(models.VectorGenerator(), 8).
+		Critic(models.MLP{Hidden: []int{128, 64}, Activation: models.LeakyReLU}).
+		Generator(models.MLP{Hidden: []int{64, 128}, BatchNorm: true}, 8).
 		Train(gan.Config{CriticSteps: 10, Average: 0.99,
 			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 50,
 				Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)}}).

@@ -11,21 +11,19 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// Short names for types of package synth.
+// Short names for the types of package synth that most programs meet. The other options of package
+// synth have the same types.
 type (
 	// Plan is a complete configuration with its price, common to all systems.
 	Plan = synth.Plan
 	// Design is a system that can be planned for any schema and budget; every chain is one.
 	Design = synth.Design
-	// Stage is one priced stage of a plan.
-	Stage = synth.Stage
 	// Generator is the result of a run: it draws synthetic records.
 	Generator = synth.Generator
 	// Option is a setting of a run that cannot change its guarantee.
@@ -34,12 +32,8 @@ type (
 	Progress = synth.Progress
 	// DrawOption selects which synthetic records to draw.
 	DrawOption = synth.DrawOption
-	// Accepted states how many generated records met the constraints of a draw, and how many the
-	// model itself did not accept.
-	Accepted = synth.Accepted
-	// Rejected is the error of a draw whose constraints accepted too few records.
-	Rejected = synth.Rejected
-	// LoadOption supplies a value that a file cannot hold.
+	// LoadOption supplies a value that a file cannot hold: synth.LoadOn, synth.WithArchitecture,
+	// synth.WithDecoding or synth.WithLimits.
 	LoadOption = synth.LoadOption
 	// Interrupted is the error of a run that stopped early and left a checkpoint.
 	Interrupted = synth.Interrupted
@@ -56,7 +50,6 @@ var (
 	ErrRecords   = synth.ErrRecords
 	ErrPlan      = synth.ErrPlan
 	ErrTaken     = synth.ErrTaken
-	ErrLost      = synth.ErrLost
 	ErrFormat    = synth.ErrFormat
 	ErrVersion   = synth.ErrVersion
 	ErrTruncated = synth.ErrTruncated
@@ -98,28 +91,9 @@ func Means() DrawOption { return synth.Means() }
 // synth.Given.
 func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
 
-// Unconstrained draws records and ignores the constraints of their schema.
-func Unconstrained() DrawOption { return synth.Unconstrained() }
-
 // Effort bounds the number of generated records for each record that the constraints accept; see
 // synth.Effort.
 func Effort(n int) DrawOption { return synth.Effort(n) }
-
-// OnAccepted calls f at the end of a draw with the numbers of records that met the constraints and
-// that the model itself did not accept; see synth.OnAccepted.
-func OnAccepted(f func(Accepted)) DrawOption { return synth.OnAccepted(f) }
-
-// LoadOn makes the loaded generator compute on the given backend.
-func LoadOn(b device.Backend) LoadOption { return synth.LoadOn(b) }
-
-// WithArchitecture lets Load rebuild networks of a user-defined architecture.
-func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.WithArchitecture(a) }
-
-// WithDecoding is like WithArchitecture, for generators that are trained on public codes.
-func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
-
-// WithLimits bounds the size of the contents of a generator or plan file; see synth.WithLimits.
-func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
 // Systems returns all systems of the module, including compositions, for reading their files.
 func Systems() synth.Systems {

@@ -86,3 +86,7 @@ require (
 replace github.com/seed7ba64551/privgen => ../
 
 replace github.com/seed7ba64551/privgen/connect/parquet => ../connect/parquet
+
+require github.com/seed7ba64551/privgen/draft v0.0.0
+
+replace github.com/seed7ba64551/privgen/draft => ../draft

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/records"
 )
 

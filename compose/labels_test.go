@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -353,9 +352,7 @@ func TestLabelsRefusals(t *testing.T) {
 		"a margin of none": func(c *compose.Labels) { c.Rule, c.Margin = compose.Relabel, 0.5 },
 		"tries":            func(c *compose.Labels) { c.Tries = -1 },
 		"features that no file holds": func(c *compose.Labels) {
-			c.Features = rff.Custom{Name: "own", Dim: 4, Frequencies: func(_ *rand.Rand, w []float64) {
-				clear(w)
-			}}
+			c.Features = struct{ rff.RBF }{rff.RBF{Dim: 4, Bandwidth: 1}}
 		},
 		"a labelling of a labelling": func(c *compose.Labels) {
 			p, err := c.PlanFor(numbers, b)

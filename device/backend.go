@@ -85,14 +85,15 @@ type Backend interface {
 	//
 	// Shapes: dst is images×Len, src is (images·Places)×Patch.
 	Col2Im(w Window, dst, src Matrix)
-	// UpSample doubles the height and width of images.
+	// UpSample doubles the height and width of images. A pixel is ¾ of the nearest pixel and ¼ of
+	// the second nearest in each direction; edges are repeated.
 	//
 	// Shapes: src holds images of form m, dst images of form m.Doubled().
-	UpSample(m Image, u UpSampling, dst, src Matrix)
+	UpSample(m Image, dst, src Matrix)
 	// UpSampleGradient is the transpose of UpSample.
 	//
 	// Shapes: src holds images of form m.Doubled(), dst images of form m.
-	UpSampleGradient(m Image, u UpSampling, dst, src Matrix)
+	UpSampleGradient(m Image, dst, src Matrix)
 
 	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second row
 	// to 1/√(variance + eps). The variance is the mean squared deviation. Sums are in float64. If m

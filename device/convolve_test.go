@@ -275,8 +275,8 @@ func TestBilinearVectors(t *testing.T) {
 		for _, level := range available() {
 			c := newCPU(2, level)
 			up, down := c.New(9, 4*m.Len()), c.New(9, m.Len())
-			c.UpSample(m, Bilinear, up, small)
-			c.UpSampleGradient(m, Bilinear, down, large)
+			c.UpSample(m, up, small)
+			c.UpSampleGradient(m, down, large)
 			if first[0].Data == nil {
 				first = [2]Matrix{up, down}
 			}

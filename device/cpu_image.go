@@ -111,27 +111,18 @@ func addTo(k *kernels, dst, src []float32) {
 }
 
 // UpSample doubles the height and width of images.
-func (c *cpu) UpSample(m Image, u UpSampling, dst, src Matrix) {
-	do := doNearest
-	if u == Bilinear {
-		do = doBilinear
-	}
-	c.scaleImages("UpSample", do, m, u, dst, src)
+func (c *cpu) UpSample(m Image, dst, src Matrix) {
+	c.scaleImages("UpSample", doBilinear, m, dst, src)
 }
 
 // UpSampleGradient is the transpose of UpSample.
-func (c *cpu) UpSampleGradient(m Image, u UpSampling, dst, src Matrix) {
-	do := doNearestGradient
-	if u == Bilinear {
-		do = doBilinearGradient
-	}
-	c.scaleImages("UpSampleGradient", do, m, u, src, dst)
+func (c *cpu) UpSampleGradient(m Image, dst, src Matrix) {
+	c.scaleImages("UpSampleGradient", doBilinearGradient, m, src, dst)
 }
 
-func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, u UpSampling, large,
+func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, large,
 	small Matrix) {
 	m.check(what)
-	u.check(what)
 	small.checkShape(what, small.Rows, m.Len())
 	large.checkShape(what, small.Rows, 4*m.Len())
 	if small.Empty() {
@@ -141,41 +132,6 @@ func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, u U
 	j.a, j.b, j.window.Image = large, small, m
 	c.rows(j, do, small.Rows, 16*m.Len())
 	c.done(j)
-}
-
-func doNearest(j *job, lo, hi int) {
-	m := j.window.Image
-	c, line := m.Channels, 2*m.Width*m.Channels
-	for i := lo; i < hi; i++ {
-		large, small := j.a.Row(i), j.b.Row(i)
-		for y := range m.Height {
-			first := large[2*y*line:][:line]
-			for x := range m.Width {
-				pixel := small[(y*m.Width+x)*c:][:c]
-				move(first[2*x*c:][:c], pixel)
-				move(first[(2*x+1)*c:][:c], pixel)
-			}
-			copy(large[(2*y+1)*line:][:line], first)
-		}
-	}
-}
-
-func doNearestGradient(j *job, lo, hi int) {
-	m := j.window.Image
-	c, line := m.Channels, 2*m.Width*m.Channels
-	for i := lo; i < hi; i++ {
-		large, small := j.a.Row(i), j.b.Row(i)
-		for y := range m.Height {
-			upper, lower := large[2*y*line:][:line], large[(2*y+1)*line:][:line]
-			for x := range m.Width {
-				at := 2 * x * c
-				pixel := small[(y*m.Width+x)*c:][:c]
-				for k := range pixel {
-					pixel[k] = (upper[at+k] + upper[at+c+k]) + (lower[at+k] + lower[at+c+k])
-				}
-			}
-		}
-	}
 }
 
 // near and far are the weights, in each direction, of the pixel that contains a point and of the

@@ -65,19 +65,3 @@ func clip(at, n, limit int) (skip, keep int) {
 	skip = min(max(-at, 0), n)
 	return skip, max(min(n, limit-at)-skip, 0)
 }
-
-// UpSampling is the method by which the pixels of a doubled image are computed.
-type UpSampling int
-
-const (
-	Nearest UpSampling = iota // the value of the nearest pixel
-	// ¾ of the nearest pixel and ¼ of the second nearest in each direction; edges are repeated
-	Bilinear
-	upSamplings
-)
-
-func (u UpSampling) check(what string) {
-	if u < 0 || u >= upSamplings {
-		panic(fmt.Sprintf("device: %s: unknown device.UpSampling %d", what, int(u)))
-	}
-}

@@ -39,10 +39,8 @@ func (s *imageStep) run(c *cpu) {
 	c.Normalize(s.out, s.out, s.stats, s.gain, s.shift)
 	c.Gemm(false, true, 1, s.out, s.weights, 0, s.patches)
 	c.Col2Im(s.w, s.back, s.patches)
-	c.UpSample(s.w.Image, Bilinear, s.large, s.back)
-	c.UpSampleGradient(s.w.Image, Bilinear, s.back, s.large)
-	c.UpSample(s.w.Image, Nearest, s.large, s.back)
-	c.UpSampleGradient(s.w.Image, Nearest, s.back, s.large)
+	c.UpSample(s.w.Image, s.large, s.back)
+	c.UpSampleGradient(s.w.Image, s.back, s.large)
 }
 
 // TestImageSameBits checks that results do not depend on the number of workers.
@@ -90,13 +88,10 @@ func BenchmarkImage(b *testing.B) {
 		perNumber(b, cols.Rows*cols.Cols, func() { c.Im2Col(grey, cols, image) })
 	})
 	b.Run("bilinear", func(b *testing.B) {
-		perNumber(b, 4*pixels, func() { c.UpSample(s.w.Image, Bilinear, s.large, s.back) })
+		perNumber(b, 4*pixels, func() { c.UpSample(s.w.Image, s.large, s.back) })
 	})
 	b.Run("bilinearGradient", func(b *testing.B) {
-		perNumber(b, 4*pixels, func() { c.UpSampleGradient(s.w.Image, Bilinear, s.back, s.large) })
-	})
-	b.Run("nearest", func(b *testing.B) {
-		perNumber(b, 4*pixels, func() { c.UpSample(s.w.Image, Nearest, s.large, s.back) })
+		perNumber(b, 4*pixels, func() { c.UpSampleGradient(s.w.Image, s.back, s.large) })
 	})
 	n := s.out.Rows * s.out.Cols
 	b.Run("moments", func(b *testing.B) {

@@ -198,16 +198,21 @@ func TestEdgesOfBinsAreHeld(t *testing.T) {
 	}
 }
 
-// TestNothingButNoisyCountsDependsOnARecord replays whole runs on hostile
-// neighbours.
+// TestNothingButNoisyCountsDependsOnARecord replays whole runs on hostile neighbours, which differ
+// in a record or in a person.
 func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
-	for _, r := range relations {
-		p := planned(t, config(t, r))
-		for _, pair := range privacytest.Neighbours(t, p.Config.Candidates, r, 9, 4) {
-			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
-				Neighbour: pair.Neighbour}.Check(t)
-			if t.Failed() {
-				t.Fatalf("%v: the replay of %s fails", r, pair.Name)
+	for _, s := range []records.Schema{wide(t), wide(t).ByPerson(3)} {
+		for _, r := range relations {
+			c := config(t, r)
+			c.Candidates = s
+			p := planned(t, c)
+			for _, pair := range privacytest.Neighbours(t, s, r, 9, 4) {
+				privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
+					Neighbour: pair.Neighbour}.Check(t)
+				if t.Failed() {
+					t.Fatalf("%v, rows of a person %d: the replay of %s fails", r,
+						s.RowsPerPerson(), pair.Name)
+				}
 			}
 		}
 	}
@@ -220,7 +225,7 @@ func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) 
 		if err != nil {
 			return nil, err
 		}
-		return []any{d.String(), d.Columns}, nil
+		return []any{d.String(), d.Columns, d.Guarantee}, nil
 	}
 }
 

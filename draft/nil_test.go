@@ -2,7 +2,9 @@ package draft_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -11,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestAPlanIsNeeded: a nil or zero plan is refused before anything is read or spent.
+// TestAPlanIsNeeded: a nil or zero plan is printed, and refused before anything is read or spent.
 func TestAPlanIsNeeded(t *testing.T) {
 	schema, err := records.NewSchema(records.Numeric("x", 0, 1))
 	if err != nil {
@@ -31,6 +33,13 @@ func TestAPlanIsNeeded(t *testing.T) {
 		if _, err := draft.FitStream(context.Background(), p, parts, ledger); !errors.As(err, &wrong) {
 			t.Errorf("FitStream: got error %v, want *param.Error", err)
 		}
+		if _, err := p.NewPartial(); !errors.As(err, &wrong) {
+			t.Errorf("NewPartial: got error %v, want *param.Error", err)
+		}
+		if p.String() == "" || fmt.Sprintf("%v %+v %s %q", p, p, p, p) == "" {
+			t.Error("a plan prints as nothing")
+		}
+		_, _ = json.Marshal(p)
 		if len(ledger.Entries()) > 0 {
 			t.Error("a refused fit spends budget")
 		}

@@ -21,7 +21,8 @@ func ExampleConfig_Plan() {
 	}
 	plan, err := gan.Config{
 		Schema: schema, Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
-		Critic: models.VectorCritic(), Generator: models.VectorGenerator(), Latent: 8,
+		Critic:    models.MLP{Hidden: []int{128, 64}, Activation: models.LeakyReLU},
+		Generator: models.MLP{Hidden: []int{64, 128}, BatchNorm: true}, Latent: 8,
 		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 40,
 			Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)},
 	}.Plan()

@@ -30,3 +30,7 @@ replace (
 require github.com/seed7ba64551/privgen/report v0.0.0
 
 replace github.com/seed7ba64551/privgen/report => ../report
+
+require github.com/seed7ba64551/privgen/draft v0.0.0
+
+replace github.com/seed7ba64551/privgen/draft => ../draft

@@ -18,7 +18,6 @@ type fileHeader struct {
 	Generator json.RawMessage `json:"generator"`
 	Networks  int             `json:"networks,omitempty"` // 1 if absent
 	Latent    int             `json:"latent"`
-	Labels    LabelDraw       `json:"labels"`
 	Shares    []float64       `json:"shares"`
 }
 
@@ -34,7 +33,7 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, err
 	}
 	h := fileHeader{Schema: m.schema, Generator: arch, Latent: m.generator.Latent,
-		Labels: m.generator.Labels, Shares: m.shares}
+		Shares: m.shares}
 	if len(m.nets) > 1 {
 		h.Networks = len(m.nets)
 	}
@@ -59,7 +58,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	g := GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels}
+	g := GeneratorConfig{Architecture: arch, Latent: h.Latent}
 	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
 	codes := codesOf(l.Backend, h.Latent, h.Schema)
 	for i := range max(h.Networks, 1) {

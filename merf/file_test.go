@@ -67,12 +67,10 @@ func text(t testing.TB, f *records.Frame) string {
 	return b.String()
 }
 
-// TestProportionsAreSaved checks that a model's file contains the proportions and the way of
-// drawing labels.
+// TestProportionsAreSaved checks that a model's file contains the proportions of the
+// classes.
 func TestProportionsAreSaved(t *testing.T) {
-	g := quick
-	g.Labels = merf.UniformLabels
-	m := trained(t, g)
+	m := trained(t, quick)
 	back, err := decoded(encoded(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -157,16 +155,15 @@ func TestUserDefinedDecoding(t *testing.T) {
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{
-		"a huge layer":            {`"hidden":[8]`, `"hidden":[2000000000]`},
-		"many layers":             {`"hidden":[8]`, `"hidden":[8,8]`},
-		"without batch norm":      {`"batch_norm":true`, `"batch_norm":false`},
-		"huge codes":              {`"latent":2`, `"latent":1000000`},
-		"no codes":                {`"latent":2`, `"latent":0`},
-		"an unknown network":      {`"name":"mlp"`, `"name":"gpt"`},
-		"too few classes":         {`"shares":[`, `"shares":[0.5],"x":[`},
-		"impossible proportions":  {`"shares":[`, `"shares":[-1,1,1],"x":[`},
-		"proportions of nothing":  {`"shares":[`, `"shares":[0,0,0],"x":[`},
-		"another way with labels": {`"labels":"proportions"`, `"labels":"all"`},
+		"a huge layer":           {`"hidden":[8]`, `"hidden":[2000000000]`},
+		"many layers":            {`"hidden":[8]`, `"hidden":[8,8]`},
+		"without batch norm":     {`"batch_norm":true`, `"batch_norm":false`},
+		"huge codes":             {`"latent":2`, `"latent":1000000`},
+		"no codes":               {`"latent":2`, `"latent":0`},
+		"an unknown network":     {`"name":"mlp"`, `"name":"gpt"`},
+		"too few classes":        {`"shares":[`, `"shares":[0.5],"x":[`},
+		"impossible proportions": {`"shares":[`, `"shares":[-1,1,1],"x":[`},
+		"proportions of nothing": {`"shares":[`, `"shares":[0,0,0],"x":[`},
 	} {
 		refused(t, name, f, change, func(lie *synth.File) error {
 			_, err := decoded(lie)
@@ -282,7 +279,6 @@ func TestPlansAreSaved(t *testing.T) {
 		c := small(records.Image(4, 4).WithLabels("a", "b"), r,
 			rff.RBF{Dim: 8, Bandwidth: 2, Phase: true})
 		c.Batches, c.CountShare = merf.Batches{Probability: 0.1, Steps: 3}, 0.3
-		c.Generator.Labels, c.Generator.Weights = merf.UniformLabels, merf.ByProportion
 		p := mustPlan(t, c)
 		text, err := json.Marshal(p)
 		if err != nil {

@@ -38,13 +38,7 @@ func (m *Model) Proportions() []float64 {
 	if m.made() != nil {
 		return nil
 	}
-	out := slices.Clone(m.shares)
-	if m.generator.Labels == UniformLabels {
-		for i := range out {
-			out[i] = 1 / float64(len(out))
-		}
-	}
-	return out
+	return slices.Clone(m.shares)
 }
 
 // made returns an error for the zero value.

@@ -7,22 +7,18 @@ type target struct {
 	weight []float32
 }
 
-// target divides noisy sums by noisy counts, which is post-processing of the release.
-func (e *Embedding) target(g GeneratorConfig) target {
-	sizes, shares := e.sizes(g.Floor), e.proportions()
-	var t target
-	for c, n := range sizes {
-		mean := make([]float32, e.Features())
-		noise := e.noise.sum / n
+// target divides noisy sums by noisy counts, which is post-processing of the release. The weight of
+// a class is signal ÷ (signal + noise) of its released mean: near 1 for large classes, and near 0
+// for classes whose mean is mostly noise.
+func (e *Embedding) target(floor float64) (t target) {
+	for c, n := range e.sizes(floor) {
+		mean, energy := make([]float32, e.Features()), 0.0
 		for j, v := range e.sum(c) {
-			x := v / n
-			if g.Shrink {
-				x *= wiener(x*x, noise*noise)
-			}
-			mean[j] = float32(x)
+			mean[j] = float32(v / n)
+			energy += v * v
 		}
-		t.means = append(t.means, mean)
-		t.weight = append(t.weight, float32(e.weightOf(g.Weights, c, n, shares[c])))
+		noise := float64(e.Features()) * e.noise.sum * e.noise.sum
+		t.means, t.weight = append(t.means, mean), append(t.weight, float32(wiener(energy, noise)))
 	}
 	return t
 }
@@ -34,18 +30,4 @@ func wiener(observed, noise float64) float64 {
 		return 0
 	}
 	return 1 - noise/observed
-}
-
-func (e *Embedding) weightOf(w Weighting, class int, size, share float64) float64 {
-	switch w {
-	case Uniform:
-		return 1
-	case ByProportion:
-		return share * float64(e.Classes())
-	}
-	energy := 0.0
-	for _, v := range e.sum(class) {
-		energy += v * v
-	}
-	return wiener(energy, float64(e.Features())*e.noise.sum*e.noise.sum)
 }

@@ -101,7 +101,7 @@ func newTraining(e *Embedding, parts []rff.Division, g GeneratorConfig,
 		return nil, err
 	}
 	t := &training{e: e, g: g, be: be, net: net, source: rand.NewPCG(g.Seed, 0x6d657266),
-		target: e.target(g), codes: codesOf(be, g.Latent, e.config.Schema)}
+		target: e.target(g.Floor), codes: codesOf(be, g.Latent, e.config.Schema)}
 	t.rng = rand.New(t.source)
 	t.each = max(g.Batch/e.Classes(), 2)
 	rows, p := t.each*e.Classes(), net.Params()

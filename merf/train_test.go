@@ -91,14 +91,13 @@ func b2f(b bool) float64 {
 	return 0
 }
 
-// TestEveryWayToTrain checks that training gives a model for records of every kind, with every
-// weighting, with and without shrinking.
+// TestEveryWayToTrain checks that training gives a model for records of every kind, also
+// without a description of the networks.
 func TestEveryWayToTrain(t *testing.T) {
 	for i, s := range schemas(t) {
 		c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
 		none := mustEmbed(t, mustPlan(t, c), empty(t, s))
 		g := quick
-		g.Weights, g.Shrink = merf.Weighting(i%3), i%2 == 0
 		if i == 2 {
 			g.Architecture = nil
 			g.Steps = 1
@@ -171,13 +170,9 @@ func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// TestLabelsAreDrawnAsAsked checks the proportions of both values of LabelDraw.
-func TestLabelsAreDrawnAsAsked(t *testing.T) {
-	balanced, third := quick, []float64{1. / 3, 1. / 3, 1. / 3}
-	balanced.Labels = merf.UniformLabels
-	if p := trained(t, balanced).Model().(*merf.Model).Proportions(); !reflect.DeepEqual(p, third) {
-		t.Errorf("proportions %v, want a third each", p)
-	}
+// TestLabelsFollowTheRelease: classes are drawn by their noisy proportions.
+func TestLabelsFollowTheRelease(t *testing.T) {
+	third := []float64{1. / 3, 1. / 3, 1. / 3}
 	if p := trained(t, quick).Model().(*merf.Model).Proportions(); reflect.DeepEqual(p, third) {
 		t.Errorf("proportions %v, want the noisy ones", p)
 	}
@@ -202,14 +197,13 @@ func TestTrainingStops(t *testing.T) {
 
 func TestConfigMistakesAreToldTogether(t *testing.T) {
 	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{-1}}, Latent: -1, Steps: -1,
-		Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1, Weights: 9, Labels: 9}
+		Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1}
 	c := merf.Config{Schema: records.Binary(3),
 		Budget:     accountant.Budget{Epsilon: -1, Delta: 2, Relation: accountant.ReplaceOne},
 		CountShare: 1, NoiseMultiplier: math.Inf(1), Batches: merf.Batches{Probability: 2},
 		Kernel: rff.RBF{}, Generator: merf.GeneratorConfig{Decay: 2}}
 	for err, paths := range map[error][]string{
-		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor",
-			"Weights", "Labels"},
+		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor"},
 		second(c.Plan()): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier",
 			"merf.Batches.Probability", "merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
 	} {

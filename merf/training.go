@@ -33,72 +33,12 @@ type GeneratorConfig struct {
 	Decay float64 `json:"decay,omitempty"`
 	// Average is the decay, in [0, 1), of the moving average of the parameters. The trained network
 	// has the averaged parameters. Default 0.98.
-	Average float64   `json:"average,omitempty"`
-	Weights Weighting `json:"weights"` // of the classes' distances
+	Average float64 `json:"average,omitempty"`
 	// Floor is the smallest divisor of a sum, in standard deviations of the noise on counts; default
 	// 3.
 	Floor float64 `json:"floor,omitempty"`
-	// Shrink multiplies each coordinate of the released means by signal ÷ (signal + noise), as a
-	// Wiener filter does.
-	Shrink bool      `json:"shrink,omitempty"`
-	Labels LabelDraw `json:"labels"`      // probabilities of the classes
-	Seed   uint64    `json:"seed,string"` // of initial weights and of codes
+	Seed  uint64  `json:"seed,string"` // of initial weights and of codes
 }
-
-// Weighting determines the weight of each class's squared distance in the loss.
-type Weighting int
-
-const (
-	// BySignal gives a class the weight signal ÷ (signal + noise) of its released mean. The weight is
-	// near 1 for large classes and near 0 for classes whose mean is mostly noise.
-	BySignal Weighting = iota
-	// Uniform gives all classes weight 1.
-	Uniform
-	// ByProportion weights classes by their noisy proportions.
-	ByProportion
-)
-
-var weightingNames = param.Names[Weighting]{Type: "merf.Weighting", List: []string{
-	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
-}}
-
-// String returns the name.
-func (w Weighting) String() string { return weightingNames.String(w) }
-
-// MarshalText writes the name.
-func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Marshal(w) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (w *Weighting) UnmarshalText(text []byte) error { return weightingNames.Unmarshal(text, w) }
-
-// LabelDraw determines the probabilities of the classes if a draw requests no class.
-type LabelDraw int
-
-const (
-	// NoisyProportions draws labels in proportion to the released counts. Negative counts are set to
-	// zero.
-	NoisyProportions LabelDraw = iota
-	// UniformLabels draws every class with the same probability, which is useful if learners are
-	// compared by balanced accuracy.
-	UniformLabels
-)
-
-var labelDrawNames = param.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
-	NoisyProportions: "proportions", UniformLabels: "uniform",
-}}
-
-// String returns the name.
-func (l LabelDraw) String() string { return labelDrawNames.String(l) }
-
-// MarshalText writes the name.
-func (l LabelDraw) MarshalText() ([]byte, error) { return labelDrawNames.Marshal(l) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (l *LabelDraw) UnmarshalText(text []byte) error { return labelDrawNames.Unmarshal(text, l) }
 
 // withDefaults sets zero fields to their defaults.
 func (g GeneratorConfig) withDefaults() GeneratorConfig {
@@ -130,10 +70,6 @@ func (g GeneratorConfig) Validate() error {
 	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
 	k.OK(g.Floor > 0 && finite(g.Floor), path+"Floor", g.Floor,
 		"a positive number of standard deviations")
-	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights),
-		"BySignal, Uniform or ByProportion")
-	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels),
-		"NoisyProportions or UniformLabels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
 		k.Add(v.Validate())
 	}

@@ -121,9 +121,6 @@ func upSample64(u *upSampleUnit, x []float64) []float64 {
 	for i := range y {
 		k, c, r := i%m.Channels, i/m.Channels%(2*m.Width), i/m.Channels/(2*m.Width)
 		r2, c2 := r/2+2*(r%2)-1, c/2+2*(c%2)-1
-		if u.how == device.Nearest {
-			r2, c2 = r/2, c/2
-		}
 		y[i] = .75*(.75*pixel(r/2, c/2, k)+.25*pixel(r/2, c2, k)) +
 			.25*(.75*pixel(r2, c/2, k)+.25*pixel(r2, c2, k))
 	}

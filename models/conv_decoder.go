@@ -8,54 +8,24 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/param"
 )
-
-// Enlarging is the method by which a decoder doubles the sides of its maps.
-type Enlarging int
-
-const (
-	BilinearUp   Enlarging = iota // bilinear interpolation, then a convolution
-	NearestUp                     // copies of pixels, then a convolution
-	TransposedUp                  // a transposed convolution of stride 2
-)
-
-var enlargingNames = param.Names[Enlarging]{Type: "models.Enlarging", List: []string{
-	BilinearUp: "bilinear", NearestUp: "nearest", TransposedUp: "transposed",
-}}
-
-func (e Enlarging) known() bool { return enlargingNames.Known(e) }
-
-// String returns the name.
-func (e Enlarging) String() string { return enlargingNames.String(e) }
-
-// MarshalText writes the name.
-//
-// Errors: *[param.Error] for a value other than the constants.
-func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal(e) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
 // ConvDecoder describes a network from codes to images. Its dense layers output an image with
 // Maps[0] channels. Its sides are Height and Width, halved len(Maps) times. Then come len(Maps)
-// steps. Each step doubles the sides and applies a convolution.
+// steps. Each step doubles the sides and applies a convolution: if Size is odd, by bilinear
+// interpolation before the convolution; if it is even, by a transposed convolution of stride 2.
 //
 // Shapes: codes have the number of coordinates given to NewGenerator; images are
 // Height·Width·Channels numbers, with the channels of a pixel adjacent. Height and Width must be
 // multiples of 2^len(Maps).
 type ConvDecoder struct {
-	Height   int   `json:"height"`
-	Width    int   `json:"width"`
-	Channels int   `json:"channels"`         // 1 for grey, 3 for colours
-	Hidden   []int `json:"hidden,omitempty"` // widths of the dense layers before the first map
-	Maps     []int `json:"maps"`             // channels before each doubling
-	// Size is the side of the windows: even for TransposedUp, otherwise odd.
-	Size       int        `json:"size"`
-	Enlarge    Enlarging  `json:"enlarge"`
-	Activation Activation `json:"activation"` // of all layers except the last
+	Height     int        `json:"height"`
+	Width      int        `json:"width"`
+	Channels   int        `json:"channels"`         // 1 for grey, 3 for colours
+	Hidden     []int      `json:"hidden,omitempty"` // widths of the dense layers before the first map
+	Maps       []int      `json:"maps"`             // channels before each doubling
+	Size       int        `json:"size"`             // side of the windows
+	Activation Activation `json:"activation"`       // of all layers except the last
 	// Output is the function of the last layer: Sigmoid for pixels in [0,1], Tanh for pixels in
 	// [−1,1].
 	Output device.Func `json:"output"`
@@ -85,16 +55,7 @@ func (a ConvDecoder) Validate() error {
 		a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
 	c.OK(a.Width > 0 && a.Width%halvings == 0 &&
 		a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
-	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge),
-		"BilinearUp, NearestUp or TransposedUp")
-	if a.Enlarge == TransposedUp {
-		c.OK(a.Size > 0 && a.Size%2 == 0 &&
-			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size,
-			"an even positive integer, for transposed convolutions")
-	} else {
-		c.OK(a.Size > 0 && a.Size%2 == 1 &&
-			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
-	}
+	c.side("models.ConvDecoder.Size", a.Size)
 	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation),
 		"a constant of type models.Activation")
 	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output),
@@ -137,18 +98,14 @@ func (a ConvDecoder) units(be device.Backend, latent int) []unit {
 func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	twice := m.Doubled()
 	pixels := twice.Height * twice.Width
-	if a.Enlarge == TransposedUp {
+	if a.Size%2 == 0 {
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
 		l.add(&transposedUnit{be: l.be,
 			window: device.Window{Image: large, Size: a.Size, Stride: 2, Pad: a.Size/2 - 1},
 			maps:   m.Channels}, pixels, maps)
 		return
 	}
-	how := device.Bilinear
-	if a.Enlarge == NearestUp {
-		how = device.Nearest
-	}
-	l.units = append(l.units, &upSampleUnit{be: l.be, image: m, how: how})
+	l.units = append(l.units, &upSampleUnit{be: l.be, image: m})
 	if maps < m.Channels {
 		// A convolution of stride 1 and its transpose differ only in the order of the weights. The
 		// transpose is cheaper, because it makes patches of the image with fewer channels.

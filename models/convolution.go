@@ -242,18 +242,17 @@ type upSampleUnit struct {
 	parameterless
 	be    device.Backend
 	image device.Image
-	how   device.UpSampling
 }
 
 func (u *upSampleUnit) in() int  { return u.image.Len() }
 func (u *upSampleUnit) out() int { return u.image.Doubled().Len() }
 
 func (u *upSampleUnit) forward(_ *walk, _ int, x, y device.Matrix) {
-	u.be.UpSample(u.image, u.how, y, x)
+	u.be.UpSample(u.image, y, x)
 }
 
 func (u *upSampleUnit) backward(_ *walk, _ int, _, _, delta, dx device.Matrix) {
 	if dx.Rows > 0 {
-		u.be.UpSampleGradient(u.image, u.how, dx, delta)
+		u.be.UpSampleGradient(u.image, dx, delta)
 	}
 }

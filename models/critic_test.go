@@ -543,7 +543,7 @@ func TestCriticSize(t *testing.T) {
 }
 
 func TestCriticJSON(t *testing.T) {
-	for _, a := range []CriticArchitecture{VectorCritic(), SmallCritic28()} {
+	for _, a := range []CriticArchitecture{vectorCritic, SmallCritic28()} {
 		text, err := MarshalArchitecture(a)
 		if err != nil {
 			t.Fatal(err)

@@ -3,8 +3,8 @@
 //
 // The package is pure matrix arithmetic, without noise, clipping or ledger. A network computes its
 // per-example gradients in factored form, and the training code uses their norms and weighted sums.
-// Package sgd trains privately, and evaluate/classify without privacy. The matrix with one row of
-// parameters for each example is never formed.
+// Package sgd trains privately, and report/evaluate/classify without privacy. The matrix with one
+// row of parameters for each example is never formed.
 //
 // Consider a dense layer with input aᵢ and back-propagated delta δᵢ. The gradient of example i is
 // the outer product aᵢδᵢᵀ for the weights, together with δᵢ for the bias. So its squared norm is

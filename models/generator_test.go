@@ -25,7 +25,7 @@ var testGenerators = []generatorCase{
 	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh,
 		BatchNorm: true}, []Head{{8, TanhHead}}},
 	{ConvDecoder{Height: 4, Width: 4, Channels: 1, Hidden: []int{3}, Maps: []int{2, 3}, Size: 2,
-		Enlarge: TransposedUp, Activation: Tanh}, []Head{{12, SigmoidHead}, {4, SoftmaxHead}}},
+		Activation: Tanh}, []Head{{12, SigmoidHead}, {4, SoftmaxHead}}},
 	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh,
 		Output: device.Sigmoid}, nil},
 }

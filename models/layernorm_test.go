@@ -230,13 +230,13 @@ func TestLayerNormIsForCritics(t *testing.T) {
 // TestLayerNormJSON: descriptions without layer norm have no such field in JSON, like files written
 // before the field existed.
 func TestLayerNormJSON(t *testing.T) {
-	for _, a := range []any{VectorCritic(), SmallCritic28()} {
+	for _, a := range []any{vectorCritic, SmallCritic28()} {
 		text, err := json.Marshal(a)
 		if err != nil || strings.Contains(string(text), "ayerNorm") {
 			t.Errorf("%s, %v", text, err)
 		}
 	}
-	vector, small := VectorCritic(), SmallCritic28()
+	vector, small := vectorCritic, SmallCritic28()
 	vector.LayerNorm, small.LayerNorm = true, true
 	for _, a := range []CriticArchitecture{vector, small} {
 		text, err := MarshalArchitecture(a)

@@ -21,7 +21,8 @@ const (
 	// patch at that place. Overlapping patches are added, then b is added and f applied. W has Maps
 	// rows.
 	TransposedLayer
-	// An image of the form Image becomes an image twice as high and wide, by UpSampling.
+	// An image of the form Image becomes an image twice as high and wide; see
+	// device.Backend.UpSample.
 	EnlargingLayer
 	// y = f((x − Centre)∘W + b). W has one column for each channel, and is the same at all pixels.
 	ScaleLayer
@@ -53,7 +54,6 @@ type Layer struct {
 	Window               device.Window
 	Maps                 int
 	Image                device.Image
-	UpSampling           device.UpSampling
 	Epsilon              float64
 	Heads                []Head
 }
@@ -145,7 +145,7 @@ func (u *transposedUnit) layer() Layer {
 }
 
 func (u *upSampleUnit) layer() Layer {
-	return Layer{Kind: EnlargingLayer, Image: u.image, UpSampling: u.how}
+	return Layer{Kind: EnlargingLayer, Image: u.image}
 }
 
 // layer uses the moments that Generate uses: the average over the last batches.

@@ -37,7 +37,7 @@ func walkLayers(t *testing.T, list []Layer, x device.Matrix) device.Matrix {
 			be.Col2Im(l.Window, y, places)
 			be.BiasApply(l.Func, y.Reshape(len(y.Data)/l.Window.Channels, l.Window.Channels), l.Bias)
 		case EnlargingLayer:
-			be.UpSample(l.Image, l.UpSampling, y, x)
+			be.UpSample(l.Image, y, x)
 		case ScaleLayer:
 			for j, v := range x.Data {
 				c := j % l.Weight.Cols
@@ -112,7 +112,7 @@ func TestLayersAreTheNetwork(t *testing.T) {
 	}
 	for _, c := range append(slices.Clone(testGenerators),
 		generatorCase{ConvDecoder{Height: 4, Width: 4, Channels: 2, Maps: []int{2, 3}, Size: 3,
-			Enlarge: NearestUp, Activation: LeakyReLU, Output: device.Softplus}, nil}) {
+			Activation: LeakyReLU, Output: device.Softplus}, nil}) {
 		n := newTestGenerator(t, c, 3)
 		n.Forward(randomRows(rng, 9, 3)) // changes the moments
 		check(c.arch, n, 3, n.Generate, n.Dim())

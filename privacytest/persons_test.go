@@ -21,7 +21,7 @@ import (
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "sets, independent", "sets, MWEM",
 	"tables, AIM", "tables, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
-	"mix", "mix, projected, centred", "draft"}
+	"mix", "mix, projected, centred"}
 
 // alsoByPerson lists runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {

@@ -16,7 +16,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -47,7 +46,6 @@ var replayed = []struct {
 	{"merf, sets in a stream", records.Sets(9, 4), fitMerfStream},
 	{"merf, shards", records.Image(2, 2).WithLabels("a", "b", "c"), fitMerfShards},
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
-	{"draft", mixedTable(), fitDraft},
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
 	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 	{"tables, AIM", mixedTable(), fitTables},
@@ -298,21 +296,6 @@ func fitGAN(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-func fitDraft(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := draft.Config{Candidates: s, Budget: b, NoiseMultiplier: 1}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		d, err := draft.Fit(ctx, plan, data, ledger)
-		if err != nil {
-			return nil, err
-		}
-		return []any{d.String(), d.Columns, d.Guarantee}, nil
-	}
-}
-
-// fitBaseline chooses the method by the dimension of the schema.
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2

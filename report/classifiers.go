@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // classifiers trains each method on synthetic and on real records, and tests it on held-out real
@@ -37,7 +37,7 @@ func (m *maker) classifiers(context.Context) error {
 	for _, x := range u.Methods {
 		out.Rows = append(out.Rows, ClassifierRow{x.Real.Model, scores(x.Synthetic), scores(x.Real)})
 	}
-	majority, err := majorityOf(train).Test(test)
+	majority, err := classify.Test(majorityOf(train), test)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (m *maker) classifiers(context.Context) error {
 	if err != nil {
 		return err
 	}
-	independent, err := c.Test(test)
+	independent, err := classify.Test(c, test)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@ package report
 import (
 	"context"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // mostCoordinates is the largest number of coordinates that a discriminator is trained on.

@@ -14,6 +14,5 @@
 // symbol have similar features.
 //
 // The map is public. Frequencies depend only on a kernel, a record width and a seed, never on
-// records. A saved map contains only these three, except that a [Custom] kernel's map contains the
-// frequencies.
+// records. A saved map contains only these three.
 package rff

@@ -131,6 +131,3 @@ func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 
 // Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c RBF) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
-
-// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
-func (c Custom) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }

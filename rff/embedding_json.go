@@ -8,14 +8,14 @@ import (
 )
 
 // MarshalEmbedding writes the description of one of this package's embeddings, tagged with its
-// name. A [Custom] kernel contains a function and cannot be written.
+// name.
 //
-// Errors: an error for a kernel that cannot be written.
+// Errors: an error for a kernel of another package.
 func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
 	name := embeddingName(k)
 	if name == "" {
 		return nil, fmt.Errorf("rff.MarshalEmbedding: an embedding of type %T cannot be written: want "+
-			"a kernel of package rff other than Custom", k)
+			"a kernel of package rff", k)
 	}
 	params, err := json.Marshal(k)
 	if err != nil {

@@ -44,9 +44,7 @@ func embeddings() map[string]kernelCase {
 		"singles": {rff.Pairs{Knots: 5, Order: 1}, mixed},
 	}
 	for name, k := range kernels(40, false) {
-		if name != "custom" {
-			list[name] = kernelCase{k.(rff.EmbeddingKernel), mixed}
-		}
+		list[name] = kernelCase{k.(rff.EmbeddingKernel), mixed}
 	}
 	patches := rff.Patches{Dim: 60, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6}
 	list["patches"] = kernelCase{patches, image}
@@ -270,8 +268,9 @@ func TestHostileEmbeddings(t *testing.T) {
 			t.Errorf("%s: got %+v and error %v, want ErrFormat", s, k, err)
 		}
 	}
-	if _, err := rff.MarshalEmbedding(rff.Custom{Dim: 2}); err == nil {
-		t.Error("a Custom kernel was written, want an error")
+	type own struct{ rff.RBF }
+	if _, err := rff.MarshalEmbedding(own{}); err == nil {
+		t.Error("a kernel of another package was written, want an error")
 	}
 	if _, err := json.Marshal(rff.Sum{}); err == nil {
 		t.Error("a Sum without a kernel was written, want an error")

@@ -40,14 +40,10 @@ func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
-
-// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.
-// Errors: an error for a [Custom] kernel, which contains a function, and for a kernel of another
-// package.
+// Errors: an error for a kernel of another package.
 func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 	if s, ok := k.(Strokes); ok {
 		params, err := json.Marshal(s)

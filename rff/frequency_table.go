@@ -13,7 +13,7 @@ const stream = 0x7266662d66726571
 // phases, or nil if there are none. It draws them on the first call.
 func (m *Map) table() (freq, phase []float32) {
 	m.once.Do(func() {
-		if m.freq == nil {
+		if m.freq == nil { // otherwise the map is a part of another
 			m.freq, m.phase = m.draw()
 		}
 	})

@@ -63,3 +63,7 @@ exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
 require github.com/seed7ba64551/privgen/report v0.0.0
 
 replace github.com/seed7ba64551/privgen/report => ../../report
+
+require github.com/seed7ba64551/privgen/draft v0.0.0
+
+replace github.com/seed7ba64551/privgen/draft => ../../draft

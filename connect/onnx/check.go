@@ -46,8 +46,7 @@ func fits(l models.Layer) bool {
 		return slides(w) && l.Out == w.Len() && l.In == w.Places()*l.Maps &&
 			is(l.Weight, l.Maps, w.Patch()) && is(l.Bias, 1, w.Channels)
 	case models.EnlargingLayer:
-		return l.In == l.Image.Len() && l.Out == l.Image.Doubled().Len() &&
-			(l.UpSampling == device.Nearest || l.UpSampling == device.Bilinear)
+		return l.In == l.Image.Len() && l.Out == l.Image.Doubled().Len()
 	case models.ScaleLayer:
 		channels := l.Weight.Cols
 		return l.In == l.Out && channels > 0 && l.In%channels == 0 && is(l.Weight, 1, channels) &&

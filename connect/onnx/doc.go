@@ -25,8 +25,8 @@
 //
 // A file contains parameters and public descriptions. The guarantee of a released generator covers
 // its parameters, and the file contains the guarantee's text. A classifier of package
-// evaluate/classify is trained without privacy: its file may reveal the records that it was trained
-// on.
+// report/evaluate/classify is trained without privacy: its file may reveal the records that it was
+// trained on.
 //
 // Source: the messages are generated from the onnx.proto that ONNX publishes; the files are of IR
 // version 8.

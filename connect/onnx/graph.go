@@ -127,12 +127,7 @@ func window(w device.Window) []*pb.AttributeProto {
 func (g *graph) enlarge(l models.Layer) {
 	g.asImages(l.Image)
 	g.next("Resize", "", g.floats("scales", []float32{1, 1, 2, 2}, 4))
-	if l.UpSampling == device.Bilinear {
-		g.set(text("mode", "linear"), text("coordinate_transformation_mode", "half_pixel"))
-	} else {
-		g.set(text("mode", "nearest"), text("coordinate_transformation_mode", "asymmetric"),
-			text("nearest_mode", "floor"))
-	}
+	g.set(text("mode", "linear"), text("coordinate_transformation_mode", "half_pixel"))
 	g.asRows(l.Out)
 }
 

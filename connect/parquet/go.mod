@@ -22,3 +22,7 @@ require (
 )
 
 replace github.com/seed7ba64551/privgen => ../..
+
+require github.com/seed7ba64551/privgen/draft v0.0.0
+
+replace github.com/seed7ba64551/privgen/draft => ../../draft

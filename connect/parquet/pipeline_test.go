@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
 )
 
@@ -127,9 +128,9 @@ func throughParquet(t *testing.T, gen *privgen.Generator, s records.Schema) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	file := must(os.Create(path))(t)
 	out := bufio.NewWriter(file)
-	var done privgen.Accepted
+	var done synth.Accepted
 	err := parquet.WriteFrames(out, s, gen.Stream(t.Context(), n, privgen.Seed(3),
-		privgen.OnAccepted(func(a privgen.Accepted) { done = a })))
+		synth.OnAccepted(func(a synth.Accepted) { done = a })))
 	if err == nil {
 		err = out.Flush()
 	}

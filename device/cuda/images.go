@@ -60,21 +60,18 @@ func wantImage(what string, m device.Image) {
 }
 
 // UpSample doubles the height and width of images.
-func (g *gpu) UpSample(m device.Image, u device.UpSampling, dst, src device.Matrix) {
-	g.scaleImages("UpSample", upSampleKernel, m, u, dst, src, dst, src)
+func (g *gpu) UpSample(m device.Image, dst, src device.Matrix) {
+	g.scaleImages("UpSample", upSampleKernel, m, dst, src, dst, src)
 }
 
 // UpSampleGradient is the transpose of UpSample.
-func (g *gpu) UpSampleGradient(m device.Image, u device.UpSampling, dst, src device.Matrix) {
-	g.scaleImages("UpSampleGradient", upSampleGradientKernel, m, u, dst, src, src, dst)
+func (g *gpu) UpSampleGradient(m device.Image, dst, src device.Matrix) {
+	g.scaleImages("UpSampleGradient", upSampleGradientKernel, m, dst, src, src, dst)
 }
 
-func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSampling,
+func (g *gpu) scaleImages(what string, kernel int, m device.Image,
 	dst, src, large, small device.Matrix) {
 	wantImage(what, m)
-	if u != device.Nearest && u != device.Bilinear {
-		panic(fmt.Sprintf("cuda: %s: unknown device.UpSampling %d", what, int(u)))
-	}
 	g.wantShape(what, small, small.Rows, m.Len())
 	g.wantShape(what, large, small.Rows, 4*m.Len())
 	if small.Empty() {
@@ -82,6 +79,7 @@ func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSa
 	}
 	g.begin()
 	defer g.end()
-	g.kernel(kernel).matrix(dst).matrix(src).int(small.Rows).image(m).int(int(u)).each(
+	const bilinear = 1 // the kernels can also copy the nearest pixel
+	g.kernel(kernel).matrix(dst).matrix(src).int(small.Rows).image(m).int(bilinear).each(
 		dst.Rows * dst.Cols)
 }

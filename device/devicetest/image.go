@@ -69,15 +69,13 @@ func testUpSampling(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 13)
 	for range 100 {
 		m, images := x.image(), x.size(9)
-		for _, u := range []device.UpSampling{device.Nearest, device.Bilinear} {
-			x.upSample(m, u, images)
-		}
+		x.upSample(m, images)
 	}
 }
 
 // upSample compares UpSample and UpSampleGradient with their definitions: a matrix of weights and
 // its transpose.
-func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
+func (x *bench) upSample(m device.Image, images int) {
 	x.t.Helper()
 	large := m.Doubled()
 	small, big := x.matrix(images, m.Len()), x.matrix(images, large.Len())
@@ -86,7 +84,7 @@ func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 	size := make([]float64, images*m.Len())
 	for to := range large.Len() {
 		for from := range m.Len() {
-			weight := spread(m, u, to, from)
+			weight := spread(m, to, from)
 			if weight == 0 {
 				continue
 			}
@@ -97,12 +95,12 @@ func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 			}
 		}
 	}
-	x.b.UpSample(m, u, big.m, small.m)
+	x.b.UpSample(m, big.m, small.m)
 	big.want(x, "UpSample", func(i, j int) (float64, float64) {
 		return value[i*large.Len()+j], rounding(4, 10)
 	})
 	small.unchanged(x, "UpSample")
-	x.b.UpSampleGradient(m, u, back.m, delta.m)
+	x.b.UpSampleGradient(m, back.m, delta.m)
 	back.want(x, "UpSampleGradient", func(i, j int) (float64, float64) {
 		return backward[i*m.Len()+j], rounding(16, size[i*m.Len()+j])
 	})
@@ -110,25 +108,19 @@ func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 }
 
 // spread returns the weight of number from of an image in number to of the doubled image.
-func spread(m device.Image, u device.UpSampling, to, from int) float64 {
+func spread(m device.Image, to, from int) float64 {
 	c := m.Channels
 	if to%c != from%c {
 		return 0
 	}
 	to, from = to/c, from/c
-	return line(u, to/(2*m.Width), from/m.Width, m.Height) *
-		line(u, to%(2*m.Width), from%m.Width, m.Width)
+	return line(to/(2*m.Width), from/m.Width, m.Height) *
+		line(to%(2*m.Width), from%m.Width, m.Width)
 }
 
 // line returns the weight in one direction. Pixel p of the original image has its centre at
 // position p, and pixel `to` of the doubled image has its centre at position to/2 − ¼.
-func line(u device.UpSampling, to, from, n int) float64 {
-	if u == device.Nearest {
-		if to/2 == from {
-			return 1
-		}
-		return 0
-	}
+func line(to, from, n int) float64 {
 	at, weight := float64(to)/2-0.25, 0.0
 	for p := -1; p <= n; p++ {
 		if min(max(p, 0), n-1) == from { // positions beyond an edge have the value of the edge pixel

@@ -105,8 +105,8 @@ func rowOps(b device.Backend) map[string]rowOp {
 		"UpSample": func(b device.Backend, x []float32, rows int) []float64 {
 			m := device.Image{Height: 4, Width: 4, Channels: 3}
 			out, back := b.New(rows, m.Doubled().Len()), b.New(rows, rowWidth)
-			b.UpSample(m, device.Bilinear, out, put(b, x, rows, rowWidth))
-			b.UpSampleGradient(m, device.Bilinear, back, out)
+			b.UpSample(m, out, put(b, x, rows, rowWidth))
+			b.UpSampleGradient(m, back, out)
 			return get(b, back)
 		},
 		"Normalize": func(b device.Backend, x []float32, rows int) []float64 {

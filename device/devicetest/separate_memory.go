@@ -105,13 +105,13 @@ func (a separateMemory) Col2Im(w device.Window, dst, src device.Matrix) {
 	a.b.Col2Im(w, open(dst), open(src))
 }
 
-func (a separateMemory) UpSample(m device.Image, u device.UpSampling, dst, src device.Matrix) {
-	a.b.UpSample(m, u, open(dst), open(src))
+func (a separateMemory) UpSample(m device.Image, dst, src device.Matrix) {
+	a.b.UpSample(m, open(dst), open(src))
 }
 
-func (a separateMemory) UpSampleGradient(m device.Image, u device.UpSampling, dst,
+func (a separateMemory) UpSampleGradient(m device.Image, dst,
 	src device.Matrix) {
-	a.b.UpSampleGradient(m, u, open(dst), open(src))
+	a.b.UpSampleGradient(m, open(dst), open(src))
 }
 
 func (a separateMemory) Moments(stats, m device.Matrix, eps float32) {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -71,7 +71,7 @@ func colourPlans(t *testing.T, s records.Schema) map[string]privgen.Plan {
 	critic, err := privgen.GAN(s, b).Critic(models.CNN{Height: 8, Width: 8, Channels: 3,
 		Convolutions: []models.Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}}}).
 		Generator(models.ConvDecoder{Height: 8, Width: 8, Channels: 3, Maps: []int{4, 4}, Size: 4,
-			Enlarge: models.TransposedUp, Output: device.Sigmoid, BatchNorm: true}, 4).
+			Output: device.Sigmoid, BatchNorm: true}, 4).
 		Train(gan.Config{Train: train, CriticSteps: 2}).Plan()
 	add(critic, err)
 	mixtures, err := privgen.Mix(s, b).Nominal(200).Mixtures(mix.Config{Mixtures: 40}).Plan()
@@ -175,13 +175,16 @@ func TestColoursAreTold(t *testing.T) {
 func TestNetworksOfLargerImages(t *testing.T) {
 	b := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 5, Optimizer: sgd.Adam(1e-3)}
-	for side, c := range map[int]struct {
-		critic models.CNN
-		maker  models.ConvDecoder
-	}{32: {models.Critic32(3), models.Generator32(3)}, 48: {models.Critic48(3), models.Generator48(3)},
-		64: {models.Critic64(3), models.Generator64(3)}} {
+	for _, side := range []int{32, 48, 64} {
+		critic := models.CNN{Height: side, Width: side, Channels: 3, Activation: models.LeakyReLU}
+		for _, maps := range []int{64, 128, 256} {
+			critic.Convolutions = append(critic.Convolutions,
+				models.Convolution{Maps: maps, Size: 5, Stride: 2, Pad: 2})
+		}
+		maker := models.ConvDecoder{Height: side, Width: side, Channels: 3, Maps: []int{256, 128, 64},
+			Size: 4, Output: device.Sigmoid, BatchNorm: true}
 		s := records.RGBImage(side, side).WithLabels("a", "b")
-		_, err := privgen.GAN(s, b).Critic(c.critic).Generator(c.maker, 32).
+		_, err := privgen.GAN(s, b).Critic(critic).Generator(maker, 32).
 			Train(gan.Config{Train: train}).Plan()
 		if err != nil {
 			t.Errorf("gan, %d pixels: %v", side, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // storedTables returns generated tables of the kind that businesses and machines store: line items
@@ -132,10 +133,10 @@ func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level s
 			}
 		}
 	}
-	var done privgen.Accepted
+	var done synth.Accepted
 	drawn, err = gen.Sample(t.Context(), 400, privgen.Seed(6), privgen.Given(
 		records.Within(number, nil, middle), records.Only(level, name)),
-		privgen.OnAccepted(func(a privgen.Accepted) { done = a }))
+		synth.OnAccepted(func(a synth.Accepted) { done = a }))
 	if err != nil {
 		t.Fatal(err)
 	}

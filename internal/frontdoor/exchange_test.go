@@ -95,7 +95,7 @@ func TestZeroValuesPrint(t *testing.T) {
 	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
 		&mix.Plan{}, &gan.Plan{},
 		synth.PassProgram{}, &merf.Embedding{}, &mix.Model{}, &merf.Model{}, &gan.Model{},
-		privgen.Stage{},
+		synth.Stage{},
 		privgen.Progress{}, privgen.Interrupted{Err: context.Canceled}} {
 		if text := fmt.Sprintf("%v %+v %s", zero, zero, zero); text == "" {
 			t.Errorf("%T prints nothing", zero)

@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -24,11 +23,6 @@ import (
 func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 	s := records.Interval(3, -1, 1).WithLabels("a", "b")
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	table, err := records.NewSchema(records.Numeric("size", 0, 1),
-		records.Categorical("kind", "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, plan := range map[string]func(z float64) error{
 		"merf": func(z float64) error {
 			_, err := privgen.MERF(s, b).Embed(merf.Config{NoiseMultiplier: z}).Plan()
@@ -60,10 +54,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 				Train(sgd.Config{Steps: 2, NoiseMultiplier: 10}).Plan()
 			return err
 		},
-		"draft": func(z float64) error {
-			_, err := draft.Config{Candidates: table, Budget: b, NoiseMultiplier: z}.Plan()
-			return err
-		},
 	} {
 		if err := plan(mechanism.MaxNoiseMultiplier); err != nil {
 			t.Errorf("%s: the largest noise: %v", name, err)
@@ -73,25 +63,6 @@ func TestPlansRefuseNoiseThatCannotBeDrawn(t *testing.T) {
 			if err := plan(z); !errors.As(err, &wrong) {
 				t.Errorf("%s: noise multiplier %v: %v", name, z, err)
 			}
-		}
-	}
-}
-
-// TestTinyBudgetsOfCountsAreRefused: a plan of counts for a budget that needs more noise than a
-// configuration may ask for is refused, like those of the systems. Before, its file could not be
-// read.
-func TestTinyBudgetsOfCountsAreRefused(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("size", 0, 1),
-		records.Categorical("kind", "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for eps, want := range map[float64]bool{1e-6: true, 1e-9: false} {
-		b := accountant.Budget{Epsilon: eps, Delta: 1e-9}
-		_, err := draft.Config{Candidates: table, Budget: b}.Plan()
-		var wrong *param.Error
-		if want && err != nil || !want && !errors.As(err, &wrong) {
-			t.Errorf("ε = %v: %v", eps, err)
 		}
 	}
 }

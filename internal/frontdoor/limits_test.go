@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestPlansThatNameHugeNetworks checks that a plan file of a kilobyte with a huge network is
@@ -49,17 +50,17 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 			}
 		}
 		few, many := records.Limits{Parameters: 10}, records.Limits{Parameters: 1 << 40}
-		if _, err := privgen.ReadPlan(text, privgen.WithLimits(many)); err != nil {
+		if _, err := privgen.ReadPlan(text, synth.WithLimits(many)); err != nil {
 			t.Errorf("%s, a raised limit: %v", p.System(), err)
 		}
 		var limit *records.LimitError
 		if _, err := privgen.ReadPlan(text,
-			privgen.WithLimits(few)); slices.Contains([]string{"dpgm", "merf",
+			synth.WithLimits(few)); slices.Contains([]string{"dpgm", "merf",
 			"gan"}, p.System()) != errors.As(err, &limit) {
 			t.Errorf("%s, ten parameters: %v", p.System(), err)
 		}
 		var wrong *param.Error
-		negative := privgen.WithLimits(records.Limits{Parameters: -1})
+		negative := synth.WithLimits(records.Limits{Parameters: -1})
 		if _, err := privgen.ReadPlan(text, negative); !errors.As(err, &wrong) {
 			t.Errorf("%s, a negative limit: %v", p.System(), err)
 		}

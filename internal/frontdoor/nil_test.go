@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -21,9 +20,9 @@ import (
 // unmade returns zero values of plans, and zero values and nil pointers of released types.
 func unmade() (list []any) {
 	list = append(list, &synth.PassProgram{}, &dpgm.Plan{}, &merf.Plan{}, &gan.Plan{}, &mix.Plan{})
-	for _, v := range []any{draft.Plan{}, synth.Program{}, privgen.Generator{},
-		privgen.Interrupted{}, dpgm.Model{}, merf.Model{}, gan.Model{}, mix.Model{},
-		merf.Embedding{}, mechanism.Partial{}, kmeans.Model{}} {
+	for _, v := range []any{synth.Program{}, privgen.Generator{}, privgen.Interrupted{},
+		dpgm.Model{}, merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, mechanism.Partial{},
+		kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
 	}

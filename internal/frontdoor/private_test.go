@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -63,14 +63,11 @@ func workers(t *testing.T) map[string]any {
 	for step, err = range trainer.Steps(context.Background(), data) {
 		made(err)
 	}
-	set, err := classify.Read(labelled)
-	made(err)
-	classifier, err := set.Fit(classify.GaussianBayes{})
+	classifier, err := classify.LogisticRegression{}.Fit(labelled)
 	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,
-		"network":      net,
-		"training set": set, "training set by value": *set,
+		"network":    net,
 		"classifier": classifier, "classifier by value": *classifier}
 }
 

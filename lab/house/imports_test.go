@@ -27,7 +27,6 @@ var policy = map[string][]string{
 	"models":            {"device"},
 	"rff":               {"device"},
 	"kmeans":            {"accountant", "mechanism", "records", "device", "models"},
-	"draft":             {"accountant", "mechanism", "records"},
 	"sgd":               {"accountant", "mechanism", "records", "device", "models"},
 	"internal/defaults": {"accountant", "records"},
 
@@ -49,7 +48,7 @@ var policy = map[string][]string{
 	"gan": {"internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "sgd", "internal/network", "synth"},
 	"compose": {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "synth",
-		"evaluate/classify", "internal/marginal", "internal/network"},
+		"internal/classify", "internal/marginal", "internal/network"},
 	"tables": {"accountant", "mechanism", "records", "device", "internal/defaults",
 		"internal/graphical", "internal/marginal", "internal/network", "synth"},
 	"sets": {"accountant", "mechanism", "records", "device",
@@ -59,7 +58,6 @@ var policy = map[string][]string{
 	"device/devicetest": {"device"},
 	"store":             {"accountant", "internal/durable"},
 	"store/storetest":   {"store", "accountant"},
-	"device/cuda":       {"device"},
 	"": {"synth", "sets", "tables", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
 		"compose"},
@@ -68,7 +66,7 @@ var policy = map[string][]string{
 	"internal/demo":              {"records"}, // for tests and examples
 	"internal/demo/shapes":       {"records", "device"},
 	"mechanism/internal/sampler": {"internal/entropy"},
-	"evaluate/classify":          {"records", "device", "models", "internal/judge"},
+	"internal/classify":          {"records", "device", "models", "internal/judge"},
 	"internal/judge":             {"records", "device"},
 }
 
@@ -110,8 +108,8 @@ func TestPolicyCatchesWrongImports(t *testing.T) {
 		{"mechanism/internal/sampler", module + "/accountant"},
 		{"device", module + "/records"},
 		{"kmeans", module + "/rff"},
-		{"dpgm", module + "/evaluate/classify"},
-		{"internal/judge", module + "/evaluate/classify"},
+		{"dpgm", module + "/internal/classify"},
+		{"internal/judge", module + "/internal/classify"},
 		{"", module + "/privacytest"},
 		{"", module + "/records/tensors"},
 		{"sgd", "math/rand"},

@@ -100,8 +100,9 @@ func (p place) parses(m mutant) error {
 	return err
 }
 
-// readTree reads every source file of the module at root and of the modules in connect, cmd, report
-// and beam, except test data, hidden folders and this program. It reads no other nested modules.
+// readTree reads every source file of the module at root and of the modules in connect, cmd, draft,
+// report and beam, except test data, hidden folders and this program. It reads no other nested
+// modules.
 func readTree(root string) (tree, error) {
 	t := tree{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -133,7 +134,7 @@ func skipped(dir, base string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	parent := filepath.Base(filepath.Dir(dir))
 	nested := err == nil && parent != "connect" && parent != "cmd" && base != "beam" &&
-		base != "report"
+		base != "draft" && base != "report"
 	return strings.HasPrefix(base, ".") || base == "testdata" || nested
 }
 

@@ -149,7 +149,7 @@ func personMutants() []mutant {
 		{Name: "mix/persons by class", In: "mix", Tests: at("mix", "NoPersonsByClass"),
 			Old: "!c.ByClass || c.Schema.RowsPerPerson() == 0", New: "true",
 			Why: "classes are priced as disjoint, but a person can be in several"},
-		{Name: "draft/every row counts", In: "draft", Tests: replay("draft"),
+		{Name: "draft/every row counts", In: "draft", Tests: at("draft", "NothingButNoisy"),
 			Old: "cell(f, i), shares.Of(i))", New: "cell(f, i), max(1, shares.Of(i)))", Why: far},
 		{Name: "draft/a user in two pieces", In: "draft", Tests: at("draft", "Person"),
 			Old: "s.n > 1 && (of == 0 || of != s.of || s.held[part])", New: "s.n > 1 && s.held[part]",

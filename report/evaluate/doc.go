@@ -2,8 +2,8 @@
 // compares distributions of columns, pairs and groups of columns, and computes maximum mean
 // discrepancy and clustering accuracy. It trains classifiers on synthetic records and tests them on
 // real ones. [Review] computes all measures that apply to the records in one call. Package
-// evaluate/classify has the classifiers. [Queries] measures the error of counting queries on sets,
-// and [Statistics] compares frequencies, pairs and sizes.
+// report/evaluate/classify has the classifiers. [Queries] measures the error of counting queries on
+// sets, and [Statistics] compares frequencies, pairs and sizes.
 //
 // Each measure is reported together with a reference: the same measure of held-out real records, or
 // of classifiers trained on real records.

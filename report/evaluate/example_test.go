@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 func ExampleClusteringAccuracy() {

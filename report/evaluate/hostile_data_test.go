@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // stray is a data set of a user-defined type whose records violate their schema.
@@ -60,7 +60,7 @@ func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 		var wrong *param.Error
-		if _, err := c.Test(d); !errors.As(err, &wrong) {
+		if _, err := classify.Test(c, d); !errors.As(err, &wrong) {
 			t.Errorf("%s: labels that do not exist: %v", m.Name(), err)
 		}
 	}

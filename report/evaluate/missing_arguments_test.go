@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // TestNoRecordsAreAnError calls every function that takes records without records. It must return
@@ -29,7 +29,7 @@ func TestNoRecordsAreAnError(t *testing.T) {
 	second := func(_ any, err error) error { return err }
 	got := map[string]error{
 		"Agreement":      second(evaluate.LabelAgreement(c, nil)),
-		"Test":           second(c.Test(nil)),
+		"Test":           second(classify.Test(c, nil)),
 		"Predict":        second(c.Predict(nil)),
 		"Scores":         second(c.Scores(nil)),
 		"Probabilities":  second(c.Probabilities(nil)),

@@ -11,13 +11,15 @@ import (
 
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // address matches addresses in memory, which may contain any digits.
 var address = regexp.MustCompile(`[0-9a-f]{9,}`)
 
-// TestIndexPrintsNoRecord prints an index whose only item is in 77123 records.
-func TestIndexPrintsNoRecord(t *testing.T) {
+// TestReadRecordsPrintNothing prints an index whose only item is in 77123 records, and a
+// training set.
+func TestReadRecordsPrintNothing(t *testing.T) {
 	rows, err := records.FromFlat(records.Binary(1), slices.Repeat([]float32{1}, 77123))
 	if err != nil {
 		t.Fatal(err)
@@ -26,14 +28,24 @@ func TestIndexPrintsNoRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	labelled, err := records.FromFlat(records.Interval(1, 0, 1e6).WithLabels("a", "b"),
+		[]float32{77123, 77123}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := classify.Read(labelled)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	for _, v := range []any{x, *x, []any{x}, struct{ V any }{x}, struct{ v any }{*x},
-		struct{ evaluate.Index }{*x}} {
+		struct{ evaluate.Index }{*x}, set, *set, []any{set}, struct{ V any }{set},
+		struct{ v any }{*set}, struct{ classify.TrainingSet }{*set}} {
 		text, _ := json.Marshal(v)
 		fmt.Fprintf(&out, "%v %+v %#v %d %x %s\n", v, v, v, v, v, v)
 		fmt.Fprintf(&out, "%s\n", text)
-		log.Info("index", "v", v)
+		log.Info("records", "v", v)
 	}
 	text := address.ReplaceAllString(out.String(), "")
 	if x.Count(0) != 77123 || !strings.Contains(text, "[private]") {
@@ -41,7 +53,7 @@ func TestIndexPrintsNoRecord(t *testing.T) {
 	}
 	for _, secret := range []string{"77123", "12d43"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("an index prints %s, the number of its records", secret)
+			t.Errorf("an index or a training set prints %s", secret)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
@@ -83,7 +83,7 @@ func fitAndTest(train *classify.TrainingSet, m classify.Method,
 	if err != nil {
 		return classify.Classification{}, err
 	}
-	return c.Test(test)
+	return classify.Test(c, test)
 }
 
 // Mean returns the mean over methods, trained on synthetic and on real records.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // Utility compares a classifier trained on synthetic records with the same classifier trained on
@@ -36,7 +36,7 @@ func trainAndTest(m classify.Method, train, test records.Data) (classify.Classif
 	if err != nil {
 		return classify.Classification{}, err
 	}
-	return c.Test(test)
+	return classify.Test(c, test)
 }
 
 // String prints both accuracies, marked as not private.

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // Config describes a release. Every field is public.
@@ -33,9 +33,9 @@ const (
 	boosting = "gradient boosting"
 )
 
-// Methods returns the names of the available classifiers of package evaluate/classify. They are
-// logistic regression, a random forest of 50 trees of depth 12, and gradient boosting of 50 stages.
-// A release requires that each record is classified separately, so no other classifiers are
+// Methods returns the names of the available classifiers of package report/evaluate/classify. They
+// are logistic regression, a random forest of 50 trees of depth 12, and gradient boosting of 50
+// stages. A release requires that each record is classified separately, so no other classifiers are
 // offered.
 func Methods() []string { return []string{logistic, forest, boosting} }
 

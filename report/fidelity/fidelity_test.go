@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 	"github.com/seed7ba64551/privgen/report/tabular"
 )
@@ -311,7 +311,7 @@ func TestFiguresWithoutNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test, err := c.Test(real)
+		test, err := classify.Test(c, real)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ require (
 	github.com/seed7ba64551/privgen/connect/arrow v0.0.0
 	github.com/seed7ba64551/privgen/connect/onnx v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
+	github.com/seed7ba64551/privgen/report v0.0.0
 )
 
 require (
@@ -34,4 +35,7 @@ replace (
 	github.com/seed7ba64551/privgen/connect/arrow => ../../../connect/arrow
 	github.com/seed7ba64551/privgen/connect/onnx => ../../../connect/onnx
 	github.com/seed7ba64551/privgen/connect/parquet => ../../../connect/parquet
+	github.com/seed7ba64551/privgen/report => ../../../report
 )
+
+replace github.com/seed7ba64551/privgen/draft => ../../../draft

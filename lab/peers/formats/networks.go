@@ -13,12 +13,12 @@ import (
 	"github.com/seed7ba64551/privgen/connect/onnx"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -92,10 +92,9 @@ func (n *networks) moved(p device.Params) {
 
 func (n *networks) generators() {
 	be := device.CPU()
-	decoder := func(up models.Enlarging, size int, f models.Activation, norm bool,
-		out device.Func) models.ConvDecoder {
+	decoder := func(size int, f models.Activation, norm bool, out device.Func) models.ConvDecoder {
 		return models.ConvDecoder{Height: 12, Width: 8, Channels: 3, Hidden: []int{7}, Maps: []int{2, 5},
-			Size: size, Enlarge: up, Activation: f, BatchNorm: norm, Output: out}
+			Size: size, Activation: f, BatchNorm: norm, Output: out}
 	}
 	heads := []models.Head{{Width: 2, Out: models.SigmoidHead}, {Width: 3, Out: models.SoftmaxHead},
 		{Width: 2}, {Width: 1, Out: models.TanhHead}, {Width: 4, Out: models.SoftmaxHead}}
@@ -103,10 +102,10 @@ func (n *networks) generators() {
 		arch  models.GeneratorArchitecture
 		heads []models.Head
 	}{
-		{decoder(models.BilinearUp, 3, models.LeakyReLU, true, device.Sigmoid), nil},
-		{decoder(models.NearestUp, 5, models.Softplus, false, device.Tanh), nil},
-		{decoder(models.TransposedUp, 4, models.ReLU, true, device.Softplus), nil},
-		{models.Generator32(3), nil}, {models.Generator48(3), nil}, {models.Generator64(3), nil},
+		{decoder(3, models.LeakyReLU, true, device.Sigmoid), nil},
+		{decoder(5, models.Softplus, false, device.Tanh), nil},
+		{decoder(4, models.ReLU, true, device.Softplus), nil},
+		{models.SmallGenerator28(), nil},
 		{models.PaperGenerator28(), nil},
 	}
 	for f := models.ReLU; f <= models.Softplus; f++ {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -70,7 +70,7 @@ func (r rejection) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		got, err := by.Test(r.test)
+		got, err := classify.Test(by, r.test)
 		if err != nil {
 			return err
 		}

@@ -14,12 +14,12 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -95,7 +95,7 @@ func score(set, way string, seed uint64, synthetic, test *records.Table) error {
 		if err != nil {
 			return err
 		}
-		got, err := by.Test(test)
+		got, err := classify.Test(by, test)
 		if err != nil {
 			return err
 		}

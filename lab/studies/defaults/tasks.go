@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
@@ -19,6 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // task holds private records, records for the scores, and a nominal size.
@@ -209,7 +209,7 @@ func (t task) columns(ctx context.Context, gen *privgen.Generator) (string, erro
 	if err != nil {
 		return "", err
 	}
-	result, err := model.Test(t.held)
+	result, err := classify.Test(model, t.held)
 	if err != nil {
 		return "", err
 	}
@@ -231,7 +231,7 @@ func (t task) pictures(ctx context.Context, gen *privgen.Generator) (string, err
 	if err != nil {
 		return "", err
 	}
-	result, err := model.Test(t.held)
+	result, err := classify.Test(model, t.held)
 	return fmt.Sprintf("accuracy of a CNN %.4f", result.Accuracy()), err
 }
 

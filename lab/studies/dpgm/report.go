@@ -6,9 +6,9 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // judged is the number of synthetic records of each cluster that are classified.
@@ -54,7 +54,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 	if err != nil {
 		return err
 	}
-	skill, err := judge.Test(test)
+	skill, err := classify.Test(judge, test)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // draw returns the images to write, before they are changed: samples of the generator, beside

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/grid"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // report writes samples and measures their quality. The report is not private, and every line says
@@ -41,7 +41,7 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 	if err != nil {
 		return err
 	}
-	real, err := judge.Test(d.test)
+	real, err := classify.Test(judge, d.test)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func testOn(m classify.Method, train records.Data,
 	if err != nil {
 		return classify.Classification{}, err
 	}
-	return judge.Test(test)
+	return classify.Test(judge, test)
 }
 
 // across is the number of images in a row of the picture: two of each class.

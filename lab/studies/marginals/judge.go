@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/tabular"
 )
 
@@ -110,7 +110,7 @@ func (j judge) classes(r *result, t table, synthetic records.Data) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name(), err)
 		}
-		found, err := c.Test(t.held)
+		found, err := classify.Test(c, t.held)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name(), err)
 		}

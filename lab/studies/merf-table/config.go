@@ -70,11 +70,6 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.training.Steps, "steps", 3000, "number of training steps")
 	f.IntVar(&c.training.Batch, "batch", 512, "number of synthetic records in a step")
 	f.Float64Var(&c.training.LR, "lr", 0.005, "learning rate of Adam")
-	f.TextVar(&c.training.Weights, "weights", merf.BySignal,
-		"weights of classes: signal, uniform or proportion")
-	f.BoolVar(&c.training.Shrink, "shrink", false, "shrink released means by their noise")
-	f.TextVar(&c.training.Labels, "labels", merf.NoisyProportions,
-		"how classes are drawn: proportions or uniform")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of features, generator and synthetic records; the noise has no seed")
 	f.IntVar(&c.most, "most", 5000, "largest number of records on which each classifier of the report is trained")
 	f.BoolVar(&c.quick, "quick", false, "omit the report")

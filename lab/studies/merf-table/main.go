@@ -113,6 +113,6 @@ func (c config) write(ctx context.Context, gen *privgen.Generator) (records.Data
 		return nil, err
 	}
 	path := filepath.Join(c.out, "synthetic.csv")
-	fmt.Printf("%d synthetic records, labels by %v, in %s\n", data.Len(), c.training.Labels, path)
+	fmt.Printf("%d synthetic records in %s\n", data.Len(), path)
 	return data, writeCSV(path, data)
 }

@@ -1,4 +1,4 @@
-"""Writes ../metrics.json, column distances and MMD² of small arrays, and evaluate/classify/testdata/curves.json, areas under curves, computed by scikit-learn, SciPy and NumPy.
+"""Writes ../metrics.json, column distances and MMD² of small arrays, and classify/testdata/curves.json, areas under curves, computed by scikit-learn, SciPy and NumPy.
 
     python metrics.py
 """
@@ -51,7 +51,7 @@ def distances(rng):
 rng = np.random.default_rng(5)
 module = pathlib.Path(__file__).parents[4]
 for path, key, values in (
-    (module / "evaluate/classify/testdata/curves.json", "curves", curves(rng)),
+    (module / "report/evaluate/classify/testdata/curves.json", "curves", curves(rng)),
     (module / "report/evaluate/testdata/metrics.json", "distances", distances(rng)),
 ):
     path.write_text(json.dumps({key: values}, separators=(",", ":")) + "\n")

@@ -19,31 +19,32 @@ type Convolutional struct {
 // Name returns "convolutional network".
 func (Convolutional) Name() string { return "convolutional network" }
 
-// validate reports every setting that is invalid for all records.
+// Validate reports every setting that is invalid for all records.
 //
 // Errors: *[param.Error], joined.
-func (m Convolutional) validate() error { return m.Training.validate() }
+func (m Convolutional) Validate() error { return m.Training.Validate() }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
 //
 // Errors: all errors of [NeuralNetwork.Fit]; *[param.Error] for records that are not images, and
 // for mistakes in the description of the network.
-func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return Fit(m, d) }
 
-func (m Convolutional) learn(x *design) (Scorer, error) {
-	if !x.schema.IsImage() {
-		return nil, param.New("classify.Convolutional", x.schema, "images")
+// Learn trains on records that have been read.
+func (m Convolutional) Learn(x *Design) (Scorer, error) {
+	if !x.Schema.IsImage() {
+		return nil, param.New("classify.Convolutional", x.Schema, "images")
 	}
 	m = m.withDefaults()
-	height, width := x.schema.Height(), x.schema.Width()
+	height, width := x.Schema.Height(), x.Schema.Width()
 	cnn := models.CNN{
-		Height: height, Width: width, Channels: x.dim / (height * width),
+		Height: height, Width: width, Channels: x.Dim / (height * width),
 		Convolutions: m.Convolutions, Hidden: m.Hidden,
 	}
-	l := m.Training.withDefaults(x.rows())
-	net, err := cnn.Classifier(l.Backend, x.dim, x.classes, l.Seed)
+	l := m.Training.withDefaults(x.Rows())
+	net, err := cnn.Classifier(l.Backend, x.Dim, x.Classes, l.Seed)
 	if err != nil {
-		return nil, errors.Join(param.New("classify.Convolutional", x.schema,
+		return nil, errors.Join(param.New("classify.Convolutional", x.Schema,
 			"a network that fits the images"), err)
 	}
 	l.train(net, x)

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // blobs draws records of three classes around three corners of a box far from [0, 1].
@@ -47,7 +47,7 @@ func exclusive(t testing.TB, n int) *records.Table {
 
 func TestLogisticRegressionLearns(t *testing.T) {
 	c := must(classify.NeuralNetwork{}.Fit(blobs(t, 1, 2000, 8)))(t)
-	r := must(c.Test(blobs(t, 2, 1000, 8)))(t)
+	r := must(classify.Test(c, blobs(t, 2, 1000, 8)))(t)
 	if r.Accuracy() < 0.99 || r.MacroF1() < 0.99 || r.Records() != 1000 {
 		t.Errorf("accuracy %v, F1 %v over %d records", r.Accuracy(), r.MacroF1(), r.Records())
 	}
@@ -55,10 +55,9 @@ func TestLogisticRegressionLearns(t *testing.T) {
 
 func TestPerceptronLearnsWhatLogisticRegressionCannot(t *testing.T) {
 	data := exclusive(t, 2000)
-	linear := must(must(classify.NeuralNetwork{}.Fit(data))(t).Test(data))(t)
-	deep := must(
-		must(classify.NeuralNetwork{Hidden: []int{32}, Epochs: 30, LearningRate: 0.01}.Fit(data))(t).Test(
-			data))(t)
+	linear := tested(t, classify.NeuralNetwork{}, data, data)
+	deep := tested(t, classify.NeuralNetwork{Hidden: []int{32}, Epochs: 30, LearningRate: 0.01}, data,
+		data)
 	if linear.Accuracy() > 0.6 || deep.Accuracy() < 0.99 {
 		t.Errorf("accuracy %v without a hidden layer, %v with one", linear.Accuracy(), deep.Accuracy())
 	}
@@ -86,7 +85,7 @@ func TestLearningFromSets(t *testing.T) {
 	}
 	data := must(records.FromItems(records.Sets(100, 10).WithLabels("low", "high"), rows,
 		labels...))(t)
-	r := must(must(classify.NeuralNetwork{}.Fit(data.Slice(0, 800)))(t).Test(data.Slice(800, 1000)))(t)
+	r := tested(t, classify.NeuralNetwork{}, data.Slice(0, 800), data.Slice(800, 1000))
 	if r.Accuracy() < 0.97 {
 		t.Errorf("accuracy %v", r.Accuracy())
 	}
@@ -119,8 +118,8 @@ func TestNeuralNetworkRefuses(t *testing.T) {
 		"no labels":    second(classify.NeuralNetwork{}.Fit(data.WithoutLabels())),
 		"no records":   second(classify.NeuralNetwork{}.Fit(data.Slice(0, 0))),
 		"other bounds": second(c.Predict(other)),
-		"other names":  second(c.Test(names)),
-		"test unlike":  second(c.Test(other)),
+		"other names":  second(classify.Test(c, names)),
+		"test unlike":  second(classify.Test(c, other)),
 	} {
 		var config *param.Error
 		if !errors.As(err, &config) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -27,33 +28,34 @@ type GradientBoosting struct {
 // Name returns "gradient boosting".
 func (GradientBoosting) Name() string { return "gradient boosting" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m GradientBoosting) validate() error {
+func (m GradientBoosting) Validate() error {
 	return judge.NotNegative("classify.GradientBoosting",
 		judge.Number("Stages", m.Stages), judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate),
 		judge.Fraction("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m GradientBoosting) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m GradientBoosting) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m GradientBoosting) learn(x *design) (Scorer, error) {
-	b, err := x.bins()
+// Learn trains on records that have been read.
+func (m GradientBoosting) Learn(x *core.Design) (Scorer, error) {
+	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
 	}
 	m.Depth, m.Rate, m.Part = judge.OrDefault(m.Depth, 3), judge.OrDefault(m.Rate, 0.1),
 		judge.OrDefault(m.Part, 1)
-	out := &additive{classes: x.classes, rate: m.Rate, start: startOf(x.counts())}
-	state := make([]float64, x.rows()*len(out.start)) // logits, or log-odds, of all records
-	for i := range x.rows() {
+	out := &additive{classes: x.Classes, rate: m.Rate, start: startOf(x.Counts())}
+	state := make([]float64, x.Rows()*len(out.start)) // logits, or log-odds, of all records
+	for i := range x.Rows() {
 		copy(state[i*len(out.start):], out.start)
 	}
 	rng := rand.New(rand.NewPCG(m.Seed, 0x626f6f73))
 	for range judge.OrDefault(m.Stages, 100) {
-		rows := m.draw(rng, x.rows())
+		rows := m.draw(rng, x.Rows())
 		out.stages = append(out.stages, m.stage(x, b, rows, state, len(out.start)))
 	}
 	return out, nil
@@ -86,9 +88,9 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 }
 
 // stage grows a tree for every output and updates the logits.
-func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float64,
+func (m GradientBoosting) stage(x *core.Design, b *bins, rows []int32, state []float64,
 	outputs int) []*tree {
-	n := x.rows()
+	n := x.Rows()
 	probabilities := make([]float64, len(state))
 	copy(probabilities, state)
 	for i := range n {
@@ -96,13 +98,13 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 		if outputs == 1 {
 			p[0] = 1 / (1 + math.Exp(-p[0]))
 		} else {
-			softmax(p)
+			core.Softmax(p)
 		}
 	}
 	stage := make([]*tree, outputs)
 	judge.Each(outputs, func(c int) {
 		residual := make([]float64, n)
-		for i, l := range x.labels {
+		for i, l := range x.Labels {
 			hit := 0.0
 			if outputs == 1 && l == 1 || outputs > 1 && int(l) == c {
 				hit = 1
@@ -110,7 +112,7 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 			residual[i] = hit - probabilities[i*outputs+c]
 		}
 		stage[c] = m.tree(x, b, append([]int32(nil), rows...), residual, outputs)
-		read := judge.NewReader(x.batch)
+		read := judge.NewReader(x.Batch)
 		for i := range n {
 			state[i*outputs+c] += m.Rate * stage[c].value(read.Row(i))[0]
 		}
@@ -119,9 +121,9 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 }
 
 // tree fits the residuals and sets the value of every leaf by one Newton step.
-func (m GradientBoosting) tree(x *design, b *bins, rows []int32, residual []float64,
+func (m GradientBoosting) tree(x *core.Design, b *bins, rows []int32, residual []float64,
 	outputs int) *tree {
-	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.rows())}
+	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.Rows())}
 	t := g.grow(rows)
 	top, bottom := make([]float64, t.leaves()), make([]float64, t.leaves())
 	for _, r := range rows {
@@ -171,12 +173,5 @@ func (m *additive) Scores(b device.Batch, dst []float64) {
 
 func (m *additive) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	softmaxRows(dst, m.classes)
-}
-
-// softmaxRows turns logarithms into probabilities, record by record.
-func softmaxRows(v []float64, classes int) {
-	for i := 0; i+classes <= len(v); i += classes {
-		softmax(v[i : i+classes])
-	}
+	core.SoftmaxRows(dst, m.classes)
 }

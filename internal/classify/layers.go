@@ -22,9 +22,9 @@ func (c *Classifier) Layers() ([]models.Layer, error) {
 	switch s := c.scorer.(type) {
 	case network:
 		list = s.net.Layers()
-	case linear:
+	case Linear:
 		list = s.layers()
-	case *logLinear:
+	case *LogLinear:
 		list = s.layers()
 		list = append(list, models.Layer{Kind: models.HeadsLayer, In: list[0].Out, Out: list[0].Out,
 			Heads: []models.Head{{Width: list[0].Out, Out: models.SoftmaxHead}}})
@@ -52,19 +52,19 @@ func (c *Classifier) unitLayer() []models.Layer {
 }
 
 // layers returns the affine function with an output for each class.
-func (m linear) layers() []models.Layer {
-	in, classes := m.weights.Rows, max(len(m.bias), 2)
+func (m Linear) layers() []models.Layer {
+	in, classes := m.Weights.Rows, max(len(m.Bias), 2)
 	l := models.Layer{Kind: models.DenseLayer, In: in, Out: classes,
 		Weight: device.HostMatrix(in, classes, make([]float32, in*classes)),
 		Bias:   device.HostMatrix(1, classes, make([]float32, classes))}
-	bias := slices.Clone(m.bias)
+	bias := slices.Clone(m.Bias)
 	if len(bias) == 1 { // the margin of the second of two classes
 		bias = []float64{-bias[0] / 2, bias[0] / 2}
-		for i, w := range m.weights.Data {
+		for i, w := range m.Weights.Data {
 			l.Weight.Data[2*i], l.Weight.Data[2*i+1] = -w/2, w/2
 		}
 	} else {
-		copy(l.Weight.Data, m.weights.Data)
+		copy(l.Weight.Data, m.Weights.Data)
 	}
 	for i, v := range bias {
 		l.Bias.Data[i] = float32(v)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -25,24 +26,23 @@ type bins struct {
 	lo, hi [][]float32 // the smallest and largest value in every bin
 }
 
-// bins returns the binned records, which it computes in the first call.
-func (x *design) bins() (*bins, error) {
-	if int64(x.rows())*int64(x.dim) > 1<<32 {
+// binsOf returns the binned records, which the first method that needs them computes.
+func binsOf(x *core.Design) (*bins, error) {
+	if int64(x.Rows())*int64(x.Dim) > 1<<32 {
 		const want = "records that fit into 4 GiB with a byte for each coordinate"
-		return nil, param.New("classify.Method.Fit", fmt.Sprintf("%d coordinates", x.dim), want)
+		return nil, param.New("classify.Method.Fit", fmt.Sprintf("%d coordinates", x.Dim), want)
 	}
-	x.binning.Do(func() { x.binned = makeBins(x) })
-	return x.binned, nil
+	return x.Shared(func() any { return makeBins(x) }).(*bins), nil
 }
 
-func makeBins(x *design) *bins {
-	out := &bins{codes: make([][]uint8, x.dim), lo: make([][]float32, x.dim),
-		hi: make([][]float32, x.dim)}
+func makeBins(x *core.Design) *bins {
+	out := &bins{codes: make([][]uint8, x.Dim), lo: make([][]float32, x.Dim),
+		hi: make([][]float32, x.Dim)}
 	const together = 64 // number of columns copied in one pass over the rows
-	blocks := (x.dim + together - 1) / together
+	blocks := (x.Dim + together - 1) / together
 	judge.Each(blocks, func(block int) {
-		first, last := block*together, min((block+1)*together, x.dim)
-		columns := x.columns(first, last)
+		first, last := block*together, min((block+1)*together, x.Dim)
+		columns := columns(x, first, last)
 		for j, values := range columns {
 			out.codes[first+j], out.lo[first+j], out.hi[first+j] = binColumn(values)
 		}
@@ -51,13 +51,13 @@ func makeBins(x *design) *bins {
 }
 
 // columns copies some coordinates of all records.
-func (x *design) columns(first, last int) [][]float32 {
+func columns(x *core.Design, first, last int) [][]float32 {
 	out := make([][]float32, last-first)
 	for j := range out {
-		out[j] = make([]float32, x.rows())
+		out[j] = make([]float32, x.Rows())
 	}
-	if s := x.batch.Sparse; s != nil {
-		for i := range x.rows() {
+	if s := x.Batch.Sparse; s != nil {
+		for i := range x.Rows() {
 			for _, item := range s.Row(i) {
 				if int(item) >= first && int(item) < last {
 					out[int(item)-first][i] = 1
@@ -66,8 +66,8 @@ func (x *design) columns(first, last int) [][]float32 {
 		}
 		return out
 	}
-	for i := range x.rows() {
-		for j, v := range x.batch.Dense.Row(i)[first:last] {
+	for i := range x.Rows() {
+		for j, v := range x.Batch.Dense.Row(i)[first:last] {
 			out[j][i] = v
 		}
 	}

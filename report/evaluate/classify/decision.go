@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -22,33 +23,34 @@ type DecisionTree struct {
 // Name returns "decision tree".
 func (DecisionTree) Name() string { return "decision tree" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m DecisionTree) validate() error {
+func (m DecisionTree) Validate() error {
 	return judge.NotNegative("classify.DecisionTree", judge.Number("Depth", m.Depth))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m DecisionTree) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m DecisionTree) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m DecisionTree) learn(x *design) (Scorer, error) {
-	b, err := x.bins()
+// Learn trains on records that have been read.
+func (m DecisionTree) Learn(x *core.Design) (Scorer, error) {
+	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
 	}
-	g := grower{bins: b, labels: x.labels, width: x.classes, depth: m.Depth}
+	g := grower{bins: b, labels: x.Labels, width: x.Classes, depth: m.Depth}
 	if m.Balanced {
-		g.weights = x.balanced()
+		g.weights = balanced(x)
 	}
-	return trees{[]*tree{g.grow(allRows(x.rows()))}}, nil
+	return trees{[]*tree{g.grow(allRows(x.Rows()))}}, nil
 }
 
 // balanced returns weights of the records with which all classes have the same total weight.
-func (x *design) balanced() []float64 {
-	n, weights := x.counts(), make([]float64, x.rows())
-	for i, l := range x.labels {
-		weights[i] = float64(x.rows()) / (float64(x.classes) * n[l])
+func balanced(x *core.Design) []float64 {
+	n, weights := x.Counts(), make([]float64, x.Rows())
+	for i, l := range x.Labels {
+		weights[i] = float64(x.Rows()) / (float64(x.Classes) * n[l])
 	}
 	return weights
 }
@@ -67,22 +69,23 @@ type RandomForest struct {
 // Name returns "random forest".
 func (RandomForest) Name() string { return "random forest" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m RandomForest) validate() error {
+func (m RandomForest) Validate() error {
 	return judge.NotNegative("classify.RandomForest", judge.Number("Trees", m.Trees),
 		judge.Number("Depth", m.Depth))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m RandomForest) learn(x *design) (Scorer, error) {
-	e := ensemble{trees: judge.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1),
-		draws: x.rows(), seed: m.Seed}
+// Learn trains on records that have been read.
+func (m RandomForest) Learn(x *core.Design) (Scorer, error) {
+	e := ensemble{trees: judge.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.Dim), 1),
+		draws: x.Rows(), seed: m.Seed}
 	if m.Balanced {
-		e.weights = x.balanced()
+		e.weights = balanced(x)
 	}
 	return e.grow(x)
 }
@@ -99,19 +102,20 @@ type Bagging struct {
 // Name returns "bagging".
 func (Bagging) Name() string { return "bagging" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m Bagging) validate() error {
+func (m Bagging) Validate() error {
 	return judge.NotNegative("classify.Bagging", judge.Number("Trees", m.Trees),
 		judge.Fraction("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m Bagging) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m Bagging) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m Bagging) learn(x *design) (Scorer, error) {
-	draws := max(int(judge.OrDefault(m.Part, 1)*float64(x.rows())), 1)
+// Learn trains on records that have been read.
+func (m Bagging) Learn(x *core.Design) (Scorer, error) {
+	draws := max(int(judge.OrDefault(m.Part, 1)*float64(x.Rows())), 1)
 	return ensemble{trees: judge.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
 }
 
@@ -123,16 +127,16 @@ type ensemble struct {
 }
 
 // grow grows the trees on all cores. Each tree has its own stream of random numbers.
-func (e ensemble) grow(x *design) (Scorer, error) {
-	b, err := x.bins()
+func (e ensemble) grow(x *core.Design) (Scorer, error) {
+	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
 	}
 	out := trees{make([]*tree, e.trees)}
 	judge.Each(e.trees, func(i int) {
 		rng := rand.New(rand.NewPCG(e.seed, 0x74726565+uint64(i)))
-		rows, weights := e.bootstrap(rng, x.rows())
-		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: e.depth,
+		rows, weights := e.bootstrap(rng, x.Rows())
+		g := grower{bins: b, labels: x.Labels, weights: weights, width: x.Classes, depth: e.depth,
 			try: e.try, rng: rng}
 		out.of[i] = g.grow(rows)
 	})

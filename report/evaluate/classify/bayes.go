@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -16,25 +17,26 @@ type GaussianBayes struct {
 // Name returns "Gaussian naive Bayes".
 func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m GaussianBayes) validate() error {
+func (m GaussianBayes) Validate() error {
 	return judge.NotNegative("classify.GaussianBayes", judge.Number("Smoothing", m.Smoothing))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m GaussianBayes) learn(x *design) (Scorer, error) {
-	n, means := x.counts(), x.means()
-	variances := x.squares(means)
-	floor := judge.OrDefault(m.Smoothing, 1e-9) * x.largestVariance(n, means, variances)
-	out := &gaussianBayes{quadratic{x.dim, make([]float64, x.classes), means, variances}}
-	for c := range x.classes {
-		out.constant[c] = math.Log(n[c] / float64(x.rows()))
-		for j := range x.dim {
-			v := &variances[c*x.dim+j]
+// Learn trains on records that have been read.
+func (m GaussianBayes) Learn(x *core.Design) (Scorer, error) {
+	n, means := x.Counts(), means(x)
+	variances := squares(x, means)
+	floor := judge.OrDefault(m.Smoothing, 1e-9) * largestVariance(x, n, means, variances)
+	out := &gaussianBayes{quadratic{x.Dim, make([]float64, x.Classes), means, variances}}
+	for c := range x.Classes {
+		out.constant[c] = math.Log(n[c] / float64(x.Rows()))
+		for j := range x.Dim {
+			v := &variances[c*x.Dim+j]
 			*v = max(*v/max(n[c], 1)+floor, 1e-300)
 			out.constant[c] -= math.Log(2*math.Pi**v) / 2
 			*v = 1 / (2 * *v)
@@ -44,27 +46,27 @@ func (m GaussianBayes) learn(x *design) (Scorer, error) {
 }
 
 // means returns the means of all coordinates, class by class.
-func (x *design) means() []float64 {
-	n, out := x.counts(), make([]float64, x.classes*x.dim)
-	read := judge.NewReader(x.batch)
-	for i, l := range x.labels {
-		sum := out[int(l)*x.dim : (int(l)+1)*x.dim]
+func means(x *core.Design) []float64 {
+	n, out := x.Counts(), make([]float64, x.Classes*x.Dim)
+	read := judge.NewReader(x.Batch)
+	for i, l := range x.Labels {
+		sum := out[int(l)*x.Dim : (int(l)+1)*x.Dim]
 		for j, v := range read.Row(i) {
 			sum[j] += float64(v)
 		}
 	}
 	for i := range out {
-		out[i] /= max(n[i/x.dim], 1)
+		out[i] /= max(n[i/x.Dim], 1)
 	}
 	return out
 }
 
 // squares returns the sums of squared deviations from the classes' means.
-func (x *design) squares(means []float64) []float64 {
+func squares(x *core.Design, means []float64) []float64 {
 	out := make([]float64, len(means))
-	read := judge.NewReader(x.batch)
-	for i, l := range x.labels {
-		at := int(l) * x.dim
+	read := judge.NewReader(x.Batch)
+	for i, l := range x.Labels {
+		at := int(l) * x.Dim
 		for j, v := range read.Row(i) {
 			d := float64(v) - means[at+j]
 			out[at+j] += d * d
@@ -74,18 +76,18 @@ func (x *design) squares(means []float64) []float64 {
 }
 
 // largestVariance returns the variance of the most variable coordinate over all classes.
-func (x *design) largestVariance(n, means, squares []float64) float64 {
+func largestVariance(x *core.Design, n, means, squares []float64) float64 {
 	top := 0.0
-	for j := range x.dim {
+	for j := range x.Dim {
 		mean, sum := 0.0, 0.0
-		for c := range x.classes {
-			mean += n[c] * means[c*x.dim+j] / float64(x.rows())
+		for c := range x.Classes {
+			mean += n[c] * means[c*x.Dim+j] / float64(x.Rows())
 		}
-		for c := range x.classes {
-			d := means[c*x.dim+j] - mean
-			sum += squares[c*x.dim+j] + n[c]*d*d
+		for c := range x.Classes {
+			d := means[c*x.Dim+j] - mean
+			sum += squares[c*x.Dim+j] + n[c]*d*d
 		}
-		top = max(top, sum/float64(x.rows()))
+		top = max(top, sum/float64(x.Rows()))
 	}
 	return top
 }
@@ -119,7 +121,7 @@ func (m quadratic) Scores(b device.Batch, dst []float64) {
 
 func (m *gaussianBayes) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	softmaxRows(dst, len(m.constant))
+	core.SoftmaxRows(dst, len(m.constant))
 }
 
 // BernoulliBayes trains naive Bayes on whether each coordinate is above a threshold.
@@ -131,36 +133,37 @@ type BernoulliBayes struct {
 // Name returns "Bernoulli naive Bayes".
 func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m BernoulliBayes) validate() error {
+func (m BernoulliBayes) Validate() error {
 	return judge.NotNegative("classify.BernoulliBayes", judge.Number("Smoothing", m.Smoothing),
 		judge.Fraction("Threshold", m.Threshold))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m BernoulliBayes) learn(x *design) (Scorer, error) {
-	alpha, n := judge.OrDefault(m.Smoothing, 1), x.counts()
-	out := &bernoulliBayes{x.dim, judge.OrDefault(m.Threshold, 0.5), make([]float64, x.classes),
-		make([]float64, x.classes*x.dim)}
-	read := judge.NewReader(x.batch)
-	for i, l := range x.labels {
-		ones := out.odds[int(l)*x.dim : (int(l)+1)*x.dim]
+// Learn trains on records that have been read.
+func (m BernoulliBayes) Learn(x *core.Design) (Scorer, error) {
+	alpha, n := judge.OrDefault(m.Smoothing, 1), x.Counts()
+	out := &bernoulliBayes{x.Dim, judge.OrDefault(m.Threshold, 0.5), make([]float64, x.Classes),
+		make([]float64, x.Classes*x.Dim)}
+	read := judge.NewReader(x.Batch)
+	for i, l := range x.Labels {
+		ones := out.odds[int(l)*x.Dim : (int(l)+1)*x.Dim]
 		for j, v := range read.Row(i) {
 			if float64(v) > out.threshold {
 				ones[j]++
 			}
 		}
 	}
-	for c := range x.classes {
-		out.constant[c] = math.Log(n[c] / float64(x.rows()))
-		for j := range x.dim {
-			p := (out.odds[c*x.dim+j] + alpha) / (n[c] + 2*alpha)
+	for c := range x.Classes {
+		out.constant[c] = math.Log(n[c] / float64(x.Rows()))
+		for j := range x.Dim {
+			p := (out.odds[c*x.Dim+j] + alpha) / (n[c] + 2*alpha)
 			out.constant[c] += math.Log1p(-p)
-			out.odds[c*x.dim+j] = math.Log(p) - math.Log1p(-p)
+			out.odds[c*x.Dim+j] = math.Log(p) - math.Log1p(-p)
 		}
 	}
 	return out, nil
@@ -192,5 +195,5 @@ func (m *bernoulliBayes) Scores(b device.Batch, dst []float64) {
 
 func (m *bernoulliBayes) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	softmaxRows(dst, len(m.constant))
+	core.SoftmaxRows(dst, len(m.constant))
 }

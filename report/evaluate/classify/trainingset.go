@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,7 +22,7 @@ type hiddenSet struct {
 }
 
 type trainingSet struct {
-	design *design
+	design *core.Design
 	data   records.Data
 }
 
@@ -40,7 +41,7 @@ func (TrainingSet) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 //
 // Errors: *[param.Error], joined, for records without classes or no records.
 func Read(d records.Data) (*TrainingSet, error) {
-	x, err := load("classify.Read", d)
+	x, err := core.Load("classify.Read", d)
 	if err != nil {
 		return nil, err
 	}
@@ -48,14 +49,14 @@ func Read(d records.Data) (*TrainingSet, error) {
 }
 
 // Len returns the number of records.
-func (s *TrainingSet) Len() int { return s.design.rows() }
+func (s *TrainingSet) Len() int { return s.design.Rows() }
 
 // Fit trains a classifier with a method of this package or a user-defined one.
 //
 // Errors: see [Method.Fit]. Guarantee: none; see the package.
 func (s *TrainingSet) Fit(m Method) (*Classifier, error) {
-	if l, ours := m.(learner); ours {
-		return fitDesign(l, s.design)
+	if l, ours := m.(core.Learner); ours {
+		return s.design.Fit(l)
 	}
 	return m.Fit(s.data)
 }

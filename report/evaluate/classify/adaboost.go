@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -22,46 +23,47 @@ type AdaBoost struct {
 // Name returns "AdaBoost".
 func (AdaBoost) Name() string { return "AdaBoost" }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (m AdaBoost) validate() error {
+func (m AdaBoost) Validate() error {
 	return judge.NotNegative("classify.AdaBoost", judge.Number("Trees", m.Trees),
 		judge.Number("Depth", m.Depth), judge.Number("Rate", m.Rate))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m AdaBoost) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+func (m AdaBoost) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
 
-func (m AdaBoost) learn(x *design) (Scorer, error) {
-	b, err := x.bins()
+// Learn trains on records that have been read.
+func (m AdaBoost) Learn(x *core.Design) (Scorer, error) {
+	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
 	}
-	weights := make([]float64, x.rows())
+	weights := make([]float64, x.Rows())
 	for i := range weights {
 		weights[i] = 1 / float64(len(weights))
 	}
-	out := boosted{classes: x.classes}
+	out := boosted{classes: x.Classes}
 	for range judge.OrDefault(m.Trees, 50) {
-		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes,
+		g := grower{bins: b, labels: x.Labels, weights: weights, width: x.Classes,
 			depth: judge.OrDefault(m.Depth, 1)}
-		g.leafOf = make([]int32, x.rows())
-		t := g.grow(allRows(x.rows()))
+		g.leafOf = make([]int32, x.Rows())
+		t := g.grow(allRows(x.Rows()))
 		votes, wrong := out.votes(t), 0.0
-		for i, l := range x.labels {
+		for i, l := range x.Labels {
 			if votes[g.leafOf[i]] != l {
 				wrong += weights[i]
 			}
 		}
-		worth, more := m.worth(wrong, x.classes)
+		worth, more := m.worth(wrong, x.Classes)
 		if worth > 0 || len(out.of) == 0 {
 			out.add(t, votes, worth)
 		}
 		if !more {
 			break
 		}
-		reweigh(weights, x.labels, g.leafOf, votes, math.Exp(worth))
+		reweigh(weights, x.Labels, g.leafOf, votes, math.Exp(worth))
 	}
 	return out, nil
 }
@@ -106,7 +108,7 @@ type boosted struct {
 func (m *boosted) votes(t *tree) []int32 {
 	votes := make([]int32, t.leaves())
 	for l := range votes {
-		votes[l] = int32(argmax(t.values[l*t.width : (l+1)*t.width]))
+		votes[l] = int32(core.Argmax(t.values[l*t.width : (l+1)*t.width]))
 	}
 	return votes
 }
@@ -142,6 +144,6 @@ func (m boosted) Probabilities(b device.Batch, dst []float64) {
 		for c := range p {
 			p[c] /= math.Max(float64(m.classes-1), 1)
 		}
-		softmax(p)
+		core.Softmax(p)
 	}
 }

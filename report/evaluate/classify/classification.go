@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -30,27 +31,34 @@ type Classification struct {
 // Errors: *[param.Error] for records of another dimension or with other classes than the
 // classifier's.
 // Guarantee: none; see the package.
-func (c *Classifier) Test(d records.Data) (Classification, error) {
-	if err := judge.Given("classify.Classifier.Test", d); err != nil {
+func Test(c *Classifier, d records.Data) (Classification, error) {
+	if err := judge.Given("classify.Test", d); err != nil {
 		return Classification{}, err
 	}
 	s := d.Schema()
-	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
+	if classes := c.Schema().ClassNames(); !slices.Equal(s.ClassNames(), classes) {
 		want := fmt.Sprintf("records with the classifier's %d classes, in the same order",
-			c.schema.Classes())
-		return Classification{}, param.New("classify.Classifier.Test", s, want)
+			len(classes))
+		return Classification{}, param.New("classify.Test", s, want)
 	}
-	scores, err := c.scores("Test", d)
+	scores, err := c.Scores(d)
 	if err != nil {
 		return Classification{}, err
 	}
 	labels := judge.Labels(d)
-	confusion, err := tabulateClasses(labels, c.named(scores), s.Classes())
+	confusion, err := tabulateClasses(labels, core.Named(scores, s.Classes()), s.Classes())
 	if err != nil {
 		return Classification{}, err
 	}
-	return Classification{c.name, s.ClassNames(), confusion,
-		rankClasses(c.ranked(d, scores), labels, s.Classes())}, nil
+	// Of more than two classes, records are ranked by probabilities where there are any, since
+	// logarithms of densities compare classes, not records.
+	if s.Classes() > 2 {
+		if p, err := c.Probabilities(d); err == nil {
+			scores = p
+		}
+	}
+	return Classification{c.Name(), s.ClassNames(), confusion,
+		rankClasses(scores, labels, s.Classes())}, nil
 }
 
 func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
@@ -59,12 +67,12 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		confusion[i] = make([]int, k)
 	}
 	if len(labels) != len(named) {
-		return nil, param.New("classify.Classifier.Test", "more or fewer labels than records",
+		return nil, param.New("classify.Test", "more or fewer labels than records",
 			"one label for each record")
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
-			return nil, param.New(fmt.Sprintf("classify.Classifier.Test labels[%d]", i), "no class",
+			return nil, param.New(fmt.Sprintf("classify.Test labels[%d]", i), "no class",
 				fmt.Sprintf("a class in [0, %d)", k))
 		}
 		confusion[l][named[i]]++

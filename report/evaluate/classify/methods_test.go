@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // line returns records of one coordinate in [0, 10].
@@ -45,10 +45,10 @@ func TestTreeSplitsHalfWayBetweenValues(t *testing.T) {
 
 func TestTreeSolvesExclusiveOr(t *testing.T) {
 	data := exclusive(t, 500)
-	if r := must(must(classify.DecisionTree{}.Fit(data))(t).Test(data))(t); r.Accuracy() != 1 {
+	if r := tested(t, classify.DecisionTree{}, data, data); r.Accuracy() != 1 {
 		t.Errorf("%v", r)
 	}
-	if r := must(must(classify.DecisionTree{Depth: 1}.Fit(data))(t).Test(data))(t); r.Accuracy() >
+	if r := tested(t, classify.DecisionTree{Depth: 1}, data, data); r.Accuracy() >
 		0.65 {
 		t.Errorf("a tree with one split: %v, want accuracy at most 0.65", r)
 	}
@@ -102,7 +102,7 @@ func TestEveryMethodLearns(t *testing.T) {
 	train, test := blobs(t, 1, 600, 10), blobs(t, 2, 600, 10)
 	for _, m := range every(1) {
 		c := must(m.Fit(train))(t)
-		r := must(c.Test(test))(t)
+		r := must(classify.Test(c, test))(t)
 		if r.Accuracy() < 0.95 || r.Scores.ROC < 0.95 || c.Name() != m.Name() || r.Model != m.Name() {
 			t.Errorf("%v", r)
 		}
@@ -156,7 +156,7 @@ func TestEveryMethodLearnsFromSets(t *testing.T) {
 	}
 	data := must(records.FromItems(records.Sets(20, 10).WithLabels("low", "high"), rows, labels...))(t)
 	for _, m := range every(1) {
-		if r := must(must(m.Fit(data.Slice(0, 400)))(t).Test(data.Slice(400, 500)))(t); r.Accuracy() <
+		if r := tested(t, m, data.Slice(0, 400), data.Slice(400, 500)); r.Accuracy() <
 			0.97 {
 			t.Errorf("%v", r)
 		}
@@ -173,11 +173,11 @@ func TestMissingClasses(t *testing.T) {
 			t.Errorf("%s: %v", m.Name(), err)
 			continue
 		}
-		r := must(c.Test(one))(t)
+		r := must(classify.Test(c, one))(t)
 		if r.Accuracy() != 1 || math.IsNaN(r.Scores.ROC) {
 			t.Errorf("%v %+v", r, r.Scores)
 		}
-		if r := must(c.Test(some))(t); math.IsNaN(r.Scores.ROC) || math.IsNaN(r.Hard().PRC) {
+		if r := must(classify.Test(c, some))(t); math.IsNaN(r.Scores.ROC) || math.IsNaN(r.Hard().PRC) {
 			t.Errorf("%s: %+v", m.Name(), r.Scores)
 		}
 	}
@@ -193,7 +193,7 @@ func TestHistogramBinsManyValues(t *testing.T) {
 		}
 	}
 	data := line(t, values, labels...)
-	r := must(must(classify.DecisionTree{}.Fit(data))(t).Test(data))(t)
+	r := tested(t, classify.DecisionTree{}, data, data)
 	if r.Accuracy() < 1-2.0/256 {
 		t.Errorf("accuracy with 256 bins is %v, want at least 1 − 2/256", r.Accuracy())
 	}
@@ -222,7 +222,7 @@ func TestConvolutionalNetworkLearns(t *testing.T) {
 		Convolutions: []models.Convolution{{Maps: 8, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{16},
 		Training: classify.NeuralNetwork{Epochs: 10, Batch: 50},
 	}
-	r := must(must(m.Fit(pictures(t, 1, 1000)))(t).Test(pictures(t, 2, 300)))(t)
+	r := tested(t, m, pictures(t, 1, 1000), pictures(t, 2, 300))
 	if r.Accuracy() < 0.97 {
 		t.Errorf("%v", r)
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 type curveOracle struct {

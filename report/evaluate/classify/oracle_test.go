@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // oracleSet is one generated data set and scikit-learn's results on it.
@@ -109,7 +109,7 @@ func TestAgainstScikitLearn(t *testing.T) {
 			n := float64(c.seeds)
 			for seed := range c.seeds {
 				m := c.method(uint64(seed))
-				r := must(must(m.Fit(train))(t).Test(test))(t).Measures()
+				r := tested(t, m, train, test).Measures()
 				got.Accuracy += r.Accuracy / n
 				got.WeightedF1 += r.WeightedF1 / n
 				got.MacroF1 += r.MacroF1 / n

@@ -47,10 +47,10 @@ func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
 // stepsOf returns the number of steps of one pass over n records.
 func (l NeuralNetwork) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 
-// validate reports every invalid setting.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
-func (l NeuralNetwork) validate() error {
+func (l NeuralNetwork) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
 		errs = append(errs, param.New("classify.NeuralNetwork."+field, value, want))
@@ -85,11 +85,12 @@ func (l NeuralNetwork) Name() string {
 //
 // Errors: *[param.Error] for invalid settings, records without classes, or no records. Guarantee:
 // none; see the package. The classifier's parameters may reveal the records that it was trained on.
-func (l NeuralNetwork) Fit(d records.Data) (*Classifier, error) { return fit(l, d) }
+func (l NeuralNetwork) Fit(d records.Data) (*Classifier, error) { return Fit(l, d) }
 
-func (l NeuralNetwork) learn(x *design) (Scorer, error) {
-	l = l.withDefaults(x.rows())
-	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, x.dim, x.classes, l.Seed)
+// Learn trains on records that have been read.
+func (l NeuralNetwork) Learn(x *Design) (Scorer, error) {
+	l = l.withDefaults(x.Rows())
+	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, x.Dim, x.Classes, l.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +99,10 @@ func (l NeuralNetwork) learn(x *design) (Scorer, error) {
 }
 
 // train runs minibatch Adam with a learning rate that falls linearly to 0.
-func (l NeuralNetwork) train(net *models.Classifier, x *design) {
+func (l NeuralNetwork) train(net *models.Classifier, x *Design) {
 	var (
 		b       device.Batch
-		n       = x.rows()
+		n       = x.Rows()
 		order   = make([]int32, n)
 		descent = net.Descent(l.Backend, l.LearningRate, l.Epochs*l.stepsOf(n))
 		rng     = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))

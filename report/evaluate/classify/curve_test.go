@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 // TestROCCurve compares the point of the curve at every threshold with a count. The area under the

@@ -39,38 +39,42 @@ type Prober interface {
 	Probabilities(b device.Batch, dst []float64)
 }
 
-// learner is the common part of the methods of this package.
-type learner interface {
+// Learner is the common part of the methods of this package and of report/evaluate/classify.
+type Learner interface {
 	Method
-	validate() error
-	learn(x *design) (Scorer, error)
+	// Validate reports every setting that is invalid for all records.
+	Validate() error
+	// Learn trains on records that have been read.
+	Learn(x *Design) (Scorer, error)
 }
 
-// fit checks settings and records, reads the records once and trains.
-func fit(l learner, d records.Data) (*Classifier, error) {
-	x, err := load("classify.Method.Fit", d)
-	if err = errors.Join(l.validate(), err); err != nil {
+// Fit checks settings and records, reads the records once and trains.
+func Fit(l Learner, d records.Data) (*Classifier, error) {
+	x, err := Load("classify.Method.Fit", d)
+	if err = errors.Join(l.Validate(), err); err != nil {
 		return nil, err
 	}
-	return fitDesign(l, x)
+	return x.Fit(l)
 }
 
-func fitDesign(l learner, x *design) (*Classifier, error) {
-	if err := l.validate(); err != nil {
+// Fit checks the settings and trains.
+func (x *Design) Fit(l Learner) (*Classifier, error) {
+	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	scorer, err := l.learn(x)
+	scorer, err := l.Learn(x)
 	if err != nil {
 		return nil, err
 	}
-	return NewClassifier(l.Name(), x.schema, scorer), nil
+	return NewClassifier(l.Name(), x.Schema, scorer), nil
 }
 
 // Classifier predicts the classes of records. It is safe for concurrent use. It prints as its name,
 // since it may have learnt from real records.
 type Classifier struct{ *hiddenClassifier }
 
-// hiddenClassifier keeps the learnt parameters behind two pointers; see hiddenSet.
+// hiddenClassifier keeps the learnt parameters behind two pointers, which package fmt
+// does not follow from an unexported field of another struct.
 type hiddenClassifier struct{ *learnt }
 
 type learnt struct {
@@ -111,29 +115,18 @@ func (c *Classifier) Schema() records.Schema { return c.schema }
 // Errors: *[param.Error] for records of another dimension or other bounds than the training
 // records.
 func (c *Classifier) Predict(d records.Data) ([]int32, error) {
-	scores, err := c.scores("Predict", d)
+	scores, err := c.Scores(d)
 	if err != nil {
 		return nil, err
 	}
-	return c.named(scores), nil
+	return Named(scores, c.schema.Classes()), nil
 }
 
-// ranked converts scores to the numbers that records are ranked by within a class. For more than
-// two classes these are probabilities, if the classifier has them, since logarithms of densities
-// compare classes, not records.
-func (c *Classifier) ranked(d records.Data, scores []float64) []float64 {
-	if p, ok := c.scorer.(Prober); ok && c.schema.Classes() > 2 {
-		return c.score(d, p.Probabilities)
-	}
-	return scores
-}
-
-// named returns the class with the largest score of each record.
-func (c *Classifier) named(scores []float64) []int32 {
-	k := c.schema.Classes()
+// Named returns the class with the largest of the k scores of each record.
+func Named(scores []float64, k int) []int32 {
 	out := make([]int32, len(scores)/max(k, 1))
 	for i := range out {
-		out[i] = int32(argmax(scores[i*k : i*k+k]))
+		out[i] = int32(Argmax(scores[i*k : i*k+k]))
 	}
 	return out
 }
@@ -143,12 +136,7 @@ func (c *Classifier) named(scores []float64) []int32 {
 //
 // Errors: see [Classifier.Predict].
 func (c *Classifier) Scores(d records.Data) ([]float64, error) {
-	return c.scores("Scores", d)
-}
-
-// scores is Scores. Its errors name the called method.
-func (c *Classifier) scores(call string, d records.Data) ([]float64, error) {
-	if err := c.compatible(call, d); err != nil {
+	if err := c.compatible("Scores", d); err != nil {
 		return nil, err
 	}
 	return c.score(d, c.scorer.Scores), nil
@@ -205,9 +193,9 @@ func (c *Classifier) compatible(call string, d records.Data) error {
 	return nil
 }
 
-// argmax returns the position of the largest number, or the first of several equal ones. It ignores
+// Argmax returns the position of the largest number, or the first of several equal ones. It ignores
 // NaN.
-func argmax(v []float64) int {
+func Argmax(v []float64) int {
 	best, at := math.Inf(-1), 0
 	for i, x := range v {
 		if x > best {
@@ -217,9 +205,9 @@ func argmax(v []float64) int {
 	return at
 }
 
-// softmax converts logarithms to probabilities in place.
-func softmax(v []float64) {
-	top := v[argmax(v)]
+// Softmax converts logarithms to probabilities in place.
+func Softmax(v []float64) {
+	top := v[Argmax(v)]
 	if math.IsInf(top, -1) {
 		top = 0
 	}
@@ -230,5 +218,12 @@ func softmax(v []float64) {
 	}
 	for i := range v {
 		v[i] /= max(sum, math.SmallestNonzeroFloat64)
+	}
+}
+
+// SoftmaxRows turns logarithms into probabilities, record by record.
+func SoftmaxRows(v []float64, classes int) {
+	for i := 0; i+classes <= len(v); i += classes {
+		Softmax(v[i : i+classes])
 	}
 }

@@ -3,8 +3,8 @@ package classify_test
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
 
 func ExampleNeuralNetwork() {
@@ -19,7 +19,7 @@ func ExampleNeuralNetwork() {
 		fmt.Println(err)
 		return
 	}
-	result, err := classifier.Test(table)
+	result, err := classify.Test(classifier, table)
 	if err != nil {
 		fmt.Println(err)
 		return
