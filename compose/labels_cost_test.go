@@ -48,7 +48,7 @@ func TestFilesBoundTheFirstDraw(t *testing.T) {
 			_, err = back.Sample(context.Background(), 3)
 		}
 		var limit *records.LimitError
-		if got := allocatedBytes() - before; got > 48<<20 || errors.As(err, &limit) != of.refused ||
+		if got := allocatedBytes() - before; got > 37<<20 || errors.As(err, &limit) != of.refused ||
 			err != nil && !errors.Is(err, synth.ErrFormat) {
 			t.Errorf("%+v: %d MB for %d bytes, %v", of, got>>20, len(changed), err)
 		}
