@@ -53,33 +53,55 @@ func termsKey(terms []term) string {
 }
 
 // undominated returns the lists that no other list covers. A list covers another one if it makes
-// all the releases of the other one.
+// all the releases of the other one. It stops once there are more lists than any choice may have,
+// even if a later list covered them, because every list is compared with these.
 func undominated(choice [][]term) [][]term {
-	var out [][]term
+	var kept []keyed
 	seen := map[string]bool{}
 	for _, c := range choice {
 		k := termsKey(c)
-		if seen[k] || slices.ContainsFunc(out, func(o []term) bool { return covered(c, o) }) {
+		if seen[k] {
 			continue
 		}
 		seen[k] = true
-		out = append(slices.DeleteFunc(out, func(o []term) bool { return covered(o, c) }), c)
+		a := keyed{terms: c}
+		for _, t := range c {
+			a.keys = append(a.keys, t.atom.key())
+		}
+		if slices.ContainsFunc(kept, func(o keyed) bool { return covered(a, o) }) {
+			continue
+		}
+		kept = append(slices.DeleteFunc(kept, func(o keyed) bool { return covered(o, a) }), a)
+		if len(kept) > 2*maxAlternatives {
+			break
+		}
+	}
+	out := make([][]term, len(kept))
+	for i, o := range kept {
+		out[i] = o.terms
 	}
 	return out
 }
 
+// keyed is a list of terms with the keys of their atoms.
+type keyed struct {
+	terms []term
+	keys  []string
+}
+
 // covered reports whether list b makes all the releases of list a.
-func covered(a, b []term) bool {
-	for _, t := range a {
-		key := t.atom.key()
-		if !slices.ContainsFunc(b, func(u term) bool {
-			g, ok := t.atom.(gaussianAtom)
-			h, also := u.atom.(gaussianAtom)
-			if ok && also {
-				return t.n == 1 && g.mu <= h.mu // the lists' Gaussians are merged
+func covered(a, b keyed) bool {
+	for i, t := range a.terms {
+		g, ok := t.atom.(gaussianAtom)
+		found := false
+		for j, u := range b.terms {
+			if h, also := u.atom.(gaussianAtom); ok && also { // the lists' Gaussians are merged
+				found = found || t.n == 1 && g.mu <= h.mu
+			} else {
+				found = found || t.n <= u.n && a.keys[i] == b.keys[j]
 			}
-			return t.n <= u.n && u.atom.key() == key
-		}) {
+		}
+		if !found {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPartsOfAJournalAreBounded checks the number of children that lines open together, in a
@@ -104,5 +105,33 @@ func TestPaidGuaranteesCanBeRead(t *testing.T) {
 		if _, err := NewLedger(l.Budget()).ReserveAll(many); err == nil {
 			t.Error("a transaction of many compositions is paid for")
 		}
+	}
+}
+
+// TestPartsThatRecordsMoveBetween checks that pricing many parts between which records move takes
+// little time: many equal parts have the price of two, and many different ones are refused.
+func TestPartsThatRecordsMoveBetween(t *testing.T) {
+	of := func(parts, different int) Event {
+		d := Disjoint{}
+		for i := range parts {
+			d.Parts = append(d.Parts, PoissonSampled{Probability: 0.01,
+				Event: Gaussian{NoiseMultiplier: 9 + float64(i%different)}})
+		}
+		return d
+	}
+	start := time.Now()
+	many, err := Epsilon(of(20_000, 1), 1e-6, ReplaceOne)
+	two, err2 := Epsilon(of(2, 1), 1e-6, ReplaceOne)
+	if err != nil || err2 != nil || many != two {
+		t.Errorf("20,000 equal parts: %v, %v; two: %v, %v", many, err, two, err2)
+	}
+	for _, different := range []int{64, 2000} {
+		if _, err := Epsilon(of(different, different), 1e-6, ReplaceOne); !errors.Is(err,
+			ErrUnsupported) {
+			t.Errorf("%d different parts: %v", different, err)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second { // 400 million pairs take minutes
+		t.Errorf("pricing took %v", took)
 	}
 }

@@ -130,6 +130,9 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.choose(choice, n, v.Fixed)
 }
 
+// maxMoving bounds the parts between which records move, as every two of them make a list.
+const maxMoving = 256
+
 // movingTerms returns part i's remove direction composed with part j's add direction, for every
 // ordered pair of different parts.
 func movingTerms(v Disjoint) ([][]term, error) {
@@ -138,12 +141,20 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		moving = v.Parts
 	}
 	var one [][][]term
+	equal := map[string]int{}
 	for _, p := range moving {
 		alts, err := reduce(joining(p), AddOrRemoveOne)
 		if err != nil {
 			return nil, err
 		}
-		one = append(one, alts)
+		key := worstAtom{alts}.key()
+		if equal[key]++; equal[key] <= 2 { // two equal parts move as any number of them do
+			one = append(one, alts)
+		}
+	}
+	if len(one) > maxMoving {
+		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
+			maxMoving), ReplaceOne)
 	}
 	var out [][]term
 	seen := map[string]bool{}

@@ -355,5 +355,31 @@ func (c Labels) checkSaved(saved synth.SavedPlan) error {
 	if err != nil {
 		return synth.Malformed(err)
 	}
+	if err := c.checkCost(saved.Limits, f); err != nil {
+		return err
+	}
 	return saved.Network("the classifier", int64(f.Dim()+1)*int64(s.Classes()))
+}
+
+// A record's features take about mapSteps additions and multiplications for each of them, if
+// they are not computed with a table. The limit of a network's parameters allows drawSteps
+// steps for a parameter in the draw of one record.
+const mapSteps, drawSteps = 256, 200
+
+// checkCost checks what a file makes of a draw against the limits for files: the memory of the
+// features, and the time to compute them for all tries of a record.
+func (c Labels) checkCost(l records.Limits, f rff.Features) error {
+	if err := network.CheckFeatures(l, f); err != nil {
+		return err
+	}
+	each := mapSteps
+	if _, table := f.(*rff.Map); table {
+		each = f.In()
+	}
+	err := l.CheckParameters("the classifier of all tries",
+		int64(c.Tries)*int64(f.Dim())*int64(each)/drawSteps)
+	if err != nil {
+		return synth.Malformed(err)
+	}
+	return nil
 }

@@ -54,8 +54,8 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 	return f, err
 }
 
-// chunkOf returns the number of records whose features are computed together. It is 512, or fewer
-// if the features would take more than 16 MiB, but at least one.
+// chunkOf returns the number of records whose features, or class probabilities, are computed
+// together. It is 512, or fewer if they would take more than 16 MiB, but at least one.
 func chunkOf(features int) int { return max(min(512, 1<<22/features), 1) }
 
 // schemaOf describes features of records.

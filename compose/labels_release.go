@@ -142,6 +142,9 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
+	if err := l.config.checkCost(loading.Limits, features); err != nil {
+		return nil, err
+	}
 	n := (features.Dim() + 1) * s.Classes()
 	return l, f.Load(synth.Part32(sectionClassifier, &l.params, n))
 }

@@ -133,9 +133,9 @@ func newScorer(c Labels, be device.Backend, s records.Schema, params []float32) 
 		return nil, err
 	}
 	be.Upload(net.Params().Flat, params)
-	out := &scorer{be: be, features: m, net: net, classes: s.Classes(),
-		x: be.New(chunkOf(m.Dim()), m.Dim()), probabilities: device.HostMatrix(chunkOf(m.Dim()),
-			s.Classes(), make([]float32, chunkOf(m.Dim())*s.Classes()))}
+	chunk := chunkOf(max(m.Dim(), s.Classes()))
+	out := &scorer{be: be, features: m, net: net, classes: s.Classes(), x: be.New(chunk, m.Dim()),
+		probabilities: device.HostMatrix(chunk, s.Classes(), make([]float32, chunk*s.Classes()))}
 	if s.Kind() == records.GreyImage {
 		out.stretch = c.contrast().stretch
 	}

@@ -86,6 +86,9 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err := checkSweeps(arch); err != nil {
 		return nil, synth.Malformed(err)
 	}
+	if err := network.CheckFeatures(l.Limits, h.Map()); err != nil {
+		return nil, err
+	}
 	m := &Model{schema: h.Schema, arch: arch, backend: l.Backend}
 	if m.router, err = h.router(); err != nil {
 		return nil, err

@@ -63,6 +63,20 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
+// TestTablesOfFeaturesAreBounded checks that a file with features whose table of frequencies exceeds
+// the limits is refused. The table would be drawn when records are first assigned to clusters.
+func TestTablesOfFeaturesAreBounded(t *testing.T) {
+	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
+	for most, refused := range map[int64]bool{95: true, 96: false} {
+		_, err := dpgm.System().Model(f, synth.Loading{Backend: device.CPU(),
+			Limits: records.Limits{Parameters: most}})
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d: %v", most, err)
+		}
+	}
+}
+
 // TestAnEmptyListOfShiftsIsNone checks that an empty list of shifts in a file means no shifts.
 // Drawing records from the model must not panic.
 func TestAnEmptyListOfShiftsIsNone(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -107,6 +108,9 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 		e.config.Kernel = kernel[0]
 	default:
 		return nil, errors.New("the file contains no kernel, and none was passed to LoadEmbedding")
+	}
+	if err := network.CheckEmbedding(records.Limits{}, e.config.Kernel, h.Schema); err != nil {
+		return nil, err
 	}
 	e.features, err = e.config.features()
 	return e, err

@@ -126,6 +126,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	g := j.Generator.withDefaults()
 	codes := codesOf(nil, g.Latent, saved.Schema)
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
+		network.CheckEmbedding(saved.Limits, j.Config.Kernel, saved.Schema),
 		network.CheckNamedGenerators(g.Generators, saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}

@@ -141,8 +141,12 @@ func (t *trace) resize(rows int) {
 	}
 }
 
-// roomFor returns a capacity somewhat above rows, because the size of Poisson batches varies.
-func roomFor(rows int) int { return (rows + rows/8 + 63) / 64 * 64 }
+// roomFor returns a capacity somewhat above rows, because the size of Poisson batches varies. It is
+// small for a few rows, which may be wide.
+func roomFor(rows int) int {
+	step := min(max(rows, 8), 64)
+	return (rows + rows/8 + step - 1) / step * step
+}
 
 func (t *trace) last() device.Matrix      { return t.outs[len(t.outs)-1] }
 func (t *trace) lastDelta() device.Matrix { return t.deltas[len(t.deltas)-1] }

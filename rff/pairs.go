@@ -139,26 +139,18 @@ func (b Block) codes(knots int) int {
 }
 
 func (c Pairs) addTerms(t *pairsMap) {
-	pairs := c.pairs(len(t.axes))
-	weight := float64(singleWeight*len(t.axes) + len(pairs))
-	for i := range t.axes {
+	n, pairs := len(t.axes), 0
+	if c.Order == 2 {
+		pairs = n * (n - 1) / 2
+	}
+	t.terms = make([]term, 0, n+pairs)
+	weight := float64(singleWeight*n + pairs)
+	for i := range n {
 		t.add(math.Sqrt(singleWeight/weight), i)
 	}
-	for _, p := range pairs {
-		t.add(math.Sqrt(1/weight), p[0], p[1])
-	}
-}
-
-// pairs returns the pairs of n columns.
-func (c Pairs) pairs(n int) [][2]int {
-	if c.Order == 1 {
-		return nil
-	}
-	var list [][2]int
 	for i := range n {
-		for j := i + 1; j < n; j++ {
-			list = append(list, [2]int{i, j})
+		for j := i + 1; j < n && pairs > 0; j++ {
+			t.add(math.Sqrt(1/weight), i, j)
 		}
 	}
-	return list
 }

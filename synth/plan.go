@@ -70,17 +70,14 @@ type Stage struct {
 func (s Stage) parts() int { return max(s.Parts, 1) }
 func (s Stage) lanes() int { return max(s.Lanes, 1) }
 
-// Whole returns the whole stage as one event.
+// Whole returns the whole stage as one event. Two parts stand for any number of them, because the
+// parts are equal: a record is in one part or moves between two.
 func (s Stage) Whole() accountant.Event {
 	each := accountant.Repeated{Event: s.Event, Count: s.Count}
 	if s.parts() == 1 {
 		return each
 	}
-	d := accountant.Disjoint{Fixed: s.Fixed}
-	for range s.parts() {
-		d.Parts = append(d.Parts, each)
-	}
-	return d
+	return accountant.Disjoint{Parts: []accountant.Event{each, each}, Fixed: s.Fixed}
 }
 
 // Total returns everything that the stages release, as one event.

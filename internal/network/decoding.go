@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -123,6 +125,40 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 		params, state := sizer.GeneratorSize(latent, Heads(saved.Schema))
 		return max(params, params+state/4) * int64(n)
 	})
+}
+
+// CheckFeatures returns an error if a feature map that a file describes has a table that exceeds
+// the limits for reading. A few bytes describe the table, which is drawn when it is first used.
+//
+// Errors: synth.ErrFormat.
+func CheckFeatures(l records.Limits, f any) error {
+	if m, ok := f.(*rff.Map); ok {
+		return malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())))
+	}
+	return nil
+}
+
+// pairNumbers is the cost of a pair of columns of [rff.Pairs], in parameters of a network.
+const pairNumbers = 20
+
+// CheckEmbedding returns an error for features of too many pairs of columns for the limits for
+// reading. They are listed when the features are made.
+//
+// Errors: synth.ErrFormat.
+func CheckEmbedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema) error {
+	if p, ok := k.(rff.Pairs); ok && p.Order != 1 {
+		n := int64(cmp.Or(len(s.Blocks()), s.Dim()))
+		return malformed(l.CheckParameters("the list of pairs of columns", n*(n-1)/2*pairNumbers))
+	}
+	return nil
+}
+
+// malformed is synth.Malformed for an error that may be nil.
+func malformed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return synth.Malformed(err)
 }
 
 const (

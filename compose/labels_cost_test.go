@@ -1,0 +1,83 @@
+package compose_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestFilesBoundTheFirstDraw checks that a small file of labels is refused before the first draw
+// if its features take much memory, or much time because of the number of tries, and that wide
+// records take little memory to draw. Limits for trusted files allow what is refused.
+func TestFilesBoundTheFirstDraw(t *testing.T) {
+	s := records.Interval(8192, 0, 1).WithLabels("low", "high")
+	c := compose.Labels{Nominal: 20, Features: rff.RBF{Dim: 4, Bandwidth: 1}, Of: merf.Config{
+		Kernel: rff.RBF{Dim: 4, Bandwidth: 1}, Generator: merf.GeneratorConfig{Steps: 1, Batch: 2,
+			Latent: 1, Architecture: models.MLP{Hidden: []int{1}}}}}
+	p, err := c.PlanFor(s, budgetUnder(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Fit(t.Context(), lowAndHigh(t, s, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := g.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		dim, tries int
+		refused    bool
+	}{{16384, 20, true}, {600, 1000, true}, {600, 20, false}, {4, 50, false}} {
+		changed := labelFile(t, file.Bytes(), of.dim, of.tries)
+		before := allocatedBytes()
+		back, err := compose.Systems(systems).Load(bytes.NewReader(changed))
+		if err == nil {
+			_, err = back.Sample(context.Background(), 3)
+		}
+		var limit *records.LimitError
+		if got := allocatedBytes() - before; got > 37<<20 || errors.As(err, &limit) != of.refused ||
+			err != nil && !errors.Is(err, synth.ErrFormat) {
+			t.Errorf("%+v: %d MB for %d bytes, %v", of, got>>20, len(changed), err)
+		}
+		if _, err := compose.Systems(systems).Load(bytes.NewReader(changed),
+			synth.WithLimits(records.Limits{Parameters: 1 << 30})); err != nil {
+			t.Errorf("%+v: a trusted file is refused: %v", of, err)
+		}
+	}
+}
+
+// labelFile returns a file of labels with another number of features and of tries.
+func labelFile(t *testing.T, file []byte, dim, tries int) []byte {
+	t.Helper()
+	f, err := synth.DecodeFile(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := strings.Replace(string(f.Header), `"dim":4,`, fmt.Sprintf(`"dim":%d,`, dim), 1)
+	header = strings.Replace(header, `"tries":20`, fmt.Sprintf(`"tries":%d`, tries), 1)
+	f.Header, f.Sections[0].Data = []byte(header), make([]byte, 4*(dim+1)*2)
+	var out bytes.Buffer
+	if err := f.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func allocatedBytes() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
