@@ -170,7 +170,7 @@ func (r *run) warm(ctx context.Context) error {
 	n := r.critic.Params().Len()
 	sum := device.NewParams(r.Backend, r.critic.Params().Shapes...)
 	host := make([]float32, 2*n)
-	for ; r.opening > 0; r.opening-- {
+	for r.opening > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -178,7 +178,11 @@ func (r *run) warm(ctx context.Context) error {
 			r.publicStep(r.opener, sum, host[:n], host[n:])
 		}
 		r.learner.step(r.rng)
-		r.Report(StageWarm, r.config.WarmSteps-r.opening+1, r.config.WarmSteps)
+		r.opening--
+		r.Report(StageWarm, r.config.WarmSteps-r.opening, r.config.WarmSteps)
+		if err := r.Tick(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (r *run) rehearse(ctx context.Context) error {
 	labels := make([]int32, rehearsalBatch)
 	flat, delta := make([]float32, rehearsalBatch*dim), make([]float32, rehearsalBatch*dim)
 	dx := l.be.New(rehearsalBatch, dim)
-	for ; r.opening > 0; r.opening-- {
+	for r.opening > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -35,6 +35,10 @@ func (r *run) rehearse(ctx context.Context) error {
 		}
 		l.be.Upload(dx, delta)
 		l.move(r.opener, dx)
+		r.opening--
+		if err := r.Tick(); err != nil {
+			return err
+		}
 	}
 	l.settleAverage()
 	return nil

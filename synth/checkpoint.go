@@ -179,7 +179,7 @@ type checkpointHeader struct {
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
-	k.pace.every = r.keepEvery
+	k.pace.every, k.pace.begun = r.keepEvery, r.start
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
 	}
