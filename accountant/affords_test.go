@@ -80,8 +80,10 @@ func TestAffordsSeveralTransactions(t *testing.T) {
 		parts.Lines = append(parts.Lines, accountant.Line{Purpose: "half", Count: 1, Group: 1, Part: part,
 			Event: accountant.Gaussian{NoiseMultiplier: 5}})
 	}
-	other := parts
-	other.ID = "other"
+	other := accountant.Transaction{ID: "other", Lines: parts.Lines,
+		Groups: []accountant.Parts{{Purpose: "thirds", N: 3}}}
+	other.Lines = append(other.Lines[:2:2], other.Lines[1])
+	other.Lines[2].Part = 2
 	l := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	if err := l.Affords(parts); err != nil {
 		t.Errorf("one transaction: %v", err)
