@@ -7,22 +7,17 @@ package accountant
 // first asks for all of them. Another process may still reserve before the caller does. Neither
 // the policy nor the limits of the ledger's terms are consulted.
 //
-// Errors: nil if they fit; ErrBudgetExceeded, ErrUnsupported; *param.Error for transactions that
-// ReserveAll would refuse.
+// Errors: nil if they fit; ErrBudgetExceeded, ErrUnsupported; *param.Error for invalid lines.
 func (l *Ledger) Affords(list ...Transaction) error {
 	if err := l.shared.refresh(); err != nil {
 		return err
 	}
 	var all Transaction
 	for _, t := range list {
-		lines, err := t.placed(l.Relation())
-		if err != nil {
+		if err := t.check(l.Relation()); err != nil {
 			return err
 		}
-		if held := l.find(t.ID); held != nil {
-			if err := l.resumable(held, t, lines); err != nil {
-				return err
-			}
+		if l.find(t.ID) != nil {
 			continue
 		}
 		for _, line := range t.Lines {

@@ -114,13 +114,13 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err
 	}
-	open := r.warm
+	var step func()
 	switch {
 	case r.config.WarmSteps > 0:
-		r.opening = r.config.WarmSteps
+		step, r.opening = r.warm(), r.config.WarmSteps
 		r.opener = r.config.Train.Optimizer.Descent(r.critic.Params().Len())
 	case r.told != nil:
-		open, r.opening = r.rehearse, rehearsals
+		step, r.opening = r.rehearse(), rehearsals
 		r.opener = sgd.Adam(rehearsalRate).Descent(r.learner.grad.Len())
 	}
 	if err := r.Restore(r); err != nil {
@@ -130,13 +130,22 @@ func (r *run) begin(ctx context.Context) error {
 	if r.Saved() != nil && r.opening == 0 {
 		return nil
 	}
-	if err := open(ctx); err != nil {
-		return err
+	for r.opening > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		step()
+		r.opening--
+		if err := r.Tick(); err != nil {
+			return err
+		}
 	}
 	if r.config.WarmSteps > 0 {
 		if err := r.Save(); err != nil {
 			return err
 		}
+	} else if r.told != nil {
+		r.learner.settleAverage()
 	}
 	return r.Preview(0, r.model)
 }
@@ -165,26 +174,18 @@ func (r *run) steps(ctx context.Context) error {
 	return nil
 }
 
-// warm trains both networks on public records, without noise.
-func (r *run) warm(ctx context.Context) error {
+// warm returns a step that trains both networks on public records, without noise.
+func (r *run) warm() (step func()) {
 	n := r.critic.Params().Len()
 	sum := device.NewParams(r.Backend, r.critic.Params().Shapes...)
 	host := make([]float32, 2*n)
-	for r.opening > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	return func() {
 		for range r.config.CriticSteps {
 			r.publicStep(r.opener, sum, host[:n], host[n:])
 		}
 		r.learner.step(r.rng)
-		r.opening--
-		r.Report(StageWarm, r.config.WarmSteps-r.opening, r.config.WarmSteps)
-		if err := r.Tick(); err != nil {
-			return err
-		}
+		r.Report(StageWarm, r.config.WarmSteps-r.opening+1, r.config.WarmSteps)
 	}
-	return nil
 }
 
 // publicStep takes a critic step on public records.

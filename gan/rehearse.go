@@ -1,7 +1,5 @@
 package gan
 
-import "context"
-
 // Before the first critic step the generator is trained to match the released means of every class,
 // and the released mean squares of numbers. This is post-processing. These constants configure this
 // training.
@@ -12,7 +10,7 @@ const (
 	squareOfNumbers = 1.0 // weight of the distance of mean squares
 )
 
-func (r *run) rehearse(ctx context.Context) error {
+func (r *run) rehearse() (step func()) {
 	l, classes, dim := r.learner, max(r.config.classes(), 1), r.config.Schema.Dim()
 	targets := make([]moments, classes)
 	for c := range targets {
@@ -22,10 +20,7 @@ func (r *run) rehearse(ctx context.Context) error {
 	labels := make([]int32, rehearsalBatch)
 	flat, delta := make([]float32, rehearsalBatch*dim), make([]float32, rehearsalBatch*dim)
 	dx := l.be.New(rehearsalBatch, dim)
-	for r.opening > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	return func() {
 		for i := range labels {
 			labels[i] = int32(i % classes)
 		}
@@ -35,13 +30,7 @@ func (r *run) rehearse(ctx context.Context) error {
 		}
 		l.be.Upload(dx, delta)
 		l.move(r.opener, dx)
-		r.opening--
-		if err := r.Tick(); err != nil {
-			return err
-		}
 	}
-	l.settleAverage()
-	return nil
 }
 
 // moments holds the released moments of one class.

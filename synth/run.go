@@ -19,11 +19,8 @@ import (
 //
 // Errors: see [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
 	data = records.Clamped(data)
-	own := accountant.NewLedger(p.budget, accountant.WithUnit(records.UnitOf(data)))
+	own := accountant.NewLedger(p.Budget(), accountant.WithUnit(records.UnitOf(data)))
 	return p.FitOn(ctx, own, data, opts...)
 }
 
@@ -32,11 +29,8 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 // Guarantee and Errors: see [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
 	if data == nil {
-		return nil, param.New(p.system+".Fit.data", nil, "records")
+		return nil, param.New(p.System()+".Fit.data", nil, "records")
 	}
 	return Carry(ctx, p, ledger, data, func(r *Run) (Model, error) {
 		return p.work.Fit(ctx, r)
@@ -106,11 +100,8 @@ func Pending(ctx context.Context, p Plan, ledger *accountant.Ledger, data record
 // begin makes the checks that precede everything else.
 func begin(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
 	opts []Option) (*Run, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
 	o, err := collect(opts)
-	if err != nil {
+	if err := errors.Join(p.made(), err); err != nil {
 		return nil, err
 	}
 	r := &Run{Data: records.Clamped(data), Ledger: ledger, Backend: o.backend, options: o, program: p,
