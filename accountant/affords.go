@@ -1,41 +1,39 @@
 package accountant
 
-import (
-	"fmt"
-
-	"github.com/seed7ba64551/privgen/internal/param"
-)
-
-// Affords reports whether one use of e would fit in the budget together with everything reserved.
-// It reserves nothing. The ledger prices e in the same way as a reservation. A caller that needs
-// several reservations, and must not start without all of them, first asks with their composition.
-// Another process may still reserve before the caller does. The policy is not consulted.
+// Affords reports whether everything that the transactions would still reserve fits in the budget
+// together with everything reserved. A transaction that the ledger holds under its ID needs nothing
+// more. Affords reserves nothing. The ledger prices the transactions in the same way as a
+// reservation. A caller that needs several reservations, and must not start without all of them,
+// first asks for all of them. Another process may still reserve before the caller does. Neither
+// the policy nor the limits of the ledger's terms are consulted.
 //
-// Errors: nil if it fits; ErrBudgetExceeded, ErrUnsupported, *param.Error.
-func (l *Ledger) Affords(e Event) error {
-	if e == nil {
-		return param.New("accountant.Ledger.Affords.e", nil, "an event")
-	}
-	own, _, err := owned(e)
-	if err != nil {
-		return err
-	}
+// Errors: nil if they fit; ErrBudgetExceeded, ErrUnsupported; *param.Error for invalid lines.
+func (l *Ledger) Affords(list ...Transaction) error {
 	if err := l.shared.refresh(); err != nil {
 		return err
 	}
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
-	root := l.shared.root
-	if root.fault != nil {
-		return root.fault
+	var all Transaction
+	for _, t := range list {
+		if err := t.check(l.Relation()); err != nil {
+			return err
+		}
+		if l.find(t.ID) != nil {
+			continue
+		}
+		for _, line := range t.Lines {
+			if line.Group > 0 {
+				line.Group += len(all.Groups)
+			}
+			all.Lines = append(all.Lines, line)
+		}
+		all.Groups = append(all.Groups, t.Groups...)
 	}
-	cost, err := root.bound(root.event(l, own, 1), false)
+	if len(all.Lines) == 0 {
+		return nil
+	}
+	lines, err := all.placed(l.Relation())
 	if err != nil {
 		return err
 	}
-	if !(cost.Upper <= root.budget.Epsilon) {
-		return fmt.Errorf("accountant: ε = %s, the budget is %g: %w",
-			beyond(cost.Upper, root.budget.Epsilon), root.budget.Epsilon, ErrBudgetExceeded)
-	}
-	return nil
+	return l.allowAll(all, lines)
 }

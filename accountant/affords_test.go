@@ -38,7 +38,7 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 				accountant.Laplace{Scale: 40}}}
 			ledger := open()
 			before := len(ledger.Entries())
-			asked := ledger.Affords(e)
+			asked := ledger.Affords(using(e))
 			if len(ledger.Entries()) != before {
 				t.Fatalf("%s: Affords has reserved something", name)
 			}
@@ -60,8 +60,45 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 	}
 	var wrong *param.Error
 	for _, e := range []accountant.Event{nil, accountant.Gaussian{}} {
-		if err := accountant.NewLedger(budget).Affords(e); !errors.As(err, &wrong) {
+		if err := accountant.NewLedger(budget).Affords(using(e)); !errors.As(err, &wrong) {
 			t.Errorf("Affords(%v): got %v, want a *param.Error", e, err)
 		}
+	}
+}
+
+func using(e accountant.Event) accountant.Transaction {
+	return accountant.Transaction{Lines: []accountant.Line{{Purpose: "use", Event: e, Count: 1}}}
+}
+
+// TestAffordsSeveralTransactions: transactions fit only if all of them fit together, those in
+// groups of parts included. One that the ledger holds needs nothing more.
+func TestAffordsSeveralTransactions(t *testing.T) {
+	alone := using(accountant.Gaussian{NoiseMultiplier: 5}) // ε = 0.77 at δ = 1e-5
+	parts := accountant.Transaction{ID: "parts", Groups: []accountant.Parts{{Purpose: "halves", N: 2}}}
+	for part := range 2 {
+		parts.Lines = append(parts.Lines, accountant.Line{Purpose: "half", Count: 1, Group: 1, Part: part,
+			Event: accountant.Gaussian{NoiseMultiplier: 5}})
+	}
+	other := accountant.Transaction{ID: "other", Lines: parts.Lines,
+		Groups: []accountant.Parts{{Purpose: "thirds", N: 3}}}
+	other.Lines = append(other.Lines[:2:2], other.Lines[1])
+	other.Lines[2].Part = 2
+	l := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	if err := l.Affords(parts); err != nil {
+		t.Errorf("one transaction: %v", err)
+	}
+	for _, list := range [][]accountant.Transaction{{alone, alone}, {parts, other}, {alone, parts}} {
+		if err := l.Affords(list...); !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("two transactions: got %v, want ErrBudgetExceeded", err)
+		}
+	}
+	if _, err := l.ReserveAll(parts); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Affords(parts, parts); err != nil {
+		t.Errorf("a transaction that the ledger holds: %v", err)
+	}
+	if err := l.Affords(parts, alone); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("a held and a new transaction: got %v, want ErrBudgetExceeded", err)
 	}
 }

@@ -113,8 +113,8 @@ func TestOwnedRefuses(t *testing.T) {
 		"nothing in a list": OneOf{[]Event{Gaussian{1}, nil}}} {
 		l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
 		_, reserved := l.Reserve("a", e, 1)
-		_, together := l.ReserveAll(Transaction{Lines: []Line{{Purpose: "a", Event: e, Count: 1}}})
-		for _, err := range []error{reserved, together, l.Affords(e)} {
+		_, together := l.ReserveAll(once(e))
+		for _, err := range []error{reserved, together, l.Affords(once(e))} {
 			if wrong := (*param.Error)(nil); !errors.As(err, &wrong) {
 				t.Errorf("%s: got %v, want a *param.Error", name, err)
 			}
@@ -123,4 +123,9 @@ func TestOwnedRefuses(t *testing.T) {
 			t.Errorf("%s: %d entries", name, n)
 		}
 	}
+}
+
+// once returns a transaction of one use of an event.
+func once(e Event) Transaction {
+	return Transaction{Lines: []Line{{Purpose: "a", Event: e, Count: 1}}}
 }

@@ -139,7 +139,7 @@ func TestExtremeParameters(t *testing.T) {
 					}
 				}
 				if l := NewLedger(Budget{1, delta, r}); i%4 == 0 && b.Upper > 1.1 {
-					if _, err := l.Reserve("x", e, 1); err == nil || l.Affords(e) == nil {
+					if _, err := l.Reserve("x", e, 1); err == nil || l.Affords(once(e)) == nil {
 						t.Errorf("%s: a ledger of ε = 1 accepts ε = %v", where, b.Upper)
 					}
 				}

@@ -252,7 +252,7 @@ func TestJournalUnread(t *testing.T) {
 	_, jsonErr := l.MarshalJSON()
 	_, resumeErr := l.Resume("count", journalEvent)
 	_, partsErr := l.Disjoint(Parts{Purpose: "parts", N: 2})
-	for i, err := range []error{jsonErr, resumeErr, partsErr, l.Affords(journalEvent),
+	for i, err := range []error{jsonErr, resumeErr, partsErr, l.Affords(once(journalEvent)),
 		l.Spend("count", journalEvent), l.Compact(), l.Holds(*l.Kept())} {
 		if !errors.Is(err, errNetwork) {
 			t.Errorf("call %d returns %v, want the error of the network", i, err)

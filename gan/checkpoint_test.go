@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
@@ -157,6 +158,43 @@ func TestNothingLearnt(t *testing.T) {
 	if g, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrLost) ||
 		g != nil {
 		t.Errorf("got %v, want ErrLost and no generator", err)
+	}
+}
+
+// TestKilledWarmStartGoesOn kills a run in its warm start: another run begins with a copy of the
+// checkpoint that was on disk at that moment. It repeats some steps of the warm start at most, and
+// returns the same generator as an uninterrupted run.
+func TestKilledWarmStartGoesOn(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c := small(s, 0)
+	c.Public, c.WarmSteps = public(t, s, 9, 99), 60
+	data, p := some(t, s, 30, 1), mustPlan(t, c)
+	whole, err := p.Fit(forced(t.Context()), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	killed := path + " of a killed run"
+	slow := synth.OnProgress(func(at synth.Progress) {
+		if time.Sleep(10 * time.Millisecond); at.Stage == gan.StageWarm && at.Step == c.WarmSteps {
+			text, err := os.ReadFile(path)
+			if err := errors.Join(err, os.WriteFile(killed, text, 0o600)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if _, err := p.Fit(forced(t.Context()), data, synth.Checkpoint(path), slow); err != nil {
+		t.Fatal(err)
+	}
+	warm := 0
+	g, err := p.Fit(forced(t.Context()), data, synth.Checkpoint(killed),
+		synth.OnProgress(func(at synth.Progress) {
+			if at.Stage == gan.StageWarm {
+				warm++
+			}
+		}))
+	if err != nil || warm >= c.WarmSteps || !reflect.DeepEqual(encoded(t, g), encoded(t, whole)) {
+		t.Errorf("%d of %d warm steps are repeated, error %v, or another generator", warm, c.WarmSteps, err)
 	}
 }
 

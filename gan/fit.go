@@ -161,7 +161,7 @@ func (r *run) warm(ctx context.Context) error {
 	n := r.critic.Params().Len()
 	sum := device.NewParams(r.Backend, r.critic.Params().Shapes...)
 	host := make([]float32, 2*n)
-	for ; r.opening > 0; r.opening-- {
+	for r.opening > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -170,6 +170,10 @@ func (r *run) warm(ctx context.Context) error {
 		}
 		r.learner.step(r.rng)
 		r.Report(StageWarm, r.config.WarmSteps-r.opening+1, r.config.WarmSteps)
+		r.opening--
+		if err := r.Tick(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

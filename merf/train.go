@@ -62,7 +62,6 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 			return nil, err
 		}
 	}
-	r.Keep(t.file)
 	if err := r.Save(); err != nil { // finishing the training changes the state of batch norm
 		return nil, err
 	}

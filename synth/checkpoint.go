@@ -179,7 +179,7 @@ type checkpointHeader struct {
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
-	k.pace.every = r.keepEvery
+	k.pace.every, k.pace.begun = r.keepEvery, r.start
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
 	}
@@ -327,8 +327,10 @@ func (k *keeper) read(ctx context.Context) error {
 		return fmt.Errorf("%w: it was written for the unit %.40q, but the ledger protects %q", ErrPlan,
 			h.Unit, unit)
 	}
-	if err := k.checkLedger(h.Ledger); err != nil {
-		return err
+	if h.Ledger != nil { // the checkpoint was kept with a ledger in a store
+		if err := k.run.Ledger.Holds(*h.Ledger); err != nil {
+			return err
+		}
 	}
 	if len(h.Classes) != len(h.Taken) {
 		return fmt.Errorf("%w: noise classes of some lines are missing", ErrFormat)

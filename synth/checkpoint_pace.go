@@ -7,6 +7,7 @@ import "time"
 type pace struct {
 	every int // the fixed number; 0 if there is none
 	ahead int
+	begun time.Time     // when the run began
 	last  time.Time     // end of the last write
 	took  time.Duration // duration of the last write
 }
@@ -34,9 +35,11 @@ func (p *pace) next() int {
 }
 
 // due reports whether enough time has passed since the last write for an optional write, which
-// saves work if the run is interrupted.
+// saves work if the run is interrupted. A process that has just started writes often, so that even a
+// run that is killed again and again makes progress.
 func (p *pace) due() bool {
-	return time.Since(p.last) > max(writingShare*p.took, 10*leastPause)
+	pause := min(time.Since(p.begun)/8, 10*leastPause)
+	return time.Since(p.last) > max(writingShare*p.took, leastPause, pause)
 }
 
 func (p *pace) wrote(start time.Time) {

@@ -47,11 +47,7 @@ func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 // classes, with a fresh seed.
 func drawOf(opts []DrawOption) Draw {
 	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}
-	for _, apply := range opts {
-		if apply != nil {
-			apply(&d)
-		}
-	}
+	apply(&d, opts)
 	return d
 }
 

@@ -64,13 +64,11 @@ func (in Inner) Stages() []Stage {
 	return list
 }
 
-// A Releaser is a Work whose generators draw records of another schema than the plan's, such as
-// records without labels.
-type Releaser interface{ Releases() records.Schema }
-
-// Releases returns the schema of the records that the plan's generators draw.
+// Releases returns the schema of the records that the plan's generators draw. A Work whose
+// generators draw records of another schema than the plan's, such as records without labels, has a
+// method Releases that returns it.
 func (in Inner) Releases() records.Schema {
-	if w, ok := WorkOf(in.Plan).(Releaser); ok {
+	if w, ok := WorkOf(in.Plan).(interface{ Releases() records.Schema }); ok {
 		return w.Releases()
 	}
 	return in.Plan.Schema()

@@ -12,15 +12,6 @@ import (
 // checkpoint names the ledger and the last line seen. A final line of the ledger names the plan and
 // the resulting generator.
 
-// checkLedger returns an error if the checkpoint names another ledger, or a line that the ledger
-// has lost.
-func (k *keeper) checkLedger(kept *accountant.Kept) error {
-	if kept == nil {
-		return nil // the checkpoint was kept with a ledger in memory
-	}
-	return k.run.Ledger.Holds(*kept)
-}
-
 // identify gives the transaction an ID if the ledger is in a store and the run has no checkpoint.
 // The run's final line refers to this ID.
 func (r *Run) identify(t *accountant.Transaction) {

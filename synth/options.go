@@ -74,13 +74,18 @@ func CheckpointEvery(path string, uses int) Option {
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, max(uses, 1) }
 }
 
-func collect(opts []Option) (options, error) {
-	var o options
-	for _, apply := range opts {
-		if apply != nil {
-			apply(&o)
+// apply applies the options that are not nil.
+func apply[T any, O ~func(*T)](to *T, opts []O) {
+	for _, option := range opts {
+		if option != nil {
+			option(to)
 		}
 	}
+}
+
+func collect(opts []Option) (options, error) {
+	var o options
+	apply(&o, opts)
 	if o.backend == nil {
 		o.backend = device.CPU()
 	}

@@ -19,11 +19,8 @@ import (
 //
 // Errors: see [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
 	data = records.Clamped(data)
-	own := accountant.NewLedger(p.budget, accountant.WithUnit(records.UnitOf(data)))
+	own := accountant.NewLedger(p.Budget(), accountant.WithUnit(records.UnitOf(data)))
 	return p.FitOn(ctx, own, data, opts...)
 }
 
@@ -32,11 +29,8 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 // Guarantee and Errors: see [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
 	if data == nil {
-		return nil, param.New(p.system+".Fit.data", nil, "records")
+		return nil, param.New(p.System()+".Fit.data", nil, "records")
 	}
 	return Carry(ctx, p, ledger, data, func(r *Run) (Model, error) {
 		return p.work.Fit(ctx, r)
@@ -50,16 +44,8 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 // Guarantee and Errors: see Plan.FitOn.
 func Carry(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
 	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
-	if err := p.made(); err != nil {
-		return nil, err
-	}
-	o, err := collect(opts)
+	r, err := begin(ctx, p, ledger, data, opts)
 	if err != nil {
-		return nil, err
-	}
-	r := &Run{Data: records.Clamped(data), Ledger: ledger, Backend: o.backend, options: o, program: p,
-		start: time.Now()}
-	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.open(ctx); err != nil {
@@ -82,6 +68,45 @@ func Carry(ctx context.Context, p *Program, ledger *accountant.Ledger, data reco
 	}
 	g := r.generator(m)
 	return g, r.ledTo(g)
+}
+
+// Pending returns the transaction that FitOn with the same arguments would reserve on the ledger.
+// It has the ID of the checkpoint, if there is one, so the ledger knows whether it holds it: see
+// accountant.Ledger.Affords. Pending makes the checks of FitOn that precede the reservation, and
+// reserves nothing.
+//
+// Errors: all errors of FitOn before its reservation; *param.Error for a plan that does not embed a
+// Program.
+func Pending(ctx context.Context, p Plan, ledger *accountant.Ledger, data records.Data,
+	opts ...Option) (t accountant.Transaction, err error) {
+	r, err := begin(ctx, programOf(p), ledger, data, opts)
+	if err != nil {
+		return t, err
+	}
+	t = r.program.transaction(r.keep != nil)
+	if r.keep == nil {
+		return t, nil
+	}
+	k, err := r.keep(ctx, r)
+	if err != nil {
+		return t, err
+	}
+	if !k.fresh {
+		err = k.begin(&t)
+	}
+	return t, errors.Join(err, k.lock.Close())
+}
+
+// begin makes the checks that precede everything else.
+func begin(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
+	opts []Option) (*Run, error) {
+	o, err := collect(opts)
+	if err := errors.Join(p.made(), err); err != nil {
+		return nil, err
+	}
+	r := &Run{Data: records.Clamped(data), Ledger: ledger, Backend: o.backend, options: o, program: p,
+		start: time.Now()}
+	return r, r.judge(ctx)
 }
 
 // A Judge is a Work that can predict the failure of a run from public facts. Judge is called before

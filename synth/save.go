@@ -60,11 +60,7 @@ func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.
 //
 // Errors: *param.Error for an invalid limit.
 func loading(opts []LoadOption) (l Loading, err error) {
-	for _, apply := range opts {
-		if apply != nil {
-			apply(&l)
-		}
-	}
+	apply(&l, opts)
 	if l.Backend == nil {
 		l.Backend = device.CPU()
 	}
@@ -110,11 +106,7 @@ func (g *Generator) Save(w io.Writer) error {
 //
 // Errors: all errors of Save and of the file system.
 func (g *Generator) SaveFile(path string) error {
-	f, err := g.file()
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(path, f.Write)
+	return durable.WriteFile(path, g.Save)
 }
 
 // Load reads a generator that Save wrote.

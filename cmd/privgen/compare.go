@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/synth"
@@ -140,17 +139,18 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 
 // entrants reads the plans. Each plan has the name of its file.
 func entrants(files []string) (list []entrant, err error) {
-	seen := map[string]bool{}
+	seen := map[string]bool{"compare": true} // the page of the comparison has this name
 	for _, file := range files {
 		e := entrant{name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
 		if e.plan, err = openPlan(file); err != nil {
 			return nil, err
 		}
-		if seen[e.name] {
-			return nil, usagef("%s: two plans have the name %q: want different file names", file,
-				e.name)
+		name := strings.ToLower(e.name) // some file systems do not distinguish capitals
+		if seen[name] {
+			return nil, usagef("%s: the results of %q would replace other results of the command: want "+
+				"another file name", file, e.name)
 		}
-		seen[e.name] = true
+		seen[name] = true
 		s, first := e.plan.Schema(), list0(list, e).plan.Schema()
 		if !s.Equal(first) || s.RowsPerPerson() != first.RowsPerPerson() {
 			return nil, inputf("%s: the schema or the number of rows per person differs from that of %s", file,
@@ -172,6 +172,11 @@ func list0(list []entrant, e entrant) entrant {
 func (j *compareJob) writable(list []entrant) error {
 	names := []string{"compare.json", "compare.html"}
 	for _, e := range list {
+		if !exists(j.checkpoint(e)) {
+			if err := unpaid(j.generator(e), ""); err != nil {
+				return err
+			}
+		}
 		names = append(names, e.name+".gen", e.name+".html")
 	}
 	for _, name := range names {
@@ -184,37 +189,31 @@ func (j *compareJob) writable(list []entrant) error {
 
 func (j *compareJob) path(name string) string { return filepath.Join(j.out, name) }
 
-// fit makes all generators if the ledger has enough budget for all plans that are not reserved yet.
+func (j *compareJob) generator(e entrant) string { return j.path(e.name + ".gen") }
+
+func (j *compareJob) checkpoint(e entrant) string { return j.generator(e) + ".ckpt" }
+
+// fit makes all generators if the ledger has enough budget for all that it does not hold yet.
 func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	list []entrant) error {
-	var stages []synth.Stage
+	var all []accountant.Transaction
 	for _, e := range list {
-		if !exists(j.path(e.name + ".gen.ckpt")) {
-			stages = append(stages, e.plan.Stages()...)
+		t, err := synth.Pending(ctx, e.plan, ledger, data, options(j.checkpoint(e), j.workers)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
 		}
+		all = append(all, t)
 	}
-	if len(stages) > 0 {
-		if err := ledger.Affords(synth.Total(stages...)); err != nil {
-			return fmt.Errorf("all plans together: %w", err)
-		}
+	if err := ledger.Affords(all...); err != nil {
+		return fmt.Errorf("all plans together: %w", err)
 	}
-	for i := range list {
-		e := &list[i]
-		meter := j.meter()
-		opts := []privgen.Option{privgen.OnProgress(meter.show),
-			privgen.Checkpoint(j.path(e.name + ".gen.ckpt"))}
-		if j.workers > 0 {
-			opts = append(opts, privgen.On(device.CPUWith(j.workers)))
-		}
-		gen, err := e.plan.FitOn(ctx, ledger, data, opts...)
-		meter.end()
-		if gen == nil && err != nil {
+	for i, e := range list {
+		var err error
+		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e),
+			options(j.checkpoint(e), j.workers)...)
+		if err != nil {
 			return err
 		}
-		if err := writeGenerator(gen, j.path(e.name+".gen"), err); err != nil {
-			return err
-		}
-		e.gen = gen
 	}
 	return nil
 }
@@ -233,7 +232,7 @@ func (j *compareJob) finish(ledger *accountant.Ledger, list []entrant) error {
 		HeldOut: map[string]report.Number{}, Majority: none, Independent: none}
 	for _, e := range list {
 		c := compared{Name: e.name, System: e.plan.System(), Epsilon: e.plan.Total().Upper,
-			Generator: j.path(e.name + ".gen"), Report: j.path(e.name + ".html"),
+			Generator: j.generator(e), Report: j.path(e.name + ".html"),
 			Figures: map[string]report.Number{}}
 		for _, f := range figures {
 			synthetic, held := f.of(e.page)

@@ -140,6 +140,9 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if j.out == stdio {
 		return usagef("--out: want a file: the schema is paid for, and a broken pipe would lose it")
 	}
+	if err := unpaid(j.out, ""); err != nil {
+		return err
+	}
 	wide, err := openSchema(j.candidates)
 	if err != nil {
 		return err

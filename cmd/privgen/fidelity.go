@@ -66,8 +66,9 @@ func (j *fidelityJob) check() error {
 		return usagef("-n: %d: want at least 100 records", j.n)
 	case j.out == stdio:
 		return usagef("--out: want a file: the figures are paid for, and a broken pipe would lose them")
-	case exists(j.out):
-		return usagef("--out: %s exists: want another name", j.out)
+	}
+	if err := unpaid(j.out, ""); err != nil {
+		return err
 	}
 	return checkGaussian(j.budget)
 }

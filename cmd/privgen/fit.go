@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 type fitJob struct {
@@ -81,10 +87,10 @@ func (j *fitJob) check() error {
 	if j.checkpoint == "" && !j.noCheckpoint {
 		j.checkpoint = j.out + ".ckpt"
 	}
-	if exists(j.out) && !j.force && (j.checkpoint == "" || !exists(j.checkpoint)) {
-		return usagef("--out: %s exists: want another name, or --force to replace it", j.out)
+	if j.force || j.checkpoint != "" && exists(j.checkpoint) {
+		return nil
 	}
-	return nil
+	return unpaid(j.out, ", or --force to replace it")
 }
 
 // checkWorkers bounds the number of goroutines that a device starts.
@@ -124,19 +130,51 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 		return err
 	}
 	defer ledger.Close()
-	meter := j.meter()
-	gen, err := p.FitOn(ctx, ledger, data, j.options(meter)...)
-	meter.end()
+	gen, err := j.fitTo(ctx, p, ledger, data, j.out, options(j.checkpoint, j.workers)...)
 	if errors.Is(err, privgen.ErrPlan) {
 		err = fmt.Errorf("%w: give another --out to start a new fit, or the checkpoint's own plan to resume", err)
 	}
-	if gen == nil && err != nil {
-		return err
-	}
-	if err := writeGenerator(gen, j.out, err); err != nil {
+	if err != nil {
 		return err
 	}
 	return j.finish(p, gen)
+}
+
+// fitTo runs a plan and writes the generator. It leaves a file alone that the run with the same
+// checkpoint made before.
+func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
+	data records.Data, out string, opts ...privgen.Option) (*privgen.Generator, error) {
+	t, err := synth.Pending(ctx, p, ledger, data, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if madeBy(ledger, t.ID, out) {
+		return openGenerator(out)
+	}
+	meter := a.meter()
+	gen, err := p.FitOn(ctx, ledger, data, append(opts, privgen.OnProgress(meter.show))...)
+	meter.end()
+	if gen == nil && err != nil {
+		return nil, err
+	}
+	return gen, writeGenerator(gen, out, err)
+}
+
+// madeBy reports whether the ledger names a file as the result of a transaction.
+func madeBy(ledger *accountant.Ledger, transaction, path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return false
+	}
+	hash := hex.EncodeToString(sum.Sum(nil))
+	return slices.ContainsFunc(ledger.Releases(), func(r accountant.Release) bool {
+		return transaction != "" && r.Transaction == transaction && r.Artefact == hash
+	})
 }
 
 // termsOf returns the terms of a ledger for one plan.
@@ -163,13 +201,13 @@ func writeGenerator(gen *privgen.Generator, path string, late error) error {
 	return nil
 }
 
-func (j *fitJob) options(m meter) []privgen.Option {
-	opts := []privgen.Option{privgen.OnProgress(m.show)}
-	if j.checkpoint != "" {
-		opts = append(opts, privgen.Checkpoint(j.checkpoint))
+// options returns the options of a run. An empty checkpoint means that none is kept.
+func options(checkpoint string, workers int) (opts []privgen.Option) {
+	if checkpoint != "" {
+		opts = append(opts, privgen.Checkpoint(checkpoint))
 	}
-	if j.workers > 0 {
-		opts = append(opts, privgen.On(device.CPUWith(j.workers)))
+	if workers > 0 {
+		opts = append(opts, privgen.On(device.CPUWith(workers)))
 	}
 	return opts
 }

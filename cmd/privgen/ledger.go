@@ -244,7 +244,7 @@ func (r leftResult) text() string {
 
 // affords reports whether an event fits into the remaining budget.
 func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
-	err := l.Affords(e)
+	err := l.Affords(accountant.Transaction{Lines: []accountant.Line{{Event: e, Count: 1}}})
 	if errors.Is(err, accountant.ErrBudgetExceeded) {
 		return false, nil
 	}

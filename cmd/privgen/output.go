@@ -59,6 +59,16 @@ func (a *app) paid(path string, others ...string) error {
 	return err
 }
 
+// unpaid returns an error if a result that is paid for exists, since the command would pay for it
+// again. also is what else the user can do.
+func unpaid(path, also string) error {
+	if exists(path) {
+		return usagef("--out: %s exists, and the command would pay again for a new result: want another "+
+			"name%s", path, also)
+	}
+	return nil
+}
+
 // apart returns an error if a path names one of the other files, or an input of the command.
 func (a *app) apart(path string, others ...string) error {
 	for _, other := range append(others, a.inputs...) {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/store"
 )
 
 // TestModelCard: the card states the generator's guarantee.
@@ -173,17 +174,100 @@ func TestGeneratorsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestComparisonIsAllOrNothing checks that plans are refused before any payment if each of them
-// fits on the ledger alone, but not all together.
+// TestComparisonIsAllOrNothing checks that a comparison is refused before any payment if the ledger
+// has no room for all plans together, or if a fit or a file of one plan would be refused later. The
+// ledger has room for the first plan alone.
 func TestComparisonIsAllOrNothing(t *testing.T) {
-	s := withShortPlan(t)
-	s.write("other.json", s.read("plan.json"))
-	s.run(0, "ledger", "create", "people", "--epsilon", "1.2")
-	e := s.run(exitBudget, "compare", "people.csv", "plan.json", "other.json", "--ledger", "people",
-		"-o", "out")
-	s.oneLine(e, "all plans together")
-	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
-	if left.Spent.Upper != 0 {
-		t.Errorf("got spent ε = %v, want 0", left.Spent.Upper)
+	for name, c := range map[string]struct {
+		code   int
+		says   string
+		second string // name of the second plan
+		before func(s *session)
+	}{
+		"no room": {exitBudget, "all plans together", "other.json", func(*session) {}},
+		"a checkpoint without a reservation": {exitBudget, "all plans together", "other.json",
+			func(s *session) { s.unreserved("other.json", "out/other.gen.ckpt") }},
+		"a damaged checkpoint": {exitInput, "other", "other.json",
+			func(s *session) { s.write("out/other.gen.ckpt", "damaged") }},
+		"a paid generator": {exitUsage, "want another name", "other.json",
+			func(s *session) { s.write("out/other.gen", "paid") }},
+		"the name of the page":    {exitUsage, "compare", "compare.json", func(*session) {}},
+		"a name with capitals":    {exitUsage, "PLAN", "PLAN.json", func(*session) {}},
+		"one name in two folders": {exitUsage, "plan", "out/plan.json", func(*session) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := withShortPlan(t)
+			if err := os.Mkdir(s.path("out"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.write(c.second, s.read("plan.json"))
+			s.run(0, "ledger", "create", "people", "--epsilon", "1.2")
+			c.before(s)
+			s.oneLine(s.run(c.code, "compare", "people.csv", "plan.json", c.second, "--ledger", "people",
+				"-o", "out"), c.says)
+			left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
+			if left.Spent.Upper != 0 {
+				t.Errorf("got spent ε = %v, want 0", left.Spent.Upper)
+			}
+		})
+	}
+}
+
+// unreserved leaves a checkpoint as a run does whose reservation failed without a known outcome. The
+// ledger does not hold the reservation.
+func (s *session) unreserved(plan, checkpoint string) {
+	s.Helper()
+	p, err := openPlan(s.path(plan))
+	if err != nil {
+		s.Fatal(err)
+	}
+	data, err := records.CSV{Header: true}.OpenFrame(s.path("people.csv"), p.Schema())
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(s.Context())
+	ledger, err := store.Dir(s.path("ledgers")).Open(ctx, "people")
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer ledger.Close()
+	cancel()
+	_, err = p.FitOn(s.Context(), ledger, data, privgen.Checkpoint(s.path(checkpoint)))
+	if !errors.Is(err, context.Canceled) || !exists(s.path(checkpoint)) {
+		s.Fatalf("got %v, want an unknown outcome and a checkpoint", err)
+	}
+}
+
+// TestRepeatedCommands: a command that is repeated after its end neither pays again nor changes its
+// result or the ledger.
+func TestRepeatedCommands(t *testing.T) {
+	s := fitted(t)
+	s.run(0, "ledger", "create", "more", "--epsilon", "3")
+	for _, c := range []struct {
+		code   int // of the repeated command
+		result string
+		args   []string
+	}{
+		{0, "people.gen", []string{"fit", "plan.json", "people.csv", "-o", "people.gen"}},
+		{0, "out/plan.gen", []string{"compare", "people.csv", "plan.json", "-o", "out"}},
+		{exitUsage, "narrow.json", []string{"draft", "people.csv", "--candidates", "schema.json", "-o",
+			"narrow.json"}},
+		{exitUsage, "figures.json", []string{"fidelity", "people.gen", "people.csv", "-n", "500", "-o",
+			"figures.json"}},
+	} {
+		ledger := "more"
+		if c.result == "people.gen" {
+			ledger = "people"
+		}
+		args := append(c.args, "--ledger", ledger)
+		s.run(0, args...)
+		result, journal := s.read(c.result), s.read("ledgers/"+ledger+"/journal")
+		e := s.run(c.code, args...)
+		if c.code != 0 {
+			s.oneLine(e, "pay again", "want another name")
+		}
+		if s.read(c.result) != result || s.read("ledgers/"+ledger+"/journal") != journal {
+			t.Errorf("%s: the result or the ledger has changed", args[0])
+		}
 	}
 }

@@ -1,0 +1,31 @@
+package synth
+
+import (
+	"testing"
+	"time"
+)
+
+// TestOptionalWrites: a run that has just started saves free work several times a second, so that a
+// run that is killed every second makes progress. Later it saves rarely, and writing never takes
+// more than a twentieth of the time.
+func TestOptionalWrites(t *testing.T) {
+	for _, c := range []struct {
+		age, since, took time.Duration
+		due              bool
+	}{
+		{time.Second, 200 * time.Millisecond, 0, false},
+		{time.Second, 300 * time.Millisecond, 0, true},
+		{4 * time.Second, 400 * time.Millisecond, 0, false},
+		{4 * time.Second, 600 * time.Millisecond, 0, true},
+		{time.Hour, 2 * time.Second, 0, false},
+		{time.Hour, 3 * time.Second, 0, true},
+		{time.Second, 900 * time.Millisecond, 100 * time.Millisecond, false},
+		{time.Hour, 3 * time.Second, 100 * time.Millisecond, true},
+	} {
+		now := time.Now()
+		p := pace{begun: now.Add(-c.age), last: now.Add(-c.since), took: c.took}
+		if p.due() != c.due {
+			t.Errorf("%v after the start, %v after a write of %v: due is %v", c.age, c.since, c.took, !c.due)
+		}
+	}
+}
