@@ -82,11 +82,11 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans reads 200 plans with one changed value each; lab/hostile reads more. The result must
+// hostilePlans reads 100 plans with one changed value each; lab/hostile reads more. The result must
 // be an error, or a plan that costs no more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()
-	for i, bad := range mutants(t, file, 200) {
+	for i, bad := range mutants(t, file, 100) {
 		p, err := synth.Systems{s.System}.ReadPlan(bad)
 		if err == nil && !(p.Total().Upper <= p.Budget().Epsilon) {
 			t.Errorf("mutant %d costs ε = %v, more than its budget of %v:\n%s", i, p.Total(),
