@@ -105,7 +105,7 @@ func TestExtremeParameters(t *testing.T) {
 	const delta = 1e-9
 	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
 		var last []float64 // the lower ends of more private events
-		for _, x := range []float64{1e-300, 30, 400, 1500, 1e300} {
+		for _, x := range []float64{1e-300, 30, 1500, 1e300} {
 			for i, e := range extremes(x) {
 				where := fmt.Sprintf("%v %s", r, Describe(e))
 				if len(last) <= i {

@@ -1,10 +1,14 @@
 package accountant
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // soFarCache computes the cost of the uses taken so far without composing again after each step.
 // The full accountant runs at a few dozen counts only, the knots. The cost at the next knot is one
-// upper bound; a sum of Rényi divergences gives another. The smaller bound is returned.
+// upper bound; a sum of Rényi divergences gives another. The smaller bound is returned. At a knot
+// the full accountant has computed both.
 type soFarCache struct {
 	spent []int
 	value float64
@@ -47,7 +51,10 @@ func (c *soFarCache) epsilon(l *Ledger) float64 {
 	for _, en := range l.entries {
 		c.spent = append(c.spent, en.spent)
 	}
-	c.value = math.Min(c.fromKnots(l), c.fromRDP(l))
+	c.value = c.fromKnots(l)
+	if math.IsInf(c.value, 1) || !slices.Equal(c.knots, c.spent) { // else nothing is smaller
+		c.value = math.Min(c.value, c.fromRDP(l))
+	}
 	return c.value
 }
 

@@ -405,10 +405,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 			if a.Epsilon > 6 {
 				t.Errorf("claimed ε = 6, but %v", a)
 			}
-			// 200 trainings refute most systems. For two systems they fail in about one of forty runs, which
-			// 1,000 trainings then decide.
+			// 100 trainings refute most systems. More trainings decide the few runs in which they fail.
 			broken := func(trainings int) bool { return s.audit(t, 1000, 0.5, trainings).Refuted(t) }
-			if !broken(200) && !broken(1000) {
+			if !broken(100) && !broken(300) && !broken(1000) {
 				t.Error("a run that claims ε = 0.5 and spends 1000 is not refuted")
 			}
 		})

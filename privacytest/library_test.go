@@ -21,12 +21,12 @@ import (
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// replayAll replays a computation on neighbours of a schema. It uses every fifth pair, or every
+// replayAll replays a computation on neighbours of a schema. It uses every tenth pair, or every
 // twentieth for compositions, beginning at a pair that depends on the test's name. With -audit it
 // uses all pairs.
 func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fitting) {
 	t.Helper()
-	every := 5
+	every := 10
 	if strings.Contains(t.Name(), "/compose,") {
 		every = 20 // package compose replays its contract suites on more pairs, with fewer draws
 	}

@@ -62,6 +62,14 @@ func chunkEdges() []int { return []int{2048, 4096, 8192} }
 // or 8,192 records, and the pairs differ on either side of a boundary.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
+	return edges(tb, s, r, seed, func(int, int) bool { return true })
+}
+
+// edges returns the pairs of Edges for which wanted is true. Its arguments are the number of the
+// pair and the number of all pairs.
+func edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64,
+	wanted func(i, n int) bool) []Pair {
+	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
 	const distinct = 50
 	list := make([]row, distinct)
@@ -69,40 +77,60 @@ func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) 
 		list[i] = g.random()
 	}
 	base := namedRows{"many chunks of records", nil}
-	edges := chunkEdges()
-	for i := range edges[len(edges)-1] + 3 {
+	sizes := chunkEdges()
+	for i := range sizes[len(sizes)-1] + 3 {
 		base.rows = append(base.rows, list[i%distinct])
 	}
-	if s.RowsPerPerson() > 0 {
-		return g.personEdges(r, base)
-	}
-	odd := namedRow{"the heaviest record", g.heaviest()}
-	places := []int{0, 1000, len(base.rows)}
-	for _, e := range edges {
+	pair, places := g.recordEdge, []int{0, 1000, len(base.rows)}
+	for _, e := range sizes {
 		places = append(places, e-1, e)
 	}
+	if most := s.RowsPerPerson(); most > 0 {
+		pair, places = g.personEdge, []int{0, len(base.rows)}
+		for _, e := range sizes {
+			places = append(places, e-most, e-1, e)
+		}
+	}
 	var pairs []Pair
-	for _, at := range places {
-		pairs = append(pairs, g.pairs(r, base, odd, at, fmt.Sprintf(", at row %d", at))[0])
+	for i, at := range places {
+		if wanted(i, len(places)) {
+			pairs = append(pairs, pair(r, base, at))
+		}
 	}
 	return pairs
+}
+
+// recordEdge returns a pair that differs in the heaviest record.
+func (g *generator) recordEdge(r accountant.Relation, base namedRows, at int) Pair {
+	odd := namedRow{"the heaviest record", g.heaviest()}
+	where := fmt.Sprintf(", at row %d", at)
+	return g.pair(r, base, odd, at, where, g.random)
 }
 
 // pairs inserts an odd record into base at one place.
 func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, at int,
 	where string) []Pair {
-	name := fmt.Sprintf("%s, %s%s", base.name, odd.name, where)
+	list := []Pair{g.pair(r, base, odd, at, where, g.random)}
+	if r == accountant.ReplaceOne {
+		zero := func() row { return g.filled(0) }
+		list = append(list, g.pair(r, base, odd, at, where, zero))
+	}
+	return list
+}
+
+// pair inserts an odd record into base at one place. Under replace-one it replaces another record.
+func (g *generator) pair(r accountant.Relation, base namedRows, odd namedRow, at int, where string,
+	other func() row) Pair {
 	with := func(extra row) records.Data {
 		return g.table(slices.Insert(slices.Clone(base.rows), at, extra))
 	}
+	p := Pair{Name: fmt.Sprintf("%s, %s%s", base.name, odd.name, where), Neighbour: with(odd.row)}
 	if r == accountant.AddOrRemoveOne {
-		return []Pair{{name, g.table(base.rows), with(odd.row)}}
+		p.Data = g.table(base.rows)
+	} else {
+		p.Data = with(other())
 	}
-	var list []Pair
-	for _, other := range []row{g.random(), g.filled(0)} {
-		list = append(list, Pair{name, with(other), with(odd.row)})
-	}
-	return list
+	return p
 }
 
 // heaviest returns a record of the largest norm that the schema permits.

@@ -90,22 +90,13 @@ func (g *generator) persons(base, own []row, p placement) records.Data {
 	return d
 }
 
-// personEdges implements Edges for persons: the rows of one person begin or end near the boundary
+// personEdge implements Edges for persons: the rows of one person begin or end near the boundary
 // of two chunks.
-func (g *generator) personEdges(r accountant.Relation, base namedRows) []Pair {
-	most := g.schema.RowsPerPerson()
-	own := make([]row, most)
+func (g *generator) personEdge(r accountant.Relation, base namedRows, at int) Pair {
+	own := make([]row, g.schema.RowsPerPerson())
 	for i := range own {
 		own[i] = g.heaviest()
 	}
-	places := []int{0, len(base.rows)}
-	for _, e := range chunkEdges() {
-		places = append(places, e-most, e-1, e)
-	}
-	var pairs []Pair
-	for _, at := range places {
-		pairs = append(pairs, g.personPair(r, base, own, placement{at: at},
-			fmt.Sprintf("%s, a person of %d rows, at row %d", base.name, most, at)))
-	}
-	return pairs
+	return g.personPair(r, base, own, placement{at: at},
+		fmt.Sprintf("%s, a person of %d rows, at row %d", base.name, len(own), at))
 }

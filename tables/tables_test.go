@@ -228,7 +228,7 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	sizes := map[int]int{}
 	for _, cells := range []int{800, 1 << 16} {
 		p, err := tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: budget, Bins: 8,
-			Cells: cells}}.Plan()
+			Cells: cells}, Rounds: 10}.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,7 +117,7 @@ func resigned(t *testing.T, whole []byte, n int) [][]byte {
 		}
 		return f
 	}
-	for _, head := range spread(mutants(t, decoded().Header), n*2/3) {
+	for _, head := range mutants(t, decoded().Header, n*2/3) {
 		f := decoded()
 		f.Header = head
 		add(f)
@@ -143,18 +143,6 @@ func resigned(t *testing.T, whole []byte, n int) [][]byte {
 			}
 		}
 		add(f)
-	}
-	return out
-}
-
-// spread returns n evenly spaced elements of a list.
-func spread(list [][]byte, n int) [][]byte {
-	if len(list) <= n {
-		return list
-	}
-	var out [][]byte
-	for i := range n {
-		out = append(out, list[i*len(list)/n])
 	}
 	return out
 }

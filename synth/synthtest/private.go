@@ -34,7 +34,7 @@ func (s Subject) testReplay(t *testing.T) {
 		every := list[len(list)-1].schema // a table with every kind of column
 		_, err := s.Plan(every, budgetOf(r), rows)
 		for turn, b := range []accountant.Budget{budgetOf(r), {Epsilon: loud, Delta: 1e-5, Relation: r}} {
-			s.replay(t, p.Schema(), b, turn, 5)
+			s.replay(t, p.Schema(), b, turn, 10)
 			if err == nil {
 				s.replay(t, every, b, turn, 17)
 			}
