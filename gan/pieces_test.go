@@ -66,21 +66,6 @@ func TestGroupsPartition(t *testing.T) {
 	}
 }
 
-// TestGroupsOfLayerNorm checks that gains of layer norm are in the group of weights, and shifts in
-// the group of biases.
-func TestGroupsOfLayerNorm(t *testing.T) {
-	critic, err := models.MLP{Hidden: []int{4}, LayerNorm: true}.Critic(device.CPU(), 5, 0,
-		models.Wasserstein, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := (Clipping{Groups: WeightsAndBiases}).groups(critic, []float64{1, 2, 3, 4, 5, 6})
-	if len(g) != 2 || !slices.Equal(g[0].Blocks, []int{0, 2, 4}) ||
-		!slices.Equal(g[1].Blocks, []int{1, 3, 5}) {
-		t.Errorf("groups %v", g)
-	}
-}
-
 // TestFloored checks that clip norms are valid even if norms of public gradients are zero, NaN or
 // infinite.
 func TestFloored(t *testing.T) {

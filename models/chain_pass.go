@@ -18,8 +18,6 @@ type walk struct {
 	// dx receives the derivative with respect to the input; the zero Matrix if it is not wanted
 	dx    device.Matrix
 	stats []device.Matrix // moments and their gradients, for batch norm only
-	roots [][]float32     // 1/√variance of every row, for layer norm only
-	means device.Matrix   // scratch for the means of rows, for layer norm only
 
 	flat   device.Matrix // lowered images of a chunk
 	copies device.Matrix // a delta or an input, scaled
@@ -36,7 +34,7 @@ func newWalk(c *chain, trains bool) *walk {
 	w := &walk{c: c, be: c.be, trains: trains, outBuf: make([]device.Matrix, n),
 		deltaBuf: make([]device.Matrix, n),
 		outs:     make([]device.Matrix, n), deltas: make([]device.Matrix, n),
-		stats: make([]device.Matrix, n), roots: make([][]float32, n)}
+		stats: make([]device.Matrix, n)}
 	for l, u := range c.units {
 		if b, ok := u.(*batchNorm); ok {
 			w.stats[l] = c.be.New(batchNormStats, b.channels)
@@ -52,12 +50,6 @@ func (w *walk) resize(rows int) {
 		w.capacity = roomFor(rows)
 		for l, u := range w.c.units {
 			w.outBuf[l], w.deltaBuf[l] = w.be.New(w.capacity, u.out()), device.Matrix{}
-			if _, ok := u.(*layerNorm); ok {
-				w.roots[l] = make([]float32, w.capacity)
-				if w.means.Rows < w.capacity {
-					w.means = w.be.New(w.capacity, 1)
-				}
-			}
 		}
 		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity),
 			make([]float64, w.capacity)
@@ -72,9 +64,8 @@ func (w *walk) resize(rows int) {
 // forget clears everything that the last forward pass computed from its rows.
 func (w *walk) forget() {
 	w.x = device.Matrix{}
-	for l, out := range w.outBuf {
+	for _, out := range w.outBuf {
 		w.be.Fill(out, 0)
-		clear(w.roots[l])
 	}
 	w.be.Fill(w.flat, 0)
 }

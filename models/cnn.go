@@ -33,10 +33,6 @@ type CNN struct {
 	Convolutions []Convolution `json:"convolutions"`
 	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
 	Activation   Activation    `json:"activation"`
-	// LayerNorm normalises every hidden layer before its activation, like MLP.LayerNorm. It takes mean
-	// and variance over all places and maps of one record, and has a gain and a shift for each map. It
-	// is for critics.
-	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
 // Name returns "cnn".
@@ -115,7 +111,6 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.OK(be != nil, "models.CNN.Classifier", be, "a backend")
 	c.Add(a.Validate())
-	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in,
 		a.imageLen())
 	c.positive("models.CNN.Classifier: classes", classes)

@@ -121,19 +121,18 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 }
 
 // A unitList collects the units of a network. It applies f after each layer and, if configured,
-// batch norm or layer norm before f.
+// batch norm before f.
 type unitList struct {
 	be        device.Backend
 	units     []unit
 	f         device.Func
 	normalise bool // over the batch
-	layerNorm bool // over each record
 	apart     bool // makes f a separate unit
 }
 
 func (l *unitList) add(u unit, pixels, channels int) {
 	f := l.f
-	if l.normalise || l.layerNorm || l.apart {
+	if l.normalise || l.apart {
 		f = device.Identity
 	}
 	switch u := u.(type) {
@@ -147,13 +146,6 @@ func (l *unitList) add(u unit, pixels, channels int) {
 	l.units = append(l.units, u)
 	if l.normalise {
 		l.units = append(l.units, newBatchNorm(l.be, pixels, channels, l.f))
-	}
-	if l.layerNorm {
-		f := l.f
-		if l.apart {
-			f = device.Identity
-		}
-		l.units = append(l.units, newLayerNorm(l.be, u.out()), newGainUnit(l.be, pixels, channels, f))
 	}
 	if l.apart {
 		l.units = append(l.units, &funcUnit{be: l.be, width: u.out(), f: l.f})

@@ -118,11 +118,8 @@ type CriticArchitecture interface {
 // Critic builds a multilayer perceptron with one output.
 //
 // With the Wasserstein loss, the gradient of the penalty is one outer product per layer if every
-// layer is piecewise linear (ReLU or LeakyReLU, without LayerNorm). Otherwise second derivatives
-// add a second outer product, and training costs more.
-//
-// Guarantee: LayerNorm takes its moments over one record's own numbers, so a gradient still depends
-// on one record only. Gains and shifts are included in norms and sums like all other parameters.
+// layer is piecewise linear (ReLU or LeakyReLU). Otherwise second derivatives add a second outer
+// product, and training costs more.
 //
 // Errors: joined *param.Error values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
@@ -135,16 +132,16 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
+	l := criticLayers(be, a.Activation, loss)
 	width := l.dense(in, a.Hidden)
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
 // criticLayers returns an empty list for the hidden layers of a critic. A smooth activation f is a
 // separate unit if the loss has a penalty, whose gradient needs f″.
-func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
+func criticLayers(be device.Backend, f Activation, loss CriticLoss) unitList {
 	smooth := f != ReLU && f != LeakyReLU
-	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}
+	return unitList{be: be, f: f.fn(), apart: smooth && loss == Wasserstein}
 }
 
 // Critic builds a convolutional network with one output; see MLP.Critic.
@@ -161,7 +158,7 @@ func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
+	l := criticLayers(be, a.Activation, loss)
 	width := a.hidden(&l)
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
@@ -288,19 +285,9 @@ func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(f
 func (a MLP) CriticSize(in, classes int) int64 {
 	total, width := int64(0), in
 	for _, wide := range a.Hidden {
-		total, width = addSize(total, criticLayerSize(width, wide, a.LayerNorm)), wide
+		total, width = addSize(total, layerSize(width, wide)), wide
 	}
 	return addSize(total, layerSize(width, 1+classes))
-}
-
-// criticLayerSize returns the number of parameters of a layer, with a gain and a shift for each map
-// if it has layer norm.
-func criticLayerSize(in, maps int, layerNorm bool) int64 {
-	size := layerSize(in, maps)
-	if layerNorm {
-		size = addSize(size, mulSize(2, int64(maps)))
-	}
-	return size
 }
 
 // CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
@@ -308,13 +295,13 @@ func (a CNN) CriticSize(_, classes int) int64 {
 	m, total := a.image(), int64(0)
 	for _, l := range a.Convolutions {
 		w := l.over(m)
-		total = addSize(total, criticLayerSize(w.Patch(), l.Maps, a.LayerNorm))
+		total = addSize(total, layerSize(w.Patch(), l.Maps))
 		m.Height, m.Width = w.Grid()
 		m.Channels = l.Maps
 	}
 	width := m.Len()
 	for _, wide := range a.Hidden {
-		total, width = addSize(total, criticLayerSize(width, wide, a.LayerNorm)), wide
+		total, width = addSize(total, layerSize(width, wide)), wide
 	}
 	return addSize(total, layerSize(width, 1+classes))
 }

@@ -128,19 +128,3 @@ func (p *pairs) addFixedBias(be device.FixedSummer, places int, m device.Matrix,
 		be.AddFixedBlocks(weights[i:i+1], block, ones, m.RowRange(i*block, (i+1)*block), dst)
 	}
 }
-
-func (u *gainUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
-	weights []float32, dst device.FixedBlock) {
-	terms := p.w.spare(x.Rows, x.Cols)
-	be.Mul(terms, x, delta)
-	ones, block := p.ones(1, 1, u.places, p.parts), p.parts*u.places
-	for i := range weights {
-		be.AddFixedBlocks(weights[i:i+1], block, ones, u.columns(terms).RowRange(i*block,
-			(i+1)*block), dst)
-	}
-}
-
-func (u *gainUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix,
-	weights []float32, dst device.FixedBlock) {
-	p.addFixedBias(be, u.places, u.columns(delta), weights, dst)
-}

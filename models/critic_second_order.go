@@ -60,24 +60,6 @@ func (p *pairs) bend() {
 func (p *pairs) between(m device.Matrix) device.Matrix { return part(m, partBetween, p.parts) }
 func (p *pairs) carried(m device.Matrix) device.Matrix { return part(m, p.parts-1, p.parts) }
 
-// roots returns 1/√(variance + ε) of layerNorm l for every record at x̂.
-func (p *pairs) roots(l int) []float32 {
-	p.slopes = grow(p.slopes, p.rows)
-	for i := range p.slopes {
-		p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]
-	}
-	return p.slopes
-}
-
-// addScaled adds total·aᵢbᵢ times row i of m to row i of dst.
-func (p *pairs) addScaled(dst, m device.Matrix, a []float32, b []float64, total float64) {
-	p.weights = grow(p.weights, p.rows)
-	for i := range p.weights {
-		p.weights[i] = float32(total * float64(a[i]) * b[i])
-	}
-	p.be.Axpy(1, p.w.scaled(m, p.weights), dst)
-}
-
 // parameterless implements the methods of a unit that concern parameters, for units without any.
 type parameterless struct{}
 

@@ -31,8 +31,8 @@
 // gradient penalty is itself a function of a gradient. Where activations are piecewise linear, the
 // gradient of one record's penalty is still one outer product in each layer: a tangent, propagated
 // forward, times the ordinary delta. Record, fake and penalty are then three rows, whose Gram
-// matrices give norms. Smooth activations have second derivatives, and so does layer norm, which
-// normalises each record separately. A critic with either has a fourth row.
+// matrices give norms. Smooth activations have second derivatives, so a critic with them has a
+// fourth row.
 //
 // Any type that implements the small interfaces Network and Gradients can be used in place of this
 // package's networks.

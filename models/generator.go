@@ -53,7 +53,6 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
 	c.positive("models.MLP.NewGenerator: latent", latent)
 	c.Add(a.Validate())
-	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.heads("models.MLP.NewGenerator: heads", heads)
 	if err := c.Err(); err != nil {
 		return nil, err

@@ -26,8 +26,6 @@ const (
 	EnlargingLayer
 	// y = f((x − Centre)∘W + b). W has one column for each channel, and is the same at all pixels.
 	ScaleLayer
-	// y = (x − mean)/√(variance + Epsilon), with the mean and variance of one record's numbers.
-	StandardLayer
 	// y = f(x).
 	FunctionLayer
 	// Each run of numbers goes through its head of Heads.
@@ -36,7 +34,7 @@ const (
 
 var layerNames = param.Names[LayerKind]{Type: "models.LayerKind", List: []string{
 	DenseLayer: "dense", ConvolutionLayer: "convolution", TransposedLayer: "transposed convolution",
-	EnlargingLayer: "enlarging", ScaleLayer: "scale", StandardLayer: "standard",
+	EnlargingLayer: "enlarging", ScaleLayer: "scale",
 	FunctionLayer: "function", HeadsLayer: "heads",
 }}
 
@@ -54,7 +52,6 @@ type Layer struct {
 	Window               device.Window
 	Maps                 int
 	Image                device.Image
-	Epsilon              float64
 	Heads                []Head
 }
 
@@ -155,14 +152,6 @@ func (u *batchNorm) layer() Layer {
 		weight.Data[i] *= scale
 	}
 	return Layer{Kind: ScaleLayer, Func: u.f, Centre: moments.RowRange(0, 1), Weight: weight,
-		Bias: copied(u.be, u.shift)}
-}
-
-func (u *layerNorm) layer() Layer { return Layer{Kind: StandardLayer, Epsilon: layerNormEps} }
-
-func (u *gainUnit) layer() Layer {
-	none := device.HostMatrix(1, u.maps, make([]float32, u.maps))
-	return Layer{Kind: ScaleLayer, Func: u.f, Centre: none, Weight: copied(u.be, u.gain),
 		Bias: copied(u.be, u.shift)}
 }
 

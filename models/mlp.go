@@ -17,10 +17,6 @@ type MLP struct {
 	// only through a private release. Classifier refuses it, since classifiers need per-example
 	// gradients.
 	BatchNorm bool `json:"batch_norm,omitempty"`
-	// LayerNorm normalises the sums of every hidden layer to (x−mean)/√(variance + 1e-5) before the
-	// activation. Mean and variance are over the sums of one record. The result is multiplied by a
-	// gain and shifted. LayerNorm is for critics.
-	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
 // Name returns "mlp".
@@ -48,7 +44,6 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.Add(a.Validate())
 	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
 		"false for a classifier: batch norm mixes records")
-	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
 	if err := c.Err(); err != nil {

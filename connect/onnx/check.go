@@ -51,7 +51,7 @@ func fits(l models.Layer) bool {
 		channels := l.Weight.Cols
 		return l.In == l.Out && channels > 0 && l.In%channels == 0 && is(l.Weight, 1, channels) &&
 			is(l.Bias, 1, channels) && is(l.Centre, 1, channels)
-	case models.StandardLayer, models.FunctionLayer:
+	case models.FunctionLayer:
 		return l.In == l.Out
 	case models.HeadsLayer:
 		total := 0

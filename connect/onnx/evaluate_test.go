@@ -125,8 +125,8 @@ func (e node) apply() []tensor {
 		return []tensor{concat(e.in)}
 	case "Sub", "Mul", "Add":
 		return []tensor{elementwise(kind, x, e.in[1])}
-	case "LayerNormalization", "Softmax":
-		return []tensor{e.byRow(kind)}
+	case "Softmax":
+		return []tensor{e.softmax()}
 	}
 	out := tensor{x.sides, slices.Clone(x.v)}
 	for i, v := range x.v {
@@ -330,24 +330,16 @@ func elementwise(kind string, x, b tensor) tensor {
 	return out
 }
 
-func (e node) byRow(kind string) tensor {
+func (e node) softmax() tensor {
 	x := e.in[0]
 	out, width := tensor{x.sides, slices.Clone(x.v)}, x.sides[1]
 	for i := range x.sides[0] {
-		row := out.v[i*width : (i+1)*width]
-		mean, total, square := 0.0, 0.0, 0.0
+		row, total := out.v[i*width:(i+1)*width], 0.0
 		for _, v := range row {
-			mean += v / float64(width)
 			total += math.Exp(v)
 		}
-		for _, v := range row {
-			square += (v - mean) * (v - mean) / float64(width)
-		}
 		for j, v := range row {
-			if row[j] = math.Exp(v) / total; kind == "LayerNormalization" {
-				epsilon := float64(e.attribute("epsilon").GetF())
-				row[j] = (v - mean) / math.Sqrt(square+epsilon) * e.in[1].v[j]
-			}
+			row[j] = math.Exp(v) / total
 		}
 	}
 	return out

@@ -38,13 +38,6 @@ func (g *graph) layer(l models.Layer) {
 		g.enlarge(l)
 	case models.ScaleLayer:
 		g.scale(l)
-	case models.StandardLayer:
-		ones := make([]float32, l.In)
-		for i := range ones {
-			ones[i] = 1
-		}
-		g.next("LayerNormalization", g.floats("ones", ones, len(ones)))
-		g.set(float("epsilon", l.Epsilon))
 	case models.HeadsLayer:
 		g.heads(l)
 	}

@@ -118,8 +118,8 @@ func TestGeneratorsStateTheSame(t *testing.T) {
 func TestCriticsStateTheSame(t *testing.T) {
 	rng, be := rand.New(rand.NewPCG(3, 4)), device.CPU()
 	for _, a := range []models.CriticArchitecture{
-		models.MLP{Hidden: []int{4}, Activation: models.Softplus, LayerNorm: true},
-		models.CNN{Height: 5, Width: 4, Channels: 2, Hidden: []int{3}, LayerNorm: true,
+		models.MLP{Hidden: []int{4}, Activation: models.Softplus},
+		models.CNN{Height: 5, Width: 4, Channels: 2, Hidden: []int{3},
 			Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}},
 	} {
 		n := must(a.Critic(be, 40, 0, models.Wasserstein, 1))(t)

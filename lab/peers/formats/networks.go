@@ -134,10 +134,8 @@ func (n *networks) critics() {
 	cnn := models.CNN{Height: 9, Width: 8, Channels: 2, Hidden: []int{6},
 		Activation:   models.LeakyReLU,
 		Convolutions: []models.Convolution{{Maps: 4, Size: 5, Stride: 2, Pad: 2}, {Maps: 3, Size: 3}}}
-	normed := cnn
-	normed.LayerNorm = true
-	for _, a := range []models.CriticArchitecture{cnn, normed,
-		models.MLP{Hidden: []int{9, 5}, Activation: models.Tanh, LayerNorm: true}} {
+	for _, a := range []models.CriticArchitecture{cnn,
+		models.MLP{Hidden: []int{9, 5}, Activation: models.Tanh}} {
 		net, err := a.Critic(be, 9*8*2, 0, models.Wasserstein, 1)
 		if err != nil {
 			n.err = first(n.err, err)
