@@ -27,6 +27,11 @@ replace (
 	github.com/seed7ba64551/privgen/examples => ../examples
 )
 
-require github.com/seed7ba64551/privgen/report v0.0.0
+require (
+	github.com/seed7ba64551/privgen/connect/images v0.0.0
+	github.com/seed7ba64551/privgen/report v0.0.0
+)
 
 replace github.com/seed7ba64551/privgen/report => ../report
+
+replace github.com/seed7ba64551/privgen/connect/images => ../connect/images
