@@ -22,7 +22,7 @@ const imageGap = 2
 // classes, images are ordered by class, and each class begins a new row.
 //
 // Errors: *param.Error for records that are not images, if across is not positive, and for a
-// imageOf of more than 2^28 pixels; the writer's.
+// picture of more than 2^28 pixels; the writer's.
 func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
 	if t == nil {

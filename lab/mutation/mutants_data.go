@@ -173,7 +173,7 @@ func recordMutants() []mutant {
 		{Name: "records/a panic states the number of sets", In: "records",
 			Tests: at("records", "HideTheNumber"), Old: "are not all in the table\", lo, hi))",
 			New: "of %d\", lo, hi, t.n))", Why: "the number of records is private"},
-		{Name: "images/an error states the number of images", In: "connect/images",
+		{Name: "connect/images/an error states the number of images", In: "connect/images",
 			Tests: at("connect/images", "HidesTheNumber"), Old: "\"too many images\",",
 			New: "p.table.Len(),", Why: "the number of records is private"},
 	}
