@@ -27,10 +27,15 @@ replace (
 	github.com/seed7ba64551/privgen/examples => ../examples
 )
 
-require github.com/seed7ba64551/privgen/report v0.0.0
+require (
+	github.com/seed7ba64551/privgen/connect/images v0.0.0
+	github.com/seed7ba64551/privgen/report v0.0.0
+)
 
 replace github.com/seed7ba64551/privgen/report => ../report
 
 require github.com/seed7ba64551/privgen/draft v0.0.0
 
 replace github.com/seed7ba64551/privgen/draft => ../draft
+
+replace github.com/seed7ba64551/privgen/connect/images => ../connect/images

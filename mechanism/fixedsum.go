@@ -129,18 +129,6 @@ func (s *FixedSum) factor(scale float64) float64 {
 // AddInt adds the whole number v to coordinate i.
 func (s *FixedSum) AddInt(i int, v int64) { s.sum[i] += steps(float64(v) * s.inverse) }
 
-// AddUnits adds units[i] + carry[i] grid steps to coordinate i. Elements of carry are whole
-// numbers below 2^53; a nil carry means zeros.
-func (s *FixedSum) AddUnits(units []int32, carry []float64) {
-	dst := s.sum[:len(units)]
-	for i, v := range units {
-		dst[i] += int64(v)
-	}
-	for i, v := range carry {
-		dst[i] += int64(v)
-	}
-}
-
 // steps rounds toward zero and clamps to the public limit of one row. NaN counts as zero.
 func steps(x float64) int64 {
 	switch {

@@ -246,3 +246,12 @@ func TestInclusionsUnderTests(t *testing.T) {
 		}
 	}
 }
+
+// seededTap is a tap that records nothing.
+type seededTap struct{}
+
+func (seededTap) Source() (*entropy.Source, error) { return entropy.Seeded(4) }
+func (seededTap) Spend(string, any, int, error)    {}
+func (seededTap) Sample(entropy.Sample)            {}
+func (seededTap) Release(*entropy.Release) error   { return nil }
+func (seededTap) Refuse(string, error)             {}

@@ -149,7 +149,6 @@ type Allowance struct {
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
 	sampler *entropy.Stream
-	ahead   sampleAhead
 	chunks  *parallel
 	keys    entropy.Indexed
 	last    prepared

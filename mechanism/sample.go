@@ -24,51 +24,13 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	before, of := len(index), n
 	n = min(n, math.MaxInt32)
 	if g.a.run.tap == nil {
-		index = append(index, g.a.poissonAhead(n)...)
-		g.a.ahead.drawn = false
+		index = sampler.PoissonRows(n, g.a.terms.probability, g.a.samples(), index)
 	} else {
 		index = g.a.coupled(g.step, n, index)
 	}
 	keys = g.a.rowKeys(g.step, index[before:], keys)
 	g.tellSample(g.a.terms.probability, of, index[before:])
 	return index, keys
-}
-
-// NextSample returns the Poisson sample of the rows [0,n) that the next grant's PoissonSample
-// will return. So these rows can be read before the step begins. The list is valid until
-// PoissonSample is called. It is nil if no grant is left or the event has no Poisson sample.
-//
-// Guarantee: the sample is private, and may be passed only to code that reads the records.
-// Nothing else depends on the call: samples and keys have the same bits without it, and each
-// sample is given to one grant only.
-func (a *Allowance) NextSample(n int) []int32 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.terms.sampling != samplePoisson || a.Remaining() == 0 {
-		return nil
-	}
-	n = min(n, math.MaxInt32)
-	if a.run.tap != nil {
-		return a.coupled(a.run.comingStep(), n, nil)
-	}
-	return a.poissonAhead(n)
-}
-
-// sampleAhead is a sample that no grant has requested yet.
-type sampleAhead struct {
-	drawn bool
-	n     int
-	rows  []int32
-}
-
-// poissonAhead returns the next sample of n rows; the caller holds mu. It discards a sample of
-// another number of rows that was drawn ahead.
-func (a *Allowance) poissonAhead(n int) []int32 {
-	if !a.ahead.drawn || a.ahead.n != n {
-		a.ahead.rows = sampler.PoissonRows(n, a.terms.probability, a.samples(), a.ahead.rows[:0])
-		a.ahead.drawn, a.ahead.n = true, n
-	}
-	return a.ahead.rows
 }
 
 // takeSample uses up the grant's one sample.

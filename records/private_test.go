@@ -43,7 +43,6 @@ func holders(t *testing.T) map[string]any {
 		"stated": records.WithUnit(sets, records.UnitUser), "clamped": records.Clamped(foreignData{sets}),
 		"enforcer": enforcer, "enforcer by value": *enforcer,
 		"binarized": records.Binarize(table, 5),
-		"parted":    must(records.NewPartedTable(table.Schema(), npyParts(t, table, []int{0, 1})...))(t),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 )
 
 // WriteSchema writes a schema as indented JSON for people to review and edit: names,
@@ -93,20 +92,6 @@ func (l Limits) checkJSON(text []byte) error {
 		case c == '}' || c == ']':
 			depth--
 		}
-	}
-	return nil
-}
-
-// SaveSchema is [WriteSchema] to a file.
-//
-// Errors: see [WriteSchema]; also errors of the file system.
-func SaveSchema(path string, s Schema) error {
-	text, err := schemaText(s)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		return fmt.Errorf("records: %w", err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -19,7 +20,10 @@ import (
 // norms and quantiles, with the smallest and largest clip norms, under both relations.
 func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 	const most = mechanism.MaxNoiseMultiplier
-	table, _ := partedRows(t, 30, 9, 1, 0)
+	table, err := records.FromFlat(records.Binary(9), make([]float32, 30*9))
+	if err != nil {
+		t.Fatal(err)
+	}
 	quantile := func(z, initial float64) sgd.Clip {
 		return sgd.Quantile{Quantile: 1e-9, Initial: initial, Rate: 1, NoiseMultiplier: z}
 	}

@@ -120,19 +120,6 @@ func (t *Trainer) gather(data records.Data, lo int) {
 		data.Gather(t.rows, &t.batch)
 	}
 	t.batch.Keys = t.keys[lo:hi]
-	if a, ok := data.(records.Ahead); ok {
-		a.ReadAhead(t.coming(data.Len(), hi))
-	}
-}
-
-// coming returns the rows that will be read after the first hi rows of the sample. These are the
-// next rows of the sample or, at its end, the first rows of the next step's sample.
-func (t *Trainer) coming(n, hi int) []int32 {
-	rows := t.index[hi:]
-	if len(rows) == 0 && t.allowance != nil {
-		rows = t.allowance.NextSample(n)
-	}
-	return rows[:min(len(rows), t.microBatch())]
 }
 
 // partRows is the number of rows that one core reads at a time.

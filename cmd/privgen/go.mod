@@ -60,10 +60,15 @@ replace (
 
 exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
 
-require github.com/seed7ba64551/privgen/report v0.0.0
+require (
+	github.com/seed7ba64551/privgen/connect/images v0.0.0
+	github.com/seed7ba64551/privgen/report v0.0.0
+)
 
 replace github.com/seed7ba64551/privgen/report => ../../report
 
 require github.com/seed7ba64551/privgen/draft v0.0.0
 
 replace github.com/seed7ba64551/privgen/draft => ../../draft
+
+replace github.com/seed7ba64551/privgen/connect/images => ../../connect/images

@@ -4,6 +4,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -30,5 +31,5 @@ func writePNG(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error
 	if err != nil {
 		return err
 	}
-	return records.WritePNG(w, t, acrossPicture)
+	return images.WritePNG(w, t, acrossPicture)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -329,7 +330,7 @@ func TestSamplesOfImagesAreAPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := records.WritePNG(&want, drawn.(*records.Table), acrossPicture); err != nil {
+	if err := images.WritePNG(&want, drawn.(*records.Table), acrossPicture); err != nil {
 		t.Fatal(err)
 	}
 	if s.read("s.png") != want.String() {
@@ -387,7 +388,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
 			".npz": records.WriteNPZ,
 			".png": func(w io.Writer, r *records.Table) error {
-				return records.WritePNG(w, r, acrossPicture)
+				return images.WritePNG(w, r, acrossPicture)
 			}} {
 			s.run(0, "sample", name+".gen", "-n", "10", "--seed", "3", "-o", name+suffix)
 			var want bytes.Buffer

@@ -2,7 +2,6 @@ package frontdoor_test
 
 import (
 	"bytes"
-	"path/filepath"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
@@ -72,9 +71,6 @@ func TestColourChain(t *testing.T) {
 	made, err := compose.Distortion{Strength: 0.5, Seed: 1}.Apply(rows.(*records.Table))
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := records.WriteImages(filepath.Join(t.TempDir(), "png"), made.Slice(0, 20)); err != nil {
-		t.Error(err)
 	}
 	if err := records.WriteNPZ(&file, made); err != nil {
 		t.Error(err)

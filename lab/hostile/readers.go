@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -218,7 +219,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 		}},
 		{"folder of images", pictures, anyBytes, func(b []byte) error {
 			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}
-			return look(records.ReadImages(folder, colours.Schema().WithoutLabels()))
+			return look(images.ReadFolder(folder, colours.Schema().WithoutLabels()))
 		}},
 		{"npy", one(&npy), anyBytes, func(b []byte) error {
 			return look(records.ReadNPY(from(b), records.Interval(3, -1, 2)))

@@ -173,8 +173,8 @@ func recordMutants() []mutant {
 		{Name: "records/a panic states the number of sets", In: "records",
 			Tests: at("records", "HideTheNumber"), Old: "are not all in the table\", lo, hi))",
 			New: "of %d\", lo, hi, t.n))", Why: "the number of records is private"},
-		{Name: "records/an error states the number of images", In: "records",
-			Tests: at("records", "HidesTheNumber"), Old: "\"too many images\",",
+		{Name: "connect/images/an error states the number of images", In: "connect/images",
+			Tests: at("connect/images", "HidesTheNumber"), Old: "\"too many images\",",
 			New: "p.table.Len(),", Why: "the number of records is private"},
 	}
 }

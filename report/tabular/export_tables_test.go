@@ -113,8 +113,14 @@ func TestExportTables(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f := filepath.Join("testdata", name+".schema.json")
-		if err := records.SaveSchema(f, pair[0].Schema()); err != nil {
+		f, err := os.Create(filepath.Join("testdata", name+".schema.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := records.WriteSchema(f, pair[0].Schema()); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,6 +22,7 @@ require (
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
 	github.com/parquet-go/parquet-go v0.32.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.29 // indirect
+	github.com/seed7ba64551/privgen/connect/images v0.0.0
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
@@ -39,3 +40,5 @@ replace (
 )
 
 replace github.com/seed7ba64551/privgen/draft => ../../../draft
+
+replace github.com/seed7ba64551/privgen/connect/images => ../../../connect/images

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,7 +18,7 @@ func writePictures(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := records.WriteImages(filepath.Join(folder, "pictures"), small); err != nil {
+	if err := images.WriteFolder(filepath.Join(folder, "pictures"), small); err != nil {
 		return err
 	}
 	large, err := madeUpImages(records.CIFAR10Schema(), 3)
@@ -52,10 +53,10 @@ func showPictures(path string) error {
 	}
 	var t *records.Table
 	if info.IsDir() {
-		if err := records.CheckImages(os.DirFS(path), pictureSchema()); err != nil {
+		if err := images.CheckFolder(os.DirFS(path), pictureSchema()); err != nil {
 			return err
 		}
-		t, err = records.ReadImages(os.DirFS(path), pictureSchema())
+		t, err = images.ReadFolder(os.DirFS(path), pictureSchema())
 	} else {
 		t, err = records.OpenCIFAR(records.CIFAR10Schema(), []string{path})
 	}

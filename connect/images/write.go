@@ -1,4 +1,4 @@
-package records
+package images
 
 import (
 	"bufio"
@@ -10,26 +10,27 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
-// WriteImages writes every record as a PNG file, in colour or in grey, such as "cat/000012.png". It
+// WriteFolder writes every record as a PNG file, in colour or in grey, such as "cat/000012.png". It
 // creates a folder for each class and rounds values to the nearest of 256 levels. It is an error if
 // a file exists already, so two tables are never mixed.
 //
 // Errors: *[param.Error] for records that are not images, and if the name of a class cannot be the
 // name of a folder; errors of the file system.
-func WriteImages(folder string, t *Table) error {
+func WriteFolder(folder string, t *records.Table) error {
 	if t == nil {
-		return param.New("records.WriteImages", nil, "records")
+		return param.New("images.WriteFolder", nil, "records")
 	}
 	s := t.Schema()
-	if err := checkFolder("records.WriteImages", os.DirFS(folder), s, Limits{}); err != nil {
+	if err := checkFolder("images.WriteFolder", os.DirFS(folder), s, records.Limits{}); err != nil {
 		return err
 	}
 	names := s.ClassNames()
 	for _, name := range append([]string{"."}, names...) {
 		if err := os.MkdirAll(filepath.Join(folder, name), 0o777); err != nil {
-			return fmt.Errorf("records: %w", err)
+			return fmt.Errorf("images: %w", err)
 		}
 	}
 	var row []float32
@@ -41,14 +42,14 @@ func WriteImages(folder string, t *Table) error {
 		}
 		path := filepath.Join(folder, class, fmt.Sprintf("%06d.png", i))
 		if err := writeImage(path, imageOf(row, s)); err != nil {
-			return fmt.Errorf("records: %w", err)
+			return fmt.Errorf("images: %w", err)
 		}
 	}
 	return nil
 }
 
 // imageOf returns a record as an image.
-func imageOf(row []float32, s Schema) image.Image {
+func imageOf(row []float32, s records.Schema) image.Image {
 	frame := image.Rect(0, 0, s.Width(), s.Height())
 	at := func(i int) uint8 { return uint8(min(max(row[i], 0), 1)*255 + 0.5) }
 	if s.Channels() == 1 {

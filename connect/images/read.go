@@ -1,4 +1,4 @@
-package records
+package images
 
 import (
 	"bytes"
@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadImages reads records from a folder of PNG and JPEG files, such as os.DirFS(path).
+// ReadFolder reads records from a folder of PNG and JPEG files, such as os.DirFS(path).
 //
 // If the schema has classes, the folder holds one subfolder for each class, with the class's name;
 // otherwise the files lie in the folder itself. Every file is one record. Files are read in the
@@ -29,14 +30,14 @@ import (
 // is not applied, and images are not scaled: scale them beforehand.
 //
 // Every file is read separately. A file that is damaged, too long, or an image of another size
-// becomes a record of zeros. So no file affects how other files are read. [CheckImages] lists these
+// becomes a record of zeros. So no file affects how other files are read. [CheckFolder] lists these
 // files. A file of more than Limits.LineBytes bytes is too long. A limit of 0 means 1 MiB, plus 16
 // bytes for each coordinate of a record.
 //
-// Errors: [ErrFormat] if a class has no folder; *[LimitError] if the records hold
+// Errors: [records.ErrFormat] if a class has no folder; *[records.LimitError] if the records hold
 // too many values for the files' size; *[param.Error] for a schema that is not of images, or if
 // the name of a class cannot be the name of a folder; errors of the file system.
-func ReadImages(folder fs.FS, s Schema, limits ...Limits) (*Table, error) {
+func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
 	var levels []uint8
 	var labels []int32
 	err := eachImageFile(folder, s, lastOf(limits), func(f imageFile) error {
@@ -49,15 +50,15 @@ func ReadImages(folder fs.FS, s Schema, limits ...Limits) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromBytes(s, levels, labels...)
+	return records.FromBytes(s, levels, labels...)
 }
 
-// CheckImages reports the files of a folder that ReadImages reads as zeros. It lists the first ten,
+// CheckFolder reports the files of a folder that ReadFolder reads as zeros. It lists the first ten,
 // each by its class and its number within the class, both counted from 0. It also states the number
 // of all such files. The report is as private as the records.
 //
-// Errors: [ErrFormat] if there are such files; see also [ReadImages].
-func CheckImages(folder fs.FS, s Schema, limits ...Limits) error {
+// Errors: [records.ErrFormat] if there are such files; see also [ReadFolder].
+func CheckFolder(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 	const most = 10
 	var names []string
 	total, number, class := 0, 0, -1
@@ -87,8 +88,8 @@ type imageFile struct {
 }
 
 // eachImageFile reads all files of a folder.
-func eachImageFile(folder fs.FS, s Schema, limits Limits, f func(imageFile) error) error {
-	if err := checkFolder("records.ReadImages", folder, s, limits); err != nil {
+func eachImageFile(folder fs.FS, s records.Schema, limits records.Limits, f func(imageFile) error) error {
+	if err := checkFolder("images.ReadFolder", folder, s, limits); err != nil {
 		return err
 	}
 	names := s.ClassNames()
@@ -117,7 +118,7 @@ func eachImageFile(folder fs.FS, s Schema, limits Limits, f func(imageFile) erro
 	return nil
 }
 
-func checkFolder(path string, folder fs.FS, s Schema, limits Limits) error {
+func checkFolder(path string, folder fs.FS, s records.Schema, limits records.Limits) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func missingFolder(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return malformed("there is no folder %.40q", name)
 	}
-	return fmt.Errorf("records: %w", err)
+	return fmt.Errorf("images: %w", err)
 }
 
 // isImageName reports whether a file has the extension of an image.
@@ -156,8 +157,8 @@ func isImageName(file string) bool {
 // folderInput is a folder being read.
 type folderInput struct {
 	folder fs.FS
-	schema Schema
-	limits Limits
+	schema records.Schema
+	limits records.Limits
 	file   bytes.Buffer
 	bytes  int64 // of all files so far
 	values int64
@@ -175,7 +176,7 @@ func (in *folderInput) read(name string) (levels []uint8, odd string, err error)
 	in.bytes += int64(len(text))
 	in.values += int64(in.schema.Dim()+3) / 4 // four bytes count as one value
 	if in.values > in.limits.ValuesFor(in.bytes) {
-		return nil, "", &LimitError{Limit: "Values",
+		return nil, "", &records.LimitError{Limit: "Values",
 			What: "the folder holds more values than the size of its files allows"}
 	}
 	if odd != "" {
@@ -197,12 +198,12 @@ func (in *folderInput) open(name string) (text []byte, odd string, err error) {
 	}
 	f, err := in.folder.Open(name)
 	if err != nil {
-		return nil, "", fmt.Errorf("records: %w", err)
+		return nil, "", fmt.Errorf("images: %w", err)
 	}
 	defer f.Close()
 	in.file.Reset()
 	if _, err := in.file.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-		return nil, "", fmt.Errorf("records: %w", err)
+		return nil, "", fmt.Errorf("images: %w", err)
 	}
 	if int64(in.file.Len()) > most {
 		return in.file.Bytes()[:most], "the file is too long", nil
@@ -222,7 +223,7 @@ var imageFormats = []imageFormat{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Dec
 
 // decodeImage reads an image of the schema's size. The size is checked before the pixels are
 // decoded.
-func decodeImage(text []byte, s Schema) (picture image.Image, odd string) {
+func decodeImage(text []byte, s records.Schema) (picture image.Image, odd string) {
 	const damaged = "not a valid PNG or JPEG file"
 	for _, f := range imageFormats {
 		if !bytes.HasPrefix(text, []byte(f.magic)) {
@@ -245,7 +246,7 @@ func decodeImage(text []byte, s Schema) (picture image.Image, odd string) {
 }
 
 // fillLevels sets levels to the pixels of an image.
-func fillLevels(levels []uint8, picture image.Image, s Schema) {
+func fillLevels(levels []uint8, picture image.Image, s records.Schema) {
 	corner, at := picture.Bounds().Min, 0
 	for y := range s.Height() {
 		for x := range s.Width() {
@@ -264,3 +265,17 @@ func fillLevels(levels []uint8, picture image.Image, s Schema) {
 
 // levelOf16 rounds a number of 16 bits to 8 bits.
 func levelOf16(v uint32) uint8 { return uint8((v*255 + 0x7fff) / 0xffff) }
+
+// malformed returns a records.ErrFormat with a description of the mistake. The description must
+// name a place, never a value.
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", records.ErrFormat, fmt.Sprintf(format, args...))
+}
+
+// lastOf returns the last of the limits that were given.
+func lastOf(given []records.Limits) (l records.Limits) {
+	if len(given) > 0 {
+		l = given[len(given)-1]
+	}
+	return l
+}

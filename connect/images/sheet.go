@@ -1,4 +1,4 @@
-package records
+package images
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // maxPicture is the largest number of pixels of a picture. It bounds the memory for the picture of
@@ -21,15 +22,15 @@ const imageGap = 2
 // classes, images are ordered by class, and each class begins a new row.
 //
 // Errors: *param.Error for records that are not images, if across is not positive, and for a
-// imageOf of more than 2^28 pixels; the writer's.
-func WritePNG(w io.Writer, t *Table, across int) error {
+// picture of more than 2^28 pixels; the writer's.
+func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
 	if t == nil {
-		k.OK(false, "records.WritePNG.t", nil, "images")
+		k.OK(false, "images.WritePNG.t", nil, "images")
 	} else {
-		k.OK(t.Schema().IsImage(), "records.WritePNG.t", t.Schema(), "images")
+		k.OK(t.Schema().IsImage(), "images.WritePNG.t", t.Schema(), "images")
 	}
-	k.OK(across > 0, "records.WritePNG.across", across, "a positive number of images per row")
+	k.OK(across > 0, "images.WritePNG.across", across, "a positive number of images per row")
 	if err := k.Err(); err != nil {
 		return err
 	}
@@ -39,14 +40,14 @@ func WritePNG(w io.Writer, t *Table, across int) error {
 		return err
 	}
 	if err := png.Encode(w, p.draw()); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
+		return fmt.Errorf("images: writing: %w", err)
 	}
 	return nil
 }
 
 // imageSheet is a picture of images in rows.
 type imageSheet struct {
-	table  *Table
+	table  *records.Table
 	across int
 	rows   [][]int32 // the images of each row
 }
@@ -82,7 +83,7 @@ func (p *imageSheet) size() (width, height int) {
 
 func (p *imageSheet) tooLarge() error {
 	if width, height := p.size(); width > maxPicture/height {
-		return param.New("records.WritePNG.t", "too many images",
+		return param.New("images.WritePNG.t", "too many images",
 			"fewer: their picture would have more than 2^28 pixels")
 	}
 	return nil

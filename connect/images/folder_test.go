@@ -1,4 +1,4 @@
-package records_test
+package images_test
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -53,15 +54,15 @@ func TestImagesComeBack(t *testing.T) {
 			}
 			want := must(records.FromBytes(s, someLevels(3*s.Dim()), labels...))(t)
 			folder := t.TempDir()
-			if err := records.WriteImages(folder, want); err != nil {
+			if err := images.WriteFolder(folder, want); err != nil {
 				t.Fatal(err)
 			}
-			sameTable(t, s, must(records.ReadImages(os.DirFS(folder), s))(t), want)
-			if err := records.CheckImages(os.DirFS(folder), s); err != nil {
+			sameTable(t, s, must(images.ReadFolder(os.DirFS(folder), s))(t), want)
+			if err := images.CheckFolder(os.DirFS(folder), s); err != nil {
 				t.Error(err)
 			}
-			if err := records.WriteImages(folder, want); !errors.Is(err, fs.ErrExist) {
-				t.Errorf("WriteImages into a folder with records: got error %v, want ErrExist", err)
+			if err := images.WriteFolder(folder, want); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("WriteFolder into a folder with records: got error %v, want ErrExist", err)
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func TestImagePixels(t *testing.T) {
 		for _, want := range []*records.Table{
 			must(records.FromBytes(records.RGBImage(1, 1), c.colours))(t),
 			must(records.FromBytes(records.Image(1, 1), c.grey8))(t)} {
-			sameTable(t, c.m, must(records.ReadImages(folder, want.Schema()))(t), want)
+			sameTable(t, c.m, must(images.ReadFolder(folder, want.Schema()))(t), want)
 		}
 	}
 	red := image.NewRGBA(image.Rect(0, 0, 8, 8))
@@ -114,7 +115,7 @@ func TestImagePixels(t *testing.T) {
 		red.Set(i%8, i/8, color.RGBA{200, 30, 60, 255})
 	}
 	folder := fstest.MapFS{"x.jpeg": {Data: encodedImage(t, red, "jpeg")}}
-	got := must(records.ReadImages(folder, records.RGBImage(8, 8)))(t).Row(nil, 0)[27:30]
+	got := must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t).Row(nil, 0)[27:30]
 	for c, want := range []float32{200, 30, 60} {
 		if d := got[c]*255 - want; d*d > 4 {
 			t.Errorf("a pixel (200, 30, 60) of a JPEG file is read as 255 times %v", got[:3])
@@ -149,12 +150,12 @@ func TestImageFilesAreReadOneByOne(t *testing.T) {
 		"a/readme":   {Data: sound},
 		"a/in/0.png": {Data: sound}, "b/9.png": {Data: sound}, "c/0.png": {Data: sound},
 	}
-	got := must(records.ReadImages(folder, s))(t)
+	got := must(images.ReadFolder(folder, s))(t)
 	ones, zeros := slices.Repeat([]uint8{255}, 12), make([]uint8, 12)
 	want := must(records.FromBytes(s, slices.Concat(zeros, zeros, ones, zeros, zeros, zeros, zeros,
 		ones), 0, 0, 0, 0, 0, 0, 0, 1))(t)
 	sameTable(t, "a folder", got, want)
-	err := records.CheckImages(folder, s)
+	err := images.CheckFolder(folder, s)
 	if !errors.Is(err, records.ErrFormat) {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestAnnouncedImageSizesCostNothing(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	must(records.ReadImages(folder, records.RGBImage(8, 8)))(t)
+	must(images.ReadFolder(folder, records.RGBImage(8, 8)))(t)
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 8<<20 {
 		t.Errorf("reading 50 files of 33 bytes allocates %d MB, want at most 8",
 			(after.TotalAlloc-before.TotalAlloc)>>20)
@@ -189,12 +190,12 @@ func TestImageLimits(t *testing.T) {
 		folder[name] = &fstest.MapFile{Data: black}
 	}
 	s := records.RGBImage(64, 64)
-	_, err := records.ReadImages(folder, s, records.Limits{Values: 2 * 64 * 64})
+	_, err := images.ReadFolder(folder, s, records.Limits{Values: 2 * 64 * 64})
 	if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != "Values" {
 		t.Error(err)
 	}
-	got := must(records.ReadImages(folder, s, records.Limits{LineBytes: 10}))(t)
-	if got.Len() != 3 || records.CheckImages(folder, s, records.Limits{LineBytes: 10}) == nil {
+	got := must(images.ReadFolder(folder, s, records.Limits{LineBytes: 10}))(t)
+	if got.Len() != 3 || images.CheckFolder(folder, s, records.Limits{LineBytes: 10}) == nil {
 		t.Error("files longer than Limits.LineBytes change the number of records, or Check accepts them")
 	}
 }
@@ -207,17 +208,17 @@ func TestImageArguments(t *testing.T) {
 			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
-	wrong("vectors", second(records.ReadImages(folder, records.Binary(4))))
-	wrong("no folder", second(records.ReadImages(nil, s)))
-	wrong("no schema", second(records.ReadImages(folder, records.Schema{})))
-	wrong("limits", second(records.ReadImages(folder, s, records.Limits{LineBytes: -1})))
+	wrong("vectors", second(images.ReadFolder(folder, records.Binary(4))))
+	wrong("no folder", second(images.ReadFolder(nil, s)))
+	wrong("no schema", second(images.ReadFolder(folder, records.Schema{})))
+	wrong("limits", second(images.ReadFolder(folder, s, records.Limits{LineBytes: -1})))
 	for _, class := range []string{"..", "a/b", ".", "a\\b", "c:"} {
-		wrong(class, second(records.ReadImages(folder, s.WithLabels(class))))
+		wrong(class, second(images.ReadFolder(folder, s.WithLabels(class))))
 		odd := must(records.FromBytes(s.WithLabels(class), someLevels(12), 0))(t)
-		wrong(class, records.WriteImages(t.TempDir(), odd))
+		wrong(class, images.WriteFolder(t.TempDir(), odd))
 	}
-	wrong("no records", records.WriteImages(t.TempDir(), nil))
-	if _, err := records.ReadImages(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
+	wrong("no records", images.WriteFolder(t.TempDir(), nil))
+	if _, err := images.ReadFolder(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("no folder for a class: got error %v, want ErrFormat", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -225,10 +226,10 @@ func TestImageArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := must(records.FromBytes(s, someLevels(12)))(t)
-	if err := records.WriteImages(file, table); err == nil {
-		t.Error("WriteImages accepts a file as its folder")
+	if err := images.WriteFolder(file, table); err == nil {
+		t.Error("WriteFolder accepts a file as its folder")
 	}
-	if got := must(records.ReadImages(folder, s))(t); got.Len() != 0 {
+	if got := must(images.ReadFolder(folder, s))(t); got.Len() != 0 {
 		t.Error("an empty folder gives records")
 	}
 }
@@ -240,7 +241,7 @@ func FuzzReadImages(f *testing.F) {
 	f.Add(pngBomb(4))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, s := range []records.Schema{records.RGBImage(3, 4), records.BinaryImage(3, 4)} {
-			got, err := records.ReadImages(fstest.MapFS{"x.png": {Data: data}}, s)
+			got, err := images.ReadFolder(fstest.MapFS{"x.png": {Data: data}}, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,9 +251,21 @@ func FuzzReadImages(f *testing.F) {
 					t.Fatalf("got row %v, want values in [0, 1]", row)
 				}
 			}
-			if records.CheckImages(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {
+			if images.CheckFolder(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {
 				t.Fatal("a damaged file is not read as zeros")
 			}
 		}
 	})
 }
+
+func must[T any](v T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,4 +1,4 @@
-package records_test
+package images_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -25,8 +26,8 @@ func TestTooLargePictureHidesTheNumberOfImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = records.WritePNG(io.Discard, pictures, row+1)
-	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "records.WritePNG.t" {
+	err = images.WritePNG(io.Discard, pictures, row+1)
+	if wrong := new(param.Error); !errors.As(err, &wrong) || wrong.Path != "images.WritePNG.t" {
 		t.Fatalf("got error %v, want a *param.Error about the picture", err)
 	}
 	if text := strings.ReplaceAll(err.Error(), "2^28", ""); strings.ContainsAny(text, "0123456789") {

@@ -1,4 +1,4 @@
-package records_test
+package images_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -27,7 +28,7 @@ func TestWritePNG(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := records.WritePNG(&b, table, 2); err != nil {
+	if err := images.WritePNG(&b, table, 2); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -56,7 +57,7 @@ func TestWritePNGOfColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := records.WritePNG(&b, table, 1); err != nil {
+	if err := images.WritePNG(&b, table, 1); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -83,9 +84,9 @@ func TestWritePNGRefuses(t *testing.T) {
 	}
 	var mistake *param.Error
 	for name, err := range map[string]error{
-		"vectors":     records.WritePNG(new(bytes.Buffer), vector, 1),
-		"zero a row":  records.WritePNG(new(bytes.Buffer), small, 0),
-		"a nil table": records.WritePNG(new(bytes.Buffer), nil, 1),
+		"vectors":     images.WritePNG(new(bytes.Buffer), vector, 1),
+		"zero a row":  images.WritePNG(new(bytes.Buffer), small, 0),
+		"a nil table": images.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)
