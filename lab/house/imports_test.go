@@ -58,6 +58,7 @@ var policy = map[string][]string{
 	"device/devicetest": {"device"},
 	"store":             {"accountant", "internal/durable"},
 	"store/storetest":   {"store", "accountant"},
+	"device/cuda":       {"device"},
 	"": {"synth", "sets", "tables", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
 		"compose"},
