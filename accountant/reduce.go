@@ -180,7 +180,7 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 // These bound the events of an untrusted source that are priced on a grid, which takes up to 50 ms
 // for each, and their compositions, of about 1 ms for each.
 const (
-	mostCostly   = 64
+	mostCostly   = 32
 	mostComposed = 1024
 )
 
@@ -208,7 +208,7 @@ func checkWork(path string, e Event, r Relation) error {
 	count(alts)
 	if len(costly) > mostCostly || composed > mostComposed {
 		return param.New(path, max(len(costly), composed),
-			"at most 64 different events that take time to price, in at most 1024 places")
+			"at most 32 different events that take time to price, in at most 1024 places")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -221,10 +220,11 @@ func (a *app) readAs(format, path string, l layout, s records.Schema) (records.D
 	case "npy":
 		return nonNil(records.ReadNPY(in, s))
 	}
-	at, size, err := seekable(in)
+	at, size, remove, err := seekable(in)
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	switch format {
 	case "parquet":
 		return nonNil(parquet.ReadFrame(at, size, s))
@@ -287,15 +287,26 @@ func readFile(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// seekable returns a reader at any offset. It reads pipes, which cannot seek, into memory.
-func seekable(in io.Reader) (io.ReaderAt, int64, error) {
+// seekable returns a reader at any offset. It copies a pipe, which cannot seek and may be larger
+// than the memory, to a temporary file that only the user can read. The last result removes it.
+func seekable(in io.Reader) (io.ReaderAt, int64, func(), error) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return f, info.Size(), nil
+			return f, info.Size(), func() {}, nil
 		}
 	}
-	all, err := io.ReadAll(in)
-	return bytes.NewReader(all), int64(len(all)), err
+	f, err := os.CreateTemp("", "privgen-*")
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	_ = os.Remove(f.Name()) // at once where an open file can be removed, so that no crash leaves it
+	remove := func() { f.Close(); _ = os.Remove(f.Name()) }
+	n, err := io.Copy(f, in)
+	if err != nil {
+		remove()
+		return nil, 0, nil, err
+	}
+	return f, n, remove, nil
 }
 
 // files returns a function that completes names of files with these extensions.
