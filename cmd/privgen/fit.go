@@ -40,8 +40,8 @@ func newFit(a *app) *cobra.Command {
 			"drawn,\nand is never refunded.\n\n" +
 			"Fit saves its progress in a checkpoint. After a kill, a crash or an interrupt, the same " +
 			"command\ncontinues the run and spends nothing more. The checkpoint of a finished run holds " +
-			"the result:\nthe same command then writes the same generator again. To start a new fit, " +
-			"remove the checkpoint\nor name another one.",
+			"the result:\nthe same command then changes nothing, or writes the generator again if its file " +
+			"is gone. To start a\nnew fit, write to another file.",
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),
