@@ -35,8 +35,8 @@ func (p *pace) next() int {
 }
 
 // due reports whether enough time has passed since the last write for an optional write, which
-// saves work if the run is interrupted. A process that has just started writes often, so that even a
-// run that is killed again and again makes progress.
+// saves work if the run is interrupted. A process that has just started writes often, so that even
+// a run that is killed again and again makes progress.
 func (p *pace) due() bool {
 	pause := min(time.Since(p.begun)/8, 10*leastPause)
 	return time.Since(p.last) > max(writingShare*p.took, leastPause, pause)

@@ -213,8 +213,8 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// unreserved leaves a checkpoint as a run does whose reservation failed without a known outcome. The
-// ledger does not hold the reservation.
+// unreserved leaves a checkpoint as a run does whose reservation failed without a known outcome.
+// The ledger does not hold the reservation.
 func (s *session) unreserved(plan, checkpoint string) {
 	s.Helper()
 	p, err := openPlan(s.path(plan))
