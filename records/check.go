@@ -84,8 +84,6 @@ func Check(d Data) error {
 		return t.check()
 	case stated:
 		return Check(t.Data)
-	case *MappedSets:
-		return t.check()
 	case *Persons: // as Data, Persons hold only one row of each person
 		return Check(t.rows)
 	}

@@ -38,7 +38,7 @@ func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *MappedSets, *Persons, nil:
+	case *Table, *SetTable, *Frame, *Persons, nil:
 		return d
 	case *clamped:
 		if anyValue || !own.anyValue {
@@ -60,14 +60,12 @@ func guard(d Data, anyValue bool) Data {
 }
 
 // Failed reports whether data returned by [Clamped] or [Guarded] have violated the contract of
-// [Data], or whether a reader of [MappedSets] has failed. Other types report a failure by a method
+// [Data]. Other types report a failure by a method
 // Failed() bool. It does not reveal which records failed, or their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
 		return own.failed.Load() || Failed(own.data)
-	case *MappedSets:
-		return own != nil && own.mappedRef != nil && own.failed.Load()
 	case stated:
 		return Failed(own.Data)
 	case interface{ Failed() bool }:

@@ -1,8 +1,6 @@
 package records_test
 
 import (
-	"bytes"
-	"io"
 	"runtime"
 	"slices"
 	"testing"
@@ -132,46 +130,6 @@ func TestEveryWrongShapeIsAFailure(t *testing.T) {
 			if d.Range(0, 2, &b); records.Failed(d) {
 				t.Errorf("%s: correct data are reported as failed", name)
 			}
-		}
-	}
-}
-
-// breaking is a reader that calls end once the flag broken is set.
-type breaking struct {
-	io.ReaderAt
-	broken *bool
-	end    func()
-}
-
-func (r breaking) ReadAt(p []byte, at int64) (int, error) {
-	if *r.broken {
-		r.end()
-	}
-	return r.ReaderAt.ReadAt(p, at)
-}
-
-// TestAReaderThatPanics: if a reader panics, the process continues, the records are empty sets, and
-// the failure is reported.
-func TestAReaderThatPanics(t *testing.T) {
-	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
-	var file bytes.Buffer
-	if err := records.WriteSets(&file, sets); err != nil {
-		t.Fatal(err)
-	}
-	for _, end := range []func(){func() { panic("7") }, runtime.Goexit} {
-		broken := false
-		r := breaking{bytes.NewReader(file.Bytes()), &broken, end}
-		m := must(records.ReadSets(r, int64(file.Len())))(t)
-		d := records.WithUnit(m, records.UnitUser)
-		var b device.Batch
-		if d.Range(0, 2, &b); len(b.Sparse.Items) != 2 || records.Failed(d) {
-			t.Errorf("before the panic: got %d items, failed %v, want 2 and false",
-				len(b.Sparse.Items), records.Failed(d))
-		}
-		broken = true
-		if d.Gather([]int32{0, 1}, &b); len(b.Sparse.Items) != 0 || !records.Failed(d) {
-			t.Errorf("after the panic: got %d items, failed %v, want 0 and true",
-				len(b.Sparse.Items), records.Failed(d))
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -130,15 +129,6 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 			var s records.Schema
 			return json.Unmarshal(data, &s)
 		},
-		"mapped sets": func(data []byte, _ ...records.Limits) error {
-			m, err := records.ReadSets(bytes.NewReader(data), int64(len(data)))
-			if err != nil {
-				return err
-			}
-			var b device.Batch
-			m.Range(0, m.Len(), &b)
-			return records.Check(m)
-		},
 	}
 	maps.Copy(all, oneColumn(t))
 	return all
@@ -198,8 +188,7 @@ func makeHostileInputs(t testing.TB) map[string][]byte {
 			"]}"...),
 		"aliases": append(
 			numbered(`{"kind":"table","columns":[{"name":"a","type":"flag","levels":["n","y"],"aliases":{"b":"y"`, `,"%x":"y"`), "}}]}"...),
-		"rows over one another": overlapping(t),
-		"members":               bytes.Repeat(gz(nil), n/len(gz(nil))),
+		"members": bytes.Repeat(gz(nil), n/len(gz(nil))),
 	}
 	for name, piece := range map[string]string{"empty lines": "\n", "letters": "x\n", "digits": "1\n",
 		"one line": "x", "commas": ",", "rows of commas": ",,,,,,,\n",
@@ -236,24 +225,6 @@ func base36(n int) []byte {
 		text = append(strconv.AppendInt(text, int64(i), 36), '\n')
 	}
 	return text
-}
-
-// overlapping returns a file of sets whose rows overlap. Rows 0, 2, 4 and so on start at
-// offset 0, so each of them claims all items.
-func overlapping(t testing.TB) []byte {
-	rows := make([][]uint32, 4096)
-	rows[0] = make([]uint32, 200_000)
-	for i := range rows[0] {
-		rows[0][i] = uint32(i)
-	}
-	file := written(t, must(records.FromItems(records.Sets(200_000, 200_000), rows))(t))
-	for i := range 4096 {
-		o := file[32+4*(i+1):][:4]
-		if i%2 == 1 {
-			copy(o, []byte{0, 0, 0, 0})
-		}
-	}
-	return file
 }
 
 // lyingArchive returns a zip file that declares a smaller unpacked size than the true one.

@@ -23,8 +23,6 @@ func TestNoRecordsAreAnError(t *testing.T) {
 		"Check":             records.Check(nil),
 		"Concat":            concat,
 		"EachSet":           records.EachSet(nil, nil),
-		"WriteSetStream":    records.WriteSetStream(out, sets, nothing),
-		"WriteSets":         records.WriteSets(out, nil),
 		"WriteTransactions": records.WriteTransactions(out, nil),
 		"WriteFrame":        records.CSV{}.WriteFrame(out, nil),
 		"WriteFrames":       records.CSV{}.WriteFrames(out, table, nothing),

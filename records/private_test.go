@@ -33,12 +33,10 @@ func holders(t *testing.T) map[string]any {
 	}
 	enforcer := must(records.NewEnforcer(schema, records.Determines([]string{"who", "x"})))(t)
 	must(enforcer.Keep(frame, 1))(t)
-	file := written(t, sets)
-	mapped := must(records.ReadSets(bytes.NewReader(file), int64(len(file))))(t)
 	return map[string]any{
 		"table": table, "table by value": *table, "slice": table.Slice(0, 1), "encoded": frame.Encoded(),
 		"frame": frame, "frame by value": *frame, "builder": builder, "builder by value": *builder,
-		"sets": sets, "sets by value": *sets, "mapped": mapped, "mapped by value": *mapped,
+		"sets": sets, "sets by value": *sets,
 		"set builder": setBuilder, "set builder by value": *setBuilder,
 		"stated": records.WithUnit(sets, records.UnitUser), "clamped": records.Clamped(foreignData{sets}),
 		"enforcer": enforcer, "enforcer by value": *enforcer,
@@ -162,9 +160,7 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 // TestZeroValuesOfDataArePrintable checks that zero values can be printed and hold no records.
 func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{},
-		&records.MappedSets{},
-		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil),
-		(*records.MappedSets)(nil)} {
+		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil)} {
 		if text := fmt.Sprintf("%v %+v %#v", d, d, inside{d}); strings.Contains(text, "PANIC") {
 			t.Error(text)
 		}

@@ -35,8 +35,7 @@ type layout struct {
 	onStray     func(column int, problem, text string)
 }
 
-var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions",
-	"sets"}
+var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions"}
 
 func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",
@@ -97,7 +96,7 @@ func (l *layout) of(path string, s records.Schema) (string, error) {
 		return "csv", nil
 	case ext == ".jsonl" || ext == ".ndjson":
 		return "jsonl", nil
-	case ext == ".parquet" || ext == ".npz" || ext == ".npy" || ext == ".sets":
+	case ext == ".parquet" || ext == ".npz" || ext == ".npy":
 		return ext[1:], nil
 	case strings.HasSuffix(name, "idx3-ubyte") || ext == ".idx":
 		return "idx", nil
@@ -187,7 +186,7 @@ func fits(format string, s records.Schema) error {
 		good = table
 	case "npz", "npy", "idx":
 		good = !table && !s.Sparse()
-	case "transactions", "sets":
+	case "transactions":
 		good = s.Sparse()
 	}
 	if !good {
@@ -197,13 +196,8 @@ func fits(format string, s records.Schema) error {
 }
 
 func (a *app) readAs(format, path string, l layout, s records.Schema) (records.Data, error) {
-	switch format {
-	case "idx":
+	if format == "idx" {
 		return records.OpenIDX(path, l.labels, s)
-	case "sets":
-		if path != stdio {
-			return records.OpenSets(path)
-		}
 	}
 	in, closeIn, err := a.open(path)
 	if err != nil {
@@ -225,13 +219,10 @@ func (a *app) readAs(format, path string, l layout, s records.Schema) (records.D
 		return nil, err
 	}
 	defer remove()
-	switch format {
-	case "parquet":
+	if format == "parquet" {
 		return nonNil(parquet.ReadFrame(at, size, s))
-	case "npz":
-		return nonNil(records.ReadNPZ(at, size, s))
 	}
-	return nonNil(records.ReadSets(at, size))
+	return nonNil(records.ReadNPZ(at, size, s))
 }
 
 func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {

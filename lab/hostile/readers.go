@@ -166,23 +166,22 @@ func recordReaders() ([]reader, error) {
 			return second(draft.FromPublic(from(b), records.CSV{Header: true}, draft.Public{}))
 		}},
 	}
-	binary, err := binaryReaders(vectors, images, sets)
+	binary, err := binaryReaders(vectors, images)
 	return append(list, binary...), err
 }
 
-// binaryReaders returns the readers of arrays, images and mapped files.
-func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
+// binaryReaders returns the readers of arrays and images.
+func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 	pixels, err1 := records.FromBytes(grey, []byte{0, 1, 2, 255, 128, 127, 3, 9, 0, 0, 0, 0})
 	table, err2 := records.FromFlat(vectors, []float32{0.5, 1, -1, 2, 0, 0}, 0, 1)
-	baskets, err3 := records.FromItems(sets, [][]uint32{{1, 2, 3}, nil, {4, 39}})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	rows, err := mix.RowsOf(3, 2, []float32{1, 2, 3, 4, 5, 6}, []float32{0, 1, 1, 0})
 	if err != nil {
 		return nil, err
 	}
-	var idx, labels, npy, npz, mapped, mixed, cifar bytes.Buffer
+	var idx, labels, npy, npz, mixed, cifar bytes.Buffer
 	colours, err := records.FromBytes(records.CIFAR10Schema(), make([]byte, 2*3*32*32), 3, 9)
 	if err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 	labelled, err := records.FromFlat(grey.WithLabels("a", "b"), make([]float32, 12), 0, 1)
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
-		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
+		records.WriteNPZ(&npz, table),
 		records.WriteCIFAR(&cifar, colours),
 		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
@@ -229,13 +228,6 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 		}},
 		{"npz of mixtures", one(&mixed), anyBytes, func(b []byte) error {
 			return second(mix.ReadNPZ(from(b), int64(len(b)), 3, 2))
-		}},
-		{"mapped sets", one(&mapped), anyBytes, func(b []byte) error {
-			m, err := records.ReadSets(from(b), int64(len(b)))
-			if err != nil {
-				return err
-			}
-			return look(m, nil)
 		}},
 	}, nil
 }
