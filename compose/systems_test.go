@@ -7,7 +7,9 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -20,7 +22,7 @@ import (
 var kills = flag.Int("kills", 3, "how many processes to kill")
 
 // systems are the systems of the parts.
-var systems = synth.Systems{merf.System(), gan.System()}
+var systems = synth.Systems{merf.System(), gan.System(), dpgm.System()}
 
 // systemOf returns a system of this package.
 func systemOf(name string) synth.System {
@@ -111,11 +113,14 @@ func TestPoolContract(t *testing.T)    { synthtest.Run(t, poolSubject) }
 func TestLabelsContract(t *testing.T)  { synthtest.Run(t, labelsSubject) }
 func TestChangesContract(t *testing.T) { synthtest.Run(t, changesSubject) }
 
-// TestContractOfGANs runs the contract suite with another system, and with the other rule.
-func TestContractOfGANs(t *testing.T) {
+// TestContractOfRankedNetworks runs the contract suite with a system that trains privately.
+func TestContractOfRankedNetworks(t *testing.T) {
 	compose.DrawFew(t)
-	synthtest.Run(t, subject("ranks", func(_ records.Schema, n int) synth.Design {
-		return ranksOf(adversary(n))
+	synthtest.Run(t, subject("ranks", func(records.Schema, int) synth.Design {
+		return ranksOf(dpgm.Config{Cluster: kmeans.Config{K: 1},
+			Model: models.VAE{Hidden: []int{4}, Latent: 2},
+			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
+				Optimizer: sgd.Adam(1e-2)}})
 	}))
 }
 

@@ -304,7 +304,6 @@ func TestZeroValues(t *testing.T) {
 	for name, err := range map[string]error{
 		"fit":     second(p.Fit(t.Context(), data)),
 		"write":   second(p.MarshalJSON()),
-		"none":    second((*dpgm.Plan)(nil).MarshalJSON()),
 		"encode":  second(m.Encode()),
 		"sampler": second(m.Sampler(synth.Draw{})),
 	} {

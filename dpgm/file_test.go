@@ -63,8 +63,9 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
-// TestTablesOfFeaturesAreBounded checks that a file with features whose table of frequencies exceeds
-// the limits is refused. The table would be drawn when records are first assigned to clusters.
+// TestTablesOfFeaturesAreBounded checks that a file with features whose table of frequencies
+// exceeds the limits is refused. The table would be drawn when records are first assigned to
+// clusters.
 func TestTablesOfFeaturesAreBounded(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for most, refused := range map[int64]bool{95: true, 96: false} {

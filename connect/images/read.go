@@ -88,7 +88,8 @@ type imageFile struct {
 }
 
 // eachImageFile reads all files of a folder.
-func eachImageFile(folder fs.FS, s records.Schema, limits records.Limits, f func(imageFile) error) error {
+func eachImageFile(folder fs.FS, s records.Schema, limits records.Limits,
+	f func(imageFile) error) error {
 	if err := checkFolder("images.ReadFolder", folder, s, limits); err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func accountantMutants() []mutant {
 			New: "q, err := priceWith(list, delta*max(share, 1), r, false)",
 			Why: "the δ of the parts at a loss have to be added up"},
 		{Name: "accountant/a covered list covers", In: in, Tests: parts,
-			Old: "return t.n <= u.n && u.atom.key() == key", New: "return u.atom.key() == key",
+			Old: "t.n <= u.n && a.keys[i] == b.keys[j]", New: "a.keys[i] == b.keys[j]",
 			Why: "a part with more releases is left out"},
 		{Name: "accountant/moves of inner parts", In: in, Tests: parts,
 			Old: "v.Parts = v.Moving\n", New: "",
