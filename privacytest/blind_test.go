@@ -324,6 +324,11 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 			}
 			return err
 		},
+		"the name of a transaction": func(l *accountant.Ledger, n int) error {
+			_, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprint(n), Lines: []accountant.Line{
+				{Purpose: "x", Event: accountant.Gaussian{NoiseMultiplier: 10}, Count: 1}}})
+			return err
+		},
 		"the order of a line": func(l *accountant.Ledger, n int) error {
 			a, _ := l.Reserve("x", accountant.Gaussian{NoiseMultiplier: 10}, 1)
 			if n > 3 {
