@@ -44,7 +44,7 @@ func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 	}
 	select {
 	case err := <-done:
-		t.Errorf("the dear transaction came first: %v", err)
+		t.Fatalf("the dear transaction came first: %v", err)
 	default:
 	}
 	cancel()
