@@ -1,5 +1,7 @@
 package accountant
 
+import "context"
+
 // Affords reports whether everything that the transactions would still reserve fits in the budget
 // together with everything reserved. A transaction that the ledger holds under its ID needs nothing
 // more. Affords reserves nothing. The ledger prices the transactions in the same way as a
@@ -35,5 +37,5 @@ func (l *Ledger) Affords(list ...Transaction) error {
 	if err != nil {
 		return err
 	}
-	return l.allowAll(all, lines)
+	return l.allowAll(all, lines, &quote{ctx: context.Background()})
 }

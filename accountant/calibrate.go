@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -91,7 +92,7 @@ func (s *search) upper(y float64) float64 {
 		s.err = errors.Join(s.err, err)
 		return math.Inf(1)
 	}
-	p, err := priceAll(alts, s.target.Delta, s.target.Relation, false)
+	p, err := priceAll(context.Background(), alts, s.target.Delta, s.target.Relation, false)
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 		return math.Inf(1)

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -201,12 +202,13 @@ func listsOf(terms []term, r Relation) [][]term {
 // at most their sum, and composition is linear in a curve. So if the lists' δ at ε have a sum of at
 // most delta, terms have ε at delta. This needs no loss distribution of the maximum. Each list is
 // one instance of terms, so its lower end holds.
-func (p *priced) byLists(lists [][]term, delta float64, r Relation, lower bool) error {
+func (p *priced) byLists(ctx context.Context, lists [][]term, delta float64, r Relation,
+	lower bool) error {
 	prices := make([]priced, len(lists))
 	dearest := 0
 	for i, list := range lists {
 		var err error
-		if prices[i], err = priceWith(list, delta, r, lower); err != nil {
+		if prices[i], err = priceWith(ctx, list, delta, r, lower); err != nil {
 			return err
 		}
 		if prices[i].Upper > prices[dearest].Upper {
@@ -221,7 +223,7 @@ func (p *priced) byLists(lists [][]term, delta float64, r Relation, lower bool) 
 			if i != dearest {
 				share = rest / float64(len(lists)-1)
 			}
-			q, err := priceWith(list, delta*share, r, false)
+			q, err := priceWith(ctx, list, delta*share, r, false)
 			if err != nil {
 				return err
 			}

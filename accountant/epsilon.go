@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -25,7 +26,7 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	p, err := priceAll(alts, delta, r, true)
+	p, err := priceAll(context.Background(), alts, delta, r, true)
 	return p.Bound, err
 }
 

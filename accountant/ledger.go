@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -48,7 +49,7 @@ type Ledger struct {
 
 // ledgerShared is the state shared by a family of ledgers: an outermost ledger and its children.
 type ledgerShared struct {
-	reserve sync.Mutex // one reservation at a time, held while the policy is asked
+	reserve turn       // one reservation at a time, held while the policy is asked
 	state   sync.Mutex // every field of every ledger of the family
 	root    *Ledger
 	journal *journaled // nil for a ledger in memory
@@ -193,7 +194,7 @@ func checkFilter(path string, order float64) error {
 // NewLedger returns a ledger without reservations. If the budget is invalid, every call of Reserve
 // and Spend returns the budget's *param.Error values.
 func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
-	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
+	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, budget: b, index: map[string]*entry{}}
 	l.shared.root = l
 	l.fault = b.Validate()
 	for _, o := range opts {
@@ -235,7 +236,7 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 // event is the ledger's own copy. The caller holds the reserve lock.
 func (l *Ledger) reserveOf(purpose string, own Event, key string, count, taken int) (r *Reservation,
 	err error) {
-	a := asking{ledger: l}
+	a := asking{ctx: context.Background(), ledger: l}
 	id := purpose + "\x00" + key
 	err = l.shared.commit(operation{
 		decide: func() error {

@@ -1,10 +1,14 @@
 package accountant
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // asking calls the policy and the approval hook once for each reservation, even if the ledger must
 // decide again because other processes reserved first.
 type asking struct {
+	ctx    context.Context
 	ledger *Ledger
 	names  []string // names of the people who approved
 	asked  int      // policy requests that were allowed
@@ -23,7 +27,7 @@ func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 		a.asked++
 	}
 	l.shared.state.Lock()
-	need, err := l.limits(purpose, u)
+	need, err := l.limits(a.ctx, purpose, u)
 	l.shared.state.Unlock()
 	if err != nil || need <= len(a.names) {
 		return err
@@ -38,11 +42,12 @@ func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 // overBudget returns the error for count uses of e that do not fit. The caller holds the state
 // lock.
 func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) error {
-	r, err := root.bound(root.event(at, e, count), false)
+	r, err := root.bound(context.Background(), root.event(at, e, count), false)
 	if err != nil {
 		return fmt.Errorf("accountant: %q: %w", purpose, err)
 	}
-	out := root.refusal("the budget", purpose, root.budget.Epsilon, root.event(nil, nil, 0), r.Upper)
+	out := root.refusal(context.Background(), "the budget", purpose, root.budget.Epsilon,
+		root.event(nil, nil, 0), r.Upper)
 	out.Fits = root.room(at, e, count)
 	return out
 }

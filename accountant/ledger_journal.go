@@ -30,7 +30,7 @@ type journaled struct {
 	// ledgers are all in memory.
 	commit  func(root *Ledger, c operation) error
 	catchUp func(root *Ledger) error
-	limits  func(l *Ledger, purpose string, u uses) (approvals int, err error)
+	limits  func(ctx context.Context, l *Ledger, purpose string, u uses) (approvals int, err error)
 
 	lines  Journal
 	ctx    context.Context
@@ -133,7 +133,7 @@ func newJournaled(ctx context.Context, j Journal, opts []LedgerOption) (*Ledger,
 	if j == nil {
 		return nil, param.New("accountant.Journal", nil, "a journal, such as one of package store")
 	}
-	l := &Ledger{shared: &ledgerShared{}, index: map[string]*entry{}}
+	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, index: map[string]*entry{}}
 	l.shared.root = l
 	kept := &journaled{lines: j, ctx: ctx, now: time.Now}
 	kept.commit, kept.catchUp, kept.limits = kept.commitLines, kept.readLines, kept.checkLimits

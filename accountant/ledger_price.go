@@ -1,6 +1,9 @@
 package accountant
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Event returns everything set aside in this ledger and its children, as one event. Every query of
 // the package accepts it.
@@ -53,7 +56,7 @@ func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 }
 
 // bound prices an event with the ledger's filter, or with the best engine if there is no filter.
-func (l *Ledger) bound(e Event, lower bool) (priced, error) {
+func (l *Ledger) bound(ctx context.Context, e Event, lower bool) (priced, error) {
 	alts, err := reduce(e, l.budget.Relation)
 	if err != nil {
 		return priced{}, err
@@ -61,7 +64,7 @@ func (l *Ledger) bound(e Event, lower bool) (priced, error) {
 	if l.filter != 0 {
 		return filterBound(alts, l.budget.Delta, l.filter, l.budget.Relation)
 	}
-	return priceAll(alts, l.budget.Delta, l.budget.Relation, lower)
+	return priceAll(ctx, alts, l.budget.Delta, l.budget.Relation, lower)
 }
 
 func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error) {
@@ -136,7 +139,7 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
 		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, root.fault
 	}
 	if !c.valid || c.version != root.version {
-		r, err := l.bound(l.event(nil, nil, 0), lower)
+		r, err := l.bound(context.Background(), l.event(nil, nil, 0), lower)
 		if err != nil {
 			r.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 		}
@@ -228,7 +231,7 @@ func (l *Ledger) used(key string) int {
 }
 
 func fitsBudget(root, at *Ledger, e Event, count int) (bool, error) {
-	r, err := root.bound(root.event(at, e, count), false)
+	r, err := root.bound(context.Background(), root.event(at, e, count), false)
 	if err != nil {
 		return false, err
 	}

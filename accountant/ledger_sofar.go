@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -92,7 +93,7 @@ func (c *soFarCache) fromKnots(l *Ledger) float64 {
 		}
 	}
 	c.knot = math.Inf(1)
-	if r, err := l.bound(Composed{all}, false); err == nil {
+	if r, err := l.bound(context.Background(), Composed{all}, false); err == nil {
 		c.knot = r.Upper
 	}
 	return c.knot

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -67,14 +68,15 @@ func (m Limit) String() string {
 
 // limits checks the limits of the ledger's terms and returns the number of people who must approve.
 // The caller holds the state lock.
-func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
+func (l *Ledger) limits(ctx context.Context, purpose string, u uses) (approvals int, err error) {
 	if l.shared.journal == nil {
 		return 0, nil
 	}
-	return l.shared.journal.limits(l, purpose, u)
+	return l.shared.journal.limits(ctx, l, purpose, u)
 }
 
-func (j *journaled) checkLimits(l *Ledger, purpose string, u uses) (approvals int, err error) {
+func (j *journaled) checkLimits(ctx context.Context, l *Ledger, purpose string,
+	u uses) (approvals int, err error) {
 	root := l.shared.root
 	windows := j.windows
 	for _, m := range j.terms.Limits {
@@ -91,7 +93,7 @@ func (j *journaled) checkLimits(l *Ledger, purpose string, u uses) (approvals in
 			before = root.eventFor(m.Purpose, nil, nil)
 			with = root.eventFor(m.Purpose, l, e)
 		}
-		cost, err := root.bound(with, false)
+		cost, err := root.bound(ctx, with, false)
 		if err != nil {
 			return 0, err
 		}
@@ -102,15 +104,15 @@ func (j *journaled) checkLimits(l *Ledger, purpose string, u uses) (approvals in
 			approvals = max(approvals, m.Approvals)
 			continue
 		}
-		return 0, root.refusal(m.String(), purpose, m.Epsilon, before, cost.Upper)
+		return 0, root.refusal(ctx, m.String(), purpose, m.Epsilon, before, cost.Upper)
 	}
 	return approvals, nil
 }
 
-func (l *Ledger) refusal(limit, purpose string, allowed float64, before Event,
-	asked float64) *Refusal {
+func (l *Ledger) refusal(ctx context.Context, limit, purpose string, allowed float64,
+	before Event, asked float64) *Refusal {
 	spent := math.Inf(1)
-	if r, err := l.bound(before, false); err == nil {
+	if r, err := l.bound(ctx, before, false); err == nil {
 		spent = r.Upper
 	}
 	return &Refusal{Limit: limit, Purpose: purpose, Spent: spent, Asked: asked, Allowed: allowed,

@@ -35,7 +35,7 @@ func TestNaNIsRefused(t *testing.T) {
 		for _, terms := range [][]term{{{a, 1}}, {{a, 3}, {sampledGaussian{0.1, 1}, 5}}} {
 			where := fmt.Sprintf("%d %T × %d", i, a, terms[0].n)
 			for _, delta := range []float64{0, 1e-5} {
-				p, err := priceAll([][]term{gaussian, terms}, delta, AddOrRemoveOne, true)
+				p, err := priceAll(t.Context(), [][]term{gaussian, terms}, delta, AddOrRemoveOne, true)
 				if err == nil && !math.IsInf(p.Upper, 1) {
 					t.Errorf("%s: ε at δ = %g is in %+v, want no bound", where, delta, p)
 				}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
@@ -45,8 +46,9 @@ func (b Bound) sound(most float64) Bound {
 	return b
 }
 
-// priceAll returns the price of the worst alternative.
-func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, error) {
+// priceAll returns the price of the worst alternative, or the error of a context that ends first.
+func priceAll(ctx context.Context, alts [][]term, delta float64, r Relation, lower bool) (priced,
+	error) {
 	worst := priced{engine: engineNone}
 	for _, terms := range alts {
 		if len(alts) > 1 && worst.Upper > 0 { // a cheap bound may show that this is not the worst
@@ -54,7 +56,7 @@ func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, err
 				continue
 			}
 		}
-		p, err := priceWith(terms, delta, r, lower)
+		p, err := priceWith(ctx, terms, delta, r, lower)
 		if err != nil {
 			return p, err
 		}
@@ -69,7 +71,11 @@ func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, err
 // priceWith returns the smallest upper end and the largest lower end that the engines prove. If
 // lower is false, it skips the work that only the lower end needs. An infinite ε is found before
 // any grid is made.
-func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, error) {
+func priceWith(ctx context.Context, terms []term, delta float64, r Relation, lower bool) (priced,
+	error) {
+	if err := ctx.Err(); err != nil {
+		return priced{}, err
+	}
 	if len(terms) == 0 {
 		return priced{engine: engineNone}, nil
 	}
@@ -83,7 +89,10 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 	if p, ok := prices.find(key); short && ok {
 		return p, nil
 	}
-	p, err := priceByEngines(terms, delta, r, lower)
+	p, err := priceByEngines(ctx, terms, delta, r, lower)
+	if err == nil {
+		err = ctx.Err() // the engines then stopped early
+	}
 	p.Bound = p.sound(math.Inf(1))
 	if short && err == nil {
 		prices.keep(key, p)
@@ -91,11 +100,12 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 	return p, err
 }
 
-func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced, error) {
+func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation,
+	lower bool) (priced, error) {
 	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}, engine: engineBasic}
 	lists := listsOf(terms, r)
 	if lists != nil && len(terms) == 1 { // nothing else is released, so nothing decides the list
-		return priceAll(lists, delta, r, lower)
+		return priceAll(ctx, lists, delta, r, lower)
 	}
 	basic, lost := basicComposition(terms)
 	if lost <= delta {
@@ -108,16 +118,16 @@ func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced
 		best.engine = engineInfinite
 	}
 	if lists != nil && (lower || compositionOf(terms) == nil) {
-		if err := best.byLists(lists, delta, r, lower); err != nil {
+		if err := best.byLists(ctx, lists, delta, r, lower); err != nil {
 			return best, err
 		}
 	}
-	exact, err := best.byDistribution(terms, delta, r, lower)
+	exact, err := best.byDistribution(ctx, terms, delta, r, lower)
 	if err != nil || exact {
 		return best, err
 	}
 	if a, ok := onlySelection(terms); ok {
-		best.bySelection(a, delta, r)
+		best.bySelection(ctx, a, delta, r)
 	}
 	best.Estimate = estimate(min(best.Lower, best.Upper), best.Upper)
 	return best, nil
@@ -133,8 +143,8 @@ func (p *priced) improve(b Bound, engine string) {
 
 // byDistribution improves p with the loss distributions and the Rényi divergences of terms. exact
 // means that no smaller value is possible.
-func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool,
-	err error) {
+func (p *priced) byDistribution(ctx context.Context, terms []term, delta float64, r Relation,
+	lower bool) (exact bool, err error) {
 	if o := single(terms); o != nil {
 		if a := o.Epsilon(delta); a.OK {
 			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
@@ -152,6 +162,7 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 	}
 	c := compositionOf(terms)
 	if c != nil {
+		c.Stopped = func() bool { return ctx.Err() != nil }
 		a := c.Epsilon(delta, lower && !c.Loose())
 		if a.OK {
 			p.improve(Bound{a.Lower, 0, a.Upper}, enginePLD)

@@ -18,7 +18,7 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	}
 	ask := func(q question) string {
 		alts := must[[][]term](t)(reduce(poissonSteps(0.01, q.sigma, q.steps), q.r))
-		return fmt.Sprintf("%+v", must[priced](t)(priceAll(alts, q.delta, q.r, q.lower)))
+		return fmt.Sprintf("%+v", must[priced](t)(priceAll(t.Context(), alts, q.delta, q.r, q.lower)))
 	}
 	first := question{100, 1.1, 1e-5, AddOrRemoveOne, false}
 	list := []question{first}

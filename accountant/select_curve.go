@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -115,14 +116,14 @@ func (a selectAtom) shift() float64 {
 }
 
 // bySelection improves p with the hockey-stick curve of the selection.
-func (p *priced) bySelection(a selectAtom, delta float64, r Relation) {
+func (p *priced) bySelection(ctx context.Context, a selectAtom, delta float64, r Relation) {
 	shift := a.shift()
 	if math.IsInf(shift, 1) {
 		return
 	}
 	worst := 0.0
 	for _, terms := range a.alternatives() {
-		one, err := priceWith(terms, delta/a.mean*(1-1e-12), r, false)
+		one, err := priceWith(ctx, terms, delta/a.mean*(1-1e-12), r, false)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,9 @@
 package accountant
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -103,15 +105,34 @@ type placedLine struct {
 // and for a ledger that would hold so many entries, parts or different events that its guarantee
 // could not be read again.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
+	return l.ReserveAllContext(context.Background(), t)
+}
+
+// ReserveAllContext is ReserveAll with a context. If the context ends before the transaction is
+// reserved, ReserveAllContext returns the context's error and has reserved nothing. Other callers
+// can use the ledger while the transaction is priced, except where limits are priced.
+func (l *Ledger) ReserveAllContext(ctx context.Context, t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed(l.Relation())
 	if err != nil {
 		return nil, param.Refuse(err)
 	}
-	l.shared.reserve.Lock()
+	a, q := asking{ctx: ctx, ledger: l}, quote{ctx: ctx, left: maxQuotes}
+	for {
+		out, err := l.reserveAll(t, lines, &a, &q)
+		if !errors.Is(err, errUnpriced) {
+			return out, err
+		}
+		q.price()
+	}
+}
+
+func (l *Ledger) reserveAll(t Transaction, lines []*placedLine, a *asking,
+	q *quote) (out []*Reservation, err error) {
+	if err := l.shared.reserve.wait(a.ctx); err != nil {
+		return nil, param.Refuse(err)
+	}
 	defer l.shared.reserve.Unlock()
-	var out []*Reservation
 	var held *placedTransaction
-	a := asking{ledger: l}
 	requests := make([]Request, len(lines))
 	for i, p := range lines {
 		requests[i] = Request{p.line.Purpose, p.line.Event, p.line.Count, l.Relation()}
@@ -122,10 +143,13 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 			if held = l.find(t.ID); held != nil {
 				return l.resumable(held, t, lines)
 			}
-			if err := l.allowAll(t, lines); err != nil {
+			if err := l.allowAll(t, lines, q); err != nil {
 				return err
 			}
-			return a.ask(all, lines[0].line.Purpose, requests...)
+			if err := a.ask(all, lines[0].line.Purpose, requests...); err != nil {
+				return err
+			}
+			return a.ctx.Err()
 		},
 		lines: func() []*change {
 			if held != nil {
@@ -303,36 +327,6 @@ func (held *placedTransaction) same(t Transaction, lines []*placedLine, l *Ledge
 		}
 	}
 	return true
-}
-
-// allowAll checks whether all lines fit together.
-func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
-	root := l.shared.root
-	if root.fault != nil {
-		return root.fault
-	}
-	if l.shared.journal != nil {
-		if err := l.checkNames(t); err != nil {
-			return err
-		}
-	}
-	if err := l.checkReadable(t, lines); err != nil {
-		return err
-	}
-	if err := l.countable(lines); err != nil {
-		return err
-	}
-	cost, err := root.bound(root.event(l, t.event(lines), 1), false)
-	if err != nil {
-		return err
-	}
-	if !(cost.Upper <= root.budget.Epsilon) {
-		return root.refusal("the budget", lines[0].line.Purpose, root.budget.Epsilon,
-			root.event(nil, nil, 0), cost.Upper)
-	}
-	return nil
 }
 
 // countable returns an error for lines that would overflow an entry. It adds up the uses already

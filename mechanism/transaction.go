@@ -31,7 +31,7 @@ func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 			return nil, runs[i].failed
 		}
 	}
-	reservations, err := ledger.ReserveAll(t)
+	reservations, err := ledger.ReserveAllContext(ctx, t)
 	out := make([]*Allowance, len(reservations))
 	for i, line := range t.Lines {
 		count := line.Count

@@ -1,7 +1,7 @@
 package synth
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"reflect"
@@ -291,19 +292,34 @@ func (p *Program) types() (names []string) {
 	return names
 }
 
+// maxCheckpoint bounds the size of a checkpoint, whose state is held in memory. No larger one is
+// written. Tests lower it.
+var maxCheckpoint int64 = 16 << 30
+
+func tooLarge(size int64) error {
+	return fmt.Errorf("%w: a checkpoint of %d bytes: must be at most %d", ErrFormat, size,
+		maxCheckpoint)
+}
+
 func (k *keeper) read(ctx context.Context) error {
-	if info, err := os.Lstat(k.path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: it must be a regular file, but has the mode %v", fs.ErrExist, info.Mode())
-	}
-	text, err := os.ReadFile(k.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Lstat(k.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		k.fresh, k.id = true, k.newID(ctx)
 		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: it must be a regular file, but has the mode %v", fs.ErrExist, info.Mode())
+	case info.Size() > maxCheckpoint:
+		return tooLarge(info.Size())
 	}
+	in, err := os.Open(k.path)
 	if err != nil {
 		return err
 	}
-	f, err := DecodeFile(bytes.NewReader(text))
+	defer in.Close()
+	f, err := DecodeFile(bufio.NewReader(io.LimitReader(in, info.Size())))
 	if err != nil {
 		return err
 	}
@@ -542,6 +558,13 @@ func (k *keeper) replaceFile() error {
 	var err error
 	if f.Header, err = json.Marshal(h); err != nil {
 		return err
+	}
+	size := int64(len(f.Header))
+	for _, s := range f.Sections {
+		size += int64(len(s.Data) + len(s.Name) + 64)
+	}
+	if size += 1 << 20; size > maxCheckpoint { // with more than the frame takes
+		return tooLarge(size)
 	}
 	if err := durable.WriteFile(k.path, f.Write); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)

@@ -63,6 +63,8 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // part: records must not be relabelled between the calls. The file of a complete run returns the
 // result for the records of that run.
 //
+// A file has at most 16 GiB; ErrFormat ends a run whose state is larger.
+//
 // A file serves one run at a time. After the run is complete, the file holds its result, and
 // the same call returns it again without drawing anything.
 func Checkpoint(path string) Option {

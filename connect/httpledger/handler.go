@@ -35,7 +35,8 @@ type Config struct {
 	// MaxBody is the largest size of a request's body in bytes; 0 means 1 MiB.
 	MaxBody int64
 	// Timeout is the longest time for a request, from the first byte of its body; 0 means 30
-	// seconds. Work that has begun by then continues, and its transaction may be reserved.
+	// seconds. A transaction that is still being priced by then is not reserved. Other work that has
+	// begun continues, and its transaction may be reserved.
 	Timeout time.Duration
 	// Concurrent is the largest number of requests served at once; others are rejected. 0 means 64.
 	Concurrent int

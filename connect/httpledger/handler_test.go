@@ -170,6 +170,29 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
+// TestEndedRequestsReserveNothing: the context of a request is honoured before anything is written.
+func TestEndedRequestsReserveNothing(t *testing.T) {
+	s := serve(t, Config{})
+	h, err := New(t.Context(), s.store, Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "PUT", here+"run-00000001",
+		strings.NewReader(gaussian(40, 3, 0)))
+	r.Header.Set("Authorization", "reserve")
+	w := httptest.NewRecorder()
+	h.mux.ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "cancelled") {
+		t.Errorf("got %d %s, want 503 cancelled", w.Code, w.Body)
+	}
+	if e := s.ledger(t).Entries(); len(e) != 0 {
+		t.Errorf("got entries %+v, want none", e)
+	}
+}
+
 // forgetful is a backend whose journals report one failure after the line is durable.
 type forgetful struct {
 	store.Backend

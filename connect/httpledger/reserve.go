@@ -94,7 +94,7 @@ func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
 	if err != nil {
 		return a, nil, nil, err
 	}
-	if held, err = l.ReserveAll(t); err != nil {
+	if held, err = l.ReserveAllContext(r.Context(), t); err != nil {
 		return a, nil, nil, err
 	}
 	a = reservedAnswer{ID: t.ID, Kept: l.Kept()}

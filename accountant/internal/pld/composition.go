@@ -12,6 +12,10 @@ type Composition struct {
 	remove, add []Pair
 	symmetric   bool
 	loose       bool // some pair only bounds its mechanism from above, so there is no lower end
+
+	// Stopped, if it is set, is called between the mechanisms of every grid. After it has returned
+	// true, answers are worth nothing.
+	Stopped func() bool
 }
 
 // NewComposition returns an empty composition.
@@ -49,7 +53,7 @@ func (s *Composition) Delta(eps float64) Answer {
 // smaller value. So for "add" both first tries a bound by moments and then a coarse grid. It
 // computes more only if these upper ends are above the upper end of the direction "remove".
 func (s *Composition) both(q question) Answer {
-	q.n = s.n
+	q.n, q.stopped = s.n, s.Stopped
 	for _, n := range s.n {
 		q.total += float64(n)
 	}

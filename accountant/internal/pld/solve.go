@@ -32,6 +32,8 @@ type question struct {
 	byEps bool
 	lower bool // compute the lower end too
 
+	stopped func() bool // see Composition.Stopped
+
 	spacing float64   // common spacing of the losses of all pairs, if they have one
 	offsets []float64 // offset of each pair's losses; nil without a common spacing
 }
@@ -366,6 +368,9 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
 	slip := 0.0               // how far the rounding of nodes may move the sum
 	for i := range q.pairs {
+		if q.stopped != nil && q.stopped() {
+			return Answer{}
+		}
 		if !((ends[i].hi-ends[i].lo)/v.h < 4*maxCells) { // the grid is too fine for the ends
 			return Answer{}
 		}
