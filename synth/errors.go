@@ -3,9 +3,13 @@ package synth
 import (
 	"errors"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
+
+// ParamError is the error for a mistake in a public parameter.
+type ParamError = param.Error
 
 // Errors that reveal nothing about records.
 var (

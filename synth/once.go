@@ -15,16 +15,17 @@ const (
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
 )
 
-// Once runs a stage that is a single joint Gaussian release of sums of the given sizes. The
-// function prepare describes the release: its effect, and its sums with their standard deviations.
-// The field Out of the sums may be nil. Once returns the noisy sums.
+// Once runs a stage with the field Once: one joint Gaussian release of sums of the given sizes.
+// The function prepare describes the release: its effect, and its sums with their standard
+// deviations. The field Out of the sums may be nil. Once returns the noisy sums.
 //
 // If a checkpoint is kept, the release is drawn in shares, and each share is written to the file
 // before the next one is drawn. Shares lost to interruptions are left out of the mean, which then
 // has more noise. prepare is not called if nothing is left to draw.
 //
 // Guarantee: as for mechanism.Grant.Release, for the stage's event. Errors: all errors of prepare,
-// mechanism.ErrNotCovered, all errors of the checkpoint; ErrLost if every share was lost.
+// mechanism.ErrNotCovered, all errors of the checkpoint; ErrLost if every share was lost; an error
+// for a stage without the field Once.
 func (r *Run) Once(purpose string, sizes []int,
 	prepare func() (effect float64, parts []mechanism.Part, err error)) ([][]float64, error) {
 	if r.program == nil {
@@ -33,6 +34,9 @@ func (r *Run) Once(purpose string, sizes []int,
 	a := r.Allowance(purpose)
 	if a == nil {
 		return nil, fmt.Errorf("%s: the plan has no stage %q", r.program.system, purpose)
+	}
+	if !r.program.once(purpose) { // a single draw would have the noise of a share
+		return nil, fmt.Errorf("%s: stage %q: Stage.Once is not set", r.program.system, purpose)
 	}
 	if r.keeper == nil {
 		effect, parts, err := prepare()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -193,5 +194,36 @@ func TestTheLastShareIsKept(t *testing.T) {
 	}
 	if made < 2 || made != len(tap.list) {
 		t.Errorf("the file holds %d of %d shares", made, len(tap.list))
+	}
+}
+
+// TestOnceNeedsItsField checks that a stage without the field Once is refused before it is drawn:
+// its single use would have the noise of one of eight shares.
+func TestOnceNeedsItsField(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "run")} {
+		p, err := synth.NewProgram("reading", table.Schema(), accountant.Budget{Epsilon: 10, Delta: 1e-5},
+			[]synth.Stage{{Purpose: "a", Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}},
+			reading{func(r *synth.Run) error {
+				_, err := r.Once("a", []int{1}, func() (float64, []mechanism.Part, error) {
+					t.Error("the release is prepared")
+					return 0, nil, nil
+				})
+				return err
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opts []synth.Option
+		if path != "" {
+			opts = append(opts, synth.Checkpoint(path))
+		}
+		if _, err := p.Fit(t.Context(), table, opts...); err == nil ||
+			!strings.Contains(err.Error(), "Once") {
+			t.Errorf("with checkpoint %q: got error %v, want one that names Once", path, err)
+		}
 	}
 }
