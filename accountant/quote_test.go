@@ -163,8 +163,10 @@ func TestInterruptedPrices(t *testing.T) {
 			ctx := &endsAfter{t.Context(), interrupted}
 			got, err := priceAll(ctx, alts, 1e-5, AddOrRemoveOne, true)
 			after := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
-			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) || after != want {
-				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err, after, want)
+			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) ||
+				after != want {
+				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err, after,
+					want)
 			}
 			if err == nil {
 				break

@@ -94,7 +94,7 @@ var (
 		return ranksOf(embedding(n))
 	})
 	poolSubject = subject("pool", func(_ records.Schema, n int) synth.Design {
-		return poolOf(embedding(n), adversary(n))
+		return poolOf(adversary(n), embedding(n)) // the state of the first part cannot be made again
 	})
 	labelsSubject = subject("labels", func(_ records.Schema, n int) synth.Design {
 		return labelsOf(embedding(n), n)
