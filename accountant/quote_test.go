@@ -65,13 +65,7 @@ func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 func TestContextEndsTheWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, out := make(chan struct{}), make(chan struct{})
-	j := &listed{}
-	created(t, j)
-	l := must[*Ledger](t)(OpenLedger(t.Context(), j, WithPolicy(func(Request) error {
-		close(in)
-		<-out
-		return nil
-	})))
+	l := NewLedger(journalBudget, WithPolicy(func(Request) error { close(in); <-out; return nil }))
 	first := make(chan error, 1)
 	go func() {
 		_, err := l.ReserveAllContext(ctx, lineOf(journalEvent, 1))
@@ -163,8 +157,10 @@ func TestInterruptedPrices(t *testing.T) {
 			ctx := &endsAfter{t.Context(), interrupted}
 			got, err := priceAll(ctx, alts, 1e-5, AddOrRemoveOne, true)
 			after := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
-			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) || after != want {
-				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err, after, want)
+			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) ||
+				after != want {
+				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err,
+					after, want)
 			}
 			if err == nil {
 				break
