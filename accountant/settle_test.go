@@ -12,8 +12,8 @@ func TestCalibratedCountsFit(t *testing.T) {
 		event := func(n int) Event {
 			return Composed{Events: []Event{Gaussian{first}, poissonSteps(q, z, n)}}
 		}
-		quick := must[priced](t)(priceAll(t.Context(), must[[][]term](t)(reduce(event(n), AddOrRemoveOne)), 1e-5,
-			AddOrRemoveOne, false)).Upper
+		alts := must[[][]term](t)(reduce(event(n), AddOrRemoveOne))
+		quick := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, false)).Upper
 		full := must[Bound](t)(Epsilon(event(n), 1e-5, AddOrRemoveOne)).Upper
 		if full <= quick*(1+1e-6) {
 			continue
