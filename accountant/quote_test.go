@@ -65,13 +65,7 @@ func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 func TestContextEndsTheWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, out := make(chan struct{}), make(chan struct{})
-	j := &listed{}
-	created(t, j)
-	l := must[*Ledger](t)(OpenLedger(t.Context(), j, WithPolicy(func(Request) error {
-		close(in)
-		<-out
-		return nil
-	})))
+	l := NewLedger(journalBudget, WithPolicy(func(Request) error { close(in); <-out; return nil }))
 	first := make(chan error, 1)
 	go func() {
 		_, err := l.ReserveAllContext(ctx, lineOf(journalEvent, 1))
@@ -79,9 +73,18 @@ func TestContextEndsTheWait(t *testing.T) {
 	}()
 	<-in
 	cancel()
-	if _, err := l.ReserveAllContext(ctx, lineOf(journalEvent, 2)); !errors.Is(err,
-		context.Canceled) || !param.IsRefused(err) {
-		t.Errorf("the second reservation: %v, want a refusal by the context", err)
+	second := make(chan error, 1)
+	go func() {
+		_, err := l.ReserveAllContext(ctx, lineOf(journalEvent, 2))
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		if !errors.Is(err, context.Canceled) || !param.IsRefused(err) {
+			t.Errorf("the second reservation: %v, want a refusal by the context", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the second reservation still waits")
 	}
 	close(out)
 	if err := <-first; !errors.Is(err, context.Canceled) || !param.IsRefused(err) {
@@ -165,8 +168,8 @@ func TestInterruptedPrices(t *testing.T) {
 			after := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
 			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) ||
 				after != want {
-				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err, after,
-					want)
+				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err,
+					after, want)
 			}
 			if err == nil {
 				break

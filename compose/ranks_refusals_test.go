@@ -191,7 +191,11 @@ func TestPlansWithoutNoise(t *testing.T) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		t.Fatal(err)
 	}
-	j["config"].(map[string]any)["noise_multiplier"] = 0
+	settings := j["config"].(map[string]any)["settings"].(map[string]any)
+	if _, ok := settings["noise_multiplier"]; !ok {
+		t.Fatal("the plan states no noise")
+	}
+	settings["noise_multiplier"] = 0
 	if text, err = json.Marshal(j); err != nil {
 		t.Fatal(err)
 	}

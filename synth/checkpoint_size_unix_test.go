@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
@@ -68,7 +69,14 @@ func TestCheckpointsHaveASize(t *testing.T) {
 	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := fit(1 << 21); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a pipe: %v, want fs.ErrExist", err)
+	done := make(chan error, 1)
+	go func() { done <- fit(1 << 21) }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, fs.ErrExist) {
+			t.Errorf("a pipe: %v, want fs.ErrExist", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("a pipe is waited for")
 	}
 }

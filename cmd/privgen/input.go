@@ -271,7 +271,12 @@ func readFile(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	return readAll(f, path, most)
+}
+
+// readAll reads the whole of an input of at most the given number of bytes.
+func readAll(in io.Reader, path string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if int64(len(text)) > most {
 		return nil, inputf("%s: the file has more than %d bytes", path, most)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -184,12 +183,12 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 		return nil, err
 	}
 	defer closeIn()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(in); err != nil {
+	text, err := readAll(in, j.fidelity, mostPlan)
+	if err != nil {
 		return nil, err
 	}
 	var out fidelity.Released
-	if err := param.Decode(text.Bytes(), &out); err != nil {
+	if err := param.Decode(text, &out); err != nil {
 		return nil, located(j.fidelity, err)
 	}
 	if out.Synthetic == 0 {

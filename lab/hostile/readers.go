@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/connect/arrow"
 	"github.com/seed7ba64551/privgen/connect/images"
+	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -166,8 +168,31 @@ func recordReaders() ([]reader, error) {
 			return second(draft.FromPublic(from(b), records.CSV{Header: true}, draft.Public{}))
 		}},
 	}
-	binary, err := binaryReaders(vectors, images)
-	return append(list, binary...), err
+	binary, err1 := binaryReaders(vectors, images)
+	columnar, err2 := columnarReaders(table)
+	return append(append(list, binary...), columnar...), errors.Join(err1, err2)
+}
+
+// columnarReaders returns the readers of the modules parquet and arrow.
+func columnarReaders(s records.Schema) ([]reader, error) {
+	f, err := records.CSV{Header: true}.ReadFrame(strings.NewReader(tableLines), s)
+	if err != nil {
+		return nil, err
+	}
+	var flat, stream, file bytes.Buffer
+	if err := errors.Join(parquet.WriteFrame(&flat, f),
+		arrow.WriteFrame(&stream, arrow.StreamLayout, f),
+		arrow.WriteFrame(&file, arrow.FileLayout, f)); err != nil {
+		return nil, err
+	}
+	return []reader{
+		{"parquet", [][]byte{flat.Bytes()}, anyBytes, func(b []byte) error {
+			return look(parquet.ReadFrame(bytes.NewReader(b), int64(len(b)), s))
+		}},
+		{"arrow", [][]byte{stream.Bytes(), file.Bytes()}, anyBytes, func(b []byte) error {
+			return look(arrow.ReadFrame(bytes.NewReader(b), s))
+		}},
+	}, nil
 }
 
 // binaryReaders returns the readers of arrays and images.

@@ -4,6 +4,18 @@ package main
 func commandMutants() []mutant {
 	const command = "cmd/privgen"
 	return []mutant{
+		{Name: "cmd/privgen/a pipe's temporary file stays", In: command, Tests: at(command, "PipesOf"),
+			Old: "_ = os.Remove(f.Name()) // at once where an open file can be removed, so that no " +
+				"crash leaves it\n\tremove := func() { f.Close(); _ = os.Remove(f.Name()) }",
+			New: "remove := func() { f.Close() }",
+			Why: "a copy of the sensitive records is left behind"},
+		{Name: "cmd/privgen/all may read a pipe's temporary file", In: command,
+			Tests: at(command, "PipesOf"),
+			Old:   "n, err := io.Copy(f, in)", New: "_ = f.Chmod(0o644)\n\tn, err := io.Copy(f, in)",
+			Why: "other users read the sensitive records"},
+		{Name: "cmd/privgen/released figures of any size", In: command, Tests: at(command, "FiguresHave"),
+			Old: "io.ReadAll(io.LimitReader(in, most+1))", New: "io.ReadAll(in)",
+			Why: "a file from elsewhere fills the memory"},
 		{Name: "cmd/privgen/a ledger of a wrong name is made", In: command,
 			Tests: at(command, "^TestMistakes$"),
 			Old:   "if !w.make {", New: "if false {",
