@@ -131,6 +131,18 @@ func TestPartsThatRecordsMoveBetween(t *testing.T) {
 			t.Errorf("%d different parts: %v", different, err)
 		}
 	}
+	var alternatives Disjoint
+	for i := range 64 {
+		inner := Disjoint{Fixed: true}
+		for j := range 16 {
+			inner.Parts = append(inner.Parts, Laplace{Scale: 50 + float64(j)})
+		}
+		alternatives.Parts = append(alternatives.Parts,
+			Composed{[]Event{inner, Gaussian{NoiseMultiplier: 50 + float64(i)}}})
+	}
+	if _, err := Epsilon(alternatives, 1e-6, ReplaceOne); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("64 different parts of 16 alternatives: %v", err)
+	}
 	if took := time.Since(start); took > 20*time.Second { // 400 million pairs take minutes
 		t.Errorf("pricing took %v", took)
 	}

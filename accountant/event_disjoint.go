@@ -130,7 +130,8 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.choose(choice, n, v.Fixed)
 }
 
-// maxMoving bounds the parts between which records move, as every two of them make a list.
+// maxMoving bounds the alternatives of the parts between which records move, as every two of them
+// make a list.
 const maxMoving = 256
 
 // movingTerms returns part i's remove direction composed with part j's add direction, for every
@@ -141,7 +142,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		moving = v.Parts
 	}
 	var one [][][]term
-	equal := map[string]int{}
+	all, equal := 0, map[string]int{}
 	for _, p := range moving {
 		alts, err := reduce(joining(p), AddOrRemoveOne)
 		if err != nil {
@@ -150,9 +151,10 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		key := worstAtom{alts}.key()
 		if equal[key]++; equal[key] <= 2 { // two equal parts move as any number of them do
 			one = append(one, alts)
+			all += len(alts)
 		}
 	}
-	if len(one) > maxMoving {
+	if all > maxMoving {
 		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
 			maxMoving), ReplaceOne)
 	}

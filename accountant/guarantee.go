@@ -178,7 +178,7 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %s", FormatUpper(g.Epsilon, 6), FormatUpper(g.Delta, 3))
-	line("relation", "%s: %s", g.Relation, g.Relation.meaning(g.Unit))
+	line("relation", "%s: %s", g.Relation, g.Relation.Meaning(g.Unit))
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)

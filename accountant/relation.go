@@ -33,9 +33,9 @@ func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
-// meaning explains the relation between data sets of units, such as "user", to readers who do not
+// Meaning explains the relation between data sets of units, such as "user", to readers who do not
 // know the term.
-func (r Relation) meaning(unit string) string {
+func (r Relation) Meaning(unit string) string {
 	unit = param.OneLine(unit)
 	switch r {
 	case AddOrRemoveOne:

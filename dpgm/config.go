@@ -88,7 +88,11 @@ func (c Config) checkClustering(k *param.Checker) {
 	}
 	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
-		_, err := c.Features.Features(layout(c.Schema), c.Seed)
+		f, err := c.Features.Features(layout(c.Schema), c.Seed)
+		if err == nil && network.CheckFeatures(records.Limits{}, f) != nil {
+			err = param.New("dpgm.Config.Features", f.Dim(),
+				"fewer features: no file may hold a generator with such a table of frequencies")
+		}
 		k.Add(err)
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -68,7 +71,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 // clusters.
 func TestTablesOfFeaturesAreBounded(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
-	for most, refused := range map[int64]bool{95: true, 96: false} {
+	for most, refused := range map[int64]bool{31: true, 32: false} {
 		_, err := dpgm.System().Model(f, synth.Loading{Backend: device.CPU(),
 			Limits: records.Limits{Parameters: most}})
 		var limit *records.LimitError
@@ -131,4 +134,18 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestPaidFeaturesCanBeRead checks that a plan is refused, before anything is paid, if its
+// generator could not be read again, and that a table of six million numbers can be.
+func TestPaidFeaturesCanBeRead(t *testing.T) {
+	for dim, refused := range map[int]bool{1000: false, 3000: true} {
+		c := small(records.Interval(6000, 0, 1), accountant.AddOrRemoveOne)
+		c.Cluster, c.Features = kmeans.Config{K: 2, Iterations: 2, Share: 0.2},
+			rff.RBF{Dim: dim, Bandwidth: 8}
+		_, err := c.Plan()
+		if wrong := new(param.Error); errors.As(err, &wrong) != refused || err != nil && !refused {
+			t.Errorf("%d features: got %v, want a *param.Error: %v", dim, err, refused)
+		}
+	}
 }

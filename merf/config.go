@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
@@ -108,6 +109,9 @@ func (c Config) validateKernel(k *param.Checker) {
 		return // validate reports it separately
 	}
 	e, err := c.features()
+	if err == nil && network.CheckEmbedding(records.Limits{}, c.kernel(), c.Schema) != nil {
+		err = param.New("merf.Config.Kernel", e.Dim(), "fewer columns in pairs: no file may hold so many")
+	}
 	if err != nil {
 		k.Add(err)
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -41,5 +42,23 @@ func TestPlansOfManyPairsAreRefused(t *testing.T) {
 	var limit *records.LimitError
 	if _, err := all.ReadPlan([]byte(pairs)); !errors.As(err, &limit) {
 		t.Errorf("got %v, want a limit", err)
+	}
+}
+
+// TestPaidPairsCanBeRead checks that a plan is refused, before anything is paid, if no file could
+// hold its embedding.
+func TestPaidPairsCanBeRead(t *testing.T) {
+	columns := make([]records.Column, 800)
+	for i := range columns {
+		columns[i] = records.Flag(fmt.Sprint(i), "n", "y")
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		Kernel: rff.Pairs{MaxDim: 3_000_000}}.Plan()
+	if wrong := new(param.Error); !errors.As(err, &wrong) {
+		t.Errorf("got %v, want a *param.Error", err)
 	}
 }

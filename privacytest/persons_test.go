@@ -20,7 +20,7 @@ import (
 // byPerson lists the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "sets, independent", "sets, MWEM",
-	"tables, AIM", "tables, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
+	"tables, AIM", "tables, MST", "dpgm, marginals", "gan",
 	"mix", "mix, projected, centred"}
 
 // alsoByPerson lists runs that are replayed record by record elsewhere.

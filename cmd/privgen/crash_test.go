@@ -41,7 +41,7 @@ func (s *session) await(name string) {
 
 // TestKilledFitGoesOn kills a fit repeatedly. The same command finishes the fit and pays once.
 func TestKilledFitGoesOn(t *testing.T) {
-	s := withPlan(t, "--system", "gan")
+	s := withPlan(t, "--system", "dpgm")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
 		"people.gen", "--json"}
 	kills := 0
@@ -66,7 +66,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 	}
 	killed := decode[fitAnswer](t, s.run(0, fit...).stdout)
 
-	other := withPlan(t, "--system", "gan")
+	other := withPlan(t, "--system", "dpgm")
 	whole := decode[fitAnswer](t, other.run(0, fit...).stdout)
 	if killed.Guarantee.Epsilon != whole.Guarantee.Epsilon {
 		t.Errorf("got ε = %v after %d kills, want %v as without kills", killed.Guarantee.Epsilon, kills,
@@ -92,7 +92,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 
 // TestInterruptedFit: an interrupt ends a run between two steps, with its own exit code.
 func TestInterruptedFit(t *testing.T) {
-	s := withPlan(t, "--system", "gan")
+	s := withPlan(t, "--system", "dpgm")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
 		"people.gen"}
 	var stderr strings.Builder
@@ -186,7 +186,7 @@ func TestTwoFitsAtOnce(t *testing.T) {
 
 // TestOneCheckpointOneRun: a second process on the same checkpoint is refused.
 func TestOneCheckpointOneRun(t *testing.T) {
-	s := withPlan(t, "--system", "gan")
+	s := withPlan(t, "--system", "dpgm")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
 		"people.gen"}
 	first := s.command(fit...)

@@ -46,7 +46,7 @@ func TestLinesOfProgress(t *testing.T) {
 func TestTextFitsTheScreen(t *testing.T) {
 	s := fitted(t)
 	for _, args := range [][]string{{}, {"plan", "schema.json", "--records", "3000"},
-		{"plan", "schema.json", "--records", "3000", "--system", "gan"}, {"guarantee", "people.gen"},
+		{"plan", "schema.json", "--records", "3000", "--system", "dpgm"}, {"guarantee", "people.gen"},
 		{"ledger", "show", "people"}, {"ledger", "left", "people", "--plan", "plan.json"},
 		{"ledger", "verify", "people"}, {"ledger", "list"}} {
 		e := s.run(0, args...)

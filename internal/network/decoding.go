@@ -128,12 +128,13 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 }
 
 // CheckFeatures returns an error if a feature map that a file describes has a table that exceeds
-// the limits for reading. A few bytes describe the table, which is drawn when it is first used.
+// the limits for reading. A few bytes describe the table, which is drawn when it is first used. Its
+// numbers count a third: a network in training holds three for each parameter.
 //
 // Errors: synth.ErrFormat.
 func CheckFeatures(l records.Limits, f any) error {
 	if m, ok := f.(*rff.Map); ok {
-		return malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())))
+		return malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())/3))
 	}
 	return nil
 }

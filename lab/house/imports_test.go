@@ -78,7 +78,6 @@ var confined = map[string]string{
 	"gorgonia.org/cu":                    "device/cuda",
 	"C":                                  "device/cuda",
 	"go4.org/unsafe/assume-no-moving-gc": "records/tensors",
-	"golang.org/x/exp/mmap":              "records",
 }
 
 // banned lists packages that no library package may import, with the reason.
