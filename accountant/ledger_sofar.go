@@ -9,7 +9,7 @@ import (
 // soFarCache computes the cost of the uses taken so far without composing again after each step.
 // The full accountant runs at a few dozen counts only, the knots. The cost at the next knot is one
 // upper bound; a sum of Rényi divergences gives another. The smaller bound is returned. At a knot
-// the full accountant has computed both.
+// the full accountant has looked at divergences itself, where they could matter.
 type soFarCache struct {
 	spent []int
 	value float64
@@ -53,7 +53,7 @@ func (c *soFarCache) epsilon(l *Ledger) float64 {
 		c.spent = append(c.spent, en.spent)
 	}
 	c.value = c.fromKnots(l)
-	if math.IsInf(c.value, 1) || !slices.Equal(c.knots, c.spent) { // else nothing is smaller
+	if math.IsInf(c.value, 1) || !slices.Equal(c.knots, c.spent) {
 		c.value = math.Min(c.value, c.fromRDP(l))
 	}
 	return c.value

@@ -156,6 +156,10 @@ func entrants(files []string) (list []entrant, err error) {
 			return nil, inputf("%s: the schema or the number of rows per person differs from that of %s", file,
 				files[0])
 		}
+		if released := (synth.Inner{Plan: e.plan}).Releases(); released.Classes() != s.Classes() {
+			return nil, inputf("%s: %s draws records without classes, which no report compares with the "+
+				"real records: want another system", file, e.plan.System())
+		}
 		list = append(list, e)
 	}
 	return list, nil

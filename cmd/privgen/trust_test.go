@@ -191,6 +191,10 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 			func(s *session) { s.write("out/other.gen.ckpt", "damaged") }},
 		"a paid generator": {exitUsage, "want another name", "other.json",
 			func(s *session) { s.write("out/other.gen", "paid") }},
+		"a system without classes": {exitInput, "without classes", "dpgm.json", func(s *session) {
+			_ = os.Remove(s.path("dpgm.json"))
+			s.run(0, "plan", "schema.json", "--records", "3000", "--system", "dpgm", "-o", "dpgm.json")
+		}},
 		"the name of the page":    {exitUsage, "compare", "compare.json", func(*session) {}},
 		"a name with capitals":    {exitUsage, "PLAN", "PLAN.json", func(*session) {}},
 		"one name in two folders": {exitUsage, "plan", "out/plan.json", func(*session) {}},
