@@ -92,7 +92,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 
 // TestInterruptedFit: an interrupt ends a run between two steps, with its own exit code.
 func TestInterruptedFit(t *testing.T) {
-	s := withPlan(t, "--system", "dpgm")
+	s := withPlan(t, "--system", "merf")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
 		"people.gen"}
 	var stderr strings.Builder
@@ -102,6 +102,7 @@ func TestInterruptedFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.await("people.gen.ckpt")
+	time.Sleep(500 * time.Millisecond) // the file is older than the reservation
 	c.Process.Signal(os.Interrupt)
 	if e := finish(t, c.Wait(), c); e.code != exitCancelled {
 		t.Fatalf("got exit code %d, want %d: %s", e.code, exitCancelled, stderr.String())
