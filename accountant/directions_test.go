@@ -193,7 +193,7 @@ func TestSelectionBruteForce(t *testing.T) {
 	d := newDraws(77)
 	checked := 0
 	without := map[string]int{} // how often a divergence is above the bound without a part
-	for range 3000 {
+	for range 800 {
 		eps := d.between(0.05, 2)
 		e := RepeatAndSelect{Event: Pure{eps}, Mean: d.between(1.05, 3000),
 			Shape: []float64{-0.5, 0, 0.5, 1, 2}[d.IntN(5)]}

@@ -3,6 +3,7 @@ package accountant
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -95,11 +96,17 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 		n, most int
 		q       float64
 	}{{4, 1, 0.5}, {5, 2, 0.7}, {9, 3, 0.3}, {12, 11, 0.9}, {3, 3, 0.4}} {
-		curve := func(me, you, eps float64) float64 { // NaN means that the record is absent
-			sum := 0.0
+		density := map[string][]float64{} // of the records −1, 0, 1 and NaN, which is an absent record
+		for _, me := range []float64{-1, 0, 1, math.NaN()} {
 			for x := -14.0; x < 14; x += 0.005 {
-				p := truncatedDensity(c.n, c.most, c.q, me, sd, x)
-				sum += 0.005 * max(0, p-math.Exp(eps)*truncatedDensity(c.n, c.most, c.q, you, sd, x))
+				density[fmt.Sprint(me)] = append(density[fmt.Sprint(me)],
+					truncatedDensity(c.n, c.most, c.q, me, sd, x))
+			}
+		}
+		curve := func(me, you, eps float64) float64 {
+			sum, q := 0.0, density[fmt.Sprint(you)]
+			for i, p := range density[fmt.Sprint(me)] {
+				sum += 0.005 * max(0, p-math.Exp(eps)*q[i])
 			}
 			return sum
 		}

@@ -98,7 +98,7 @@ func TestLongJournal(t *testing.T) {
 		name         string
 		lines        int
 		transactions bool
-	}{{"mixed", 100_000, false}, {"transactions with IDs", 10_000, true}} {
+	}{{"mixed", 20_000, false}, {"transactions with IDs", 2_000, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() {
 				c.lines /= 10

@@ -17,7 +17,7 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 	if testing.Short() {
 		orders = orders[:200]
 	}
-	for i := range 60 {
+	for i := range 20 {
 		n, delta := int(d.between(1, 300)), d.between(1e-10, 1e-3)
 		eps := d.between(0.01, 1)
 		leaf, relation := Event(ExponentialMechanism{eps}), ReplaceOne
@@ -127,7 +127,7 @@ func TestHugeCountsCostMore(t *testing.T) {
 	for _, e := range []Event{PoissonSampled{1e-9, Gaussian{2}}, Pure{1e-9},
 		ExponentialMechanism{1e-9}, PoissonSampled{1e-9, Laplace{3}}} {
 		last := 0.0
-		for shift := 30; shift <= 60; shift += 5 {
+		for shift := 30; shift <= 60; shift += 10 {
 			b := must[Bound](t)(Epsilon(Repeated{e, 1 << shift}, 1e-5, AddOrRemoveOne))
 			if b.Upper < last {
 				t.Errorf("%s: 2^%d uses cost %g, but fewer uses cost at least %g", Describe(e), shift,

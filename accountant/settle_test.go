@@ -6,7 +6,7 @@ import "testing"
 // only. The count must also fit by its full bracket. The targets lie between the two prices.
 func TestCalibratedCountsFit(t *testing.T) {
 	d, between := newDraws(3), 0
-	for range 40 {
+	for range 12 {
 		q, z, first := d.between(1e-4, 0.02), d.between(0.6, 3), d.between(1, 30)
 		n := int(d.between(5, 2000))
 		event := func(n int) Event {

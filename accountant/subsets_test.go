@@ -120,7 +120,7 @@ func TestSampledSumsBruteForce(t *testing.T) {
 	for _, c := range []struct {
 		n, sample int
 		std       float64
-	}{{4, 1, 1}, {6, 2, 1.5}, {4, 3, 0.8}} {
+	}{{4, 1, 1}, {4, 3, 0.8}} {
 		for _, nonNegative := range []bool{true, false} {
 			swap := 2.0
 			if nonNegative {

@@ -113,7 +113,7 @@ func TestANewCompositionContract(t *testing.T) {
 		return c
 	}
 	synthtest.Run(t, synthtest.Subject{System: talliedKind().system(synth.Systems{merf.System()}),
-		Interrupts: 5,
+		Interrupts: 3,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 			return tallied{of(n, b.Relation)}.PlanFor(s, b)
 		}})

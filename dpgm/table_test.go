@@ -101,10 +101,7 @@ func TestTables(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					n := 2000
-					if testing.Short() {
-						n = 300
-					}
+					const n = 300
 					rows := drawn(t, g, n, synth.Seed(3))
 					checkColours(t, s, rows)
 					drawn(t, g, 50, synth.Seed(3), synth.Means(), synth.FromCluster(g.Clusters()-1))

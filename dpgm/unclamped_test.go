@@ -64,7 +64,7 @@ func TestNoRecordMovesASumTooFar(t *testing.T) {
 			c := all[name]
 			c.Train.Steps, c.Train.SamplingProbability, c.Train.MicroBatch = 5, 0.7, 4
 			plan := mustPlan(t, c)
-			for i := range 4 {
+			for i := range 2 {
 				rows := make([][]float32, 12)
 				for j := range rows {
 					rows[j] = row(40)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -85,11 +87,16 @@ func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 // mechanisms' answers fixed. The ledger, the progress, the previews, the model and the checkpoint
 // must be bit-identical. Some of the records are extreme or invalid.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
-	for _, s := range schemas(t) {
+	for at, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
-			turn := 0 // each variant is tested on a pair of its own
-			for name, c := range variants(t, s, r) {
+			turn := 0 // each variant is tested on a pair of its own, and with every second schema
+			all := variants(t, s, r)
+			for i, name := range slices.Sorted(maps.Keys(all)) {
+				c := all[name]
+				if turn += 5; (i+at+int(r))%2 == 1 {
+					continue
+				}
 				c.Train.Steps = 3
 				plan := mustPlan(t, c)
 				pair := pairs[turn%len(pairs)]
@@ -98,7 +105,6 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 						Budget: c.Budget,
 						Data:   pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 				})
-				turn += 5
 			}
 		}
 	}

@@ -312,7 +312,7 @@ var longStream = flag.Bool("long", false, "stream ten million rows of fifty colu
 
 // TestStreamingTakesConstantMemory reads far more rows than one part holds.
 func TestStreamingTakesConstantMemory(t *testing.T) {
-	n, columns := 200_000, []records.Column{}
+	n, columns := 60_000, []records.Column{}
 	if *longStream {
 		n = 10_000_000
 	}

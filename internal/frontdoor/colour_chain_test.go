@@ -2,6 +2,7 @@ package frontdoor_test
 
 import (
 	"bytes"
+	"flag"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
@@ -34,12 +35,17 @@ func fromCIFAR(t *testing.T, d *records.Table) *records.Table {
 	return read
 }
 
+var long = flag.Bool("long", false, "train the chain on images in colour of CIFAR-10's size")
+
 // TestColourChain runs a whole chain on images in colour of CIFAR-10's size and format: a release,
 // a generator, a private classifier that chooses among its images, a saved and loaded generator,
 // distortion, npz and PNG files, and a classifier trained on the images. This classifier names at
 // least 90 of 500 real images of ten classes correctly. One without skill names 50 on average, and
 // 90 with a probability below 4e-8. The noise is fixed: two seeds give 131 and 122.
 func TestColourChain(t *testing.T) {
+	if !*long {
+		t.Skip("without -long, only the contract suite runs this chain, on small images")
+	}
 	drawn, err := shapes.DrawColour(1500, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func (s Subject) testCheckpoints(t *testing.T) {
 
 // interrupted cancels a run again and again, each time after one more report, until it completes.
 func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at int, fresh bool) {
-	path := filepath.Join(t.TempDir(), "run")
+	path := filepath.Join(tempDir(t), "run")
 	keep := synth.CheckpointEvery(path, 2)
 	ledger := accountant.NewLedger(p.Budget())
 	var gen *synth.Generator
@@ -118,7 +118,7 @@ func taken(ledger *accountant.Ledger) (n int) {
 // was replaced or removed must stop before it draws more.
 func (s Subject) testTaken(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
-	path := filepath.Join(t.TempDir(), "run")
+	path := filepath.Join(tempDir(t), "run")
 	keep := synth.CheckpointEvery(path, 1)
 	first := true
 	var beside error
@@ -143,7 +143,7 @@ func (s Subject) testTaken(t *testing.T) {
 		t.Errorf("a checkpoint of another plan: got error %v, want ErrPlan", err)
 	}
 	s.replaced(t, p, data)
-	folder := t.TempDir()
+	folder := tempDir(t)
 	ledger := accountant.NewLedger(p.Budget())
 	if _, err := p.FitOn(t.Context(), ledger, data, synth.Checkpoint(folder)); err == nil {
 		t.Error("a folder is accepted as a checkpoint")
@@ -156,7 +156,7 @@ func (s Subject) testTaken(t *testing.T) {
 // replaced removes the file during a run, and replaces it with an older copy during another run.
 func (s Subject) replaced(t *testing.T, p synth.Plan, data records.Data) {
 	for _, remove := range []bool{true, false} {
-		path := filepath.Join(t.TempDir(), "run")
+		path := filepath.Join(tempDir(t), "run")
 		var old []byte
 		done := false
 		_, err := p.Fit(context.Background(), data, synth.CheckpointEvery(path, 1), synth.OnProgress(

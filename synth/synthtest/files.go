@@ -18,7 +18,7 @@ import (
 // right.
 func (s Subject) testFiles(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
-	path := filepath.Join(t.TempDir(), "run")
+	path := filepath.Join(tempDir(t), "run")
 	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, synth.CheckpointEvery(path, 3))
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {

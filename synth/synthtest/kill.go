@@ -139,7 +139,7 @@ type killCase struct{ folder string }
 
 func newCase(t *testing.T) killCase {
 	t.Helper()
-	c := killCase{t.TempDir()}
+	c := killCase{tempDir(t)}
 	if err := os.Mkdir(filepath.Join(c.folder, "run"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (s Subject) testShares(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		tap := &shareTap{path: filepath.Join(t.TempDir(), "run"), line: map[string]int{},
+		tap := &shareTap{path: filepath.Join(tempDir(t), "run"), line: map[string]int{},
 			drawn: map[string]int{}}
 		lines := 0
 		for _, stage := range p.Stages() {

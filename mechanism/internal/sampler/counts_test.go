@@ -28,13 +28,18 @@ func poisson(mean float64, most int) []float64 {
 	return p
 }
 
-// farthest returns the largest deviation of a number's frequency, in standard deviations. It
-// considers all numbers that are expected 20 times or more.
-func farthest(draw func() int, p []float64, n int) float64 {
+// frequencies returns how often each number is drawn.
+func frequencies(draw func() int, n int) map[int]float64 {
 	counts := map[int]float64{}
 	for range n {
 		counts[draw()]++
 	}
+	return counts
+}
+
+// farthest returns the largest deviation of a number's frequency, in standard deviations. It
+// considers all numbers that are expected 20 times or more.
+func farthest(counts map[int]float64, p []float64, n int) float64 {
 	most := 0.0
 	for k, x := range p {
 		if e := x * float64(n); e >= 20 {
@@ -56,8 +61,8 @@ func TestNumbersOfRuns(t *testing.T) {
 		limit      int
 	}{{1, 0.1, 400}, {0, 0.05, 400}, {-0.5, 0.02, 400}, {0.25, 0.3, 400}, {0, 0.02, 10},
 		{1, 0.5, 1}} {
-		draw := func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }
-		if s := farthest(draw, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
+		counts := frequencies(func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }, n)
+		if s := farthest(counts, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
 			t.Errorf("%+v: a frequency deviates by %.1fσ, want at most 6σ", c, s)
 		}
 		if c.limit == 1 {
@@ -67,17 +72,17 @@ func TestNumbersOfRuns(t *testing.T) {
 			"another shape": negativeBinomial(c.eta+0.2, c.gamma, c.limit),
 			"another γ":     negativeBinomial(c.eta, c.gamma*1.1+0.02, c.limit),
 		} {
-			if s := farthest(draw, p, n); s < 6 {
+			if s := farthest(counts, p, n); s < 6 {
 				t.Errorf("%+v: %s is not detected: %.1fσ, want 6σ or more", c, what, s)
 			}
 		}
 	}
 	for _, mean := range []int{1, 7} {
-		draw := func() int { return Poisson(mean, src) }
-		if s := farthest(draw, poisson(float64(mean), 40), n); s > 6 {
+		counts := frequencies(func() int { return Poisson(mean, src) }, n)
+		if s := farthest(counts, poisson(float64(mean), 40), n); s > 6 {
 			t.Errorf("mean %d: a frequency deviates by %.1fσ, want at most 6σ", mean, s)
 		}
-		if s := farthest(draw, poisson(float64(mean)*1.05, 40), n); s < 6 {
+		if s := farthest(counts, poisson(float64(mean)*1.05, 40), n); s < 6 {
 			t.Errorf("mean %d: another mean is not detected: %.1fσ, want 6σ or more", mean, s)
 		}
 	}
