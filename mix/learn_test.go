@@ -46,9 +46,14 @@ func striped(t testing.TB, n int, seed uint64) *records.Table {
 	return table
 }
 
-// mixed releases mixtures of striped images.
+var releases = map[bool]*mix.Model{}
+
+// mixed returns mixtures of striped images, which are released only once.
 func mixed(t testing.TB, byClass bool) *mix.Model {
 	t.Helper()
+	if m := releases[byClass]; m != nil {
+		return m
+	}
 	data := striped(t, 6000, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 6000, Degree: 32},
@@ -61,7 +66,8 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gen.Model().(*mix.Model)
+	releases[byClass] = gen.Model().(*mix.Model)
+	return releases[byClass]
 }
 
 func accuracy(t *records.Table, predict func(device.Batch, []int32)) float64 {
