@@ -24,7 +24,7 @@ var digits = merf.Config{Kernel: rff.PatchesFor(300, shapes.Side, shapes.Side), 
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the
-// utilities differ by about a hundred, and the choice has ε = 5.
+// utilities differ by tens, and the choice has ε = 5.
 func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	data, err := shapes.Draw(300, 1)
 	if err != nil {
