@@ -190,14 +190,14 @@ func TestRBMGradientOfBlocks(t *testing.T) {
 //
 // The total variation distance between a distribution on s cells and the frequencies of N
 // independent draws exceeds √(s/4N) + √(ln(1/β)/2N) with probability at most β. The first term
-// bounds the mean, by Cauchy–Schwarz; the second is McDiarmid's inequality. The bound is 0.0163 at
-// s = 18, N = 100,000 and β = 1e-8. Each chain is an independent draw, after 60 sweeps of a machine
+// bounds the mean, by Cauchy–Schwarz; the second is McDiarmid's inequality. The bound is 0.0258 at
+// s = 18, N = 40,000 and β = 1e-8. Each chain is an independent draw, after 60 sweeps of a machine
 // whose weights are about 1. Power: without compete the distance is 0.39, and with sigmoids in
 // place of the softmax 0.055.
 func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 	blocks := []Block{{Width: 3, OneHot: true}, {Width: 1}, {Width: 2, Missing: true}}
 	v := Visible{Dim: 6, Blocks: blocks}
-	a := RBM{Hidden: 2, Chains: 100_000}
+	a := RBM{Hidden: 2, Chains: 40_000}
 	g, err := a.New(device.CPU(), v, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 		largest = max(largest, mass/total)
 		delete(got, row)
 	}
-	if distance > 0.0163 || len(got) > 0 || largest > 0.5 {
+	if distance > 0.0258 || len(got) > 0 || largest > 0.5 {
 		t.Errorf("total variation %v, %d records that the blocks do not allow, largest probability %v",
 			distance, len(got), largest)
 	}

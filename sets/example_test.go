@@ -11,7 +11,7 @@ import (
 )
 
 func Example() {
-	visits, err := demo.SetSource{Records: 5000, Universe: 40, MeanItems: 4, MaxItems: 12, Skew: 1,
+	visits, err := demo.SetSource{Records: 5000, Universe: 12, MeanItems: 4, MaxItems: 8, Skew: 1,
 		Seed: 1}.Make()
 	if err != nil {
 		fmt.Println(err)
@@ -33,6 +33,6 @@ func Example() {
 	fmt.Println(rows.Len(), "records,", rows.Schema(), err)
 	fmt.Println("within the budget:", gen.Guarantee().Epsilon <= budget.Epsilon)
 	// Output:
-	// 1000 records, sets of at most 12 of 40 items <nil>
+	// 1000 records, sets of at most 8 of 12 items <nil>
 	// within the budget: true
 }
