@@ -1,0 +1,21 @@
+package main
+
+// rareMutants returns faults in branches that few runs take: large inputs, persons, second passes
+// and files that are read again.
+func rareMutants() []mutant {
+	in := func(folder, name, run, old, new, why string) mutant {
+		return mutant{Name: folder + "/" + name, In: folder, Tests: at(folder, run),
+			Old: old, New: new, Why: why}
+	}
+	return []mutant{
+		in("mechanism", "samples repeat after 256 blocks", "BlocksOfPositions",
+			"Stream(entropy.Sampler, uint64(b), 0)", "Stream(entropy.Sampler, uint64(b&0xff), 0)",
+			"records far apart are always sampled together, which no event covers"),
+		in("mechanism", "counts are clamped in records, not in steps", "NoisyArgmax",
+			"limit := int64(1<<62) / unit\n", "limit := int64(1 << 62)\n",
+			"one more record makes the largest count the smallest"),
+		in("mechanism", "a norm's noise is in shares", "NoiseInShares",
+			"g.NoisyArgmax(h.counts, std/h.unit,", "g.NoisyArgmax(h.counts, std,",
+			"the noise on persons is 2^20 times too small"),
+	}
+}
