@@ -17,5 +17,11 @@ func rareMutants() []mutant {
 		in("mechanism", "a norm's noise is in shares", "NoiseInShares",
 			"g.NoisyArgmax(h.counts, std/h.unit,", "g.NoisyArgmax(h.counts, std,",
 			"the noise on persons is 2^20 times too small"),
+		in("dpgm", "rows count whole in the sizes", "MarginalsOfLaterRows",
+			"m.bins.of(len(m.row)), share)", "m.bins.of(len(m.row)), 1)",
+			"a person counts for more than one in the histogram of sizes"),
+		in("rff", "an optional flag is bounded as one coordinate", "BoundsOfDiscrete",
+			"return 1, float64(b.Width)", "return 1, 1",
+			"replacing a record moves the sum further than the noise is for"),
 	}
 }
