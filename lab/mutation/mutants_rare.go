@@ -23,5 +23,8 @@ func rareMutants() []mutant {
 		in("rff", "an optional flag is bounded as one coordinate", "BoundsOfDiscrete",
 			"return 1, float64(b.Width)", "return 1, 1",
 			"replacing a record moves the sum further than the noise is for"),
+		in("mix", "rows count whole in the centres", "PersonsCountOnce",
+			"sum.AddRowAt(part*width, x, s.share.Of(int(row)))", "sum.AddRowAt(part*width, x, 1)",
+			"a person counts for more than one in the released means"),
 	}
 }
