@@ -26,5 +26,11 @@ func rareMutants() []mutant {
 		in("mix", "rows count whole in the centres", "PersonsCountOnce",
 			"sum.AddRowAt(part*width, x, s.share.Of(int(row)))", "sum.AddRowAt(part*width, x, 1)",
 			"a person counts for more than one in the released means"),
+		in("mechanism/internal/sampler", "shapes below zero are mirrored", "NumbersOfRuns",
+			"sure, eta = i-1, 1+eta", "sure, eta = i-1, -eta",
+			"the number of runs has another law than the one that is priced"),
+		in("sgd", "a micro-batch is larger than a sum has room for", "LargeBatches",
+			"return min(t.cfg.MicroBatch, largestExact)", "return t.cfg.MicroBatch",
+			"whole numbers wrap, and one record moves the sum from one end to the other"),
 	}
 }
