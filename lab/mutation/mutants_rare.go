@@ -47,5 +47,13 @@ func rareMutants() []mutant {
 		in("connect/httpledger", "uses taken elsewhere are not read", "TakenElsewhere",
 			"Count: line.Count, Taken: line.Taken,", "Count: line.Count,",
 			"uses that a checkpoint counts as taken are handed out again"),
+		in("mechanism", "grants release without the lock", "HoldTheLock",
+			"(effect float64, parts ...Part) error {\n\tg.a.mu.Lock()\n\tdefer g.a.mu.Unlock()\n\tnormals",
+			"(effect float64, parts ...Part) error {\n\tnormals",
+			"two releases at once get the same noise"),
+		in("mechanism", "samples are drawn without the lock", "HoldTheLock",
+			"\tg.a.mu.Lock()\n\tdefer g.a.mu.Unlock()\n\tif !g.takeSample(samplePoisson) {\n\t\treturn index",
+			"\tif !g.takeSample(samplePoisson) {\n\t\treturn index",
+			"two steps at once get the same records"),
 	}
 }
