@@ -55,5 +55,8 @@ func rareMutants() []mutant {
 			"\tg.a.mu.Lock()\n\tdefer g.a.mu.Unlock()\n\tif !g.takeSample(samplePoisson) {\n\t\treturn index",
 			"\tif !g.takeSample(samplePoisson) {\n\t\treturn index",
 			"two steps at once get the same records"),
+		in("mix", "projected records are taken as not negative", "MayBeOpposite",
+			"c.Centers.wanted() || c.Projection.wanted()", "c.Centers.wanted()",
+			"a replaced record moves a sum by √2 times what the noise is for"),
 	}
 }
