@@ -190,7 +190,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestNormsOfPiecesCountOnce: norms counted piece by piece are those of all records at once, exactly.
+// TestNormsOfPiecesCountOnce: norms counted piece by piece equal those of all records at once.
 func TestNormsOfPiecesCountOnce(t *testing.T) {
 	f := kmeans.Raw(square)
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 30, 0.7, corners...))

@@ -26,7 +26,7 @@ func TestCentersAreMeans(t *testing.T) {
 }
 
 // TestPersonsCountOnceInCenters checks that all rows of a person together add no more to the sums
-// and counts of centres than the sensitivity states, and that a person with equal rows adds as much.
+// and counts of centres than the sensitivity states. Equal rows must add as much.
 func TestPersonsCountOnceInCenters(t *testing.T) {
 	s := records.Image(1, 2)
 	c := Config{Schema: s.ByPerson(3), ClipNorm: 0.9, Centers: Centers{Share: 0.1, ClipNorm: 1},

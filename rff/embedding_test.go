@@ -177,7 +177,8 @@ func TestBoundsOfDiscreteColumns(t *testing.T) {
 		"optional flag": {rff.Block{Width: 2, Levels: 2}, [][]float32{{0, 0}, {1, 0}, {0, 1}}},
 		"one level":     {rff.Block{Width: 1, OneHot: true}, [][]float32{{1}}},
 		"two levels":    {rff.Block{Width: 2, OneHot: true}, [][]float32{{1, 0}, {0, 1}}},
-		"three levels":  {rff.Block{Width: 3, OneHot: true}, [][]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+		"three levels": {rff.Block{Width: 3, OneHot: true},
+			[][]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
 	} {
 		e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 2, Bandwidth: 1}},
 			rff.Layout{In: c.block.Width, Blocks: []rff.Block{c.block}}})

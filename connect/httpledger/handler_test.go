@@ -276,8 +276,8 @@ func TestUsesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// TestUsesTakenElsewhereAreNotHandedOut names uses that a checkpoint counts and the ledger does not:
-// they are counted now, and only the others are handed out.
+// TestUsesTakenElsewhereAreNotHandedOut names uses that a checkpoint counts and the ledger does
+// not: they are counted now, and only the others are handed out.
 func TestUsesTakenElsewhereAreNotHandedOut(t *testing.T) {
 	s := serve(t, Config{})
 	ask := func(take int) (int, map[string]any) {

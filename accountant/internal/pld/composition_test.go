@@ -31,8 +31,8 @@ func TestEitherDirectionCounts(t *testing.T) {
 	}
 }
 
-// TestWhatIsBeyondTheWindowCounts checks that probability beyond a window of losses, like that of an
-// infinite loss, is taken from δ.
+// TestWhatIsBeyondTheWindowCounts checks that probability beyond a window of losses, like that of
+// an infinite loss, is taken from δ.
 func TestWhatIsBeyondTheWindowCounts(t *testing.T) {
 	channelOf := func(above, inf float64) channel {
 		return channel{h: 0.5, mass: []float64{0.5, 0.3, 0.15, 0.05, 0}, above: above, inf: inf}
