@@ -224,12 +224,14 @@ func TestMarginalsOfLaterRows(t *testing.T) {
 	if err := m.add(t.Context(), persons, clusters); err != nil {
 		t.Fatal(err)
 	}
-	for name, sum := range map[string]*mechanism.FixedSum{"counts": m.counts, "sums": m.sums} {
-		exact := sum.Exact()
+	for name, of := range map[string]struct {
+		sum *mechanism.FixedSum
+		at  int // place in a cluster of what all records have
+	}{"counts": {m.counts, 0}, "sums": {m.sums, 1}, "sizes": {m.sizes, m.bins.of(1)}} {
+		exact := of.sum.Exact()
 		each := len(exact) / m.k
 		for cluster := range m.k {
-			last := (cluster+1)*each - 1 // the only item that records have
-			if got := float64(exact[last]) * sum.Grid(); got != n {
+			if got := float64(exact[cluster*each+of.at]) * of.sum.Grid(); got != n {
 				t.Errorf("%s: %v persons are in cluster %d, want %d", name, got, cluster, n)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -186,6 +187,30 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		if _, err := p.NewPartial(device.CPU(), f); !errors.As(err, &wrong) {
 			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
+	}
+}
+
+// TestNormsOfPiecesCountOnce: norms counted piece by piece equal those of all records at once.
+func TestNormsOfPiecesCountOnce(t *testing.T) {
+	f := kmeans.Raw(square)
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 30, 0.7, corners...))
+	p := kmeans.Pass{Config: kmeans.Config{K: 4, Iterations: 2, NoiseMultiplier: 2,
+		Norm: &kmeans.DPNorm{Max: 40, Bins: 30, NoiseMultiplier: 5}},
+		Relation: accountant.AddOrRemoveOne, Schema: square, Features: "raw", Norms: true}
+	counts := func(pieces ...records.Data) []int64 {
+		s, err := p.NewPartial(device.CPU(), f)
+		for _, d := range pieces {
+			err = errors.Join(err, s.Add(t.Context(), d))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Sums()[0].Exact()
+	}
+	want := counts(data)
+	if got := counts(data.Slice(0, 50), data.Slice(50, 51), data.Slice(51, data.Len())); !slices.Equal(
+		got, want) {
+		t.Errorf("got counts %d from pieces, want %d", got, want)
 	}
 }
 

@@ -119,6 +119,22 @@ func TestInclusionsRate(t *testing.T) {
 	}
 }
 
+// TestBlocksOfPositionsAreIndependent: no two blocks of positions share their samples, however far
+// apart they are. Two equal ones would occur by chance with probability 2^-1024.
+func TestBlocksOfPositionsAreIndependent(t *testing.T) {
+	n := min(mostPositions, math.MaxInt)
+	x := planned(t, n, reserved(t, sampled(0.5), 1))
+	blocks := map[string]int{}
+	for lo := 0; lo <= n-blockRows; lo = max(2*lo, blockRows) {
+		rows := make([]byte, blockRows)
+		x.Each(lo, lo+blockRows, func(row, _ int) { rows[row-lo] = 1 })
+		if at, known := blocks[string(rows)]; known {
+			t.Errorf("the rows from %d and from %d have equal samples", at, lo)
+		}
+		blocks[string(rows)] = lo
+	}
+}
+
 // TestInclusionsAreOfTheirGrants: a sample can be used once, by the grant that it was planned
 // for, and a grant without a sample releases nothing.
 func TestInclusionsAreOfTheirGrants(t *testing.T) {

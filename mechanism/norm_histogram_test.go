@@ -141,6 +141,35 @@ func TestNormHistogramNoise(t *testing.T) {
 	}
 }
 
+// TestNormHistogramNoiseInShares: where persons are counted in shares, the noise is that of whole
+// persons. A lead of one person is 1/100 of the noise of the difference, so each of two bins wins
+// often: 200 releases all choose the leading bin with probability 5e-60. Noise in steps of a share
+// would never let the other one win.
+func TestNormHistogramNoiseInShares(t *testing.T) {
+	const n, z = 200, 100
+	a := reserved(t, gaussian(z), n)
+	h := normHistogram(t, 0, 2, 2)
+	h.InShares()
+	h.AddShare(4, 1)
+	other := 0
+	for range n {
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm, err := h.Release(g, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if norm == 1 {
+			other++
+		}
+	}
+	if other == 0 {
+		t.Errorf("the noise never exceeds a lead of one person in %d releases", n)
+	}
+}
+
 func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 func TestNormHistogramRefuses(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -477,6 +478,30 @@ func TestSumsThatPanicked(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = s.Add(t.Context(), rows(t, 1, 10))
 	}()
+	var wrong *param.Error
+	if err := s.Add(t.Context(), rows(t, 1, 10)); !errors.As(err, &wrong) {
+		t.Errorf("records are added again: %v", err)
+	}
+	if err := empty(p).Merge(s); !errors.As(err, &wrong) {
+		t.Errorf("half of the records are merged: %v", err)
+	}
+}
+
+// halting is a counter that fails after half of the records.
+type halting struct{ adder }
+
+func (h halting) Add(ctx context.Context, data records.Data) error {
+	half := data.(*records.Table).Slice(0, data.Len()/2)
+	return errors.Join(h.adder.Add(ctx, half), io.ErrUnexpectedEOF)
+}
+
+// TestSumsThatFailed: as after a panic, sums whose Add failed cannot be used.
+func TestSumsThatFailed(t *testing.T) {
+	p := pass(t, "sums")
+	s := mechanism.NewPartial(p, schema, halting{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
+	if err := s.Add(t.Context(), rows(t, 1, 10)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatalf("got %v, want the counter's error", err)
+	}
 	var wrong *param.Error
 	if err := s.Add(t.Context(), rows(t, 1, 10)); !errors.As(err, &wrong) {
 		t.Errorf("records are added again: %v", err)

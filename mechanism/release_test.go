@@ -431,9 +431,11 @@ func TestNoisyArgmax(t *testing.T) {
 	if _, err := grantOf(t, gaussian(1)).NoisyArgmax(nil, 1, 1); !errors.Is(err, ErrNotCovered) {
 		t.Errorf("empty list: got %v, want ErrNotCovered", err)
 	}
-	if best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{math.MinInt64, math.MaxInt64}, 1e-3,
-		1); err != nil || best != 1 {
-		t.Errorf("the smallest and the largest int64: got index %d, %v, want 1", best, err)
+	// 3·2^36 is −2^62 in steps of the grid, 2^-26, if it is not clamped before it is scaled.
+	for _, counts := range [][]int64{{math.MinInt64, math.MaxInt64}, {0, 3 << 36}} {
+		if best, err := grantOf(t, gaussian(1)).NoisyArgmax(counts, 1e-3, 1); err != nil || best != 1 {
+			t.Errorf("counts %d: got index %d, %v, want 1", counts, best, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -82,6 +83,48 @@ func TestSensitivityBruteForce(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestMovedFeaturesMayBeOpposite checks the declared effect on features that a projection or a
+// centre has moved: two of them may be opposite, although no coordinate of a record is negative.
+func TestMovedFeaturesMayBeOpposite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := records.Image(3, 3)
+	var flat []float32
+	for range 400 {
+		flat = append(flat, extreme(rng, s)...)
+	}
+	table, err := records.FromFlat(s, flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Schema: s, ClipNorm: 0.9, Sampling: PoissonReplaceOne{Records: 10, Degree: 1}}
+	projected, centred := c, c
+	projected.Projection = Projection{Dim: 1, Seed: 2}
+	centred.Centers = Centers{Share: 0.1, ClipNorm: 0.1}
+	for name, c := range map[string]Config{"projected": projected, "centred": centred} {
+		in := newSource(c, table)
+		if c.Centers.wanted() {
+			in.centers = [][]float32{slices.Repeat([]float32{0.2}, s.Dim())}
+		}
+		var rows [][]float32
+		in.reader().each(0, in.parts[0], func(_ int32, x []float32) {
+			rows = append(rows, append([]float32(nil), x...))
+		})
+		farthest := 0.0
+		for _, a := range rows {
+			for _, b := range rows {
+				d := 0.0
+				for j := range a {
+					d += float64(a[j]-b[j]) * float64(a[j]-b[j])
+				}
+				farthest = max(farthest, math.Sqrt(d))
+			}
+		}
+		if most := c.geometry().swap(); farthest > most || farthest < 0.9*most {
+			t.Errorf("%s: the largest distance is %v, declared %v", name, farthest, most)
 		}
 	}
 }

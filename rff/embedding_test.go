@@ -166,6 +166,46 @@ func TestBoundsHoldAgainstSearch(t *testing.T) {
 	}
 }
 
+// TestBoundsOfDiscreteColumns: for one discrete column the bounds of Sum are the largest norm and
+// the largest distance of its values, which are few enough to try all of them.
+func TestBoundsOfDiscreteColumns(t *testing.T) {
+	for name, c := range map[string]struct {
+		block  rff.Block
+		values [][]float32
+	}{
+		"flag":          {rff.Block{Width: 1, Levels: 2}, [][]float32{{0}, {1}}},
+		"optional flag": {rff.Block{Width: 2, Levels: 2}, [][]float32{{0, 0}, {1, 0}, {0, 1}}},
+		"one level":     {rff.Block{Width: 1, OneHot: true}, [][]float32{{1}}},
+		"two levels":    {rff.Block{Width: 2, OneHot: true}, [][]float32{{1, 0}, {0, 1}}},
+		"three levels": {rff.Block{Width: 3, OneHot: true},
+			[][]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+	} {
+		e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 2, Bandwidth: 1}},
+			rff.Layout{In: c.block.Width, Blocks: []rff.Block{c.block}}})
+		longest, widest := 0.0, 0.0
+		for _, x := range c.values {
+			row := embed(e, x).Row(0)
+			longest = max(longest, norm(row))
+			for _, y := range c.values {
+				widest = max(widest, distance(row, embed(e, y).Row(0)))
+			}
+		}
+		if b := e.NormBound(); !(longest <= b && b <= longest*(1+1e-6)) {
+			t.Errorf("%s: norm bound %v, want the largest norm, %v", name, b, longest)
+		}
+		if b := e.ChangeBound(); !(widest <= b && b <= widest*(1+1e-6)) {
+			t.Errorf("%s: change bound %v, want the largest distance, %v", name, b, widest)
+		}
+	}
+	// A number that may be missing also changes its indicator, by 1, beside features of norm 1.
+	e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 2, Bandwidth: 1}},
+		rff.Layout{In: 2, Blocks: []rff.Block{{Width: 2}}}})
+	if n, c := e.NormBound(), e.ChangeBound(); math.Abs(n-math.Sqrt2) > 1e-12 ||
+		math.Abs(c-math.Sqrt(5)) > 1e-12 {
+		t.Errorf("optional number: norm bound %v, change bound %v, want √2 and √5", n, c)
+	}
+}
+
 // TestSumBounds checks the bounds of Sum for two one-hot columns with ten coordinates, and its
 // features.
 func TestSumBounds(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -97,6 +98,37 @@ func TestSensitivities(t *testing.T) {
 					t.Errorf("the sums change by at most %v, want about %v", worst, 1/noise)
 				}
 			})
+		}
+	}
+}
+
+// TestPersonsCountOnce checks that a person with three equal rows adds as much to every sum as a
+// person with one of them.
+func TestPersonsCountOnce(t *testing.T) {
+	s := records.Sets(6, 4)
+	w := mwem{MWEM{Common: Common{Schema: s, MaxItems: 3, Seed: 2}, Queries: 70}}.workload()
+	for name, counter := range map[string]func() *cutCounter{
+		"items": func() *cutCounter {
+			return itemCounts{schema: s.ByPerson(3), dim: 6, limit: 2}.counter(2)
+		},
+		"queries": func() *cutCounter { return w.counter(3, countGrid(1, true)) },
+	} {
+		var sums [2][]*mechanism.FixedSum
+		for i, items := range [][][]uint32{{{0, 2, 5}}, {{0, 2, 5}, {0, 2, 5}, {0, 2, 5}}} {
+			rows, err := records.FromItems(s, items)
+			if err != nil {
+				t.Fatal(err)
+			}
+			persons, err := records.GroupBy(rows, make([]int, len(items)), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[i] = counted(t, counter(), persons)
+		}
+		for i, one := range sums[0] {
+			if got, want := sums[1][i].Exact(), one.Exact(); !slices.Equal(got, want) {
+				t.Errorf("%s: three equal rows of a person add %d to sum %d, one row %d", name, got, i, want)
+			}
 		}
 	}
 }

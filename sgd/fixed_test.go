@@ -126,12 +126,18 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	}
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1,
 		NominalBatch: 1, Optimizer: sgd.SGD(1)}
-	for name, network := range map[string]func() models.Network{
-		"critic": func() models.Network { return newHinge(t, device.CPU()) },
-		"own":    func() models.Network { return newOwnHinge() },
+	critic := func() models.Network { return newHinge(t, device.CPU()) }
+	for name, c := range map[string]struct {
+		micro   int
+		network func() models.Network
+	}{
+		"critic":             {0, critic},
+		"own":                {0, func() models.Network { return newOwnHinge() }},
+		"in one micro-batch": {n, critic}, // larger than a sum has room for
 	} {
-		one := observe(t, cfg, accountant.AddOrRemoveOne, network(), data.Slice(0, 1)).sums[0]
-		all := observe(t, cfg, accountant.AddOrRemoveOne, network(), data).sums[0]
+		cfg.MicroBatch = c.micro
+		one := observe(t, cfg, accountant.AddOrRemoveOne, c.network(), data.Slice(0, 1)).sums[0]
+		all := observe(t, cfg, accountant.AddOrRemoveOne, c.network(), data).sums[0]
 		for k, x := range one {
 			if all[k] != n*x || k == 0 && x == 0 {
 				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, and of one record %v", name,

@@ -276,6 +276,25 @@ func TestUsesAreTakenOnce(t *testing.T) {
 	}
 }
 
+// TestUsesTakenElsewhereAreNotHandedOut names uses that a checkpoint counts and the ledger does
+// not: they are counted now, and only the others are handed out.
+func TestUsesTakenElsewhereAreNotHandedOut(t *testing.T) {
+	s := serve(t, Config{})
+	ask := func(take int) (int, map[string]any) {
+		body := strings.Replace(gaussian(100, 5, take), `"count":5`, `"count":5,"taken":3`, 1)
+		return s.ask(t, "POST", here+"run-00000001/uses", body)
+	}
+	if status, answer := ask(3); status != http.StatusConflict || code(answer) != "exhausted" {
+		t.Errorf("three of two uses: got %d %v, want 409 exhausted", status, answer)
+	}
+	if status, answer := ask(2); status != http.StatusOK {
+		t.Errorf("two of two uses: got %d %v, want 200", status, answer)
+	}
+	if e := s.ledger(t).Entries(); len(e) != 1 || e[0].Spent != 5 {
+		t.Errorf("got entries %+v, want one with 5 uses spent", e)
+	}
+}
+
 func TestRefusalSaysWhatWouldFit(t *testing.T) {
 	s := serve(t, Config{})
 	if status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 5, 0)); status != 200 {

@@ -12,5 +12,5 @@ func mutants() []mutant {
 		partMutants(), poolMutants(), innerMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants(), lineMutants(), longerMutants())
+		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants())
 }

@@ -21,7 +21,7 @@ func partialMutants() []mutant {
 			New:   "sealedSums, sealedBytes = \"privgen sealed sums\", \"privgen sealed sums\"",
 			Why:   "a message of one kind is accepted as one of another kind"},
 		{Name: "kmeans/norms of a piece count with every later one", In: "kmeans",
-			Tests: at("kmeans", "PassesOverShards"),
+			Tests: at("kmeans", "NormsOfPieces"),
 			Old:   "	defer c.bins.Reset()\n",
 			New:   "",
 			Why:   "a record counts twice in the histogram of norms, with noise for once"},

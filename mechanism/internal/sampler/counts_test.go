@@ -59,7 +59,7 @@ func TestNumbersOfRuns(t *testing.T) {
 	for _, c := range []struct {
 		eta, gamma float64
 		limit      int
-	}{{1, 0.1, 400}, {0, 0.05, 400}, {-0.5, 0.02, 400}, {0.25, 0.3, 400}, {0, 0.02, 10},
+	}{{1, 0.1, 400}, {0, 0.05, 400}, {-0.25, 0.02, 400}, {0.25, 0.3, 400}, {0, 0.02, 10},
 		{1, 0.5, 1}} {
 		counts := frequencies(func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }, n)
 		if s := farthest(counts, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
