@@ -129,7 +129,8 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 		return nil, err
 	}
 	l := &labelled{backend: loading.Backend, config: Labels{Seed: j.Seed, Rule: j.Rule,
-		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries}, agreement: j.Agreement}
+		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, limits: loading.Limits},
+		agreement: j.Agreement}
 	var err error
 	if l.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)
@@ -141,9 +142,6 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 	features, err := l.config.features(s)
 	if err != nil {
 		return nil, synth.Malformed(err)
-	}
-	if err := l.config.checkCost(loading.Limits, features); err != nil {
-		return nil, err
 	}
 	n := (features.Dim() + 1) * s.Classes()
 	return l, f.Load(synth.Part32(sectionClassifier, &l.params, n))

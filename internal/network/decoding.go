@@ -142,16 +142,35 @@ func CheckFeatures(l records.Limits, f any) error {
 // pairNumbers is the cost of a pair of columns of [rff.Pairs], in parameters of a network.
 const pairNumbers = 20
 
-// CheckEmbedding returns an error for features of too many pairs of columns for the limits for
-// reading. They are listed when the features are made.
+// MostTable is the size of the largest table of an embedding within the default limits for files.
+const MostTable = 3 * leastLimit
+const leastLimit = 5 << 20 // of parameters
+
+// Unshared returns the limits for what the parts of a composition need one after another: they are
+// not below the default, which a part's share of the limits may be.
+func Unshared(l records.Limits) records.Limits {
+	l.Parameters = max(l.Parameters, leastLimit)
+	return l
+}
+
+// Embedding returns the embedding of a kernel, unless it exceeds the limits for reading: by pairs
+// of columns, which are listed when the features are made, or by a table, as for CheckFeatures.
 //
-// Errors: synth.ErrFormat.
-func CheckEmbedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema) error {
+// Errors: synth.ErrFormat, with a *records.LimitError; all errors of the kernel.
+func Embedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema, in rff.Layout,
+	seed uint64) (rff.Embedding, error) {
 	if p, ok := k.(rff.Pairs); ok && p.Order != 1 {
 		n := int64(cmp.Or(len(s.Blocks()), s.Dim()))
-		return malformed(l.CheckParameters("the list of pairs of columns", n*(n-1)/2*pairNumbers))
+		err := l.CheckParameters("the list of pairs of columns", n*(n-1)/2*pairNumbers)
+		if err != nil {
+			return nil, synth.Malformed(err)
+		}
 	}
-	return nil
+	e, err := k.Embedding(in, seed)
+	if t, ok := e.(interface{ Table() int64 }); ok && err == nil {
+		err = malformed(Unshared(l).CheckParameters("the table of features", t.Table()/3))
+	}
+	return e, err
 }
 
 // malformed is synth.Malformed for an error that may be nil.
