@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -141,7 +142,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 	if len(moving) == 0 {
 		moving = v.Parts
 	}
-	var one [][][]term
+	var one [][]oneWay
 	all, equal := 0, map[string]int{}
 	for _, p := range moving {
 		alts, err := reduce(joining(p), AddOrRemoveOne)
@@ -150,15 +151,19 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		}
 		key := worstAtom{alts}.key()
 		if equal[key]++; equal[key] <= 2 { // two equal parts move as any number of them do
-			one = append(one, alts)
-			all += len(alts)
+			var of []oneWay
+			for _, a := range alts {
+				of = append(of, oneWay{termsKey(a), oneWayTerms(a, false), oneWayTerms(a, true)})
+			}
+			one = append(one, of)
+			all += len(of)
 		}
 	}
 	if all > maxMoving {
 		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
 			maxMoving), ReplaceOne)
 	}
-	var out [][]term
+	var out uncovered
 	seen := map[string]bool{}
 	for i := range one {
 		for j := range one {
@@ -167,23 +172,31 @@ func movingTerms(v Disjoint) ([][]term, error) {
 			}
 			for _, a := range one[i] {
 				for _, b := range one[j] {
-					key := termsKey(a) + " → " + termsKey(b)
+					key := a.key + " → " + b.key
 					if seen[key] {
 						continue
 					}
 					seen[key] = true
 					both := newCollector(ReplaceOne) // it merges Gaussians
-					for _, t := range append(oneWayTerms(a, false), oneWayTerms(b, true)...) {
+					for _, t := range slices.Concat(a.remove, b.add) {
 						if err := both.pushTerm(t); err != nil {
 							return nil, err
 						}
 					}
-					out = append(out, both.finish())
+					if !out.add(both.finish()) {
+						return nil, tooManyParts(ReplaceOne)
+					}
 				}
 			}
 		}
 	}
-	return out, nil
+	return out.lists(), nil
+}
+
+// oneWay is an alternative of a part, for a record that leaves it and for one that joins it.
+type oneWay struct {
+	key         string
+	remove, add []term
 }
 
 // joining returns the event of a record that joins or leaves a part. If the part has parts of its
