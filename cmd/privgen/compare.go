@@ -202,7 +202,8 @@ func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data re
 	list []entrant) error {
 	var all []accountant.Transaction
 	for _, e := range list {
-		t, err := synth.Pending(ctx, e.plan, ledger, data, options(j.checkpoint(e), j.workers)...)
+		t, _, err := pending(ctx, e.plan, ledger, data, j.generator(e), false,
+			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
@@ -213,7 +214,7 @@ func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data re
 	}
 	for i, e := range list {
 		var err error
-		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e),
+		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e), false,
 			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return err
