@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,39 +56,6 @@ func (e Disjoint) describe() string {
 		return "on disjoint parts that are fixed beforehand: " + describeAll(e.Parts, " | ")
 	}
 	return "on disjoint parts: " + describeAll(e.Parts, " | ")
-}
-
-// disjointJSON is the event in JSON; E is an event inside.
-type disjointJSON[E any] struct {
-	Parts  []E  `json:"parts"`
-	Moving []E  `json:"moving,omitempty"`
-	Fixed  bool `json:"fixed,omitempty"`
-}
-
-func (e Disjoint) fields() any {
-	return disjointJSON[eventJSON]{wrapAll(e.Parts), wrapAll(e.Moving), e.Fixed}
-}
-
-func (Disjoint) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[disjointJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := decodeAll(w.Parts, depth)
-	if err != nil {
-		return nil, err
-	}
-	moving, err := decodeAll(w.Moving, depth)
-	return Disjoint{parts, moving, w.Fixed}, err
-}
-
-func (e Disjoint) clone(inside func(Event) (Event, error)) (Event, error) {
-	parts, err := cloneAll(e.Parts, inside)
-	if err != nil {
-		return nil, err
-	}
-	moving, err := cloneAll(e.Moving, inside)
-	return Disjoint{parts, moving, e.Fixed}, err
 }
 
 // sampling names the samplers of the parts; Moving has the same releases, priced another way.
@@ -211,7 +177,7 @@ func joining(e Event) Event {
 		}
 		e = Disjoint{Parts: v.Parts, Fixed: v.Fixed}
 	}
-	out, _ := e.clone(func(p Event) (Event, error) { return joining(p), nil })
+	out, _ := clone(e, func(p Event) (Event, error) { return joining(p), nil })
 	return out
 }
 

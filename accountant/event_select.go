@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -58,33 +57,6 @@ func (RepeatAndSelect) kind() string { return "repeat_and_select" }
 
 func (e RepeatAndSelect) describe() string {
 	return fmt.Sprintf("best of about %.4g runs of [%s]", e.Mean, Describe(e.Event))
-}
-
-// selectJSON is the event in JSON; E is the event inside.
-type selectJSON[E any] struct {
-	Event   E       `json:"event"`
-	Mean    float64 `json:"mean"`
-	Shape   float64 `json:"shape"`
-	Poisson bool    `json:"poisson,omitempty"`
-}
-
-func (e RepeatAndSelect) fields() any {
-	return selectJSON[eventJSON]{eventJSON{e.Event}, e.Mean, e.Shape, e.Poisson}
-}
-
-func (RepeatAndSelect) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[selectJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	e, err := decodeEvent(w.Event, depth)
-	return RepeatAndSelect{e, w.Mean, w.Shape, w.Poisson}, err
-}
-
-func (e RepeatAndSelect) clone(inside func(Event) (Event, error)) (Event, error) {
-	var err error
-	e.Event, err = inside(e.Event)
-	return e, err
 }
 
 func (e RepeatAndSelect) sampling() sampling { return samplingOf(e.Event) }
