@@ -89,9 +89,7 @@ func (l *Ledger) quote() {
 		}
 		_, _ = at.priceFull() // which keeps the error
 		l.shared.state.Lock()
-		if root.version == version {
-			l.published, l.bracket = at.published, at.bracket
-		}
+		l.published, l.bracket = at.published, at.bracket // worth nothing for another version
 		l.shared.state.Unlock()
 	}
 }

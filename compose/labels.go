@@ -118,7 +118,7 @@ func (c Labels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	err := c.checkFeatures(s)
+	_, err := c.checkedFeatures(s)
 	if limit := new(records.LimitError); errors.As(err, &limit) {
 		err = param.New("compose.Labels.Tries", c.Tries,
 			"fewer tries or features, since no file may describe so many: "+limit.What)
@@ -194,17 +194,17 @@ func (c Labels) contrast() Contrast {
 	return c.Contrast
 }
 
-// checkFeatures draws the features, since a valid kernel may not fit the records. What no file may
+// checkedFeatures draws the features, since a valid kernel may not fit the records. What no file may
 // describe is refused in a plan too, because a paid generator must be readable.
 //
 // Errors: *param.Error; synth.ErrFormat, with a *records.LimitError.
-func (c Labels) checkFeatures(s records.Schema) error {
+func (c Labels) checkedFeatures(s records.Schema) (rff.Features, error) {
 	f, err := c.features(s)
 	if err != nil {
-		return fmt.Errorf("compose.Labels.Features: %w", err)
+		return nil, fmt.Errorf("compose.Labels.Features: %w", err)
 	}
 	if _, err := rff.MarshalFeatures(c.Features); err != nil { // a generator could not be saved
-		return param.New("compose.Labels.Features", err.Error(), "features of package rff")
+		return nil, param.New("compose.Labels.Features", err.Error(), "features of package rff")
 	}
 	var k param.Checker
 	path := fmt.Sprintf("compose.Labels.Features (%T)", c.Features)
@@ -215,9 +215,9 @@ func (c Labels) checkFeatures(s records.Schema) error {
 	k.OK(f.NormBound() > 0 && !math.IsInf(f.NormBound(), 0), path, f.NormBound(),
 		"features of a bounded norm")
 	if err := k.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	return c.checkCost(f, s)
+	return f, c.checkCost(f, s)
 }
 
 // features draws the feature map.
@@ -359,7 +359,8 @@ func readLabels(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	if c.limits = network.Unshared(saved.Limits); saved.Schema.Classes() < 2 {
 		return c, nil // left to the plan, whose errors describe the mistake
 	}
-	return c, c.checkFeatures(saved.Schema)
+	_, err = c.checkedFeatures(saved.Schema)
+	return c, err
 }
 
 // A record's features take about mapSteps additions and multiplications for each of them, if
@@ -379,11 +380,7 @@ func (c Labels) checkCost(f rff.Features, s records.Schema) error {
 		part = imageSteps
 	}
 	steps := int64(f.Dim())*int64(of) + int64(f.In())*int64(part)
-	err := errors.Join(network.CheckFeatures(c.limits, f),
+	return synth.Malformed(errors.Join(network.CheckFeatures(c.limits, f),
 		c.limits.CheckParameters("the classifier", int64(f.Dim()+1)*int64(s.Classes())),
-		c.limits.CheckParameters("the classifier of all tries", int64(c.Tries)*steps/drawSteps))
-	if err != nil {
-		return synth.Malformed(err)
-	}
-	return nil
+		c.limits.CheckParameters("the classifier of all tries", int64(c.Tries)*steps/drawSteps)))
 }

@@ -139,7 +139,7 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 	if err := l.check(s); err != nil {
 		return nil, synth.Malformed(err)
 	}
-	features, err := l.config.features(s)
+	features, err := l.config.checkedFeatures(s)
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
@@ -156,8 +156,5 @@ func (l *labelled) check(s records.Schema) error {
 	k.OK(l.config.Tries > 0 && l.config.Tries <= mostTries, path+"Tries", l.config.Tries,
 		"a positive number")
 	k.OK(len(l.agreement) == s.Classes(), path+"Agreement", len(l.agreement), "one for each class")
-	if k.Err() == nil {
-		k.Add(l.config.checkFeatures(s))
-	}
 	return k.Err()
 }

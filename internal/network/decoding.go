@@ -134,7 +134,7 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 // Errors: synth.ErrFormat.
 func CheckFeatures(l records.Limits, f any) error {
 	if m, ok := f.(*rff.Map); ok {
-		return malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())/3))
+		return synth.Malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())/3))
 	}
 	return nil
 }
@@ -168,17 +168,9 @@ func Embedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema, in rff
 	}
 	e, err := k.Embedding(in, seed)
 	if t, ok := e.(interface{ Table() int64 }); ok && err == nil {
-		err = malformed(Unshared(l).CheckParameters("the table of features", t.Table()/3))
+		err = synth.Malformed(Unshared(l).CheckParameters("the table of features", t.Table()/3))
 	}
 	return e, err
-}
-
-// malformed is synth.Malformed for an error that may be nil.
-func malformed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return synth.Malformed(err)
 }
 
 const (
