@@ -1,6 +1,9 @@
 package accountant
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Affords reports whether everything that the transactions would still reserve fits in the budget
 // together with everything reserved. A transaction that the ledger holds under its ID needs nothing
@@ -37,5 +40,11 @@ func (l *Ledger) Affords(list ...Transaction) error {
 	if err != nil {
 		return err
 	}
-	return l.allowAll(all, lines, &quote{ctx: context.Background()})
+	q := quote{ctx: context.Background(), left: maxQuotes}
+	for {
+		if err := l.allowAll(all, lines, &q); !errors.Is(err, errUnpriced) {
+			return err
+		}
+		q.price()
+	}
 }

@@ -24,12 +24,16 @@ func (c *collector) choose(choice [][]term, n int, fixed bool) error {
 	case len(choice) == 1:
 		return c.pushAll(choice[0], n)
 	case len(choice) > maxAlternatives:
-		return unsupported(fmt.Sprintf("more than %d different parts", maxAlternatives), c.relation)
+		return tooManyParts(c.relation)
 	case n == 1 && fixed:
 		c.choices = append(c.choices, choice)
 		return nil
 	}
 	return c.push(worstAtom{choice}, n)
+}
+
+func tooManyParts(r Relation) error {
+	return unsupported(fmt.Sprintf("more than %d different parts", maxAlternatives), r)
 }
 
 // pushAll adds n uses of a list of terms.
@@ -54,31 +58,52 @@ func termsKey(terms []term) string {
 }
 
 // undominated returns the lists that no other list covers. A list covers another one if it makes
-// all the releases of the other one. It stops once there are more lists than any choice may have,
-// even if a later list covered them, because every list is compared with these.
+// all the releases of the other one.
 func undominated(choice [][]term) [][]term {
-	var kept []keyed
-	seen := map[string]bool{}
+	var u uncovered
 	for _, c := range choice {
-		k := termsKey(c)
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		a := keyed{terms: c}
-		for _, t := range c {
-			a.keys = append(a.keys, t.atom.key())
-		}
-		if slices.ContainsFunc(kept, func(o keyed) bool { return covered(a, o) }) {
-			continue
-		}
-		kept = append(slices.DeleteFunc(kept, func(o keyed) bool { return covered(o, a) }), a)
-		if len(kept) > 2*maxAlternatives {
+		if !u.add(c) {
 			break
 		}
 	}
-	out := make([][]term, len(kept))
-	for i, o := range kept {
+	return u.lists()
+}
+
+// uncovered collects lists that no other list covers.
+type uncovered struct {
+	kept []keyed
+	seen map[string]bool
+}
+
+// add returns false once there are more lists than any choice may have, even if a later list
+// covered them, because every list is compared with these.
+func (u *uncovered) add(c []term) bool {
+	a := keyed{terms: c, uses: map[string]int{}}
+	var all strings.Builder
+	for _, t := range c {
+		key := t.atom.key()
+		a.keys, a.uses[key] = append(a.keys, key), t.n
+		if g, ok := t.atom.(gaussianAtom); ok {
+			a.mu = max(a.mu, g.mu)
+		}
+		fmt.Fprintf(&all, "%d×%s;", t.n, key)
+	}
+	if u.seen[all.String()] {
+		return true
+	}
+	if u.seen == nil {
+		u.seen = map[string]bool{}
+	}
+	u.seen[all.String()] = true
+	if !slices.ContainsFunc(u.kept, func(o keyed) bool { return covered(a, o) }) {
+		u.kept = append(slices.DeleteFunc(u.kept, func(o keyed) bool { return covered(o, a) }), a)
+	}
+	return len(u.kept) <= 2*maxAlternatives
+}
+
+func (u *uncovered) lists() [][]term {
+	out := make([][]term, len(u.kept))
+	for i, o := range u.kept {
 		out[i] = o.terms
 	}
 	return out
@@ -88,21 +113,18 @@ func undominated(choice [][]term) [][]term {
 type keyed struct {
 	terms []term
 	keys  []string
+	uses  map[string]int // by key
+	mu    float64        // of the Gaussian; 0 for none
 }
 
 // covered reports whether list b makes all the releases of list a.
 func covered(a, b keyed) bool {
 	for i, t := range a.terms {
-		g, ok := t.atom.(gaussianAtom)
-		found := false
-		for j, u := range b.terms {
-			if h, also := u.atom.(gaussianAtom); ok && also { // the lists' Gaussians are merged
-				found = found || t.n == 1 && g.mu <= h.mu
-			} else {
-				found = found || t.n <= u.n && a.keys[i] == b.keys[j]
+		if g, ok := t.atom.(gaussianAtom); ok { // the lists' Gaussians are merged
+			if t.n != 1 || !(g.mu <= b.mu) {
+				return false
 			}
-		}
-		if !found {
+		} else if t.n > b.uses[a.keys[i]] {
 			return false
 		}
 	}

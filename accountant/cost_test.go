@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,17 +38,17 @@ func TestPartsOfAJournalAreBounded(t *testing.T) {
 	}
 }
 
-// TestCostlyPricesAreRefused checks that a transaction of many events that each take a long time to
-// price is refused before it is priced under the ledger's lock, and that a guarantee of them is not
-// priced.
+// TestCostlyPricesAreRefused checks that a transaction, or a single reservation, of many events that
+// each take a long time to price is refused before it is priced under the ledger's lock, and that a
+// guarantee of them is not priced.
 func TestCostlyPricesAreRefused(t *testing.T) {
 	l := created(t, &listed{})
 	free := NewLedger(Budget{Epsilon: 8, Delta: 1e-6})
 	var run Transaction
 	for i := range mostCostly + 1 {
 		e := PoissonSampled{Event: Laplace{Scale: 9 + float64(i)}, Probability: 1e-7}
-		if err := free.Spend("p", e); err != nil {
-			t.Fatal(err)
+		if err := free.Spend("p", e); (err != nil) != (i == mostCostly) {
+			t.Errorf("a memory ledger, event %d: %v", i, err)
 		}
 		run.Lines = append(run.Lines, Line{Purpose: "p", Event: e, Count: 1})
 		if i == mostCostly-1 {
@@ -63,7 +64,11 @@ func TestCostlyPricesAreRefused(t *testing.T) {
 	if _, err := l.ReserveAll(run); err == nil || !strings.Contains(err.Error(), "Lines") {
 		t.Errorf("a costly transaction: %v", err)
 	}
-	text, err := json.Marshal(free.Guarantee())
+	g := free.Guarantee()
+	costly := g.Entries[0]
+	costly.Event = bytes.Replace(costly.Event, []byte(`"scale":9`), []byte(`"scale":8`), 1)
+	g.Entries = append(g.Entries, costly)
+	text, err := json.Marshal(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,5 +150,60 @@ func TestPartsThatRecordsMoveBetween(t *testing.T) {
 	}
 	if took := time.Since(start); took > 20*time.Second { // 400 million pairs take minutes
 		t.Errorf("pricing took %v", took)
+	}
+}
+
+// TestWorkOfAPrice checks which events a guarantee may have: those that take longer than about a
+// second to price are refused, such as selections among long runs, which took minutes.
+func TestWorkOfAPrice(t *testing.T) {
+	list := func(n int, f func(int) Event) (list []Event) {
+		for i := range n {
+			list = append(list, f(i))
+		}
+		return list
+	}
+	sampled := func(i int) Event {
+		return PoissonSampled{Probability: 0.01, Event: Gaussian{NoiseMultiplier: 2 + float64(i)/10}}
+	}
+	tuned := func(i int) Event {
+		return RepeatAndSelect{Event: Repeated{sampled(i), 1000}, Mean: 10, Shape: 1}
+	}
+	twiceTuned := func(i int) Event { return RepeatAndSelect{Event: tuned(i), Mean: 9, Shape: 1} }
+	gaussian := func(i int) Event { return Gaussian{NoiseMultiplier: 1 + float64(i)} }
+	mixture := func(parts int) func(int) Event {
+		return func(i int) Event {
+			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}
+			for k := range parts {
+				m.Sensitivities = append(m.Sensitivities, float64(k+1))
+				m.Probabilities = append(m.Probabilities, 1/float64(parts))
+			}
+			return m
+		}
+	}
+	twice := func(n int) func(int) Event { // so no part costs less than another one
+		return func(i int) Event { return Composed{append(list(n, sampled), sampled(i))} }
+	}
+	for name, c := range map[string]struct {
+		event  Event
+		priced bool
+	}{
+		"releases":              {Composed{list(32, sampled)}, true},
+		"more releases":         {Composed{list(33, sampled)}, false},
+		"selections":            {Composed{list(32, tuned)}, true},
+		"a selection":           {RepeatAndSelect{Event: Composed{list(4, sampled)}, Mean: 9}, true},
+		"a selection of many":   {RepeatAndSelect{Event: Composed{list(31, sampled)}, Mean: 9}, false},
+		"selections of few":     {Composed{list(32, twiceTuned)}, false},
+		"mixtures":              {Composed{list(32, mixture(16))}, true},
+		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
+		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},
+		"parts of eleven":       {Disjoint{Parts: list(11, twice(11)), Fixed: true}, true},
+		"parts of many":         {Disjoint{Parts: list(31, twice(31)), Fixed: true}, false},
+		"moving parts of many":  {Disjoint{Parts: list(31, twice(31))}, false},
+		"parts of a cheap kind": {Disjoint{Parts: list(300, gaussian)}, true},
+	} {
+		err := checkWork("event", must[[][]term](t)(reduce(c.event, AddOrRemoveOne)))
+		if (err == nil) != c.priced {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

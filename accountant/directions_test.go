@@ -225,6 +225,7 @@ func TestSelectionBruteForce(t *testing.T) {
 				t.Fatalf("%+v order %g: the divergence %g is above the bound %g", e, order, truth, claim)
 			}
 			if a := must[[]term](t)(reduceOne(e, AddOrRemoveOne))[0].atom.(selectAtom); !a.poisson {
+				a.prepare()
 				if truth > claim-(1+a.shape)*a.second {
 					without["the other runs"]++
 				}

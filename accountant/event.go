@@ -27,14 +27,6 @@ type Event interface {
 	charge(c *collector, n int) error
 	// sampling says how the event samples records.
 	sampling() sampling
-	// fields returns a value whose fields in JSON are the event's; its kind is not among them.
-	fields() any
-	// read reads an event from the fields that body holds. The receiver gives only the type. Events
-	// inside are at the given depth.
-	read(body []byte, depth int) (Event, error)
-	// clone returns a copy that shares no memory with the event. It has inside(p) for every event p
-	// inside.
-	clone(inside func(p Event) (Event, error)) (Event, error)
 	// dpAccounting returns the event as dp_accounting writes it.
 	dpAccounting(r Relation) (string, error)
 }
@@ -64,17 +56,12 @@ var eventTypes = []Event{
 	RepeatAndSelect{},
 }
 
-var knownTypes = func() map[reflect.Type]bool {
-	types := map[reflect.Type]bool{}
-	for _, e := range eventTypes {
-		types[reflect.TypeOf(e)] = true
-	}
-	return types
-}()
-
 // known reports whether e is a value of one of this package's types. Pointers and types that embed
 // an event have its methods, but not its meaning.
-func known(e Event) bool { return knownTypes[reflect.TypeOf(e)] }
+func known(e Event) bool {
+	_, ok := eventForms[reflect.TypeOf(e)]
+	return ok
+}
 
 // Describe describes an event in words.
 func Describe(e Event) string {

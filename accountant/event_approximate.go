@@ -35,12 +35,6 @@ func (e Approximate) describe() string {
 		FormatUpper(e.Delta, 3))
 }
 
-func (e Approximate) fields() any { return e }
-
-func (Approximate) read(body []byte, _ int) (Event, error) { return readFields[Approximate](body) }
-
-func (e Approximate) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (Approximate) sampling() sampling { return everyRecord() }
 
 func (e Approximate) charge(c *collector, n int) error {

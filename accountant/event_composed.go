@@ -23,18 +23,6 @@ func (Composed) kind() string { return "composed" }
 
 func (e Composed) describe() string { return describeAll(e.Events, " then ") }
 
-func (e Composed) fields() any { return listJSON[eventJSON]{wrapAll(e.Events)} }
-
-func (Composed) read(body []byte, depth int) (Event, error) {
-	events, err := readList(body, depth)
-	return Composed{events}, err
-}
-
-func (e Composed) clone(inside func(Event) (Event, error)) (Event, error) {
-	events, err := cloneAll(e.Events, inside)
-	return Composed{events}, err
-}
-
 func (e Composed) sampling() sampling { return samplingOf(e.Events...) }
 
 func (e Composed) charge(c *collector, n int) error {

@@ -31,10 +31,10 @@ func copied(e Event, depth int) (Event, error) {
 		return nil, param.New("accountant.Event", fmt.Sprintf("a %T", e),
 			"a value of one of this package's types, not a pointer and not a type that embeds one")
 	}
-	return e.clone(func(p Event) (Event, error) { return copied(p, depth+1) })
+	return clone(e, func(p Event) (Event, error) { return copied(p, depth+1) })
 }
 
-// cloneAll returns inside(p) for every event p; see Event.clone.
+// cloneAll returns inside(p) for every event p; see clone.
 func cloneAll(events []Event, inside func(Event) (Event, error)) ([]Event, error) {
 	var out []Event
 	for _, e := range events {

@@ -3,7 +3,6 @@ package accountant
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -47,15 +46,6 @@ func (Curve) kind() string { return "curve" }
 
 func (e Curve) describe() string {
 	return fmt.Sprintf("mechanism %q, by its curve", e.Name)
-}
-
-func (e Curve) fields() any { return e }
-
-func (Curve) read(body []byte, _ int) (Event, error) { return readFields[Curve](body) }
-
-func (e Curve) clone(func(Event) (Event, error)) (Event, error) {
-	return Curve{e.Name, slices.Clone(e.Epsilons), slices.Clone(e.Deltas),
-		slices.Clone(e.AddDeltas)}, nil
 }
 
 func (Curve) sampling() sampling { return everyRecord() }

@@ -26,14 +26,6 @@ func (e DiscreteGaussian) describe() string {
 	return fmt.Sprintf("discrete Gaussian release, σ %.6g, sensitivity %d", e.Sigma, e.Sensitivity)
 }
 
-func (e DiscreteGaussian) fields() any { return e }
-
-func (DiscreteGaussian) read(body []byte, _ int) (Event, error) {
-	return readFields[DiscreteGaussian](body)
-}
-
-func (e DiscreteGaussian) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (DiscreteGaussian) sampling() sampling { return everyRecord() }
 
 func (e DiscreteGaussian) charge(c *collector, n int) error {

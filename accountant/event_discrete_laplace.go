@@ -27,14 +27,6 @@ func (e DiscreteLaplace) describe() string {
 	return fmt.Sprintf("discrete Laplace release, a %.6g, sensitivity %d", e.A, e.Sensitivity)
 }
 
-func (e DiscreteLaplace) fields() any { return e }
-
-func (DiscreteLaplace) read(body []byte, _ int) (Event, error) {
-	return readFields[DiscreteLaplace](body)
-}
-
-func (e DiscreteLaplace) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (DiscreteLaplace) sampling() sampling { return everyRecord() }
 
 func (e DiscreteLaplace) charge(c *collector, n int) error {

@@ -1,9 +1,9 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -58,39 +58,6 @@ func (e Disjoint) describe() string {
 	return "on disjoint parts: " + describeAll(e.Parts, " | ")
 }
 
-// disjointJSON is the event in JSON; E is an event inside.
-type disjointJSON[E any] struct {
-	Parts  []E  `json:"parts"`
-	Moving []E  `json:"moving,omitempty"`
-	Fixed  bool `json:"fixed,omitempty"`
-}
-
-func (e Disjoint) fields() any {
-	return disjointJSON[eventJSON]{wrapAll(e.Parts), wrapAll(e.Moving), e.Fixed}
-}
-
-func (Disjoint) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[disjointJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := decodeAll(w.Parts, depth)
-	if err != nil {
-		return nil, err
-	}
-	moving, err := decodeAll(w.Moving, depth)
-	return Disjoint{parts, moving, w.Fixed}, err
-}
-
-func (e Disjoint) clone(inside func(Event) (Event, error)) (Event, error) {
-	parts, err := cloneAll(e.Parts, inside)
-	if err != nil {
-		return nil, err
-	}
-	moving, err := cloneAll(e.Moving, inside)
-	return Disjoint{parts, moving, e.Fixed}, err
-}
-
 // sampling names the samplers of the parts; Moving has the same releases, priced another way.
 func (e Disjoint) sampling() sampling {
 	s := samplingOf(e.Parts...)
@@ -141,7 +108,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 	if len(moving) == 0 {
 		moving = v.Parts
 	}
-	var one [][][]term
+	var one [][]oneWay
 	all, equal := 0, map[string]int{}
 	for _, p := range moving {
 		alts, err := reduce(joining(p), AddOrRemoveOne)
@@ -150,15 +117,19 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		}
 		key := worstAtom{alts}.key()
 		if equal[key]++; equal[key] <= 2 { // two equal parts move as any number of them do
-			one = append(one, alts)
-			all += len(alts)
+			var of []oneWay
+			for _, a := range alts {
+				of = append(of, oneWay{termsKey(a), oneWayTerms(a, false), oneWayTerms(a, true)})
+			}
+			one = append(one, of)
+			all += len(of)
 		}
 	}
 	if all > maxMoving {
 		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
 			maxMoving), ReplaceOne)
 	}
-	var out [][]term
+	var out uncovered
 	seen := map[string]bool{}
 	for i := range one {
 		for j := range one {
@@ -167,23 +138,31 @@ func movingTerms(v Disjoint) ([][]term, error) {
 			}
 			for _, a := range one[i] {
 				for _, b := range one[j] {
-					key := termsKey(a) + " → " + termsKey(b)
+					key := a.key + " → " + b.key
 					if seen[key] {
 						continue
 					}
 					seen[key] = true
 					both := newCollector(ReplaceOne) // it merges Gaussians
-					for _, t := range append(oneWayTerms(a, false), oneWayTerms(b, true)...) {
+					for _, t := range slices.Concat(a.remove, b.add) {
 						if err := both.pushTerm(t); err != nil {
 							return nil, err
 						}
 					}
-					out = append(out, both.finish())
+					if !out.add(both.finish()) {
+						return nil, tooManyParts(ReplaceOne)
+					}
 				}
 			}
 		}
 	}
-	return out, nil
+	return out.lists(), nil
+}
+
+// oneWay is an alternative of a part, for a record that leaves it and for one that joins it.
+type oneWay struct {
+	key         string
+	remove, add []term
 }
 
 // joining returns the event of a record that joins or leaves a part. If the part has parts of its
@@ -198,7 +177,7 @@ func joining(e Event) Event {
 		}
 		e = Disjoint{Parts: v.Parts, Fixed: v.Fixed}
 	}
-	out, _ := e.clone(func(p Event) (Event, error) { return joining(p), nil })
+	out, _ := clone(e, func(p Event) (Event, error) { return joining(p), nil })
 	return out
 }
 

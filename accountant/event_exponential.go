@@ -24,14 +24,6 @@ func (e ExponentialMechanism) describe() string {
 	return fmt.Sprintf("exponential mechanism, ε %s", FormatUpper(e.Epsilon, 6))
 }
 
-func (e ExponentialMechanism) fields() any { return e }
-
-func (ExponentialMechanism) read(body []byte, _ int) (Event, error) {
-	return readFields[ExponentialMechanism](body)
-}
-
-func (e ExponentialMechanism) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (ExponentialMechanism) sampling() sampling { return everyRecord() }
 
 func (e ExponentialMechanism) charge(c *collector, n int) error {

@@ -22,12 +22,6 @@ func (e Gaussian) describe() string {
 	return fmt.Sprintf("Gaussian release, noise multiplier %.6g", e.NoiseMultiplier)
 }
 
-func (e Gaussian) fields() any { return e }
-
-func (Gaussian) read(body []byte, _ int) (Event, error) { return readFields[Gaussian](body) }
-
-func (e Gaussian) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (Gaussian) sampling() sampling { return everyRecord() }
 
 func (e Gaussian) charge(c *collector, n int) error {

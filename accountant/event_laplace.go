@@ -21,12 +21,6 @@ func (e Laplace) describe() string {
 	return fmt.Sprintf("Laplace release, scale %.6g", e.Scale)
 }
 
-func (e Laplace) fields() any { return e }
-
-func (Laplace) read(body []byte, _ int) (Event, error) { return readFields[Laplace](body) }
-
-func (e Laplace) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (Laplace) sampling() sampling { return everyRecord() }
 
 func (e Laplace) charge(c *collector, n int) error {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -49,17 +48,6 @@ func (GaussianMixture) kind() string { return "gaussian_mixture" }
 func (e GaussianMixture) describe() string {
 	return fmt.Sprintf("Gaussian release with one of %d sensitivities, noise multiplier %.6g",
 		len(e.Sensitivities), e.NoiseMultiplier)
-}
-
-func (e GaussianMixture) fields() any { return e }
-
-func (GaussianMixture) read(body []byte, _ int) (Event, error) {
-	return readFields[GaussianMixture](body)
-}
-
-func (e GaussianMixture) clone(func(Event) (Event, error)) (Event, error) {
-	return GaussianMixture{e.NoiseMultiplier, slices.Clone(e.Sensitivities),
-		slices.Clone(e.Probabilities)}, nil
 }
 
 func (GaussianMixture) sampling() sampling { return everyRecord() }

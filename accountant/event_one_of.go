@@ -34,18 +34,6 @@ func (OneOf) kind() string { return "one_of" }
 
 func (e OneOf) describe() string { return "one of: " + describeAll(e.Events, " | ") }
 
-func (e OneOf) fields() any { return listJSON[eventJSON]{wrapAll(e.Events)} }
-
-func (OneOf) read(body []byte, depth int) (Event, error) {
-	events, err := readList(body, depth)
-	return OneOf{events}, err
-}
-
-func (e OneOf) clone(inside func(Event) (Event, error)) (Event, error) {
-	events, err := cloneAll(e.Events, inside)
-	return OneOf{events}, err
-}
-
 func (e OneOf) sampling() sampling { return samplingOf(e.Events...) }
 
 func (e OneOf) charge(c *collector, n int) error { return c.oneOf(e, n) }

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -31,31 +30,6 @@ func (PoissonSampled) kind() string { return "poisson_sampled" }
 
 func (e PoissonSampled) describe() string {
 	return fmt.Sprintf("on a Poisson sample at rate %.6g: %s", e.Probability, Describe(e.Event))
-}
-
-// poissonJSON is the event in JSON; E is the event inside.
-type poissonJSON[E any] struct {
-	Probability float64 `json:"probability"`
-	Event       E       `json:"event"`
-}
-
-func (e PoissonSampled) fields() any {
-	return poissonJSON[eventJSON]{e.Probability, eventJSON{e.Event}}
-}
-
-func (PoissonSampled) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[poissonJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	e, err := decodeEvent(w.Event, depth)
-	return PoissonSampled{w.Probability, e}, err
-}
-
-func (e PoissonSampled) clone(inside func(Event) (Event, error)) (Event, error) {
-	var err error
-	e.Event, err = inside(e.Event)
-	return e, err
 }
 
 func (e PoissonSampled) sampling() sampling { return sampled(samplerPoisson, e.Event) }

@@ -18,12 +18,6 @@ func (e Pure) describe() string {
 	return fmt.Sprintf("%s-differentially private mechanism", FormatUpper(e.Epsilon, 6))
 }
 
-func (e Pure) fields() any { return e }
-
-func (Pure) read(body []byte, _ int) (Event, error) { return readFields[Pure](body) }
-
-func (e Pure) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (Pure) sampling() sampling { return everyRecord() }
 
 func (e Pure) charge(c *collector, n int) error {

@@ -36,14 +36,6 @@ func (e RandomizedResponse) describe() string {
 	return fmt.Sprintf("randomized response over %d values, noise %.6g", e.Categories, e.Noise)
 }
 
-func (e RandomizedResponse) fields() any { return e }
-
-func (RandomizedResponse) read(body []byte, _ int) (Event, error) {
-	return readFields[RandomizedResponse](body)
-}
-
-func (e RandomizedResponse) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (RandomizedResponse) sampling() sampling { return everyRecord() }
 
 func (e RandomizedResponse) charge(c *collector, n int) error {

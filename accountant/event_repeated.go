@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,31 +24,6 @@ func (Repeated) kind() string { return "repeated" }
 
 func (e Repeated) describe() string {
 	return fmt.Sprintf("%d × [%s]", e.Count, Describe(e.Event))
-}
-
-// repeatedJSON is the event in JSON; E is the event inside.
-type repeatedJSON[E any] struct {
-	Event E   `json:"event"`
-	Count int `json:"count"`
-}
-
-func (e Repeated) fields() any {
-	return repeatedJSON[eventJSON]{eventJSON{e.Event}, e.Count}
-}
-
-func (Repeated) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[repeatedJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	e, err := decodeEvent(w.Event, depth)
-	return Repeated{e, w.Count}, err
-}
-
-func (e Repeated) clone(inside func(Event) (Event, error)) (Event, error) {
-	var err error
-	e.Event, err = inside(e.Event)
-	return e, err
 }
 
 func (e Repeated) sampling() sampling { return samplingOf(e.Event) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -53,14 +52,6 @@ func (SameBatch) kind() string { return "same_batch" }
 func (e SameBatch) describe() string {
 	return fmt.Sprintf("joint Gaussian release of %d parts, effective noise multiplier %.6g",
 		len(e.NoiseMultipliers), EffectiveMultiplier(e.NoiseMultipliers...))
-}
-
-func (e SameBatch) fields() any { return e }
-
-func (SameBatch) read(body []byte, _ int) (Event, error) { return readFields[SameBatch](body) }
-
-func (e SameBatch) clone(func(Event) (Event, error)) (Event, error) {
-	return SameBatch{slices.Clone(e.NoiseMultipliers)}, nil
 }
 
 func (SameBatch) sampling() sampling { return everyRecord() }

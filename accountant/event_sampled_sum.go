@@ -32,12 +32,6 @@ func (e SampledSum) describe() string {
 			"clip norms", e.Probability, e.NoiseMultiplier)
 }
 
-func (e SampledSum) fields() any { return e }
-
-func (SampledSum) read(body []byte, _ int) (Event, error) { return readFields[SampledSum](body) }
-
-func (e SampledSum) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (SampledSum) sampling() sampling { return sampled(samplerPoisson) }
 
 func (e SampledSum) charge(c *collector, n int) error { return c.sampledSum(e, n) }

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -60,33 +59,6 @@ func (e RepeatAndSelect) describe() string {
 	return fmt.Sprintf("best of about %.4g runs of [%s]", e.Mean, Describe(e.Event))
 }
 
-// selectJSON is the event in JSON; E is the event inside.
-type selectJSON[E any] struct {
-	Event   E       `json:"event"`
-	Mean    float64 `json:"mean"`
-	Shape   float64 `json:"shape"`
-	Poisson bool    `json:"poisson,omitempty"`
-}
-
-func (e RepeatAndSelect) fields() any {
-	return selectJSON[eventJSON]{eventJSON{e.Event}, e.Mean, e.Shape, e.Poisson}
-}
-
-func (RepeatAndSelect) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[selectJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	e, err := decodeEvent(w.Event, depth)
-	return RepeatAndSelect{e, w.Mean, w.Shape, w.Poisson}, err
-}
-
-func (e RepeatAndSelect) clone(inside func(Event) (Event, error)) (Event, error) {
-	var err error
-	e.Event, err = inside(e.Event)
-	return e, err
-}
-
 func (e RepeatAndSelect) sampling() sampling { return samplingOf(e.Event) }
 
 func (e RepeatAndSelect) charge(c *collector, n int) error {
@@ -117,8 +89,14 @@ type selectAtom struct {
 	shape    float64
 	poisson  bool
 	gamma    float64 // parameter γ of the truncated negative binomial
-	second   float64 // Theorem 2's second term, minimised
-	curve    []float64
+	*selectMemo
+}
+
+// selectMemo holds what takes long to compute, computed when it is first needed: an event may be
+// reduced only to be refused.
+type selectMemo struct {
+	second float64 // Theorem 2's second term, minimised; 0 if not known yet
+	curve  []float64
 	// known caches divergences by order, because nested selections request the same order many times.
 	known map[float64]float64
 }
@@ -137,22 +115,30 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	if _, ok := rdpTerms(within, 2); !ok || !(slackOf(within) <= 0) {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean,
-		shape: v.Shape, poisson: v.Poisson}
-	if v.Poisson {
-		for _, order := range renyi.Orders() {
-			d, _ := rdpTerms(within, order)
-			a.curve = append(a.curve, d)
-		}
-		return a, nil
-	}
-	a.gamma = selectGamma(v.Shape, v.Mean)
-	a.second = math.Inf(1)
-	for _, second := range selectOrders() {
-		d, _ := rdpTerms(within, second)
-		a.second = min(a.second, (1-1/second)*d-math.Log(a.gamma)/second)
+	a := selectAtom{relation: r, within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson,
+		selectMemo: &selectMemo{known: map[float64]float64{}}}
+	if !v.Poisson {
+		a.gamma = selectGamma(v.Shape, v.Mean)
 	}
 	return a, nil
+}
+
+// prepare computes the curve or the second term.
+func (a selectAtom) prepare() {
+	switch {
+	case a.curve != nil || a.second != 0:
+	case a.poisson:
+		for _, order := range renyi.Orders() {
+			d, _ := rdpTerms(a.within, order)
+			a.curve = append(a.curve, d)
+		}
+	default:
+		a.second = math.Inf(1)
+		for _, second := range selectOrders() {
+			d, _ := rdpTerms(a.within, second)
+			a.second = min(a.second, (1-1/second)*d-math.Log(a.gamma)/second)
+		}
+	}
 }
 
 func (a selectAtom) key() string {
@@ -229,6 +215,7 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 
 // selected returns the divergence of the best of all runs, where one run has the divergence run.
 func (a selectAtom) selected(run, order float64) float64 {
+	a.prepare()
 	if a.poisson {
 		// Theorem 6, with ε̂ = log(1 + 1/(λ−1)) and δ̂ = δ(ε̂) of one run.
 		eps := math.Log1p(1 / (order - 1))

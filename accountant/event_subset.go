@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -39,32 +38,6 @@ func (SampledWithoutReplacement) kind() string { return "sampled_without_replace
 func (e SampledWithoutReplacement) describe() string {
 	return fmt.Sprintf("on a random subset of %d of %d records: %s", e.Sample, e.Population,
 		Describe(e.Event))
-}
-
-// subsetJSON is the event in JSON; E is the event inside.
-type subsetJSON[E any] struct {
-	Population int `json:"population"`
-	Sample     int `json:"sample"`
-	Event      E   `json:"event"`
-}
-
-func (e SampledWithoutReplacement) fields() any {
-	return subsetJSON[eventJSON]{e.Population, e.Sample, eventJSON{e.Event}}
-}
-
-func (SampledWithoutReplacement) read(body []byte, depth int) (Event, error) {
-	w, err := readFields[subsetJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	e, err := decodeEvent(w.Event, depth)
-	return SampledWithoutReplacement{w.Population, w.Sample, e}, err
-}
-
-func (e SampledWithoutReplacement) clone(inside func(Event) (Event, error)) (Event, error) {
-	var err error
-	e.Event, err = inside(e.Event)
-	return e, err
 }
 
 func (e SampledWithoutReplacement) sampling() sampling {

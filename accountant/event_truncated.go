@@ -39,14 +39,6 @@ func (e TruncatedPoisson) describe() string {
 			"deviation %.6g clip norms", e.Probability, e.Population, e.MaxBatch, e.NoiseMultiplier)
 }
 
-func (e TruncatedPoisson) fields() any { return e }
-
-func (TruncatedPoisson) read(body []byte, _ int) (Event, error) {
-	return readFields[TruncatedPoisson](body)
-}
-
-func (e TruncatedPoisson) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (TruncatedPoisson) sampling() sampling { return sampled(samplerTruncated).ofPublicSize() }
 
 func (e TruncatedPoisson) charge(c *collector, n int) error {

@@ -19,12 +19,6 @@ func (e ZCDP) describe() string {
 	return fmt.Sprintf("%s-zCDP mechanism", FormatUpper(e.Rho, 6))
 }
 
-func (e ZCDP) fields() any { return e }
-
-func (ZCDP) read(body []byte, _ int) (Event, error) { return readFields[ZCDP](body) }
-
-func (e ZCDP) clone(func(Event) (Event, error)) (Event, error) { return e, nil }
-
 func (ZCDP) sampling() sampling { return everyRecord() }
 
 func (e ZCDP) charge(c *collector, n int) error {

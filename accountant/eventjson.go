@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -65,7 +66,7 @@ func eventKey(e Event) (string, error) {
 type eventJSON struct{ Event }
 
 func (w eventJSON) MarshalJSON() ([]byte, error) {
-	body, err := json.Marshal(w.fields())
+	body, err := json.Marshal(fieldsOf(w.Event))
 	if err != nil {
 		return nil, err
 	}
@@ -121,26 +122,6 @@ func covers(path string, given, whole any) error {
 	return errors.Join(errs...)
 }
 
-// listJSON is an event in JSON that is a list of events; E is an event inside.
-type listJSON[E any] struct {
-	Events []E `json:"events"`
-}
-
-// readList reads the events of a listJSON.
-func readList(body []byte, depth int) ([]Event, error) {
-	w, err := readFields[listJSON[json.RawMessage]](body)
-	if err != nil {
-		return nil, err
-	}
-	return decodeAll(w.Events, depth)
-}
-
-// readFields reads the fields of an event, and refuses those that T does not have.
-func readFields[T any](body []byte) (v T, err error) {
-	err = param.Decode(body, &v)
-	return v, err
-}
-
 func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
 	var out []Event
 	for _, r := range raw {
@@ -182,7 +163,7 @@ func decodeKind(kind string, fields map[string]json.RawMessage, depth int) (Even
 	kinds := make([]string, len(eventTypes))
 	for i, e := range eventTypes {
 		if kinds[i] = e.kind(); kinds[i] == kind {
-			return e.read(body, depth)
+			return readEvent(reflect.TypeOf(e), body, depth)
 		}
 	}
 	return nil, param.New("accountant.Event.kind", kind, "one of "+strings.Join(kinds, ", "))

@@ -88,6 +88,10 @@ func (g *Guarantee) reprice() error {
 		return err
 	}
 	l.notPrivate = g.NotPrivate
+	if full, err := l.cached(&l.bracket, true); err == nil && (full.Upper <= g.Epsilon ||
+		g.Epsilon < full.Lower) {
+		l.published = l.bracket // a quicker price would change nothing
+	}
 	priced := l.Guarantee()
 	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
 		return fmt.Errorf("accountant.Guarantee: pricing the entries: %w", err)
@@ -129,7 +133,13 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 			return fmt.Errorf("accountant: guarantee: entries[%d]: %w", i, err)
 		}
 	}
-	return checkWork("accountant.Guarantee.entries", l.event(nil, nil, 0), l.Relation())
+	var err error
+	if l.lists, err = reduce(l.event(nil, nil, 0), l.Relation()); err != nil {
+		none := cachedBound{l.version, true, priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, err}
+		l.published, l.bracket = none, none // the caller decides what has no price
+		return nil
+	}
+	return checkWork("accountant.Guarantee.entries", l.lists)
 }
 
 type reading struct {
@@ -215,7 +225,8 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
 	k.OK(parts <= mostReadParts, path+".Groups", parts, "at most 65536 parts on a ledger")
-	k.Add(checkWork(path+".Lines", root.event(l, t.event(lines), 1), l.Relation()))
+	alts, _ := reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
+	k.Add(checkWork(path+".Lines", alts))
 	return k.Err()
 }
 

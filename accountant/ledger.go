@@ -40,7 +40,8 @@ type Ledger struct {
 	parent *Ledger // of a part; nil otherwise
 	place  partOf  // in the parent
 
-	version   uint64 // increases with every change of the reservations
+	version   uint64   // increases with every change of the reservations
+	lists     [][]term // everything reserved, reduced; nil unless the entries are of a guarantee
 	published cachedBound
 	bracket   cachedBound // published, with its lower end
 	headroom  headroom
@@ -214,8 +215,8 @@ func (l *Ledger) Relation() Relation { return l.budget.Relation }
 // Reserve reserves count uses of e permanently, if they fit in the budget together with everything
 // already reserved.
 //
-// Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, or the policy's
-// error.
+// Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, also for a ledger
+// whose guarantee could not be read again, or the policy's error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
 	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
 		return nil, err
@@ -283,6 +284,12 @@ func (l *Ledger) allow(purpose string, e Event, key string, count int) error {
 	}
 	if err := checkPurpose("accountant.Ledger.Reserve.purpose", purpose); err != nil {
 		return err
+	}
+	if l.index[purpose+"\x00"+key] == nil {
+		line := &placedLine{line: Line{Purpose: purpose, Event: e, Count: count}, key: key}
+		if err := l.checkReadable(Transaction{}, []*placedLine{line}); err != nil {
+			return err
+		}
 	}
 	err := root.headroom.allow(l, e, key, count)
 	if err == ErrBudgetExceeded {
@@ -459,6 +466,7 @@ func (l *Ledger) Epsilon() Bound {
 	if l.shared.refresh() != nil {
 		return Bound{0, math.Inf(1), math.Inf(1)}
 	}
+	l.quote()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, _ := l.priceFull()

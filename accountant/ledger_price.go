@@ -61,6 +61,10 @@ func (l *Ledger) bound(ctx context.Context, e Event, lower bool) (priced, error)
 	if err != nil {
 		return priced{}, err
 	}
+	return l.priceLists(ctx, alts, lower)
+}
+
+func (l *Ledger) priceLists(ctx context.Context, alts [][]term, lower bool) (priced, error) {
 	if l.filter != 0 {
 		return filterBound(alts, l.budget.Delta, l.filter, l.budget.Relation)
 	}
@@ -139,7 +143,13 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
 		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, root.fault
 	}
 	if !c.valid || c.version != root.version {
-		r, err := l.bound(context.Background(), l.event(nil, nil, 0), lower)
+		var r priced
+		var err error
+		if l.lists != nil {
+			r, err = l.priceLists(context.Background(), l.lists, lower)
+		} else {
+			r, err = l.bound(context.Background(), l.event(nil, nil, 0), lower)
+		}
 		if err != nil {
 			r.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 		}

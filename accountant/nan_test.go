@@ -23,7 +23,7 @@ func TestNaNIsRefused(t *testing.T) {
 	bad := noNumber{}
 	gaussian := []term{{gaussianAtom{1}, 1}}
 	run := selectAtom{relation: AddOrRemoveOne, within: []term{{bad, 1}}, mean: 3, shape: 1,
-		gamma: 0.3, second: 1, known: map[float64]float64{}}
+		gamma: 0.3, selectMemo: &selectMemo{second: 1, known: map[float64]float64{}}}
 	none := math.NaN()
 	for i, a := range []atom{bad, oneWayAtom{bad, true}, sampledAtom{0.1, bad}, run,
 		worstAtom{[][]term{gaussian, {{bad, 1}}}}, worstAtom{[][]term{{{bad, 2}}, gaussian}},

@@ -70,3 +70,26 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 	q.price()
 	return q.err
 }
+
+// quote computes the price of everything set aside without the ledger's locks, so that others can
+// use the ledger meanwhile. Whoever asks for the price afterwards finds it, or computes it under the
+// lock if changes by others have made all quotes worthless.
+func (l *Ledger) quote() {
+	for range maxQuotes {
+		l.shared.state.Lock()
+		root := l.shared.root
+		version, known := root.version, l.published.version == root.version && l.published.valid
+		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
+		at.shared.root = at
+		all := l.event(nil, nil, 0)
+		l.shared.state.Unlock()
+		var err error
+		if at.lists, err = reduce(all, l.budget.Relation); known || root.fault != nil || err != nil {
+			return
+		}
+		_, _ = at.priceFull() // which keeps the error
+		l.shared.state.Lock()
+		l.published, l.bracket = at.published, at.bracket // worth nothing for another version
+		l.shared.state.Unlock()
+	}
+}

@@ -1,62 +1,103 @@
 package accountant
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// dear returns a transaction that takes about as long to price as any that is accepted: many
-// seconds.
-func dear() Transaction {
-	t := Transaction{Groups: []Parts{{Purpose: "p", N: 31, Fixed: true}}}
-	for i := range 31 * 31 {
-		line := Line{Purpose: "p", Count: 1, Group: 1, Part: i / 31, Event: PoissonSampled{
-			Probability: 1e-3, Event: Laplace{Scale: 200 + float64(i%31)}}}
-		if i/31 == i%31 { // so no part costs less than another one
-			line.Count = 2
-		}
-		t.Lines = append(t.Lines, line)
+// slow is a context whose error is known to the ledger at once, and to the price only after open is
+// closed.
+type slow struct {
+	context.Context
+	looks   atomic.Int32
+	pricing chan struct{} // closed when the price looks
+	open    chan struct{}
+}
+
+func (c *slow) Err() error {
+	if c.looks.Add(1) == 2 {
+		close(c.pricing)
+		<-c.open
 	}
-	return t
+	return c.Context.Err()
 }
 
 func lineOf(e Event, count int) Transaction {
 	return Transaction{Lines: []Line{{Purpose: "count", Event: e, Count: count}}}
 }
 
-// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced for
-// many seconds, and that it then ends soon after its context, without a reservation.
+// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced, and
+// that it then ends with its context, without a reservation.
 func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 	l := created(t, &listed{})
 	ctx, cancel := context.WithCancel(t.Context())
+	long := &slow{Context: ctx, pricing: make(chan struct{}), open: make(chan struct{})}
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.ReserveAllContext(ctx, dear())
+		_, err := l.ReserveAllContext(long, lineOf(Laplace{Scale: 200}, 3))
 		done <- err
 	}()
-	time.Sleep(300 * time.Millisecond) // the test would pass without it, but might test nothing
-	if _, err := l.ReserveAll(lineOf(Gaussian{NoiseMultiplier: 400}, 1)); err != nil {
-		t.Error(err)
-	}
-	select {
-	case err := <-done:
-		t.Fatalf("the dear transaction came first: %v", err)
-	default:
-	}
+	<-long.pricing
+	soon(t, "a reservation", func() {
+		if _, err := l.ReserveAll(lineOf(Gaussian{NoiseMultiplier: 400}, 1)); err != nil {
+			t.Error(err)
+		}
+	})
 	cancel()
-	start := time.Now()
+	close(long.open)
 	if err := <-done; !errors.Is(err, context.Canceled) || !param.IsRefused(err) {
 		t.Errorf("got %v, want a refusal by the context", err)
 	}
-	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("pricing goes on for %v after its context", took)
-	}
 	if e := l.Entries(); len(e) != 1 || len(l.Children()) != 0 {
 		t.Errorf("got %d entries, want that of the Gaussian only", len(e))
+	}
+}
+
+// soon fails the test unless f returns within 20 seconds.
+func soon(t *testing.T, name string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { f(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s still waits for a price", name)
+	}
+}
+
+// TestQuestionsHoldNobodyUp checks that others can take their uses while a question about the ledger
+// is priced: the memory of prices is locked, which holds up the price.
+func TestQuestionsHoldNobodyUp(t *testing.T) {
+	for name, ask := range map[string]func(*Ledger){
+		"Guarantee": func(l *Ledger) { l.Guarantee() },
+		"Epsilon":   func(l *Ledger) { l.Epsilon() },
+		"Affords":   func(l *Ledger) { _ = l.Affords(lineOf(Laplace{Scale: 50}, 1)) },
+	} {
+		for _, l := range []*Ledger{NewLedger(journalBudget), created(t, &listed{})} {
+			held := must[[]*Reservation](t)(l.ReserveAll(lineOf(Laplace{Scale: 50}, 2)))
+			prices.forget()
+			prices.mu.Lock()
+			done := make(chan struct{})
+			go func() { ask(l); close(done) }()
+			for all := make([]byte, 1<<20); !bytes.Contains(all[:runtime.Stack(all, true)],
+				[]byte("(*priceMemo).find")); {
+				time.Sleep(time.Millisecond)
+			}
+			soon(t, "a use during "+name, func() {
+				if err := held[0].Spend(); err != nil {
+					t.Error(err)
+				}
+			})
+			prices.mu.Unlock()
+			<-done
+		}
 	}
 }
 

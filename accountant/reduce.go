@@ -177,40 +177,75 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 	return g.mu, ok
 }
 
-// These bound the events of an untrusted source that are priced on a grid, which takes up to 50 ms
-// for each, and their compositions, of about 1 ms for each.
+// These bound the events of a guarantee, which is priced when it is read, in about a second:
+// different ones, which take up to 20 ms each on the finest grid, and their places in compositions.
 const (
-	mostCostly   = 32
-	mostComposed = 1024
+	mostCostly = 32
+	mostPlaces = 128
 )
 
-// checkWork returns an error for an event that takes longer than a few seconds to price. Pricing
-// itself refuses events without a price.
-func checkWork(path string, e Event, r Relation) error {
-	alts, _ := reduce(e, r)
-	costly, composed := map[string]bool{}, 0
+// checkWork returns an error for lists that take longer than about a second to price.
+func checkWork(path string, alts [][]term) error {
+	costly, places := map[string]bool{}, 0
 	var count func(lists [][]term)
 	count = func(lists [][]term) {
 		for _, terms := range lists {
 			if _, cheap := onlyGaussian(terms); cheap {
 				continue
 			}
-			composed += len(terms)
 			for _, t := range terms {
 				if a, ok := t.atom.(worstAtom); ok {
 					count(a.choice)
-				} else {
-					costly[t.atom.key()] = true
+					continue
 				}
+				costly[t.atom.key()] = true
+				places += placesOf(t.atom)
+			}
+			if a, curve := onlySelection(terms); curve {
+				places += curveTimes * placesOfAll(a.within)
 			}
 		}
 	}
 	count(alts)
-	if len(costly) > mostCostly || composed > mostComposed {
-		return param.New(path, max(len(costly), composed),
-			"at most 32 different events that take time to price, in at most 1024 places")
+	if len(costly) > mostCostly || places > mostPlaces {
+		return param.New(path, max(len(costly), places),
+			"at most 32 different events that take time to price, in at most 128 places")
 	}
 	return nil
+}
+
+// The time for the divergences of a selection, and for its curve, in prices of one run.
+const selectTimes, curveTimes = 2, 6
+
+// placesOf returns the number of places that take as long to price as an atom, but at most
+// mostPlaces+1.
+func placesOf(a atom) int {
+	n := 1
+	switch a := a.(type) {
+	case oneWayAtom:
+		return placesOf(a.within)
+	case sampledAtom:
+		return placesOf(a.within)
+	case mixtureAtom:
+		n += len(a.Sensitivities) / 8
+	case selectAtom:
+		n += selectTimes * placesOfAll(a.within)
+	case worstAtom:
+		for _, terms := range a.choice {
+			n = min(n+placesOfAll(terms), mostPlaces+1)
+		}
+	}
+	return min(n, mostPlaces+1)
+}
+
+func placesOfAll(terms []term) (n int) {
+	if _, cheap := onlyGaussian(terms); cheap {
+		return 0
+	}
+	for _, t := range terms {
+		n = min(n+placesOf(t.atom), mostPlaces+1)
+	}
+	return n
 }
 
 func (c *collector) add(e Event, n int) error {

@@ -18,6 +18,8 @@ type Terms struct {
 	Limits      []Limit `json:"limits,omitempty"`       // restrictions beyond the budget
 }
 
+const mostLimits = 64
+
 // maxName bounds names of ledgers, so that every store can use them as names of files or keys of
 // tables.
 const maxName = 128
@@ -48,7 +50,10 @@ func (t Terms) Validate() error {
 	if t.FilterOrder != 0 {
 		errs = append(errs, checkFilter("accountant.Terms.FilterOrder", t.FilterOrder))
 	}
-	for i, limit := range t.Limits {
+	if n := len(t.Limits); n > mostLimits { // each may take a price
+		errs = append(errs, param.New("accountant.Terms.Limits", n, "at most 64 limits"))
+	}
+	for i, limit := range t.Limits[:min(len(t.Limits), mostLimits)] {
 		errs = append(errs, limit.validate(fmt.Sprintf("accountant.Terms.Limits[%d]", i)))
 	}
 	return errors.Join(errs...)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -69,6 +70,8 @@ type Labels struct {
 	Tries int
 	// Seed is the seed of the features and of the classifier's initial weights.
 	Seed uint64
+
+	limits records.Limits // for files, of labels that were read
 }
 
 // DefaultContrast was chosen on drawn digits.
@@ -112,13 +115,18 @@ func (c Labels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 	c.check(&k)
 	c.checkRule(&k, "compose.Labels.", s)
 	k.OK(s.Classes() > 1, "compose.Labels.PlanFor.s", described(s), "records of two classes or more")
-	if k.Err() == nil {
-		k.Add(c.checkFeatures(s))
-	}
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	c, err := c.calibrated(b)
+	_, err := c.checkedFeatures(s)
+	if limit := new(records.LimitError); errors.As(err, &limit) {
+		err = param.New("compose.Labels.Tries", c.Tries,
+			"fewer tries or features, since no file may describe so many: "+limit.What)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err = c.calibrated(b)
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +194,17 @@ func (c Labels) contrast() Contrast {
 	return c.Contrast
 }
 
-// checkFeatures draws the features, since a valid kernel may not fit the records.
-func (c Labels) checkFeatures(s records.Schema) error {
+// checkedFeatures draws the features, since a valid kernel may not fit the records. What no file may
+// describe is refused in a plan too, because a paid generator must be readable.
+//
+// Errors: *param.Error; synth.ErrFormat, with a *records.LimitError.
+func (c Labels) checkedFeatures(s records.Schema) (rff.Features, error) {
 	f, err := c.features(s)
 	if err != nil {
-		return fmt.Errorf("compose.Labels.Features: %w", err)
+		return nil, fmt.Errorf("compose.Labels.Features: %w", err)
 	}
 	if _, err := rff.MarshalFeatures(c.Features); err != nil { // a generator could not be saved
-		return param.New("compose.Labels.Features", err.Error(), "features of package rff")
+		return nil, param.New("compose.Labels.Features", err.Error(), "features of package rff")
 	}
 	var k param.Checker
 	path := fmt.Sprintf("compose.Labels.Features (%T)", c.Features)
@@ -203,7 +214,10 @@ func (c Labels) checkFeatures(s records.Schema) error {
 		fmt.Sprintf("a number of features up to %d", min(mostFeatures, mostLinear/s.Classes())))
 	k.OK(f.NormBound() > 0 && !math.IsInf(f.NormBound(), 0), path, f.NormBound(),
 		"features of a bounded norm")
-	return k.Err()
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	return f, c.checkCost(f, s)
 }
 
 // features draws the feature map.
@@ -342,44 +356,31 @@ func readLabels(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	if err := saved.Decided(c.Train.NoiseMultiplier); err != nil {
 		return nil, err
 	}
-	return c, c.checkSaved(saved)
-}
-
-// checkSaved checks the classifier against the limits for files, before the classifier is built.
-func (c Labels) checkSaved(saved synth.SavedPlan) error {
-	s := saved.Schema
-	if v, ok := c.Features.(interface{ Validate() error }); ok && v.Validate() != nil {
-		return nil // left to the plan, whose errors describe the mistake
+	if c.limits = network.Unshared(saved.Limits); saved.Schema.Classes() < 2 {
+		return c, nil // left to the plan, whose errors describe the mistake
 	}
-	f, err := c.features(s)
-	if err != nil {
-		return synth.Malformed(err)
-	}
-	if err := c.checkCost(saved.Limits, f); err != nil {
-		return err
-	}
-	return saved.Network("the classifier", int64(f.Dim()+1)*int64(s.Classes()))
+	_, err = c.checkedFeatures(saved.Schema)
+	return c, err
 }
 
 // A record's features take about mapSteps additions and multiplications for each of them, if
-// they are not computed with a table. The limit of a network's parameters allows drawSteps
-// steps for a parameter in the draw of one record.
-const mapSteps, drawSteps = 256, 200
+// they are not computed with a table. Generating a record takes about imageSteps for each
+// coordinate of an image and numberSteps for each of another record. The limit of a network's
+// parameters allows drawSteps steps for a parameter in the draw of one record.
+const mapSteps, imageSteps, numberSteps, drawSteps = 256, 1000, 200, 120
 
 // checkCost checks what a file makes of a draw against the limits for files: the memory of the
-// features, and the time to compute them for all tries of a record.
-func (c Labels) checkCost(l records.Limits, f rff.Features) error {
-	if err := network.CheckFeatures(l, f); err != nil {
-		return err
-	}
-	each := mapSteps
+// features and of the classifier, and the time for all tries of a record.
+func (c Labels) checkCost(f rff.Features, s records.Schema) error {
+	of, part := mapSteps, numberSteps
 	if _, table := f.(*rff.Map); table {
-		each = f.In()
+		of = f.In()
 	}
-	err := l.CheckParameters("the classifier of all tries",
-		int64(c.Tries)*int64(f.Dim())*int64(each)/drawSteps)
-	if err != nil {
-		return synth.Malformed(err)
+	if s.IsImage() {
+		part = imageSteps
 	}
-	return nil
+	steps := int64(f.Dim())*int64(of) + int64(f.In())*int64(part)
+	return synth.Malformed(errors.Join(network.CheckFeatures(c.limits, f),
+		c.limits.CheckParameters("the classifier", int64(f.Dim()+1)*int64(s.Classes())),
+		c.limits.CheckParameters("the classifier of all tries", int64(c.Tries)*steps/drawSteps)))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -80,4 +81,42 @@ func allocatedBytes() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
+}
+
+// TestPlannedLabelsCanBeRead checks that labels are planned only if their plan can be read, also
+// as a part of another composition, and that the draws which they describe take no more than about
+// a second for a record.
+func TestPlannedLabelsCanBeRead(t *testing.T) {
+	grey, colour := records.Image(28, 28), records.RGBImage(64, 64)
+	var many []string
+	for i := range 400 {
+		many = append(many, fmt.Sprint(i))
+	}
+	for _, of := range []struct {
+		schema  records.Schema
+		tries   int
+		refused bool
+	}{{grey.WithLabels("a", "b"), 250, false}, {grey.WithLabels("a", "b"), 1000, true},
+		{colour.WithLabels("a", "b"), 20, false}, {colour.WithLabels("a", "b"), 50, true},
+		{colour.WithLabels(many...), 5, true}} {
+		labels := compose.Labels{Nominal: 20, Tries: of.tries, Of: merf.Config{
+			Kernel: rff.RBF{Dim: 4, Bandwidth: 1}, Generator: merf.GeneratorConfig{Latent: 1,
+				Architecture: models.MLP{Hidden: []int{1}}}}}
+		for _, d := range []synth.Design{labels, compose.Changes{Of: labels}} {
+			p, err := d.PlanFor(of.schema, budgetUnder(0))
+			if (err != nil) != of.refused || err != nil && !errors.As(err, new(*param.Error)) {
+				t.Errorf("%T of %v, %d tries: %v", d, of.schema, of.tries, err)
+			}
+			if err != nil {
+				continue
+			}
+			text, err := p.MarshalJSON()
+			if err == nil {
+				_, err = compose.Systems(systems).ReadPlan(text)
+			}
+			if err != nil {
+				t.Errorf("%T of %v, %d tries cannot be read: %v", d, of.schema, of.tries, err)
+			}
+		}
+	}
 }

@@ -129,7 +129,8 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 		return nil, err
 	}
 	l := &labelled{backend: loading.Backend, config: Labels{Seed: j.Seed, Rule: j.Rule,
-		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries}, agreement: j.Agreement}
+		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, limits: loading.Limits},
+		agreement: j.Agreement}
 	var err error
 	if l.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)
@@ -138,12 +139,9 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 	if err := l.check(s); err != nil {
 		return nil, synth.Malformed(err)
 	}
-	features, err := l.config.features(s)
+	features, err := l.config.checkedFeatures(s)
 	if err != nil {
 		return nil, synth.Malformed(err)
-	}
-	if err := l.config.checkCost(loading.Limits, features); err != nil {
-		return nil, err
 	}
 	n := (features.Dim() + 1) * s.Classes()
 	return l, f.Load(synth.Part32(sectionClassifier, &l.params, n))
@@ -158,8 +156,5 @@ func (l *labelled) check(s records.Schema) error {
 	k.OK(l.config.Tries > 0 && l.config.Tries <= mostTries, path+"Tries", l.config.Tries,
 		"a positive number")
 	k.OK(len(l.agreement) == s.Classes(), path+"Agreement", len(l.agreement), "one for each class")
-	if k.Err() == nil {
-		k.Add(l.config.checkFeatures(s))
-	}
 	return k.Err()
 }

@@ -2,6 +2,7 @@ package merf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -49,6 +50,7 @@ type Config struct {
 
 	decided bool             // all defaults have been set
 	choices defaults.Choices // the choices that the default rules made
+	limits  records.Limits   // for files, of a plan that was read
 }
 
 // Batches is the paper's variant in which every training step releases the noisy embedding of its
@@ -109,8 +111,9 @@ func (c Config) validateKernel(k *param.Checker) {
 		return // validate reports it separately
 	}
 	e, err := c.features()
-	if err == nil && network.CheckEmbedding(records.Limits{}, c.kernel(), c.Schema) != nil {
-		err = param.New("merf.Config.Kernel", e.Dim(), "fewer columns in pairs: no file may hold so many")
+	if limit := new(records.LimitError); errors.As(err, &limit) {
+		err = param.New("merf.Config.Kernel", limit.What,
+			"fewer features or columns in pairs: no file may hold so many")
 	}
 	if err != nil {
 		k.Add(err)
@@ -158,13 +161,20 @@ func (c Config) kernel() rff.EmbeddingKernel {
 			return rff.Pairs{}
 		}
 	}
-	most := min(defaultFeatures, max(featuresOfDim*c.Schema.Dim(), leastFeatures))
-	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
+	return rff.Rule(cmp.Or(c.Features, c.mostFeatures()), c.Schema.Dim())
 }
 
-// features draws the feature map.
+// mostFeatures returns the largest default number of features. The table of their frequencies
+// stays within the limits for files.
+func (c Config) mostFeatures() int {
+	dim := max(c.Schema.Dim(), 1)
+	most := min(defaultFeatures, max(featuresOfDim*dim, leastFeatures))
+	return max(min(most, 2*(network.MostTable/dim)), 2)
+}
+
+// features returns the feature map, which draws its table on first use.
 func (c Config) features() (rff.Embedding, error) {
-	return c.kernel().Embedding(layout(c.Schema), c.Seed)
+	return network.Embedding(c.limits, c.kernel(), c.Schema, layout(c.Schema), c.Seed)
 }
 
 // bounds returns the bounds on the features and the largest number of rows of one person.

@@ -67,12 +67,12 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 			return k, why
 		}
 	}
-	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
+	most := c.mostFeatures()
 	patches := s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
 	if patches {
 		most = min(most, imageFeatures) // time is better spent on more steps than on more features
 	}
-	d, why := t.Features(classes, meanNoise, leastFeatures, most),
+	d, why := min(t.Features(classes, meanNoise, leastFeatures, most), most),
 		fmt.Sprintf("as many as the noise of a class's mean permits, at most %d", most)
 	if c.Features != 0 {
 		d, why = c.Features, "Features is given"

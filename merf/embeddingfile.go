@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"reflect"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -56,9 +57,11 @@ func (e *Embedding) parts() []synth.Part {
 }
 
 // LoadEmbedding reads an embedding that Save wrote. It uses the kernel argument if the file
-// contains no kernel.
+// contains no kernel. A caller who passes the file's own kernel trusts it: its features may exceed
+// the limits for files.
 //
-// Errors: synth.ErrFormat, synth.ErrVersion, synth.ErrTruncated and synth.ErrChecksum. A hostile
+// Errors: synth.ErrFormat, with a *records.LimitError for features that take too much memory;
+// synth.ErrVersion, synth.ErrTruncated and synth.ErrChecksum. A hostile
 // file can only cause an error, and memory is bounded by a small multiple of the file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
 	f, err := synth.DecodeFile(r)
@@ -98,20 +101,22 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	}
 	e := &Embedding{config: Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal},
 		noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}
-	var err error
-	switch {
-	case h.Kernel != nil:
+	if len(kernel) == 1 {
+		e.config.Kernel = kernel[0]
+	}
+	if h.Kernel != nil {
+		var err error
 		if e.config.Kernel, err = rff.UnmarshalEmbedding(h.Kernel); err != nil {
 			return nil, err
 		}
-	case len(kernel) == 1 && kernel[0] != nil:
-		e.config.Kernel = kernel[0]
-	default:
+	}
+	if e.config.Kernel == nil {
 		return nil, errors.New("the file contains no kernel, and none was passed to LoadEmbedding")
 	}
-	if err := network.CheckEmbedding(records.Limits{}, e.config.Kernel, h.Schema); err != nil {
-		return nil, err
+	if len(kernel) == 1 && reflect.DeepEqual(kernel[0], e.config.Kernel) {
+		e.config.limits.Parameters = math.MaxInt64
 	}
+	var err error
 	e.features, err = e.config.features()
 	return e, err
 }

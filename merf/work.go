@@ -118,15 +118,15 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, err
 	}
 	j.Schema, j.Budget = saved.Schema, saved.Budget
-	j.decided, j.choices = true, j.Choices
+	j.decided, j.choices, j.limits = true, j.Choices, saved.Limits
 	var err error
 	if j.Config.Kernel, err = rff.UnmarshalEmbedding(j.Kernel); err != nil {
 		return nil, err
 	}
 	g := j.Generator.withDefaults()
 	codes := codesOf(nil, g.Latent, saved.Schema)
-	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
-		network.CheckEmbedding(saved.Limits, j.Config.Kernel, saved.Schema),
+	_, tooLarge := j.features()
+	if err := errors.Join(saved.Decided(j.NoiseMultiplier), tooLarge,
 		network.CheckNamedGenerators(g.Generators, saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func (m *Map) Dim() int { return m.spectrum.dim }
 // In returns the record width for which the map was drawn.
 func (m *Map) In() int { return m.in }
 
+// Table returns the number of values of the frequencies, which are drawn on first use.
+func (m *Map) Table() int64 { return int64(m.in) * int64(m.spectrum.frequencies()) }
+
 // NormBound returns the largest Euclidean norm that a row of features can have: 1 for pairs of
 // cosine and sine, √2 for phases.
 func (m *Map) NormBound() float64 {

@@ -150,6 +150,14 @@ func (m *sumMap) Dim() int {
 	return m.numbers.Dim() + m.discrete
 }
 
+// Table returns the number of values of the numbers' frequencies.
+func (m *sumMap) Table() int64 {
+	if m.numbers == nil {
+		return 0
+	}
+	return m.numbers.Table()
+}
+
 // NormBound returns the largest norm of a record's features.
 func (m *sumMap) NormBound() float64 { return m.norm }
 

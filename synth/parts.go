@@ -110,7 +110,7 @@ func decode(text json.RawMessage, into any) error {
 
 // Malformed returns an error that wraps ErrFormat and the cause.
 func Malformed(why error) error {
-	if errors.Is(why, ErrFormat) {
+	if why == nil || errors.Is(why, ErrFormat) {
 		return why
 	}
 	return fmt.Errorf("%w: %w", ErrFormat, why)

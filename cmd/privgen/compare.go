@@ -176,11 +176,6 @@ func list0(list []entrant, e entrant) entrant {
 func (j *compareJob) writable(list []entrant) error {
 	names := []string{"compare.json", "compare.html"}
 	for _, e := range list {
-		if !exists(j.checkpoint(e)) {
-			if err := unpaid(j.generator(e), ""); err != nil {
-				return err
-			}
-		}
 		names = append(names, e.name+".gen", e.name+".html")
 	}
 	for _, name := range names {
@@ -202,7 +197,8 @@ func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data re
 	list []entrant) error {
 	var all []accountant.Transaction
 	for _, e := range list {
-		t, err := synth.Pending(ctx, e.plan, ledger, data, options(j.checkpoint(e), j.workers)...)
+		t, _, err := pending(ctx, e.plan, ledger, data, j.generator(e), false,
+			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
@@ -213,7 +209,7 @@ func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data re
 	}
 	for i, e := range list {
 		var err error
-		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e),
+		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e), false,
 			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func newFit(a *app) *cobra.Command {
 		"`file` to save progress in; by default the generator's name followed by .ckpt")
 	f.BoolVar(&j.noCheckpoint, "no-checkpoint", false,
 		"save no progress: after an interruption the budget is spent and the work is lost")
-	f.BoolVar(&j.force, "force", false, "replace an existing generator that has no checkpoint")
+	f.BoolVar(&j.force, "force", false, "replace the generator of another run; refused if the checkpoint holds a finished run")
 	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
 	c.MarkFlagsMutuallyExclusive("checkpoint", "no-checkpoint")
 	c.MarkFlagRequired("out")
@@ -130,7 +130,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 		return err
 	}
 	defer ledger.Close()
-	gen, err := j.fitTo(ctx, p, ledger, data, j.out, options(j.checkpoint, j.workers)...)
+	gen, err := j.fitTo(ctx, p, ledger, data, j.out, j.force, options(j.checkpoint, j.workers)...)
 	if errors.Is(err, privgen.ErrPlan) {
 		err = fmt.Errorf("%w: give another --out to start a new fit, or the checkpoint's own plan to resume", err)
 	}
@@ -143,12 +143,12 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 // fitTo runs a plan and writes the generator. It leaves a file alone that the run with the same
 // checkpoint made before.
 func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
-	data records.Data, out string, opts ...privgen.Option) (*privgen.Generator, error) {
-	t, err := synth.Pending(ctx, p, ledger, data, opts...)
+	data records.Data, out string, force bool, opts ...privgen.Option) (*privgen.Generator, error) {
+	_, made, err := pending(ctx, p, ledger, data, out, force, opts...)
 	if err != nil {
 		return nil, err
 	}
-	if madeBy(ledger, t.ID, out) {
+	if made {
 		return openGenerator(out)
 	}
 	meter := a.meter()
@@ -158,6 +158,27 @@ func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledg
 		return nil, err
 	}
 	return gen, writeGenerator(gen, out, err)
+}
+
+// pending returns the transaction of a run, and whether the file that it would write is its result.
+// A result of another run is replaced by force only. Force also says that a new result is wanted,
+// which a finished run does not give: it would return the old one, whatever the records.
+func pending(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger, data records.Data,
+	out string, force bool, opts ...privgen.Option) (t accountant.Transaction, made bool, err error) {
+	if t, err = synth.Pending(ctx, p, ledger, data, opts...); err != nil {
+		return t, false, err
+	}
+	made = madeBy(ledger, t.ID, out)
+	switch {
+	case force && slices.ContainsFunc(ledger.Releases(), func(r accountant.Release) bool {
+		return t.ID != "" && r.Transaction == t.ID
+	}):
+		err = usagef("--force: the checkpoint holds a finished run, so no records would be read: want " +
+			"another --out or --checkpoint to pay for a new result, or no --force to keep this one")
+	case !force && !made && exists(out):
+		err = usagef("--out: %s exists, and is not the result of this run: want another name", out)
+	}
+	return t, made, err
 }
 
 // madeBy reports whether the ledger names a file as the result of a transaction.

@@ -174,6 +174,31 @@ func TestGeneratorsAreNotReplaced(t *testing.T) {
 	}
 }
 
+// TestForceMakesNoOldResult checks that --force is refused if a finished run would only return its
+// old result for other records, and that a result of another run is not replaced because some
+// checkpoint exists.
+func TestForceMakesNoOldResult(t *testing.T) {
+	s := fitted(t)
+	before, people := s.read("people.gen"), s.read("people.csv")
+	s.write("others.csv", people[:strings.LastIndex(strings.TrimSpace(people), "\n")+1])
+	ledger := s.run(0, "ledger", "show", "people", "--json").stdout
+	fit := []string{"fit", "plan.json", "others.csv", "--ledger", "people", "-o", "people.gen"}
+	s.oneLine(s.run(exitUsage, append(fit, "--force")...), "finished run")
+	s.run(0, fit...) // the same command changes nothing
+	if s.read("people.gen") != before {
+		t.Error("the generator was replaced")
+	}
+	s.write("other.gen", "a paid result")
+	fit = append(fit[:len(fit)-1], "other.gen", "--checkpoint", "people.gen.ckpt")
+	s.oneLine(s.run(exitUsage, fit...), "not the result of this run")
+	if s.read("other.gen") != "a paid result" {
+		t.Error("the result of another run was replaced")
+	}
+	if s.run(0, "ledger", "show", "people", "--json").stdout != ledger {
+		t.Error("something was paid")
+	}
+}
+
 // TestComparisonIsAllOrNothing checks that a comparison is refused before any payment if the ledger
 // has no room for all plans together, or if a fit or a file of one plan would be refused later. The
 // ledger has room for the first plan alone.

@@ -134,7 +134,7 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 // Errors: synth.ErrFormat.
 func CheckFeatures(l records.Limits, f any) error {
 	if m, ok := f.(*rff.Map); ok {
-		return malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())/3))
+		return synth.Malformed(l.CheckParameters("the feature map", int64(m.In())*int64(m.Dim())/3))
 	}
 	return nil
 }
@@ -142,24 +142,35 @@ func CheckFeatures(l records.Limits, f any) error {
 // pairNumbers is the cost of a pair of columns of [rff.Pairs], in parameters of a network.
 const pairNumbers = 20
 
-// CheckEmbedding returns an error for features of too many pairs of columns for the limits for
-// reading. They are listed when the features are made.
-//
-// Errors: synth.ErrFormat.
-func CheckEmbedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema) error {
-	if p, ok := k.(rff.Pairs); ok && p.Order != 1 {
-		n := int64(cmp.Or(len(s.Blocks()), s.Dim()))
-		return malformed(l.CheckParameters("the list of pairs of columns", n*(n-1)/2*pairNumbers))
-	}
-	return nil
+// MostTable is the size of the largest table of an embedding within the default limits for files.
+const MostTable = 3 * leastLimit
+const leastLimit = 5 << 20 // of parameters
+
+// Unshared returns the limits for what the parts of a composition need one after another: they are
+// not below the default, which a part's share of the limits may be.
+func Unshared(l records.Limits) records.Limits {
+	l.Parameters = max(l.Parameters, leastLimit)
+	return l
 }
 
-// malformed is synth.Malformed for an error that may be nil.
-func malformed(err error) error {
-	if err == nil {
-		return nil
+// Embedding returns the embedding of a kernel, unless it exceeds the limits for reading: by pairs
+// of columns, which are listed when the features are made, or by a table, as for CheckFeatures.
+//
+// Errors: synth.ErrFormat, with a *records.LimitError; all errors of the kernel.
+func Embedding(l records.Limits, k rff.EmbeddingKernel, s records.Schema, in rff.Layout,
+	seed uint64) (rff.Embedding, error) {
+	if p, ok := k.(rff.Pairs); ok && p.Order != 1 {
+		n := int64(cmp.Or(len(s.Blocks()), s.Dim()))
+		err := l.CheckParameters("the list of pairs of columns", n*(n-1)/2*pairNumbers)
+		if err != nil {
+			return nil, synth.Malformed(err)
+		}
 	}
-	return synth.Malformed(err)
+	e, err := k.Embedding(in, seed)
+	if t, ok := e.(interface{ Table() int64 }); ok && err == nil {
+		err = synth.Malformed(Unshared(l).CheckParameters("the table of features", t.Table()/3))
+	}
+	return e, err
 }
 
 const (
