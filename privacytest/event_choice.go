@@ -89,14 +89,12 @@ func choose(a, b [][]float64, rank ranking) (event, float64) {
 	for _, s := range scores(a, b) {
 		x, y := values(s, a), values(s, b)
 		for _, e := range candidates(s, x.sorted, y.sorted) {
+			k0, k1 := x.count(e), y.count(e)
 			for _, e.swap = range []bool{false, true} {
-				p, q := x, y
-				if e.swap {
-					p, q = y, x
-				}
-				if v := rank(p.count(e), q.count(e), len(a)); v > most {
+				if v := rank(k0, k1, len(a)); v > most {
 					best, most = e, v
 				}
+				k0, k1 = k1, k0
 			}
 		}
 	}
