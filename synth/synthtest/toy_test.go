@@ -184,23 +184,26 @@ type model struct {
 func (m *model) Schema() records.Schema { return m.schema }
 
 func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
-	rng := rand.New(rand.NewPCG(d.Seed, 1))
-	return synth.Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
-		flat := make([]float32, n*m.schema.Dim())
+	rng, schema := rand.New(rand.NewPCG(d.Seed, 1)), m.schema
+	if d.Means && schema.IsBinary() {
+		schema = records.Interval(schema.Dim(), 0, 1) // means are not binary
+	}
+	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
+		flat := make([]float32, n*schema.Dim())
 		for i := range flat {
-			u, most := rng.Float64(), m.sums[i%len(m.sums)]
-			if d.Means {
-				u = 0.5
+			switch most := m.sums[i%len(m.sums)]; {
+			case schema.IsBinary():
+				flat[i] = float32(rng.IntN(2))
+			case m.schema.IsBinary():
+				flat[i] = 0.5
+			case d.Means:
+				flat[i] = float32(most / 2)
+			default:
+				flat[i] = float32(rng.Float64() * most)
 			}
-			if m.schema.IsBinary() && d.Means {
-				most = 1 // the mean of fair coins
-			} else if m.schema.IsBinary() {
-				u, most = float64(rng.IntN(2)), 1
-			}
-			flat[i] = float32(u * most)
 		}
-		m.schema.Clamp(flat)
-		return records.FromFlat(m.schema, flat)
+		schema.Clamp(flat)
+		return records.FromFlat(schema, flat)
 	}}, nil
 }
 
