@@ -26,6 +26,19 @@ import (
 // A claim that passes is not proven. The test misses a leak that shows in none of the tried events,
 // or only on other data. [Replay] finds faults that statistics cannot find.
 //
+// The tried events are half-lines and frequent values of each output, of its size, of differences
+// of outputs, of combinations of outputs that have little noise, and of the lowest bits. The number
+// of draws limits their power. With the default Samples and a FalseAlarm of 1e-8, nine of ten tests
+// find these faults in noise added to a count:
+//
+//   - Laplace noise that is too small by 18 % at ε = 0.5, by 12 % at ε = 1, by 10 % at ε = 2 and by
+//     12 % at ε = 4.4. An error of 3 % at ε = 4.4 needs 500,000 Samples.
+//   - Gaussian noise that is too small by 64 % at ε = 0.5 and by 54 % at ε = 4.4, for δ = 1e-5. The
+//     events that would show less are too rare. A claim with ε = 0 and the δ that the Gaussian has
+//     there (see [accountant.Delta]) shows 44 % and 14 %.
+//   - Gaussian noise clamped at three standard deviations for ε up to 2 and δ = 1e-5. At ε = 4.4
+//     this needs 600,000 Samples.
+//
 // Source: the conditional test of two Poisson means (Przyborowski and Wilenski 1940), with ties
 // broken by a coin as in Lehmann and Romano, "Testing Statistical Hypotheses", section 4.5.
 type Claim[D any] struct {
@@ -73,11 +86,11 @@ const lowestBitsMean = "A floating-point sum of a value and its noise is rounded
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: "+
-			"%v", c.Epsilon,
-			c.Delta, e.P, e)
+		tb.Errorf(refuted, c.Epsilon, c.Delta, e.P, e)
 	}
 }
+
+const refuted = "claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: %v"
 
 // Refuted reports whether the draws contradict the claim. Use it to prove that a test can detect a
 // false claim: a deliberately broken mechanism must be refuted.

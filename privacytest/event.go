@@ -18,6 +18,9 @@ func outputs() score {
 	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
 }
 
+// mostOutputs bounds the outputs that have scores of their own.
+const mostOutputs = 24
+
 // scores returns the scores by which the outputs a and b of two data sets are compared.
 func scores(a, b [][]float64) []score {
 	list := []score{outputs()}
@@ -27,20 +30,20 @@ func scores(a, b [][]float64) []score {
 			dim = max(dim, len(o))
 		}
 	}
-	const most = 24
-	for i := range min(dim, most) {
+	for i := range min(dim, mostOutputs) {
 		at := func(o []float64) float64 { return output(o, i) }
 		name := fmt.Sprintf("output %d", i)
 		list = append(list, score{name, at},
 			score{"the size of " + name, func(o []float64) float64 { return math.Abs(at(o)) }},
 			score{lowestBits + " " + name, func(o []float64) float64 { return lowestBit(at(o)) }})
+		list = append(list, whereBitsAreLow(name, at, a, b)...)
 		if i > 0 {
 			difference := func(o []float64) float64 { return output(o, i) - output(o, i-1) }
 			list = append(list, score{fmt.Sprintf("output %d − output %d", i, i-1), difference})
 		}
 	}
 	if dim > 1 {
-		list = append(list, projection(a, b, dim))
+		list = append(list, directions(a, b, dim)...)
 	}
 	return list
 }
@@ -50,6 +53,26 @@ func output(o []float64, i int) float64 {
 		return math.NaN()
 	}
 	return o[i]
+}
+
+// whereBitsAreLow returns scores of the outputs whose lowest bit is among the lowest. Noise of few
+// digits, such as float32, has low bits only where it is small. The lowest bit of a sum then gives
+// the size of its noise away, so the sum gives the value away.
+func whereBitsAreLow(name string, at func([]float64) float64, a, b [][]float64) []score {
+	var list []score
+	bits := values(score{of: func(o []float64) float64 { return lowestBit(at(o)) }},
+		slices.Concat(a, b)).sorted
+	n := len(bits)
+	for _, most := range slices.Compact([]float64{bits[n/128], bits[n/32], bits[n/8]}) {
+		list = append(list, score{fmt.Sprintf("%s %s is at most 2^%v, and %[2]s", lowestBits, name, most),
+			func(o []float64) float64 {
+				if x := at(o); lowestBit(x) <= most {
+					return x
+				}
+				return math.NaN()
+			}})
+	}
+	return list
 }
 
 // lowestBit returns the exponent of the lowest bit of x that is set. With floating-point noise this
@@ -62,41 +85,6 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53 + bits.TrailingZeros64(uint64(math.Abs(m)*0x1p53)))
 }
 
-// projection returns the score along the difference of the two means, where each output is scaled
-// by its variance.
-func projection(a, b [][]float64, dim int) score {
-	ma, mb := means(a, dim), means(b, dim)
-	w := make([]float64, dim)
-	for i := range w {
-		spread := 0.0
-		for _, o := range a {
-			if i < len(o) {
-				spread += (o[i] - ma[i]) * (o[i] - ma[i])
-			}
-		}
-		if spread /= float64(len(a)); spread > 0 {
-			w[i] = (mb[i] - ma[i]) / spread
-		}
-	}
-	return score{"the likelihood direction", func(o []float64) float64 {
-		s := 0.0
-		for i, v := range o[:min(len(o), dim)] {
-			s += w[i] * v
-		}
-		return s
-	}}
-}
-
-func means(outs [][]float64, dim int) []float64 {
-	m := make([]float64, dim)
-	for _, o := range outs {
-		for i, v := range o[:min(len(o), dim)] {
-			m[i] += v / float64(len(outs))
-		}
-	}
-	return m
-}
-
 // sample holds the values of one score: the numbers sorted, and the count of NaNs.
 type sample struct {
 	sorted []float64
@@ -104,7 +92,7 @@ type sample struct {
 }
 
 func values(s score, outs [][]float64) sample {
-	var v sample
+	v := sample{sorted: make([]float64, 0, len(outs))}
 	for _, o := range outs {
 		if x := s.of(o); x != x {
 			v.none++
@@ -117,37 +105,36 @@ func values(s score, outs [][]float64) sample {
 }
 
 func (v sample) count(e event) int {
-	from, _ := slices.BinarySearch(v.sorted, e.threshold)
-	to, _ := slices.BinarySearchFunc(v.sorted, e.threshold, func(x, t float64) int {
+	if e.lo != e.lo {
+		return v.none
+	}
+	below, _ := slices.BinarySearch(v.sorted, e.lo)
+	return len(v.sorted) - below - above(v.sorted, e.hi)
+}
+
+// above returns how many numbers of an ascending list are larger than t.
+func above(sorted []float64, t float64) int {
+	at, _ := slices.BinarySearchFunc(sorted, t, func(x, t float64) int {
 		if x <= t {
 			return -1
 		}
 		return 1
 	})
-	switch e.relation {
-	case "≥":
-		return len(v.sorted) - from
-	case "≤":
-		return to
-	case "=":
-		return to - from
-	}
-	return v.none
+	return len(sorted) - at
 }
 
 // candidates returns the events to try: half-lines from the quantiles of both samples, values that
-// occur often, and NaN.
+// occur often, and NaN. The quantiles are dense in the tails, where the ranks grow geometrically: a
+// value that only one data set has is often rare.
 func candidates(s score, x, y []float64) []event {
-	list := []event{{score: s, relation: notANumber}}
-	const cuts = 200
+	list := []event{{score: s, lo: math.NaN()}}
+	const cuts = 100 // on each side of the median
 	for _, v := range [][]float64{x, y} {
-		for i := range cuts {
-			if len(v) == 0 {
-				break
-			}
-			t := v[i*(len(v)-1)/(cuts-1)]
-			list = append(list, event{score: s, relation: "≥", threshold: t},
-				event{score: s, relation: "≤", threshold: t})
+		for i := -cuts; i <= cuts && len(v) > 0; i++ {
+			n := float64(len(v))
+			t := v[int(n/(1+math.Pow(n, float64(i)/cuts)))]
+			list = append(list, event{score: s, lo: t, hi: math.Inf(1)},
+				event{score: s, lo: math.Inf(-1), hi: t})
 		}
 		for i := 0; i < len(v); {
 			to := i + 1
@@ -155,7 +142,7 @@ func candidates(s score, x, y []float64) []event {
 				to++
 			}
 			if to-i > len(v)/500+1 {
-				list = append(list, event{score: s, relation: "=", threshold: v[i]})
+				list = append(list, event{score: s, lo: v[i], hi: v[i]})
 			}
 			i = to
 		}
