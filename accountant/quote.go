@@ -78,13 +78,14 @@ func (l *Ledger) quote() {
 	for range maxQuotes {
 		l.shared.state.Lock()
 		root := l.shared.root
-		version, known := root.version, l.published.version == root.version && l.published.valid
+		version, stop := root.version, root.fault != nil ||
+			l.published.version == root.version && l.published.valid
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		all := l.event(nil, nil, 0)
 		l.shared.state.Unlock()
 		var err error
-		if at.lists, err = reduce(all, l.budget.Relation); known || root.fault != nil || err != nil {
+		if at.lists, err = reduce(all, l.budget.Relation); stop || err != nil {
 			return
 		}
 		_, _ = at.priceFull() // which keeps the error

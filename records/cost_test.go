@@ -83,9 +83,10 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestNoCellCostsMuch gives readers of texts short inputs that repeat one line. It tests every 197th
-// pair of a reader and a line, and every pair if the flag -every-text is set. If the extrapolated
-// cost of an input of the largest size allowed is too high, the test reads an input of that size.
+// TestNoCellCostsMuch gives readers of texts short inputs that repeat one line. It tests every
+// 197th pair of a reader and a line, and every pair if the flag -every-text is set. If the
+// extrapolated cost of an input of the largest size allowed is too high, the test reads an input
+// of that size.
 func TestNoCellCostsMuch(t *testing.T) {
 	all := readers(t)
 	texts := cellTexts

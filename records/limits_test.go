@@ -292,8 +292,9 @@ var costly = map[string][]string{
 }
 
 // TestNoSmallInputCostsMuch gives hostile inputs to the readers. It tests the pairs of a reader and
-// an input that are listed in costly, and an eightieth of the other pairs. With the flag -every-text,
-// it tests all pairs. Bombs that begin like an IDX file are given only to the readers of IDX files.
+// an input that are listed in costly, and an eightieth of the other pairs. With the flag
+// -every-text, it tests all pairs. Bombs that begin like an IDX file are given only to the readers
+// of IDX files.
 func TestNoSmallInputCostsMuch(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)
 	limit := allowedTime
@@ -349,7 +350,8 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 			records.Limits{}},
 		{"visits", "packed letters", "UnpackedBytes", records.Limits{UnpackedBytes: 1 << 16},
 			records.Limits{}},
-		{"frame, one column", "packed digits", "Values", records.Limits{Values: 1 << 9}, records.Limits{}},
+		{"frame, one column", "packed digits", "Values", records.Limits{Values: 1 << 9},
+			records.Limits{}},
 		{"csv, one column", "packed digits", "Values", records.Limits{Values: 1 << 9}, records.Limits{}},
 		{"frame, header", "names", "Fields", records.Limits{}, records.Limits{Fields: 1 << 30}},
 		{"lines", "commas", "Fields", records.Limits{}, records.Limits{Fields: 1 << 30}},
