@@ -72,8 +72,8 @@ func soon(t *testing.T, name string, f func()) {
 	}
 }
 
-// TestQuestionsHoldNobodyUp checks that others can take their uses while a question about the ledger
-// is priced: the memory of prices is locked, which holds up the price.
+// TestQuestionsHoldNobodyUp checks that others can take their uses while a question about the
+// ledger is priced: the memory of prices is locked, which holds up the price.
 func TestQuestionsHoldNobodyUp(t *testing.T) {
 	for name, ask := range map[string]func(*Ledger){
 		"Guarantee": func(l *Ledger) { l.Guarantee() },

@@ -194,8 +194,8 @@ func (c Labels) contrast() Contrast {
 	return c.Contrast
 }
 
-// checkedFeatures draws the features, since a valid kernel may not fit the records. What no file may
-// describe is refused in a plan too, because a paid generator must be readable.
+// checkedFeatures draws the features, since a valid kernel may not fit the records. What no file
+// may describe is refused in a plan too, because a paid generator must be readable.
 //
 // Errors: *param.Error; synth.ErrFormat, with a *records.LimitError.
 func (c Labels) checkedFeatures(s records.Schema) (rff.Features, error) {
