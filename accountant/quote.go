@@ -72,8 +72,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 }
 
 // quote computes the price of everything set aside without the ledger's locks, so that others can
-// use the ledger meanwhile. Whoever asks for the price afterwards finds it, or computes it under the
-// lock if changes by others have made all quotes worthless.
+// use the ledger meanwhile. Whoever asks for the price afterwards finds it, or computes it under
+// the lock if changes by others have made all quotes worthless.
 func (l *Ledger) quote() {
 	for range maxQuotes {
 		l.shared.state.Lock()

@@ -33,8 +33,8 @@ func lineOf(e Event, count int) Transaction {
 	return Transaction{Lines: []Line{{Purpose: "count", Event: e, Count: count}}}
 }
 
-// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced, and
-// that it then ends with its context, without a reservation.
+// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced,
+// and that it then ends with its context, without a reservation.
 func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 	l := created(t, &listed{})
 	ctx, cancel := context.WithCancel(t.Context())
