@@ -78,14 +78,17 @@ func (l *Ledger) quote() {
 	for range maxQuotes {
 		l.shared.state.Lock()
 		root := l.shared.root
-		version, known := root.version, l.published.version == root.version && l.published.valid
+		version := root.version
+		known := root.fault != nil || l.published.valid && l.published.version == version
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		all := l.event(nil, nil, 0)
 		l.shared.state.Unlock()
-		var err error
-		if at.lists, err = reduce(all, l.budget.Relation); known || root.fault != nil || err != nil {
+		if known {
 			return
+		}
+		if at.lists, _ = reduce(all, l.budget.Relation); len(at.lists) == 0 {
+			return // whoever asks finds the error
 		}
 		_, _ = at.priceFull() // which keeps the error
 		l.shared.state.Lock()
