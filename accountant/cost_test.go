@@ -38,9 +38,9 @@ func TestPartsOfAJournalAreBounded(t *testing.T) {
 	}
 }
 
-// TestCostlyPricesAreRefused checks that a transaction, or a single reservation, of many events that
-// each take a long time to price is refused before it is priced under the ledger's lock, and that a
-// guarantee of them is not priced.
+// TestCostlyPricesAreRefused checks that a transaction, or a single reservation, of many events
+// that each take a long time to price is refused before it is priced under the ledger's lock, and
+// that a guarantee of them is not priced.
 func TestCostlyPricesAreRefused(t *testing.T) {
 	l := created(t, &listed{})
 	free := NewLedger(Budget{Epsilon: 8, Delta: 1e-6})

@@ -72,21 +72,23 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 }
 
 // quote computes the price of everything set aside without the ledger's locks, so that others can
-// use the ledger meanwhile. Whoever asks for the price afterwards finds it, or computes it under the
-// lock if changes by others have made all quotes worthless.
+// use the ledger meanwhile. Whoever asks for the price afterwards finds it, or computes it under
+// the lock if changes by others have made all quotes worthless.
 func (l *Ledger) quote() {
 	for range maxQuotes {
 		l.shared.state.Lock()
 		root := l.shared.root
-		version, stop := root.version, root.fault != nil ||
-			l.published.version == root.version && l.published.valid
+		version := root.version
+		known := root.fault != nil || l.published.valid && l.published.version == version
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		all := l.event(nil, nil, 0)
 		l.shared.state.Unlock()
-		var err error
-		if at.lists, err = reduce(all, l.budget.Relation); stop || err != nil {
+		if known {
 			return
+		}
+		if at.lists, _ = reduce(all, l.budget.Relation); len(at.lists) == 0 {
+			return // whoever asks finds the error
 		}
 		_, _ = at.priceFull() // which keeps the error
 		l.shared.state.Lock()

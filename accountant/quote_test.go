@@ -33,8 +33,8 @@ func lineOf(e Event, count int) Transaction {
 	return Transaction{Lines: []Line{{Purpose: "count", Event: e, Count: count}}}
 }
 
-// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced, and
-// that it then ends with its context, without a reservation.
+// TestDearTransactionsHoldNobodyUp checks that others can reserve while a transaction is priced,
+// and that it then ends with its context, without a reservation.
 func TestDearTransactionsHoldNobodyUp(t *testing.T) {
 	l := created(t, &listed{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,8 +72,8 @@ func soon(t *testing.T, name string, f func()) {
 	}
 }
 
-// TestQuestionsHoldNobodyUp checks that others can take their uses while a question about the ledger
-// is priced: the memory of prices is locked, which holds up the price.
+// TestQuestionsHoldNobodyUp checks that others can take their uses while a question about the
+// ledger is priced: the memory of prices is locked, which holds up the price.
 func TestQuestionsHoldNobodyUp(t *testing.T) {
 	for name, ask := range map[string]func(*Ledger){
 		"Guarantee": func(l *Ledger) { l.Guarantee() },
