@@ -23,7 +23,7 @@ func (x *mixer) releaseCenters(ctx context.Context) error {
 		}
 		sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
 		x.source.sums(g, sum)
-		return effect, []mechanism.Part{{Sum: sum, Std: std}}, nil
+		return effect, []mechanism.Part{{Sum: sum, Std: std}}, ctx.Err()
 	}
 	out, err := x.run.Once(PurposeCenters, []int{c.parts() * width}, prepare)
 	if err != nil {

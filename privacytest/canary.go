@@ -66,9 +66,7 @@ func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 func (c Canary[M]) Check(tb testing.TB) {
 	tb.Helper()
 	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: "+
-			"%v", c.Epsilon,
-			c.Delta, a.P, a)
+		tb.Errorf(refuted, c.Epsilon, c.Delta, a.P, a)
 	}
 }
 
@@ -142,13 +140,7 @@ func truePositive(out, in []float64, f float64) float64 {
 		return f
 	}
 	threshold := out[len(out)-1-min(int(f*float64(len(out))), len(out)-1)]
-	at, _ := slices.BinarySearchFunc(in, threshold, func(x, t float64) int {
-		if x <= t {
-			return -1
-		}
-		return 1
-	})
-	return float64(len(in)-at) / float64(len(in))
+	return float64(above(in, threshold)) / float64(len(in))
 }
 
 // allowed returns the largest rate of true positives that (ε, δ) allows at the rate f of false

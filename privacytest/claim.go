@@ -31,7 +31,7 @@ import (
 // limited by the number of draws. With the default Samples and a FalseAlarm of 1e-8, nine of ten
 // tests find these faults in noise added to a count:
 //
-//   - Laplace noise that is too small by 18 % at ε = 0.5, by 10 % at ε = 1, by 9 % at ε = 2 and by
+//   - Laplace noise that is too small by 18 % at ε = 0.5, by 12 % at ε = 1, by 10 % at ε = 2 and by
 //     12 % at ε = 4.4. An error of 3 % at ε = 4.4 needs 500,000 Samples.
 //   - Gaussian noise that is too small by 64 % at ε = 0.5 and by 54 % at ε = 4.4, for δ = 1e-5. The
 //     events that would show less are too rare. A claim with ε = 0 and the δ that the Gaussian has
@@ -86,11 +86,11 @@ const lowestBitsMean = "A floating-point sum of a value and its noise is rounded
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: "+
-			"%v", c.Epsilon,
-			c.Delta, e.P, e)
+		tb.Errorf(refuted, c.Epsilon, c.Delta, e.P, e)
 	}
 }
+
+const refuted = "claimed (ε=%g, δ=%g), but if the claim is true, this result has probability %.2g: %v"
 
 // Refuted reports whether the draws contradict the claim. Use it to prove that a test can detect a
 // false claim: a deliberately broken mechanism must be refuted.

@@ -23,16 +23,9 @@ func lowerRate(k, n int, alpha float64) float64 {
 	if k == 0 {
 		return 0
 	}
-	lo, hi := 0.0, float64(k)/float64(n)
-	for range 60 {
-		mid := (lo + hi) / 2
-		if binomialAtLeast(k, n, mid) < alpha {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return bisect(0, float64(k)/float64(n), func(p float64) bool {
+		return binomialAtLeast(k, n, p) >= alpha
+	})
 }
 
 // upperRate returns the one-sided upper bound of Clopper and Pearson.

@@ -105,36 +105,36 @@ func values(s score, outs [][]float64) sample {
 }
 
 func (v sample) count(e event) int {
-	from, _ := slices.BinarySearch(v.sorted, e.threshold)
-	to, _ := slices.BinarySearchFunc(v.sorted, e.threshold, func(x, t float64) int {
+	if e.lo != e.lo {
+		return v.none
+	}
+	below, _ := slices.BinarySearch(v.sorted, e.lo)
+	return len(v.sorted) - below - above(v.sorted, e.hi)
+}
+
+// above returns how many numbers of an ascending list are larger than t.
+func above(sorted []float64, t float64) int {
+	at, _ := slices.BinarySearchFunc(sorted, t, func(x, t float64) int {
 		if x <= t {
 			return -1
 		}
 		return 1
 	})
-	switch e.relation {
-	case "≥":
-		return len(v.sorted) - from
-	case "≤":
-		return to
-	case "=":
-		return to - from
-	}
-	return v.none
+	return len(sorted) - at
 }
 
 // candidates returns the events to try: half-lines from the quantiles of both samples, values that
 // occur often, and NaN. The quantiles are dense in the tails, where the ranks grow geometrically: a
 // value that only one data set has is often rare.
 func candidates(s score, x, y []float64) []event {
-	list := []event{{score: s, relation: notANumber}}
+	list := []event{{score: s, lo: math.NaN()}}
 	const cuts = 100 // on each side of the median
 	for _, v := range [][]float64{x, y} {
 		for i := -cuts; i <= cuts && len(v) > 0; i++ {
 			n := float64(len(v))
 			t := v[int(n/(1+math.Pow(n, float64(i)/cuts)))]
-			list = append(list, event{score: s, relation: "≥", threshold: t},
-				event{score: s, relation: "≤", threshold: t})
+			list = append(list, event{score: s, lo: t, hi: math.Inf(1)},
+				event{score: s, lo: math.Inf(-1), hi: t})
 		}
 		for i := 0; i < len(v); {
 			to := i + 1
@@ -142,7 +142,7 @@ func candidates(s score, x, y []float64) []event {
 				to++
 			}
 			if to-i > len(v)/500+1 {
-				list = append(list, event{score: s, relation: "=", threshold: v[i]})
+				list = append(list, event{score: s, lo: v[i], hi: v[i]})
 			}
 			i = to
 		}

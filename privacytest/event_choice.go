@@ -5,35 +5,29 @@ import (
 	"math"
 )
 
-// event is the event that a score is at least, at most or equal to a threshold, or is not a number.
+// event is the event that a score is in an interval or, if lo is NaN, that it is NaN.
 type event struct {
-	score     score
-	relation  string
-	threshold float64
-	swap      bool // the event is more likely on the second data set
+	score  score
+	lo, hi float64
+	swap   bool // the event is more likely on the second data set
 }
 
-// notANumber is the relation of the event that a score is NaN. It has no threshold.
-const notANumber = "is not a number"
-
 func (e event) String() string {
-	if e.relation == notANumber {
-		return e.score.name + " " + notANumber
+	relation := fmt.Sprintf("= %.6g", e.lo)
+	switch {
+	case math.IsNaN(e.lo):
+		relation = "is not a number"
+	case e.lo < e.hi && e.hi == math.Inf(1):
+		relation = fmt.Sprintf("≥ %.6g", e.lo)
+	case e.lo < e.hi:
+		relation = fmt.Sprintf("≤ %.6g", e.hi)
 	}
-	return fmt.Sprintf("%s %s %.6g", e.score.name, e.relation, e.threshold)
+	return e.score.name + " " + relation
 }
 
 func (e event) holds(out []float64) bool {
 	s := e.score.of(out)
-	switch e.relation {
-	case "≥":
-		return s >= e.threshold
-	case "≤":
-		return s <= e.threshold
-	case notANumber:
-		return math.IsNaN(s)
-	}
-	return s == e.threshold
+	return e.lo <= s && s <= e.hi || s != s && e.lo != e.lo
 }
 
 // ranking returns how promising an event is. The event happened k0 times in n draws from the data
@@ -85,7 +79,7 @@ func shows(delta, alpha float64) ranking {
 
 // choose returns the event that ranks highest, and its rank.
 func choose(a, b [][]float64, rank ranking) (event, float64) {
-	best, most := event{score: outputs(), relation: "≥"}, math.Inf(-1)
+	best, most := event{score: outputs(), hi: math.Inf(1)}, math.Inf(-1)
 	for _, s := range scores(a, b) {
 		x, y := values(s, a), values(s, b)
 		for _, e := range candidates(s, x.sorted, y.sorted) {

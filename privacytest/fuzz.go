@@ -37,19 +37,18 @@ func Fuzz(f *testing.F, s records.Schema, r accountant.Relation, check func(t *t
 }
 
 // encode writes rows one after the other. A row is one byte for the label, followed by four bytes
-// for each value. For a set, the label is followed by one byte with the number of items and two
-// bytes for each item; only the first 255 items are written.
+// for each value or item. For a set, the label is followed by one byte with the number of items;
+// only the first 255 items are written.
 func (g *generator) encode(rows []row) []byte {
 	var raw []byte
 	for _, r := range rows {
 		raw = append(raw, byte(r.label))
+		items := r.items[:min(len(r.items), math.MaxUint8)]
 		if g.schema.Sparse() {
-			items := r.items[:min(len(r.items), math.MaxUint8)]
 			raw = append(raw, byte(len(items)))
-			for _, i := range items {
-				raw = binary.LittleEndian.AppendUint16(raw, uint16(i))
-			}
-			continue
+		}
+		for _, i := range items {
+			raw = binary.LittleEndian.AppendUint32(raw, i)
 		}
 		for _, v := range r.values {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
@@ -64,33 +63,23 @@ const mostFuzzed = 32
 // decode reads whole rows, at most mostFuzzed of them.
 func (g *generator) decode(raw []byte) []row {
 	var rows []row
-	for len(rows) < mostFuzzed {
-		size := 4 * g.schema.Dim()
-		if g.schema.Sparse() {
-			if len(raw) < 2 {
-				return rows
+	for len(rows) < mostFuzzed && len(raw) > 1 {
+		r, size := row{label: int32(raw[0])}, g.schema.Dim()
+		if raw = raw[1:]; g.schema.Sparse() {
+			size, raw = int(raw[0]), raw[1:]
+		}
+		if len(raw) < 4*size {
+			break
+		}
+		for range size {
+			word := binary.LittleEndian.Uint32(raw)
+			if raw = raw[4:]; g.schema.Sparse() {
+				r.items = append(r.items, word%(1<<16))
+			} else {
+				r.values = append(r.values, math.Float32frombits(word))
 			}
-			size = 1 + 2*int(raw[1])
 		}
-		if len(raw) < 1+size {
-			return rows
-		}
-		rows = append(rows, g.decodeRow(raw[0], raw[1:1+size]))
-		raw = raw[1+size:]
+		rows = append(rows, r)
 	}
 	return rows
-}
-
-func (g *generator) decodeRow(label byte, body []byte) row {
-	r := row{label: int32(label)}
-	if g.schema.Sparse() {
-		for body = body[1:]; len(body) > 0; body = body[2:] {
-			r.items = append(r.items, uint32(binary.LittleEndian.Uint16(body)))
-		}
-		return r
-	}
-	for ; len(body) > 0; body = body[4:] {
-		r.values = append(r.values, math.Float32frombits(binary.LittleEndian.Uint32(body)))
-	}
-	return r
 }

@@ -1,6 +1,7 @@
 package privacytest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -86,15 +87,7 @@ func guess(scores []float64, planted []bool, guesses int) Audit {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case scores[i] < scores[j]:
-			return -1
-		case scores[i] > scores[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
 	a := Audit{}
 	for r := range guesses / 2 {
 		for _, in := range []bool{false, true} {
@@ -113,19 +106,9 @@ func guess(scores []float64, planted []bool, guesses int) Audit {
 
 // oneRunBound returns the largest ε for which so many right guesses have a probability below alpha.
 func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
-	if oneRunP(canaries, guesses, correct, 0, delta) > alpha {
-		return 0
-	}
-	lo, hi := 0.0, 40.0
-	for range 60 {
-		mid := (lo + hi) / 2
-		if oneRunP(canaries, guesses, correct, mid, delta) < alpha {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return bisect(0, mostEpsilon, func(e float64) bool {
+		return oneRunP(canaries, guesses, correct, e, delta) >= alpha
+	})
 }
 
 // oneRunP bounds the probability of correct or more right guesses under (ε, δ).

@@ -63,8 +63,8 @@ func TestPowerOfClaims(t *testing.T) {
 		samples        int
 		wrong          func(n int) []float64
 	}{
-		{"Laplace", 0.5, 0, 0, laplace(0.82 / 0.5)}, {"Laplace", 1, 0, 0, laplace(0.9)},
-		{"Laplace", 2, 0, 0, laplace(0.91 / 2)}, {"Laplace", 4.4, 0, 0, laplace(0.88 / 4.4)},
+		{"Laplace", 0.5, 0, 0, laplace(0.82 / 0.5)}, {"Laplace", 1, 0, 0, laplace(0.88)},
+		{"Laplace", 2, 0, 0, laplace(0.9 / 2)}, {"Laplace", 4.4, 0, 0, laplace(0.88 / 4.4)},
 		{"Laplace", 4.4, 0, 500_000, laplace(0.97 / 4.4)},
 		{"Gaussian", 0.5, 1e-5, 0, normal(0.36 * half)},
 		{"Gaussian", 4.4, 1e-5, 0, normal(0.46 * large)},

@@ -103,15 +103,15 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 		if turn%2 == 1 {
 			data, neighbour = neighbour, data
 		}
-		f, left := r.compare(turn, c, data, neighbour)
+		f, more := r.compare(turn, c, data, neighbour)
 		if len(f) > 0 {
 			return f
 		}
-		if left == rowAlwaysIn && turn+1 == 2*seeds && seeds < mostSeeds {
+		if more && turn+1 == 2*seeds && seeds < mostSeeds {
 			seeds++
 		}
 	}
-	if r.ended.all() && !r.Refused {
+	if !r.ended.complete && !r.Refused {
 		return []string{fmt.Sprintf("every run ended in the same error or panic (%s), so nothing else "+
 			"was compared: set Refused if that is intended", r.ended.how)}
 	}
@@ -144,26 +144,22 @@ func ofRecords(d any) bool {
 	return !persons && records.UnitOf(data) == records.UnitRecord
 }
 
-// endings counts how runs have ended.
+// endings says how runs have ended.
 type endings struct {
-	runs, early int
-	how         string // the error or the panic of the first run that ended early
+	complete bool   // some run has
+	how      string // the error or the panic of another run
 }
 
 func (e *endings) add(r result) {
-	e.runs++
 	switch {
 	case r.err != nil:
 		e.how = r.errText
 	case r.panicked:
 		e.how = r.panicText
 	default:
-		return
+		e.complete = true
 	}
-	e.early++
 }
-
-func (e *endings) all() bool { return e.early == e.runs }
 
 // mostSeeds bounds the search for a sample without the changed row. At a sampling probability of
 // one half, the search fails with probability 2^-40.
@@ -179,8 +175,8 @@ func (r Replay[D]) change() change {
 }
 
 // compare records a run on data and replays it on neighbour. It returns the differences, and
-// whether some sample left out the changed row. Two turns, one for each order, have the same seed.
-func (r Replay[D]) compare(turn int, c change, data, neighbour D) ([]string, leftOut) {
+// whether all samples had the changed row. Two turns, one for each order, have the same seed.
+func (r Replay[D]) compare(turn int, c change, data, neighbour D) (found []string, always bool) {
 	seed := uint64(turn / 2)
 	size := func(d D) int {
 		if rows, ok := rowCount(d); ok {
@@ -207,7 +203,7 @@ func (r Replay[D]) compare(turn int, c change, data, neighbour D) ([]string, lef
 	if len(second.findings) == 0 || !errors.Is(b.err, errDiverged) {
 		second.compareResults(a, b)
 	}
-	return second.findings, second.left
+	return second.findings, second.sampled && !second.left
 }
 
 // rowCount returns the number of rows of a data set, if its type has one.

@@ -54,12 +54,9 @@ func (t *tape) inPart(purpose string) bool {
 }
 
 func reserves(l *accountant.Ledger, purpose string) bool {
-	for _, e := range l.Entries() {
-		if e.Purpose == purpose {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Entries(), func(e accountant.Entry) bool {
+		return e.Purpose == purpose
+	})
 }
 
 func reservesBelow(l *accountant.Ledger, purpose string) bool {

@@ -51,8 +51,9 @@ type tape struct {
 	change   change
 	size     int // number of rows of the data set; -1 if its type has none
 	ledger   *accountant.Ledger
-	left     leftOut
-	turn     int // of the comparison, plus the number of releases: see push
+	sampled  bool // some sample has not every row
+	left     bool // some sample has left out the changed row
+	turn     int  // of the comparison, plus the number of releases: see push
 	parts    partUses
 	calls    []call
 	twins    map[step]bool // steps whose samples hold the same rows, with equal content
@@ -65,15 +66,6 @@ type step struct {
 	purpose string
 	number  uint64
 }
-
-// leftOut says whether some sample left out the changed row.
-type leftOut int
-
-const (
-	noSamples leftOut = iota
-	rowAlwaysIn
-	rowLeftOut
-)
 
 // errDiverged ends a replay that can no longer be compared.
 var errDiverged = errors.New("privacytest: the replay differs from the recording")
@@ -139,9 +131,7 @@ func (t *tape) Sample(s entropy.Sample) {
 		t.find("call %d, sample %q: the rows that differ cannot be determined: set Changed", at, s.Purpose)
 		return
 	}
-	if s.Probability < 1 && t.left == noSamples {
-		t.left = rowAlwaysIn
-	}
+	t.sampled = t.sampled || s.Probability < 1
 	changed := func(row int32) bool { return slices.Contains(t.change.replaced, int(row)) }
 	if inPart {
 		changed = t.changedInPart(earlier.of, s.Of)
@@ -149,7 +139,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	if !same || (!t.addition || inPart) && slices.ContainsFunc(rows, changed) {
 		return
 	}
-	t.left = rowLeftOut
+	t.left = true
 	if t.twins == nil {
 		t.twins = map[step]bool{}
 	}

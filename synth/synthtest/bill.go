@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,10 +20,10 @@ import (
 func (s Subject) testBill(t *testing.T) {
 	for _, r := range relations {
 		p, _ := s.quickest(t, budgetOf(r))
-		text := p.String()
+		printed := p.String()
 		for _, stage := range p.Stages() {
-			if !strings.Contains(text, stage.Purpose) {
-				t.Errorf("the plan's text does not name %q:\n%s", stage.Purpose, text)
+			if !strings.Contains(printed, stage.Purpose) {
+				t.Errorf("the plan's text does not name %q:\n%s", stage.Purpose, printed)
 			}
 			if !(stage.Epsilon.Upper > 0 && stage.Epsilon.Upper <= p.Total().Upper*(1+1e-9)) {
 				t.Errorf("%s costs ε = %v, want a positive price of at most %v", stage.Purpose, stage.Epsilon,
@@ -36,50 +38,97 @@ func (s Subject) testBill(t *testing.T) {
 			t.Errorf("the plan costs ε = %v, want at most the budget of %v and more than 90 %% of it",
 				p.Total(), p.Budget().Epsilon)
 		}
-		file, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
+		file := text(t, p)
+		checkNames(t, file)
+		s.checkNoise(t, file, p)
+		again := must(synth.Systems{s.System}.ReadPlan(file))(t)
+		if again.String() != printed || again.Total() != p.Total() {
+			t.Errorf("the plan read back is\n%s\nwant\n%s", again, printed)
 		}
-		checkKeys(t, file)
-		again, err := synth.Systems{s.System}.ReadPlan(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again.String() != text || again.Total() != p.Total() {
-			t.Errorf("the plan read back is\n%s\nwant\n%s", again, text)
-		}
-		second, err := json.Marshal(again)
-		if err != nil || !bytes.Equal(second, file) {
-			t.Errorf("the plan read back is written with error %v as\n%s\nwant\n%s", err, second, file)
+		if second := text(t, again); !bytes.Equal(second, file) {
+			t.Errorf("the plan read back is written as\n%s\nwant\n%s", second, file)
 		}
 		s.hostilePlans(t, file)
 	}
 }
 
-// checkKeys checks that names in JSON have one style: lower case, without hyphens and spaces.
-func checkKeys(t *testing.T, file []byte) {
+// checkNames checks that names in JSON have one style: lower case, without hyphens and spaces.
+func checkNames(t *testing.T, file []byte) {
 	t.Helper()
-	var doc any
+	eachValue(parse(t, file), func(name string, _ any, _ func(any)) {
+		if name != strings.ToLower(name) || strings.ContainsAny(name, "- ") {
+			t.Errorf("JSON contains the name %q, want lower case without hyphens and spaces", name)
+		}
+	})
+}
+
+// checkNoise checks that the noise multiplier of each stage is that of its event, or a number of the
+// configuration. If the system reads a multiplier from the configuration, it must refuse a plan in
+// which this is 0: see synth.SavedPlan.Decided.
+func (s Subject) checkNoise(t *testing.T, file []byte, p synth.Plan) {
+	t.Helper()
+	doc := parse(t, file).(map[string]any)
+	known, settings := map[any]bool{}, map[any]bool{}
+	for _, stage := range doc["stages"].([]any) {
+		eachValue(stage.(map[string]any)["event"], func(name string, z any, _ func(any)) {
+			if name == "noise_multiplier" {
+				known[z] = true
+			}
+		})
+	}
+	eachValue(doc["config"], func(name string, v any, set func(any)) {
+		z, number := v.(float64)
+		if settings[z] = number; !number || !known[z] {
+			return
+		}
+		read := func(noise float64) (synth.Plan, error) {
+			set(noise)
+			defer set(z)
+			return synth.Systems{s.System}.ReadPlan(text(t, doc))
+		}
+		if more, err := read(2 * z); err == nil && more.Total() == p.Total() {
+			return // the system computes its noise again
+		}
+		if _, err := read(0); err == nil {
+			t.Errorf("a plan whose %s is 0, not %v, is read", name, z)
+		}
+	})
+	for _, stage := range doc["stages"].([]any) {
+		stage := stage.(map[string]any)
+		if z, set := stage["noise_multiplier"]; set && !known[z] && !settings[z] {
+			t.Errorf("%v states the noise multiplier %v, which its event does not have", stage["purpose"], z)
+		}
+	}
+}
+
+// eachValue visits every value in a document, with its name or "" for an element of a list, and a
+// function that replaces it.
+func eachValue(doc any, visit func(name string, value any, set func(any))) {
+	switch v := doc.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			visit(name, v[name], func(x any) { v[name] = x })
+			eachValue(v[name], visit)
+		}
+	case []any:
+		for i := range v {
+			visit("", v[i], func(x any) { v[i] = x })
+			eachValue(v[i], visit)
+		}
+	}
+}
+
+func parse(t *testing.T, file []byte) (doc any) {
+	t.Helper()
 	if err := json.Unmarshal(file, &doc); err != nil {
 		t.Fatal(err)
 	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, x := range v {
-				if key != strings.ToLower(key) || strings.ContainsAny(key, "- ") {
-					t.Errorf("JSON contains the name %q, want lower case without hyphens and spaces", key)
-				}
-				walk(x)
-			}
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		}
-	}
-	walk(doc)
+	return doc
+}
+
+func text(t *testing.T, doc any) []byte {
+	t.Helper()
+	return must(json.Marshal(doc))(t)
 }
 
 // hostilePlans reads 100 plans with one changed value each; lab/hostile reads more. The result must
@@ -96,62 +145,24 @@ func (s Subject) hostilePlans(t *testing.T, file []byte) {
 }
 
 // mutants returns at most n copies of a document, each with one value replaced. They are spread
-// evenly over all values and replacements.
+// evenly over the values, and over the replacements.
 func mutants(t *testing.T, file []byte, n int) [][]byte {
 	t.Helper()
-	var doc any
-	parse := func() {
-		if err := json.Unmarshal(file, &doc); err != nil {
-			t.Fatal(err)
-		}
-	}
-	parse()
 	values := []any{nil, -1, 0, 1e300, "x", []any{}, map[string]any{}, true, math.MaxInt32}
-	all := 0 // change counts the values of the document and replaces none
-	change(doc, &all, -1, nil)
-	all *= len(values)
-	n = min(n, all)
-	out := make([][]byte, n)
+	all := 0
+	eachValue(parse(t, file), func(string, any, func(any)) { all++ })
+	out := make([][]byte, min(n, all*len(values)))
 	for j := range out {
-		i, at := j*all/n, 0
-		parse()
-		change(doc, &at, i/len(values), values[i%len(values)])
-		bad, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[j] = bad
+		doc, left := parse(t, file), j*all/len(out)
+		eachValue(doc, func(_ string, _ any, set func(any)) {
+			if left == 0 {
+				set(values[j%len(values)])
+			}
+			left--
+		})
+		out[j] = text(t, doc)
 	}
 	return out
-}
-
-// change replaces value number k of the document and reports whether it exists.
-func change(doc any, at *int, k int, value any) bool {
-	switch v := doc.(type) {
-	case map[string]any:
-		for _, key := range sortedKeys(v) {
-			if *at == k {
-				v[key] = value
-				return true
-			}
-			*at++
-			if change(v[key], at, k, value) {
-				return true
-			}
-		}
-	case []any:
-		for i := range v {
-			if *at == k {
-				v[i] = value
-				return true
-			}
-			*at++
-			if change(v[i], at, k, value) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // testMistakes checks that missing and unsuitable arguments are refused before anything is

@@ -55,10 +55,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 		t.Errorf("the call after a complete run drew %d more times", taken(ledger)-spent)
 	}
 	same := func(g *synth.Generator) any {
-		drawn, err := g.Sample(t.Context(), 40, synth.Seed(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must(g.Sample(t.Context(), 40, synth.Seed(1)))(t)
 		return contents(drawn)
 	}
 	if !reflect.DeepEqual(same(gen), same(again)) {
@@ -135,10 +132,7 @@ func (s Subject) testTaken(t *testing.T) {
 	if gen == nil {
 		t.Fatal("no generator")
 	}
-	other, err := s.Plan(p.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(s.Plan(p.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}, rows))(t)
 	if _, err := other.Fit(t.Context(), data, keep); !errors.Is(err, synth.ErrPlan) {
 		t.Errorf("a checkpoint of another plan: got error %v, want ErrPlan", err)
 	}

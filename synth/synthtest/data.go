@@ -20,10 +20,7 @@ func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 			labels[i] = int32(rng.IntN(s.Classes()))
 		}
 	}
-	data, err := decode(s, rng, n, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(decode(s, rng, n, labels))(t)
 	if err := records.Check(data); err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +40,17 @@ func decode(s records.Schema, rng *rand.Rand, n int, labels []int32) (records.Da
 		return records.FromItems(s, sets, labels...)
 	}
 	flat := make([]float32, n*s.Dim())
+	lo, hi := s.Bounds()
 	for i := range flat {
-		flat[i] = rng.Float32()
+		switch flat[i] = rng.Float32(); {
+		case s.IsBinary():
+			flat[i] = float32(int(flat[i] + 0.4))
+		case s.Kind() != records.MixedTable:
+			flat[i] = float32(lo) + flat[i]*float32(hi-lo)
+		}
 	}
 	if s.Kind() == records.MixedTable {
 		return records.DecodeFlat(s, flat, labels...)
-	}
-	for i, v := range flat {
-		if s.IsBinary() {
-			flat[i] = float32(int(v + 0.4))
-		}
-	}
-	lo, hi := s.Bounds()
-	if !s.IsBinary() {
-		for i, v := range flat {
-			flat[i] = float32(lo) + v*float32(hi-lo)
-		}
 	}
 	return records.FromFlat(s, flat, labels...)
 }

@@ -45,12 +45,13 @@ func (s Subject) testFailingData(t *testing.T) {
 	}
 }
 
-// failing violates the contract of records.Data.
+// failing violates the contract of records.Data, or watches reads.
 type failing struct {
 	records.Data
 	rows, length, others bool
 	size                 int
 	after                *atomic.Int32 // counts reads, only the first of which succeeds; or nil
+	read                 func()        // called at every read; or nil
 }
 
 func (f failing) Len() int {
@@ -63,17 +64,17 @@ func (f failing) Len() int {
 	return f.Data.Len()
 }
 
-func (f failing) breaks() bool {
-	if f.after != nil {
-		return f.after.Add(1) > 1
+func (f failing) reads() {
+	if f.read != nil {
+		f.read()
 	}
-	return true
+	if f.rows && (f.after == nil || f.after.Add(1) > 1) {
+		panic("a private value of 12345")
+	}
 }
 
 func (f failing) Gather(rows []int32, b *device.Batch) {
-	if f.rows && f.breaks() {
-		panic("a private value of 12345")
-	}
+	f.reads()
 	if f.others && len(rows) > 0 {
 		rows = rows[1:]
 	}
@@ -81,9 +82,7 @@ func (f failing) Gather(rows []int32, b *device.Batch) {
 }
 
 func (f failing) Range(lo, hi int, b *device.Batch) {
-	if f.rows && f.breaks() {
-		panic("a private value of 12345")
-	}
+	f.reads()
 	if f.others && hi > lo {
 		hi--
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -121,16 +120,14 @@ func (r tracer) Spend(purpose string, _ any, count int, err error) {
 }
 
 func (r tracer) Release(rel *entropy.Release) error {
-	noise := sha256.New()
-	drawn := 0
+	var noise []float64
 	for i, out := range rel.Outputs {
 		for j, v := range out {
-			n := v - rel.Inputs[i][j]
-			fmt.Fprint(noise, math.Float64bits(n), " ")
-			drawn++
+			noise = append(noise, v-rel.Inputs[i][j])
 		}
 	}
-	_, err := fmt.Fprintf(r.file, "noise\t%s\t%d\t%x\n", rel.Purpose, drawn, noise.Sum(nil))
+	_, err := fmt.Fprintf(r.file, "noise\t%s\t%d\t%x\n", rel.Purpose, len(noise),
+		sha256.Sum256(fmt.Append(nil, noise)))
 	return err
 }
 
@@ -194,10 +191,7 @@ func (s Subject) checkTrace(t *testing.T, c killCase) {
 			reserved[stage.Purpose] = 8 // shares
 		}
 	}
-	file, err := os.Open(filepath.Join(c.folder, "trace"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(os.Open(filepath.Join(c.folder, "trace")))(t)
 	defer file.Close()
 	drawn, seen := map[string]int{}, map[string]bool{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {

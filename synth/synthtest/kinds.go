@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -41,10 +42,7 @@ func (s Subject) testKinds(t *testing.T) {
 
 func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 	ledger := accountant.NewLedger(p.Budget())
-	gen, err := p.FitOn(t.Context(), ledger, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(p.FitOn(t.Context(), ledger, data))(t)
 	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
 		t.Errorf("the guarantee has ε = %v, want at most the plan's %v", got, want)
 	}
@@ -56,41 +54,53 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 	}
 	draws := [][]synth.DrawOption{{synth.Seed(5)}, {synth.Seed(5), synth.Means()},
 		{synth.Seed(5), synth.FromCluster(gen.Clusters() - 1)}}
+	all := len(draws) // of all classes
 	for class := range gen.Schema().Classes() {
 		draws = append(draws, []synth.DrawOption{synth.Seed(5), synth.OfClass(class)})
 	}
-	for _, d := range draws {
-		drawn, err := gen.Sample(t.Context(), 30, d...)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for i, d := range draws {
+		drawn := must(gen.Sample(t.Context(), 30, d...))(t)
 		if drawn.Len() != 30 {
 			t.Errorf("got %d records, want 30", drawn.Len())
 		}
 		if err := records.Check(drawn); err != nil {
 			t.Error(err)
 		}
-		same, err := again.Sample(t.Context(), 30, d...)
-		if err != nil {
-			t.Fatal(err)
+		if i == 1 && gen.Schema().IsBinary() && !gen.Schema().Sparse() &&
+			!slices.ContainsFunc(contents(drawn).Dense.Data, func(p float32) bool { return p > 0 && p < 1 }) {
+			t.Error("synth.Means has no effect: the means of binary records are all 0 or 1")
 		}
+		for _, l := range contents(drawn).Labels {
+			if class := i - all; class >= 0 && int(l) != class {
+				t.Errorf("class %d has a record of class %d", class, l)
+			}
+		}
+		same := must(again.Sample(t.Context(), 30, d...))(t)
 		if !reflect.DeepEqual(contents(same), contents(drawn)) {
 			t.Error("the generator read back draws other records from the same seed")
 		}
 	}
-	for class := range gen.Schema().Classes() {
-		drawn, err := gen.Sample(t.Context(), 10, synth.OfClass(class))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range contents(drawn).Labels {
-			if int(l) != class {
-				t.Errorf("class %d has a record of class %d", class, l)
-			}
-		}
-	}
+	checkSamplers(t, gen.Model())
 	if none, err := gen.Sample(t.Context(), 0); err != nil || none.Len() != 0 {
 		t.Errorf("a draw of 0 records: error %v", err)
+	}
+}
+
+// checkSamplers checks that a sampler draws the same records if another one draws meanwhile.
+func checkSamplers(t *testing.T, m synth.Model) {
+	other := must(m.Sampler(synth.Draw{Cluster: -1, Class: -1, Seed: 6}))(t)
+	draw := func(meanwhile bool) (all []device.Batch) {
+		s := must(m.Sampler(synth.Draw{Cluster: -1, Class: -1, Seed: 5}))(t)
+		for range 3 {
+			all = append(all, contents(must(s.Next(10))(t)))
+			if meanwhile {
+				must(other.Next(10))(t)
+			}
+		}
+		return all
+	}
+	if !reflect.DeepEqual(draw(false), draw(true)) {
+		t.Error("a sampler draws other records if another sampler of the model draws meanwhile")
 	}
 }
 
@@ -107,10 +117,7 @@ func reload(t *testing.T, s Subject, gen *synth.Generator) *synth.Generator {
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	again, err := synth.Systems{s.System}.Load(&file, s.Load...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must(synth.Systems{s.System}.Load(&file, s.Load...))(t)
 	return again
 }
 
@@ -120,19 +127,10 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	type line struct{ reserved, spent int }
 	held := map[string]line{}
-	var collect func(l *accountant.Ledger)
-	collect = func(l *accountant.Ledger) {
-		for _, e := range l.Entries() {
-			h := held[e.Purpose]
-			held[e.Purpose] = line{h.reserved + e.Reserved, h.spent + e.Spent}
-		}
-		for _, g := range l.Children() {
-			for _, c := range g.Parts {
-				collect(c)
-			}
-		}
-	}
-	collect(ledger)
+	eachEntry(ledger, func(e accountant.Entry) {
+		h := held[e.Purpose]
+		held[e.Purpose] = line{h.reserved + e.Reserved, h.spent + e.Spent}
+	})
 	for _, s := range p.Stages() {
 		want := s.Count * max(s.Parts, 1)
 		if got := held[s.Purpose]; got != (line{want, want}) {
@@ -153,9 +151,5 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 func fit(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) *synth.Generator {
 	t.Helper()
-	gen, err := p.FitOn(context.Background(), ledger, data, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gen
+	return must(p.FitOn(context.Background(), ledger, data, opts...))(t)
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -113,20 +116,29 @@ func visible(ctx context.Context, t *testing.T, p synth.Plan, l *accountant.Ledg
 // is no checkpoint.
 func stateOf(t *testing.T, path string) any {
 	t.Helper()
-	whole, err := os.ReadFile(path)
-	if err != nil {
+	var head map[string]any
+	f, err := readFile(path, &head)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f, err := synth.DecodeFile(bytes.NewReader(whole))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var head map[string]any
-	if err := json.Unmarshal(f.Header, &head); err != nil {
 		t.Fatal(err)
 	}
 	delete(head, "nonce")
 	return []any{head, f.Sections}
+}
+
+// readFile reads a checkpoint and its header.
+func readFile(path string, header any) (*synth.File, error) {
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := synth.DecodeFile(bytes.NewReader(whole))
+	if err != nil {
+		return nil, err
+	}
+	return f, json.Unmarshal(f.Header, header)
 }
 
 // atEnd reports whether neighbours differ in their last record.
@@ -238,15 +250,13 @@ func (w *walker) search(v reflect.Value, path string) string {
 }
 
 func (w *walker) searchList(v reflect.Value, path string) string {
-	switch v.Type().Elem().Kind() {
-	case reflect.Float32, reflect.Float64:
+	switch kind := v.Type().Elem().Kind(); {
+	case kind == reflect.Float32 || kind == reflect.Float64:
 		if w.holds(floats(v)) {
 			return path
 		}
 		return ""
-	case reflect.Bool, reflect.String, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16,
-		reflect.Int32,
-		reflect.Uint32, reflect.Int, reflect.Uint, reflect.Int64, reflect.Uint64:
+	case kind < reflect.Array || kind == reflect.String: // nothing that holds numbers
 		return ""
 	}
 	for i := range v.Len() {
@@ -273,14 +283,7 @@ func floats(v reflect.Value) []float32 {
 func (w *walker) holds(list []float32) bool {
 	for _, row := range w.rows {
 		for lo := 0; lo+len(row) <= len(list); lo++ {
-			same := true
-			for j, v := range row {
-				if list[lo+j] != v {
-					same = false
-					break
-				}
-			}
-			if same {
+			if slices.Equal(list[lo:lo+len(row)], row) {
 				return true
 			}
 		}

@@ -62,16 +62,13 @@ type kind struct {
 // kinds returns all kinds of records, with labels and without.
 func kinds(t testing.TB) []kind {
 	t.Helper()
-	columns := func(more ...records.Column) records.Schema {
-		list := append([]records.Column{records.Numeric("age", 17, 90), records.Integer("children", 0, 5),
-			records.Categorical("work", "private", "self", "none"),
-			records.Flag("veteran", "no", "yes")}, more...)
-		s, err := records.NewSchema(list...)
-		if err != nil {
-			t.Fatal(err)
-		}
+	columns := func(list ...records.Column) records.Schema {
+		list = append(list, records.Categorical("work", "private", "self", "none"),
+			records.Flag("veteran", "no", "yes"))
+		s := must(records.NewSchema(list...))(t)
 		return s
 	}
+	numbers := []records.Column{records.Numeric("age", 17, 90), records.Integer("children", 0, 5)}
 	list := []kind{
 		{"binary", records.Binary(9)}, {"binary image", records.BinaryImage(4, 4)},
 		{"numbers", records.Interval(5, -2, 6)}, {"image", records.Image(4, 4)},
@@ -80,9 +77,10 @@ func kinds(t testing.TB) []kind {
 	for _, k := range list[:len(list):len(list)] {
 		list = append(list, kind{k.name + " with labels", k.schema.WithLabels("a", "b", "c")})
 	}
-	return append(list, kind{"table", columns()},
-		kind{"table with labels", columns(records.Label("income", "low", "high"))},
-		kind{"table of every kind of column", columns(otherColumns()...).
+	return append(list, kind{"table of levels", columns(records.Ordinal("pain", "none", "bad"))},
+		kind{"table", columns(numbers...)},
+		kind{"table with labels", columns(append(numbers, records.Label("income", "low", "high"))...)},
+		kind{"table of every kind of column", columns(append(numbers, otherColumns()...)...).
 			WithConstraints(records.Determines([]string{"drug", "pain"}))})
 }
 
@@ -117,3 +115,14 @@ func (s Subject) quickest(t testing.TB, b accountant.Budget) (synth.Plan, record
 const rows = 40
 
 func name(parts ...any) string { return fmt.Sprint(parts...) }
+
+// must returns a function that returns v, or ends the test if there is an error.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

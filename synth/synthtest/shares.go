@@ -1,10 +1,7 @@
 package synthtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -64,14 +61,6 @@ func (s *shareTap) Release(r *entropy.Release) error {
 	if !ok {
 		return nil
 	}
-	text, err := os.ReadFile(s.path)
-	if err != nil {
-		return err
-	}
-	f, err := synth.DecodeFile(bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
 	var h struct {
 		Taken    []int `json:"taken"`
 		Releases []struct {
@@ -79,7 +68,7 @@ func (s *shareTap) Release(r *entropy.Release) error {
 			Made    int    `json:"made"`
 		} `json:"releases"`
 	}
-	if err := json.Unmarshal(f.Header, &h); err != nil {
+	if _, err := readFile(s.path, &h); err != nil {
 		return err
 	}
 	made := 0

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 
@@ -14,15 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
 
 // testSharedLedger runs many fits at once on a ledger that can pay for some of them. The number of
 // completed fits must be the number that the ledger can pay for. The others must be refused before
@@ -62,23 +52,9 @@ func costOf(t *testing.T, p synth.Plan, runs int) float64 {
 	t.Helper()
 	var all accountant.Composed
 	for range runs {
-		for _, stage := range p.Stages() {
-			each := accountant.Repeated{Event: stage.Event, Count: stage.Count}
-			if stage.Parts < 2 {
-				all.Events = append(all.Events, each)
-				continue
-			}
-			d := accountant.Disjoint{}
-			for range stage.Parts {
-				d.Parts = append(d.Parts, each)
-			}
-			all.Events = append(all.Events, d)
-		}
+		all.Events = append(all.Events, synth.Total(p.Stages()...))
 	}
-	cost, err := accountant.Epsilon(all, p.Budget().Delta, p.Budget().Relation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := must(accountant.Epsilon(all, p.Budget().Delta, p.Budget().Relation))(t)
 	return cost.Upper * (1 + 1e-6)
 }
 
@@ -119,23 +95,24 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 }
 
 // testCancellation checks that a run cancelled at any stage ends with the context's error and gets
-// no refund. A run cancelled beforehand must reserve nothing.
+// no refund. Only a run that has reported all may complete. A run cancelled beforehand must reserve
+// nothing, and a run cancelled while it reads records must draw nothing more.
 func (s Subject) testCancellation(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
-	_, stages := s.reports(t, p, data)
-	for stage, reports := range stages {
-		if reports == 1 && stage == lastStage(p) {
-			continue // nothing follows that could be cancelled
-		}
+	n, stages := s.reports(t, p, data)
+	for stage := range stages {
 		ctx, cancel := context.WithCancel(t.Context())
-		ledger := accountant.NewLedger(p.Budget())
+		ledger, seen := accountant.NewLedger(p.Budget()), 0
 		_, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(at synth.Progress) {
+			if ctx.Err() == nil {
+				seen++
+			}
 			if at.Stage == stage {
 				cancel()
 			}
 		}))
 		cancel()
-		if err != nil && !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, context.Canceled) && (err != nil || seen < n) {
 			t.Errorf("cancelled in %s: got error %v, want context.Canceled", stage, err)
 		}
 		if got := ledger.Epsilon().Upper; got < p.Total().Upper*(1-1e-3) {
@@ -153,11 +130,19 @@ func (s Subject) testCancellation(t *testing.T) {
 		t.Errorf("cancelled beforehand: got error %v and entries %v, want context.Canceled and none", err,
 			ledger.Entries())
 	}
-}
-
-func lastStage(p synth.Plan) string {
-	stages := p.Stages()
-	return stages[len(stages)-1].Purpose
+	ctx, cancel = context.WithCancel(t.Context())
+	before := 0
+	first := sync.OnceFunc(func() {
+		before = taken(ledger)
+		cancel()
+	})
+	const chunks = 20_000 // rows that no system reads at once
+	many := failing{Data: sample(t, p.Schema(), chunks, 1), read: first}
+	_, err := p.FitOn(ctx, ledger, many)
+	if after := taken(ledger); !errors.Is(err, context.Canceled) || after > before {
+		t.Errorf("cancelled at the first read: got error %v and %d further draws, want context.Canceled "+
+			"and none", err, after-before)
+	}
 }
 
 // testOptions checks that, given the same noise, a plan results in the same generator with any
@@ -166,17 +151,11 @@ func (s Subject) testOptions(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	draw := func(opts ...synth.Option) device.Batch {
 		ledger := accountant.NewLedger(p.Budget())
-		gen, err := p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger, data, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger, data, opts...))(t)
 		if gen.Guarantee().NotPrivate == "" {
 			t.Error("a guarantee with deterministic noise claims to be private")
 		}
-		drawn, err := gen.Sample(t.Context(), 50, synth.Seed(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must(gen.Sample(t.Context(), 50, synth.Seed(3)))(t)
 		return contents(drawn)
 	}
 	want := draw()

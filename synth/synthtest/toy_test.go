@@ -39,6 +39,25 @@ type work struct {
 }
 
 func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+	w := &work{schema: s, budget: b}
+	if err := w.calibrate(); err != nil {
+		return nil, err
+	}
+	return w.plan(w)
+}
+
+// plan returns the plan of a run that fit carries out.
+func (w *work) plan(fit synth.Work) (synth.Plan, error) {
+	p, err := synth.NewProgram("toy", w.schema, w.budget, w.stages(), fit)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{p}, nil
+}
+
+// check refuses records that the system does not support.
+func (w *work) check() error {
+	s, b := w.schema, w.budget
 	var k param.Checker
 	k.Add(s.Validate())
 	k.Add(b.Validate())
@@ -46,11 +65,15 @@ func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		b.Relation == accountant.ReplaceOne && s.Kind() == records.IntervalVector && s.Classes() == 0 &&
 			!s.IsImage(),
 		"toy.schema", s.String(), "binary records; merf handles the others")
-	if err := k.Err(); err != nil {
-		return nil, err
+	return k.Err()
+}
+
+// calibrate sets the least noise that the budget pays for.
+func (w *work) calibrate() error {
+	if err := w.check(); err != nil {
+		return err
 	}
-	w := &work{schema: s, budget: b}
-	noise, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+	noise, _, err := accountant.CalibrateNoise(w.budget, func(z float64) accountant.Event {
 		w.noise = z
 		var all accountant.Composed
 		for _, s := range w.stages() {
@@ -58,28 +81,36 @@ func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		}
 		return all
 	})
-	if err != nil {
-		return nil, err
-	}
 	w.noise = noise
-	p, err := synth.NewProgram("toy", s, b, w.stages(), w)
-	if err != nil {
-		return nil, err
-	}
-	return &plan{p}, nil
+	return err
 }
 
 func (w *work) stages() []synth.Stage {
 	g := accountant.Gaussian{NoiseMultiplier: w.noise}
-	return []synth.Stage{{Purpose: stageCount, Event: g, Count: 1, Once: true},
+	return []synth.Stage{{Purpose: stageCount, Event: g, Count: 1, Once: true,
+		NoiseMultiplier: w.noise},
 		{Purpose: stageSteps, Event: accountant.PoissonSampled{Probability: rate, Event: g},
-			Count: steps}}
+			Count: steps, NoiseMultiplier: w.noise}}
 }
 
 func (w *work) Title() string   { return w.schema.String() }
 func (w *work) Notes() []string { return []string{"a note"} }
 func (w *work) Config() (json.RawMessage, error) {
-	return json.Marshal(map[string]float64{"noise": w.noise})
+	return json.Marshal(config{w.noise})
+}
+
+type config struct {
+	Noise float64 `json:"noise"`
+}
+
+// read sets the noise that a saved plan states.
+func (w *work) read(s synth.SavedPlan) error {
+	var c config
+	if err := json.Unmarshal(s.Config, &c); err != nil {
+		return synth.Malformed(err)
+	}
+	w.noise = c.Noise
+	return errors.Join(w.check(), s.Decided(c.Noise))
 }
 
 // sensitivity returns a bound on the effect of one record on a sum of records and on their
@@ -153,16 +184,26 @@ type model struct {
 func (m *model) Schema() records.Schema { return m.schema }
 
 func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
-	rng := rand.New(rand.NewPCG(d.Seed, 1))
-	return synth.Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
-		flat := make([]float32, n*m.schema.Dim())
+	rng, schema := rand.New(rand.NewPCG(d.Seed, 1)), m.schema
+	if d.Means && schema.IsBinary() {
+		schema = records.Interval(schema.Dim(), 0, 1) // means are not binary
+	}
+	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
+		flat := make([]float32, n*schema.Dim())
 		for i := range flat {
-			if flat[i] = float32(rng.Float64() * m.sums[i%len(m.sums)]); m.schema.IsBinary() {
+			switch most := m.sums[i%len(m.sums)]; {
+			case schema.IsBinary():
 				flat[i] = float32(rng.IntN(2))
+			case m.schema.IsBinary():
+				flat[i] = 0.5
+			case d.Means:
+				flat[i] = float32(most / 2)
+			default:
+				flat[i] = float32(rng.Float64() * most)
 			}
 		}
-		m.schema.Clamp(flat)
-		return records.FromFlat(m.schema, flat)
+		schema.Clamp(flat)
+		return records.FromFlat(schema, flat)
 	}}, nil
 }
 
@@ -178,7 +219,13 @@ func (m *model) Encode() (*synth.File, error) {
 
 func system() synth.System {
 	return synth.System{Name: "toy",
-		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return newPlan(s.Schema, s.Budget, 0) },
+		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
+			w := &work{schema: s.Schema, budget: s.Budget}
+			if err := w.read(s); err != nil {
+				return nil, err
+			}
+			return w.plan(w)
+		},
 		Model: func(f *synth.File, _ synth.Loading) (synth.Model, error) {
 			var h header
 			if err := json.Unmarshal(f.Header, &h); err != nil {
