@@ -1,8 +1,6 @@
 package privacytest_test
 
 import (
-	"context"
-
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/merf"
@@ -65,13 +63,7 @@ func onRanks(s records.Schema) planner {
 // The functions below fit each composition.
 
 func fitComposed(of synth.Design, s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, l *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := of.PlanFor(s, b)
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, l, data)
-	}
+	return planned(func() (synth.Plan, error) { return of.PlanFor(s, b) })
 }
 
 func fitRanks(s records.Schema, b accountant.Budget) fitting {

@@ -22,13 +22,13 @@ import (
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
 // replayAll replays a computation on neighbours of a schema. It uses every tenth pair, or every
-// twentieth for compositions, beginning at a pair that depends on the test's name. With -audit it
+// fortieth for compositions, beginning at a pair that depends on the test's name. With -audit it
 // uses all pairs.
 func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fitting) {
 	t.Helper()
 	every := 10
 	if strings.Contains(t.Name(), "/compose,") {
-		every = 20 // package compose replays its contract suites on more pairs, with fewer draws
+		every = 40 // package compose replays its contract suites on more pairs, with fewer draws
 	}
 	if a := flag.Lookup("audit"); a != nil && a.Value.String() == "true" {
 		every = 1

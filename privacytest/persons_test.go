@@ -81,15 +81,11 @@ func fitAIM(s records.Schema, b accountant.Budget) fitting {
 }
 
 func fitMST(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return planned(func() (synth.Plan, error) {
 		b.Epsilon = 2
-		plan, err := tables.MST{Common: tables.Common{Schema: s, Budget: b, Bins: 3,
-			Seed: 4}}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
+		return synth.PlanOf(tables.MST{Common: tables.Common{Schema: s, Budget: b, Bins: 3,
+			Seed: 4}}.Plan())
+	})
 }
 
 // TestSystemsUnderReplayByPerson: a whole person is added, removed or replaced. The person has one,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
@@ -135,18 +136,27 @@ func briefly(steps int) sgd.Config {
 		Optimizer: sgd.Adam(0.1)}
 }
 
+// planned returns a run of a plan, which is made once for all data.
+func planned(plan func() (synth.Plan, error)) fitting {
+	once := sync.OnceValues(plan)
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		p, err := once()
+		if err != nil {
+			return nil, err
+		}
+		return released(p.FitOn, ctx, ledger, data)
+	}
+}
+
 // fitMarginals fits DPGM with clusters and releases the frequencies of coordinates as well.
 func fitMarginals(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return planned(func() (synth.Plan, error) {
 		plan, err := dpgm.Config{Schema: s, Budget: b,
 			Cluster:   kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3},
 			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2},
 			Train: briefly(2)}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
+		return synth.PlanOf(plan, err)
+	})
 }
 
 // released returns everything that leaves a fit on one worker: progress, the generator's file and
@@ -284,41 +294,32 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 }
 
 func fitGAN(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return planned(func() (synth.Plan, error) {
 		plan, err := gan.Config{Schema: s, Budget: b,
 			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
 			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4, Seed: 5,
 			Train: briefly(3)}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
+		return synth.PlanOf(plan, err)
+	})
 }
 
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return planned(func() (synth.Plan, error) {
 		b.Epsilon = 2
 		common := sets.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
 		plan, err := sets.Independent{Common: common}.Plan()
 		if s.Dim() == 12 {
 			plan, err = sets.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
 		}
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
+		return synth.PlanOf(plan, err)
+	})
 }
 
 // fitTables fits AIM, which chooses two marginals.
 func fitTables(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return planned(func() (synth.Plan, error) {
 		plan, err := tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 3, Seed: 4},
 			Rounds: 2, Order: 2}.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return released(plan.FitOn, ctx, ledger, data)
-	}
+		return synth.PlanOf(plan, err)
+	})
 }
