@@ -357,8 +357,9 @@ func systems(t testing.TB) []system {
 		list = append(list, system{"chain of colour images", labelled(t, colour),
 			labelled(t, colour, 0), add, colourChains(colour)},
 			system{"chain of colour images, replace-one", labelled(t, colour, 1),
-				labelled(t, colour, 0), replace, colourChains(colour)}, system{"MERF on ranks", rowsOf(t, table), rowsOf(t, table, 0.1), add,
-				onRanks(table)}, system{"MERF on ranks, replace-one", rowsOf(t, table, 0.9),
+				labelled(t, colour, 0), replace, colourChains(colour)},
+			system{"MERF on ranks", rowsOf(t, table), rowsOf(t, table, 0.1), add, onRanks(table)},
+			system{"MERF on ranks, replace-one", rowsOf(t, table, 0.9),
 				rowsOf(t, table, 0.1), replace, onRanks(table)})
 	}
 	return list
@@ -387,9 +388,9 @@ func auditing() bool {
 	return a != nil && a.Value.String() == "true"
 }
 
-// TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It proves that an audit
-// detects a run with a claim below its cost. With -audit it also audits runs that claim their cost,
-// and logs the result next to the rates that the accountant allows. At auditAlarm 3,000 trainings
+// TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It proves that an
+// audit detects a run with a claim below its cost. With -audit it also audits runs that claim their
+// cost, and logs the result next to the rates that the accountant allows. At auditAlarm 3,000 trainings
 // show up to ε = 5.1 if every score tells, so they can refute the claim of 2. Fifty trainings show
 // 0.3 and could refute nothing.
 func TestCanaryAuditOfWholeFits(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 // mostCorrelated bounds the outputs whose correlations are measured.
 const mostCorrelated = 100
 
-// directions returns scores along the linear discriminants of two data sets (Fisher 1936), which are
-// combinations of the outputs with much difference and little noise. If the noise of several outputs
-// cancels in a combination of them, no single output shows it. The first score assumes the noise of
-// the first data set, and the second score the noise of the second one.
+// directions returns scores along the linear discriminants of two data sets (Fisher 1936), which
+// are combinations of the outputs with much difference and little noise. If the noise of several
+// outputs cancels in a combination of them, no single output shows it. The first score assumes the
+// noise of the first data set, and the second score the noise of the second one.
 func directions(a, b [][]float64, dim int) []score {
 	dim = min(dim, mostCorrelated)
 	x, y := matrixOf(a, dim), matrixOf(b, dim)
@@ -48,7 +48,8 @@ func discriminant(name string, x, y *mat.Dense) []score {
 	if !c.Factorize(&noise) {
 		return nil
 	}
-	_ = c.SolveVecTo(&direction, mat.NewVecDense(dim, shift)) // the error is a bad condition, as sought
+	// The error is a bad condition, which is what the score looks for.
+	_ = c.SolveVecTo(&direction, mat.NewVecDense(dim, shift))
 	return []score{{name, func(o []float64) float64 {
 		s := 0.0
 		for j, v := range o[:min(len(o), dim)] {

@@ -11,7 +11,7 @@ import (
 // record that moves others, as it does if the rank of a record decides its part.
 type partUses struct {
 	taken  map[*accountant.Ledger]int                  // uses of each part
-	latest []partOf                                    // of the latest use: one for each level of groups
+	latest []partOf                                    // of the latest use, by level of groups
 	open   int                                         // uses without a release so far
 	step   uint64                                      // of the latest release
 	lost   bool                                        // uses of several parts were open at once

@@ -66,8 +66,9 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 		if err := records.Check(drawn); err != nil {
 			t.Error(err)
 		}
+		between := func(p float32) bool { return p > 0 && p < 1 }
 		if i == 1 && gen.Schema().IsBinary() && !gen.Schema().Sparse() &&
-			!slices.ContainsFunc(contents(drawn).Dense.Data, func(p float32) bool { return p > 0 && p < 1 }) {
+			!slices.ContainsFunc(contents(drawn).Dense.Data, between) {
 			t.Error("synth.Means has no effect: the means of binary records are all 0 or 1")
 		}
 		for _, l := range contents(drawn).Labels {
