@@ -390,9 +390,9 @@ func auditing() bool {
 
 // TestCanaryAuditOfWholeFits trains whole systems with and without a canary. It proves that an
 // audit detects a run with a claim below its cost. With -audit it also audits runs that claim their
-// cost, and logs the result next to the rates that the accountant allows. At auditAlarm 3,000 trainings
-// show up to ε = 5.1 if every score tells, so they can refute the claim of 2. Fifty trainings show
-// 0.3 and could refute nothing.
+// cost, and logs the result next to the rates that the accountant allows. At auditAlarm 3,000
+// trainings show up to ε = 5.1 if every score tells, so they can refute the claim of 2. Fifty
+// trainings show 0.3 and could refute nothing.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
 	for _, s := range systems(t) {
 		if s.relation == accountant.ReplaceOne && !auditing() {

@@ -27,9 +27,9 @@ import (
 // or only on other data. [Replay] finds faults that statistics cannot find.
 //
 // The tried events are half-lines and frequent values of each output, of its size, of differences
-// of outputs, of combinations of outputs that have little noise, and of the lowest bits. Their power
-// is limited by the number of draws. With the default Samples and a FalseAlarm of 1e-8, nine of ten
-// tests find these faults in noise added to a count:
+// of outputs, of combinations of outputs that have little noise, and of the lowest bits. The number
+// of draws limits their power. With the default Samples and a FalseAlarm of 1e-8, nine of ten tests
+// find these faults in noise added to a count:
 //
 //   - Laplace noise that is too small by 18 % at ε = 0.5, by 12 % at ε = 1, by 10 % at ε = 2 and by
 //     12 % at ε = 4.4. An error of 3 % at ε = 4.4 needs 500,000 Samples.

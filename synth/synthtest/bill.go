@@ -63,8 +63,8 @@ func checkNames(t *testing.T, file []byte) {
 }
 
 // checkNoise checks that the noise multiplier of each stage is that of its event, or a number of
-// the configuration. If the system reads a multiplier from the configuration, it must refuse a plan in
-// which this is 0: see synth.SavedPlan.Decided.
+// the configuration. If the system reads a multiplier from the configuration, it must refuse a plan
+// in which this is 0: see synth.SavedPlan.Decided.
 func (s Subject) checkNoise(t *testing.T, file []byte, p synth.Plan) {
 	t.Helper()
 	doc := parse(t, file).(map[string]any)
