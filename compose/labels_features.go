@@ -36,8 +36,8 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 		be = device.CPU()
 	}
 	s := r.Data.Schema()
-	f := &featured{of: r.Data, schema: schemaOf(m, s), bound: m.NormBound(),
-		rows: make([]int16, 0, r.Data.Len()*m.Dim())}
+	f := &featured{of: r.Data, bound: m.NormBound(), rows: make([]int16, 0, r.Data.Len()*m.Dim()),
+		schema: records.Interval(m.Dim(), -m.NormBound(), m.NormBound()).WithLabels(s.ClassNames()...)}
 	chunk := chunkOf(m.Dim())
 	dst := be.New(chunk, m.Dim())
 	host := make([]float32, chunk*m.Dim())
@@ -57,11 +57,6 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 // chunkOf returns the number of records whose features, or class probabilities, are computed
 // together. It is 512, or fewer if they would take more than 16 MiB, but at least one.
 func chunkOf(features int) int { return max(min(512, 1<<22/features), 1) }
-
-// schemaOf describes features of records.
-func schemaOf(m rff.Features, s records.Schema) records.Schema {
-	return records.Interval(m.Dim(), -m.NormBound(), m.NormBound()).WithLabels(s.ClassNames()...)
-}
 
 // round returns a feature in two bytes. It returns 0 for a feature that is not a number.
 func (f *featured) round(v float32) int16 {

@@ -135,7 +135,8 @@ func RankSchema(s records.Schema) (records.Schema, error) {
 	if err != nil {
 		return records.Schema{}, err
 	}
-	if !sameLayout(s, ranks) {
+	if s.Dim() != ranks.Dim() || s.Classes() != ranks.Classes() ||
+		!slices.Equal(s.Blocks(), ranks.Blocks()) {
 		return records.Schema{}, param.New(path, s, "columns whose ranks are encoded in one number")
 	}
 	return ranks, nil
@@ -143,11 +144,6 @@ func RankSchema(s records.Schema) (records.Schema, error) {
 
 // mapped reports whether the numbers of a column are mapped to ranks.
 func mapped(c records.Column) bool { return c.IsNumber() && c.Parts() == 0 }
-
-// sameLayout reports whether the encoded records of two schemas have the same blocks.
-func sameLayout(a, b records.Schema) bool {
-	return a.Dim() == b.Dim() && a.Classes() == b.Classes() && slices.Equal(a.Blocks(), b.Blocks())
-}
 
 // A ranking is a composition of ranks: the settings with their noise, for records of a schema.
 type ranking struct {

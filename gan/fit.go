@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -46,7 +47,8 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 		return nil, err
 	}
 	if c.Public.Data() != nil {
-		r.public = newPublicRecords(c, r.rng)
+		r.public = &publicRecords{data: records.Clamped(c.Public.Data()), rng: r.rng,
+			size: c.Clipping.Batch, scale: c.Clipping.Scale}
 	}
 	r.learner = newLearner(on.Backend, r.critic, generator, c)
 	r.net = r.network(generator)

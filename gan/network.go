@@ -91,11 +91,6 @@ type publicRecords struct {
 	square [][]float64
 }
 
-func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
-	return &publicRecords{data: records.Clamped(c.Public.Data()), rng: rng, size: c.Clipping.Batch,
-		scale: c.Clipping.Scale}
-}
-
 // draw returns a batch of public records, drawn with replacement.
 func (p *publicRecords) draw() device.Batch {
 	p.index, p.keys = p.index[:0], p.keys[:0]

@@ -148,8 +148,6 @@ func (c Config) centers() int { return max(c.Centers, c.K) }
 // largestNorm is the largest norm for which mechanism.IsClipNorm is true.
 const largestNorm = 0x1p100
 
-func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
-
 // Event returns the event of a whole fit, which [Fit] reserves and spends. The event is the same
 // under both relations, because Fit chooses the noise on counts and sums by the relation.
 func (c Config) Event(r accountant.Relation) accountant.Event {

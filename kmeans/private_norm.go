@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -45,7 +46,8 @@ func (d *DPNorm) validate() error {
 	switch {
 	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
-	case positive(d.Max) && d.Min == 0 && !mechanism.IsClipNorm(d.Max/float64(d.Bins)):
+	case d.Max > 0 && !math.IsInf(d.Max, 1) && d.Min == 0 &&
+		!mechanism.IsClipNorm(d.Max/float64(d.Bins)):
 		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
 			d.Max/float64(d.Bins)))
 	}

@@ -264,13 +264,6 @@ func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 	}
 }
 
-// takeMean subtracts from a covariance the part that is due to the varying number of records in a
-// sum: (λμ)(λμ)ᵀ/λ. Here λ is the mean number of records, which is also the variance of that
-// number, and μ is the mean record.
-func takeMean(s *mat.SymDense, sum mat.Vector, held float64) {
-	s.SymRankOne(s, -1/held, sum)
-}
-
 func addIdentity(s *mat.SymDense, v float64) {
 	for i := range s.SymmetricDim() {
 		s.SetSym(i, i, s.At(i, i)+v)

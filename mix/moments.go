@@ -71,9 +71,11 @@ func (m *Moments) byClass(e *estimator) {
 	for class := range classes {
 		p := e.part(class)
 		each[class] = e.covariance(m.basis.describe(e.be, p.x))
-		if p.center == nil { // the random number of records multiplies the mean
+		if p.center == nil {
+			// The random number of records in a sum, of mean and variance λ, adds (λμ)(λμ)ᵀ/λ to the
+			// covariance, where μ is the mean record.
 			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
-			takeMean(each[class], sum, p.held)
+			each[class].SymRankOne(each[class], -1/p.held, sum)
 		}
 		m.means, count[class], held[class] = append(m.means, p.mean), p.rows, p.held
 	}

@@ -53,7 +53,7 @@ func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
 func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	switch l {
 	case Logistic:
-		return softplus(score), 1 / (1 + math.Exp(-score))
+		return max(score, 0) + math.Log1p(math.Exp(-math.Abs(score))), 1 / (1 + math.Exp(-score))
 	case Hinge:
 		if 1+score > 0 {
 			return 1 + score, 1
@@ -74,8 +74,6 @@ func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	}
 	return l.OfRecord(score)
 }
-
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // A Critic assigns a score D to its input: high for records, low for fakes.
 //

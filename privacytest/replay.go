@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -246,7 +247,7 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 		state, err := ledger.MarshalJSON()
 		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(ledger.Guarantee())
 	}()
-	visible, res.err = r.Run(withTape(t), ledger, data)
+	visible, res.err = r.Run(entropy.WithTap(context.Background(), t), ledger, data)
 	return res
 }
 

@@ -41,5 +41,3 @@ func (*seeded) Spend(string, any, int, error)  {}
 func (*seeded) Sample(entropy.Sample)          {}
 func (*seeded) Refuse(string, error)           {}
 func (*seeded) Release(*entropy.Release) error { return nil }
-
-func withTape(t *tape) context.Context { return entropy.WithTap(context.Background(), t) }

@@ -38,16 +38,12 @@ func (c Common) chosen(fallback int) Common {
 	}
 	most, why := fallback, "the method's default"
 	if fallback == 0 {
-		most, why = usualItems(c.Schema.MaxItems()),
+		most, why = min(int(3*math.Sqrt(float64(c.Schema.MaxItems()))), 40), // few have more
 			"few records have more items, and the noise of every count grows with it"
 	}
 	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)
 	return c
 }
-
-// usualItems estimates a number of items that few records exceed. No record has more than most
-// items.
-func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
 	var k param.Checker

@@ -192,18 +192,13 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	}
 	if err := errors.Join(durable.RemoveTemp(k.path), k.read(ctx)); err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
-		if isDamage(err) {
+		if errors.Is(err, ErrTruncated) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrFormat) {
 			err = fmt.Errorf("%w: restore the file, since without it the run cannot continue, and its "+
 				"budget stays spent (docs/durability.md says what to do)", err)
 		}
 		return nil, errors.Join(err, k.lock.Close())
 	}
 	return k, nil
-}
-
-// isDamage reports whether an error says that a file was cut off or changed.
-func isDamage(err error) bool {
-	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrFormat)
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its

@@ -46,7 +46,7 @@ func (t Task) Afford() float64 { return (gradientNoise * t.Signal) * (gradientNo
 // the given number of steps. The layer has `beside` parameters for each unit.
 func (t Task) Width(beside, steps, least, most int) int {
 	w := t.Afford() / float64(steps) / float64(max(beside, 1))
-	return powerOfTwo(min(max(w, float64(least)), float64(most)))
+	return 1 << int(math.Log2(max(min(max(w, float64(least)), float64(most)), 1)))
 }
 
 // After returns the task for a stage if another stage uses the given share of ε. The squares of the
@@ -55,9 +55,6 @@ func (t Task) After(share float64) Task {
 	t.Signal *= math.Sqrt(max(1-share*share, 0))
 	return t
 }
-
-// powerOfTwo returns the largest power of two that is at most x.
-func powerOfTwo(x float64) int { return 1 << int(math.Log2(max(x, 1))) }
 
 // Steps returns the number of steps, from least to most, that the noise permits for a network with
 // the given number of parameters.

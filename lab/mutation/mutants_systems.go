@@ -247,9 +247,9 @@ func ganMutants() []mutant {
 			Why:   "the warm start reads private records"},
 		{Name: "gan/the warm start reads the private records", In: in,
 			Tests: public,
-			Old:   "r.public = newPublicRecords(c, r.rng)\n",
-			New: "r.public = newPublicRecords(c, r.rng)\n\t\tif on.Data != nil {\n\t\t\tr.public.data = " +
-				"on.Data\n\t\t}\n",
+			Old:   "size: c.Clipping.Batch, scale: c.Clipping.Scale}\n",
+			New: "size: c.Clipping.Batch, scale: c.Clipping.Scale}\n\t\tif on.Data != nil {\n" +
+				"\t\t\tr.public.data = on.Data\n\t\t}\n",
 			Why: "clip norms and parameters depend on private records"},
 		{Name: "gan/the warm start is not kept", In: in,
 			Tests: public,
