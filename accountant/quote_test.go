@@ -206,7 +206,10 @@ func TestInterruptedPrices(t *testing.T) {
 			prices.forget()
 			ctx := &endsAfter{t.Context(), interrupted}
 			got, err := priceAll(ctx, alts, 1e-5, AddOrRemoveOne, true)
-			after := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
+			after := want
+			if interrupted%4 == 0 {
+				after = must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
+			}
 			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) ||
 				after != want {
 				t.Fatalf("%s: after %d looks: %v, %v, then %v; want %v", name, interrupted, got, err,

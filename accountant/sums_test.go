@@ -28,7 +28,7 @@ func (d draws) mixed() Event {
 // factor of two. This holds for δ of at least 1e−12, the smallest δ of a budget.
 func TestDeltaOfMixedSums(t *testing.T) {
 	d := newDraws(99)
-	const rounds = 8
+	const rounds = 5
 	checked := 0
 	for range rounds {
 		e := d.mixed()

@@ -20,7 +20,7 @@ import (
 
 // digits is MERF of drawn digits with few features and steps.
 var digits = merf.Config{Kernel: rff.PatchesFor(300, shapes.Side, shapes.Side), Nominal: 2000,
-	Generator: merf.GeneratorConfig{Steps: 80, Batch: 50, Generators: 1}}
+	Generator: merf.GeneratorConfig{Steps: 30, Batch: 50, Generators: 1}}
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the

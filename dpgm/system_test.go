@@ -23,7 +23,7 @@ var kills = flag.Int("kills", 4, "number of processes to kill")
 
 // subject returns the system with quick plans to which change has been applied.
 func subject(change func(*dpgm.Config)) synthtest.Subject {
-	return synthtest.Subject{System: dpgm.System(),
+	return synthtest.Subject{System: dpgm.System(), Interrupts: 3,
 		Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 			c := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 1},
 				Model: models.VAE{Hidden: []int{4}, Latent: 2}, Seed: 5,

@@ -46,7 +46,10 @@ func replayAtEdges(t *testing.T, most int) {
 		if most > 0 && !slices.Contains(append(byPerson, "kmeans of sets", "sgd"), c.name) {
 			continue
 		}
-		for _, r := range relations {
+		for i, r := range relations {
+			if !auditing() && (turn+i)%2 == 1 {
+				continue // the same sums, doubled or not: replays of few records have both
+			}
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
 				s := c.schema.ByPerson(most)
 				run := c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})

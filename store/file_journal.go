@@ -433,7 +433,8 @@ func (j *fileJournal) lastLineIsThere() error {
 // that is not the next line. The mark shows whether the rest is damage or an unconfirmed line.
 func (j *fileJournal) scan(size int64) error {
 	j.whole = size
-	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size), 1<<18)
+	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size),
+		int(min(size-j.size+1, 1<<18)))
 	var long []byte // what was read so far of a line longer than the reader's buffer
 	for {
 		part, err := r.ReadSlice('\n')

@@ -29,7 +29,7 @@ const loud = 3000
 // testReplay checks that runs on neighbouring data differ only in the inputs of mechanisms, with
 // much noise and with little. It compares calls in order, so the runs use one worker.
 func (s Subject) testReplay(t *testing.T) {
-	for _, r := range relations {
+	for i, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
 			continue // a record that moves to another part renumbers other records
 		}
@@ -39,7 +39,7 @@ func (s Subject) testReplay(t *testing.T) {
 		_, err := s.Plan(every, budgetOf(r), rows)
 		for turn, b := range []accountant.Budget{budgetOf(r), {Epsilon: loud, Delta: 1e-5, Relation: r}} {
 			s.replay(t, p.Schema(), b, turn, 20)
-			if err == nil {
+			if err == nil && turn == i { // one of the two for each relation
 				s.replay(t, every, b, turn, 34)
 			}
 		}
