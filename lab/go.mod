@@ -30,7 +30,6 @@ require (
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
 	golang.org/x/image v0.47.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
@@ -57,6 +56,7 @@ replace github.com/seed7ba64551/privgen/connect/images => ../connect/images
 require (
 	github.com/seed7ba64551/privgen/connect/arrow v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
+	golang.org/x/sys v0.49.0
 )
 
 replace (

@@ -22,6 +22,9 @@ type mutant struct {
 	Old, New string
 	Tests    []tests // at least one of them must fail
 	Why      string  // the harm that the fault would do
+	// Wide means that only kernels for AVX-512 with VAES reach the text. Elsewhere such a mutant may
+	// survive.
+	Wide bool
 	// Equivalent explains why no test can detect the fault, if that is so. Such a mutant may
 	// survive.
 	Equivalent string

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/cpu"
 )
 
 // The outcomes for a mutant.
@@ -104,6 +106,9 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 			r.Detail = tail(output)
 		}
 		return r
+	}
+	if m.Wide && !cpu.X86.HasAVX512VAES {
+		m.Equivalent = "this processor has no kernel that reaches the text"
 	}
 	if m.Equivalent != "" {
 		r.Outcome, r.Equivalent = explained, m.Equivalent
