@@ -19,7 +19,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 3, "how many processes to kill")
+var (
+	kills = flag.Int("kills", 3, "how many processes to kill")
+	long  = flag.Bool("long", false, "run the contract suite with other systems as parts, too")
+)
 
 // systems are the systems of the parts.
 var systems = synth.Systems{merf.System(), gan.System(), dpgm.System()}
@@ -116,6 +119,9 @@ func TestChangesContract(t *testing.T) { synthtest.Run(t, changesSubject) }
 
 // TestContractOfRankedNetworks runs the contract suite with a system that trains privately.
 func TestContractOfRankedNetworks(t *testing.T) {
+	if !*long {
+		t.Skip("a second suite for ranks; see -long")
+	}
 	compose.DrawFew(t)
 	synthtest.Run(t, subject("ranks", func(records.Schema, int) synth.Design {
 		return ranksOf(dpgm.Config{Cluster: kmeans.Config{K: 1},
@@ -127,6 +133,9 @@ func TestContractOfRankedNetworks(t *testing.T) {
 
 // TestContractOfRelabelledGANs runs the contract suite with the other rule and another system.
 func TestContractOfRelabelledGANs(t *testing.T) {
+	if !*long {
+		t.Skip("a second suite for labels; see -long")
+	}
 	synthtest.Run(t, subject("labels", func(_ records.Schema, n int) synth.Design {
 		c := labelsOf(adversary(n), n)
 		c.Rule = compose.Relabel

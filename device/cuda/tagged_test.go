@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"flag"
 	"go/ast"
 	"go/build"
 	"go/importer"
@@ -10,11 +11,13 @@ import (
 	"testing"
 )
 
+var long = flag.Bool("long", false, "type-check the files with the build tag cuda")
+
 // TestTaggedFilesTypeCheck type-checks the files with the build tag, without the headers for cgo.
 // It does not check C names.
 func TestTaggedFilesTypeCheck(t *testing.T) {
-	if testing.Short() {
-		t.Skip("type-checks gorgonia.org/cu and its imports from source")
+	if !*long {
+		t.Skip("type-checks gorgonia.org/cu and its imports from source; see -long")
 	}
 	fset := token.NewFileSet()
 	context := build.Default
