@@ -170,6 +170,9 @@ func TestWorkOfAPrice(t *testing.T) {
 	}
 	twiceTuned := func(i int) Event { return RepeatAndSelect{Event: tuned(i), Mean: 9, Shape: 1} }
 	gaussian := func(i int) Event { return Gaussian{NoiseMultiplier: 1 + float64(i)} }
+	of131072 := func(i int) Event {
+		return DiscreteLaplace{A: 1e-5 + float64(i)/1e9, Sensitivity: 1 << 17}
+	}
 	mixture := func(parts int) func(int) Event {
 		return func(i int) Event {
 			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}
@@ -194,6 +197,7 @@ func TestWorkOfAPrice(t *testing.T) {
 		"a selection of many":   {RepeatAndSelect{Event: Composed{list(31, sampled)}, Mean: 9}, false},
 		"selections of few":     {Composed{list(32, twiceTuned)}, false},
 		"mixtures":              {Composed{list(32, mixture(16))}, true},
+		"large sensitivities":   {Composed{list(4, of131072)}, false},
 		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
 		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},
 		"parts of eleven":       {Disjoint{Parts: list(11, twice(11)), Fixed: true}, true},

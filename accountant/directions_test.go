@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -251,4 +252,30 @@ func TestSelectionBruteForce(t *testing.T) {
 		}
 	}
 	t.Logf("%d checks; divergences above the bound without a part: %v", checked, without)
+}
+
+// TestTwoCurvesNeedTwoDirections: two compositions of a mechanism with itself, in opposite
+// directions, have δ(0) = .56 between records that act alike in both, where the worse of removing
+// and adding has .40. Replacing a record may do that.
+func TestTwoCurvesNeedTwoDirections(t *testing.T) {
+	hockey := func(p, q float64) func(float64) float64 {
+		return func(e float64) float64 {
+			return max(0, p-math.Exp(e)*q) + max(0, 1-p-math.Exp(e)*(1-q))
+		}
+	}
+	points := []float64{math.Log(0.1 / 0.5), math.Log(0.5 / 0.9), 0, math.Log(0.9 / 0.5),
+		math.Log(0.5 / 0.1)}
+	ab := must[Curve](t)(Tabulate("ab", points, hockey(0.9, 0.5), hockey(0.5, 0.9)))
+	ba := must[Curve](t)(Tabulate("ba", points, hockey(0.5, 0.9), hockey(0.9, 0.5)))
+	both := Composed{[]Event{ab, ba}}
+	if _, err := Delta(both, 0, ReplaceOne); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("two curves under replace-one: got %v, want ErrUnsupported", err)
+	}
+	if d := must[Bound](t)(Delta(both, 0, AddOrRemoveOne)); !(d.Upper >= 0.4 && d.Upper < 0.56) {
+		t.Errorf("δ(0) = %v, want .40", d)
+	}
+	same := must[Curve](t)(Tabulate("same", points, hockey(0.9, 0.5), hockey(0.9, 0.5)))
+	if _, err := Delta(same, 0, ReplaceOne); err != nil {
+		t.Errorf("one curve for both directions: %v", err)
+	}
 }

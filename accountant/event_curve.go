@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -12,7 +13,8 @@ import (
 // ≥ δ(Epsilons[i]). Between the points the curve follows chords in e^ε. This is sound, because the
 // true curve is convex in e^ε. Above the last point δ stays at its last value. Deltas is the curve
 // for removing a record, and AddDeltas is the curve for adding a record. AddDeltas is empty if both
-// directions have the same curve. [Tabulate] builds a Curve.
+// directions have the same curve; replacing a record has no such directions, so two curves have no
+// price under [ReplaceOne]. [Tabulate] builds a Curve.
 type Curve struct {
 	Name      string    `json:"name"`
 	Epsilons  []float64 `json:"epsilons"`
@@ -51,6 +53,9 @@ func (e Curve) describe() string {
 func (Curve) sampling() sampling { return everyRecord() }
 
 func (e Curve) charge(c *collector, n int) error {
+	if c.relation == ReplaceOne && len(e.AddDeltas) > 0 && !slices.Equal(e.Deltas, e.AddDeltas) {
+		return unsupported("a mechanism with two curves", c.relation)
+	}
 	a, err := curveAtomOf(e)
 	if err != nil {
 		return err

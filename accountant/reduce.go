@@ -228,6 +228,8 @@ func placesOf(a atom) int {
 		return placesOf(a.within)
 	case mixtureAtom:
 		n += len(a.Sensitivities) / 8
+	case discreteLaplaceAtom:
+		n += min(a.sensitivity, maxAtoms) >> 12
 	case selectAtom:
 		n += selectTimes * placesOfAll(a.within)
 	case worstAtom:

@@ -314,8 +314,7 @@ func (held *placedTransaction) same(t Transaction, lines []*placedLine, l *Ledge
 		return false
 	}
 	for i, g := range t.Groups {
-		there := l.groups[held.groups[i]]
-		if there.Purpose != g.Purpose || len(there.children) != g.N {
+		if l.groups[held.groups[i]].Parts != g {
 			return false
 		}
 	}

@@ -203,6 +203,8 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 		"purpose": func(x *accountant.Transaction) { x.Lines[0].Purpose = "other" },
 		"part":    func(x *accountant.Transaction) { x.Lines[3].Part = 1 },
 		"parts":   func(x *accountant.Transaction) { x.Groups[0].N = 4 },
+		"fixed":   func(x *accountant.Transaction) { x.Groups[0].Fixed = !x.Groups[0].Fixed },
+		"moves":   func(x *accountant.Transaction) { x.Groups[0].MovesCovered = true },
 		"fewer":   func(x *accountant.Transaction) { x.Lines = x.Lines[1:] },
 	} {
 		x := run("a", 10)

@@ -17,10 +17,6 @@ type ensemble struct {
 	done    int           // steps made
 }
 
-// memberSeed returns the seed of member i. Runs with consecutive seeds do not share a member's
-// seed.
-func memberSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0x9e3779b97f4a7c15 }
-
 // newEnsemble prepares the training of all networks and divides the cores among them.
 func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble, error) {
 	m := &ensemble{e: e, g: g, be: be}
@@ -28,7 +24,7 @@ func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble,
 	m.cores = make([][]*training, len(backends))
 	for i := range g.Generators {
 		own, core := g, i%len(backends)
-		own.Seed = memberSeed(g.Seed, i)
+		own.Seed += uint64(i) * 0x9e3779b97f4a7c15 // so runs with consecutive seeds share none
 		t, err := newTraining(e, parts, own, backends[core])
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -58,15 +59,10 @@ func (a ConvDecoder) Validate() error {
 	c.side("models.ConvDecoder.Size", a.Size)
 	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation),
 		"a constant of type models.Activation")
-	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output),
-		"Identity, Tanh, Sigmoid or Softplus")
+	// The derivative of the last function must be computable from the function's value.
+	c.OK(slices.Contains([]device.Func{device.Identity, device.Tanh, device.Sigmoid, device.Softplus},
+		a.Output), "models.ConvDecoder.Output", int(a.Output), "Identity, Tanh, Sigmoid or Softplus")
 	return c.Err()
-}
-
-// outputs reports whether f may be the last function of a decoder. The derivative of such a
-// function must be computable from the function's value.
-func outputs(f device.Func) bool {
-	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
 }
 
 func (a ConvDecoder) units(be device.Backend, latent int) []unit {

@@ -63,7 +63,7 @@ func (m *Map) place(be device.Backend) *placement {
 		}
 	}
 	p := &placement{be: be, freq: hostMatrix(m.in, freq), phase: hostMatrix(1, phase)}
-	if !isHost(be) {
+	if be.New(1, 1).Mem != nil { // the device has memory of its own
 		p.freq, p.phase = copyTo(be, m.in, freq), copyTo(be, 1, phase)
 	}
 	if len(m.placed) == maxPlacements {
@@ -72,8 +72,6 @@ func (m *Map) place(be device.Backend) *placement {
 	m.placed = append(m.placed, p)
 	return p
 }
-
-func isHost(be device.Backend) bool { return be.New(1, 1).Mem == nil }
 
 func hostMatrix(rows int, data []float32) device.Matrix {
 	if len(data) == 0 {

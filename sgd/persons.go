@@ -57,16 +57,13 @@ func (t *Trainer) gatherPersons(lo, hi int) {
 		for row := first; row < last; row++ {
 			e.rows = append(e.rows, int32(row))
 			e.share = append(e.share, e.persons.Share(row))
-			e.keys = append(e.keys, rowKey(t.keys[i], row-first))
+			e.keys = append(e.keys, t.keys[i]+uint64(row-first)*0x9e3779b97f4a7c15) // row 0 has its own
 		}
 		e.ends = append(e.ends, int32(len(e.rows)))
 	}
 	e.persons.Rows().Gather(e.rows, &t.batch)
 	t.batch.Keys = e.keys
 }
-
-// rowKey returns the key of a person's row j, counted from 0. Row 0 has the person's own key.
-func rowKey(key uint64, j int) uint64 { return key + uint64(j)*0x9e3779b97f4a7c15 }
 
 // count returns the number of examples in the micro-batch.
 func (e *examples) count(rows int) int {

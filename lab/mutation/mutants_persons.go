@@ -196,7 +196,7 @@ func personMutants() []mutant {
 			Old:   "lo = int(e.ends[i-1])", New: "lo = 0", Why: "a row is in the gradients of two persons"},
 		{Name: "sgd/keys of persons go by the place in a micro-batch", In: "sgd",
 			Tests: at("sgd", "Person"),
-			Old:   "rowKey(t.keys[i], row-first)", New: "rowKey(t.keys[i-lo], row-first)",
+			Old:   "t.keys[i]+uint64(row-first)", New: "t.keys[i-lo]+uint64(row-first)",
 			Why: "a person's randomness depends on who else is in the batch"},
 		{Name: "sgd/persons on a device", In: "sgd", Tests: at("sgd", "Person"),
 			Old: "if t.exact == nil {\n\t\treturn param.New(path,",

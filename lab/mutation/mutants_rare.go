@@ -8,6 +8,15 @@ func rareMutants() []mutant {
 			Old: old, New: new, Why: why}
 	}
 	return []mutant{
+		in("accountant", "a resumed transaction may declare its parts fixed", "OtherLinesUnderItsID",
+			"if l.groups[held.groups[i]].Parts != g {", "if l.groups[held.groups[i]].N != g.N {",
+			"parts that a release decides keep the price of fixed ones"),
+		in("accountant", "replacing has two directions", "TwoCurvesNeed",
+			"if c.relation == ReplaceOne && len(e.AddDeltas) > 0 &&", "if false && len(e.AddDeltas) > 0 &&",
+			"a replacement that acts alike on opposite curves is priced as two opposite ones"),
+		in("accountant", "large sensitivities take no time", "WorkOfAPrice",
+			"n += min(a.sensitivity, maxAtoms) >> 12", "n += 0",
+			"a guarantee of 4 kB takes six seconds to read"),
 		in("mechanism", "samples repeat after 256 blocks", "BlocksOfPositions",
 			"Stream(entropy.Sampler, uint64(b), 0)", "Stream(entropy.Sampler, uint64(b&0xff), 0)",
 			"records far apart are always sampled together, which no event covers"),
