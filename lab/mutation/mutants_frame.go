@@ -332,7 +332,7 @@ func transactionMutants() []mutant {
 			Why:   "more uses are drawn than were set aside"},
 		{Name: "accountant/other groups under an ID", In: in,
 			Tests: all,
-			Old:   "there.Purpose != g.Purpose || len(there.children) != g.N",
+			Old:   "l.groups[held.groups[i]].Parts != g",
 			New:   "there.Purpose != g.Purpose",
 			Why:   "more parts are drawn than were set aside"},
 	}
