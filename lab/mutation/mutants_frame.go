@@ -333,7 +333,7 @@ func transactionMutants() []mutant {
 		{Name: "accountant/other groups under an ID", In: in,
 			Tests: all,
 			Old:   "l.groups[held.groups[i]].Parts != g",
-			New:   "there.Purpose != g.Purpose",
+			New:   "l.groups[held.groups[i]].Purpose != g.Purpose",
 			Why:   "more parts are drawn than were set aside"},
 	}
 }
