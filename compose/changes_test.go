@@ -20,20 +20,20 @@ import (
 
 // digits is MERF of drawn digits with few features and steps.
 var digits = merf.Config{Kernel: rff.PatchesFor(300, shapes.Side, shapes.Side), Nominal: 2000,
-	Generator: merf.GeneratorConfig{Steps: 30, Batch: 50, Generators: 1}}
+	Generator: merf.GeneratorConfig{Steps: 80, Batch: 50, Generators: 1}}
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the
-// utilities differ by tens, and the choice has ε = 5.
+// utilities differ by about a hundred, and the choice has ε = 5.
 func TestHarmfulChangesAreNotChosen(t *testing.T) {
-	data, err := shapes.Draw(300, 1)
+	data, err := shapes.Draw(600, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	for at, candidates := range [][]compose.Change{{{}, {Distortion: 10}},
 		{{Distortion: 10}, {}}} {
-		p, err := compose.Changes{Of: digits, Candidates: candidates, Share: 0.1, Records: 150,
+		p, err := compose.Changes{Of: digits, Candidates: candidates, Share: 0.1, Records: 300,
 			Seed: 2}.PlanFor(shapes.Schema(), b)
 		if err != nil {
 			t.Fatal(err)
