@@ -93,7 +93,7 @@ func tableMutants() []mutant {
 			Why: "the class has half the noise of other columns, so its effect is four times theirs"},
 		{Name: "tables/a measured table under replace-one", In: in, Tests: sensitivities,
 			Old: "m.unitNoise(noise) * mechanism.HistogramSensitivity(m.Budget.Relation)",
-			New: "m.unitNoise(noise)",
+			New: "m.unitNoise(noise) * mechanism.HistogramSensitivity(accountant.AddOrRemoveOne)",
 			Why: "replacing a record changes two cells"},
 		{Name: "tables/a choice under replace-one", In: in, Tests: sensitivities,
 			Old: "if m.Budget.Relation == accountant.ReplaceOne {\n\t\treturn 2\n",
