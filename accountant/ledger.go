@@ -215,8 +215,8 @@ func (l *Ledger) Relation() Relation { return l.budget.Relation }
 // Reserve reserves count uses of e permanently, if they fit in the budget together with everything
 // already reserved.
 //
-// Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, also for a ledger
-// whose guarantee could not be read again, or the policy's error.
+// Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, also for a new
+// entry that would take the ledger beyond the limits for reading guarantees, or the policy's error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
 	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
 		return nil, err

@@ -177,14 +177,15 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 	return g.mu, ok
 }
 
-// These bound the events of a guarantee, which is priced when it is read, in about a second:
-// different ones, which take up to 20 ms each on the finest grid, and their places in compositions.
+// These bound the events of a guarantee, which is priced when it is read: different ones, which
+// take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees within
+// the bounds take less than a second.
 const (
 	mostCostly = 32
 	mostPlaces = 128
 )
 
-// checkWork returns an error for lists that take longer than about a second to price.
+// checkWork returns an error for lists beyond these bounds.
 func checkWork(path string, alts [][]term) error {
 	costly, places := map[string]bool{}, 0
 	var count func(lists [][]term)

@@ -102,15 +102,16 @@ type placedLine struct {
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
 // *param.Error for invalid lines, for lines that differ from the lines reserved under the same ID,
-// and for a ledger that would hold so many entries, parts or different events that its guarantee
-// could not be read again.
+// and for a ledger that would hold more entries, parts or different events than a guarantee may have
+// when it is read.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	return l.ReserveAllContext(context.Background(), t)
 }
 
 // ReserveAllContext is ReserveAll with a context. If the context ends before the transaction is
 // reserved, ReserveAllContext returns the context's error and has reserved nothing. Other callers
-// can use the ledger while the transaction is priced, except where limits are priced.
+// can use the ledger while the transaction is priced. They wait while its events are brought into
+// the form that is priced, and while limits are priced.
 func (l *Ledger) ReserveAllContext(ctx context.Context, t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed(l.Relation())
 	if err != nil {

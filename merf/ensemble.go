@@ -24,7 +24,8 @@ func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble,
 	m.cores = make([][]*training, len(backends))
 	for i := range g.Generators {
 		own, core := g, i%len(backends)
-		own.Seed += uint64(i) * 0x9e3779b97f4a7c15 // so runs with consecutive seeds share none
+		// Runs with consecutive seeds do not share a member's seed.
+		own.Seed += uint64(i) * 0x9e3779b97f4a7c15
 		t, err := newTraining(e, parts, own, backends[core])
 		if err != nil {
 			return nil, err

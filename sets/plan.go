@@ -38,7 +38,7 @@ func (c Common) chosen(fallback int) Common {
 	}
 	most, why := fallback, "the method's default"
 	if fallback == 0 {
-		most, why = min(int(3*math.Sqrt(float64(c.Schema.MaxItems()))), 40), // few have more
+		most, why = min(int(3*math.Sqrt(float64(c.Schema.MaxItems()))), 40), // few records have more
 			"few records have more items, and the noise of every count grows with it"
 	}
 	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)

@@ -57,7 +57,8 @@ func (t *Trainer) gatherPersons(lo, hi int) {
 		for row := first; row < last; row++ {
 			e.rows = append(e.rows, int32(row))
 			e.share = append(e.share, e.persons.Share(row))
-			e.keys = append(e.keys, t.keys[i]+uint64(row-first)*0x9e3779b97f4a7c15) // row 0 has its own
+			// The first row has the person's own key.
+			e.keys = append(e.keys, t.keys[i]+uint64(row-first)*0x9e3779b97f4a7c15)
 		}
 		e.ends = append(e.ends, int32(len(e.rows)))
 	}

@@ -58,7 +58,8 @@ func newFit(a *app) *cobra.Command {
 		"`file` to save progress in; by default the generator's name followed by .ckpt")
 	f.BoolVar(&j.noCheckpoint, "no-checkpoint", false,
 		"save no progress: after an interruption the budget is spent and the work is lost")
-	f.BoolVar(&j.force, "force", false, "replace the generator of another run; refused if the checkpoint holds a finished run")
+	f.BoolVar(&j.force, "force", false,
+		"replace the generator of another run; refused if the checkpoint holds a finished run")
 	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
 	c.MarkFlagsMutuallyExclusive("checkpoint", "no-checkpoint")
 	c.MarkFlagRequired("out")
@@ -161,8 +162,9 @@ func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledg
 }
 
 // pending returns the transaction of a run, and whether the file that it would write is its result.
-// A result of another run is replaced by force only. Force also says that a new result is wanted,
-// which a finished run does not give: it would return the old one, whatever the records.
+// A result of another run that is there when the run begins is replaced by force only. Force also
+// says that a new result is wanted. A finished run does not give one: it would return the old one,
+// whatever the records.
 func pending(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger, data records.Data,
 	out string, force bool, opts ...privgen.Option) (t accountant.Transaction, made bool, err error) {
 	if t, err = synth.Pending(ctx, p, ledger, data, opts...); err != nil {

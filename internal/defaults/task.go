@@ -42,8 +42,8 @@ const gradientNoise = 0.35
 // noise is at most gradientNoise.
 func (t Task) Afford() float64 { return (gradientNoise * t.Signal) * (gradientNoise * t.Signal) }
 
-// Width returns the largest width of a hidden layer, from least to most, that can be trained for
-// the given number of steps. The layer has `beside` parameters for each unit.
+// Width returns the largest width of a hidden layer, a power of two from least to most, that can be
+// trained for the given number of steps. The layer has `beside` parameters for each unit.
 func (t Task) Width(beside, steps, least, most int) int {
 	w := t.Afford() / float64(steps) / float64(max(beside, 1))
 	return 1 << int(math.Log2(max(min(max(w, float64(least)), float64(most)), 1)))

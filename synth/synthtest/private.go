@@ -62,7 +62,7 @@ func (s Subject) replay(t *testing.T, schema records.Schema, b accountant.Budget
 	plans := map[int]synth.Plan{} // by the number of records, which is public under replace-one
 	pairs := slices.DeleteFunc(privacytest.Neighbours(t, schema, b.Relation, n, 3),
 		func(pair privacytest.Pair) bool {
-			return s.OwnNumbers && strings.Contains(pair.Name, "in ") // the front or the middle
+			return s.OwnNumbers && strings.Contains(pair.Name, ", in ") // front, or the middle
 		})
 	for i, pair := range pairs {
 		if i%(2*every) != from+turn*every {
