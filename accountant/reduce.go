@@ -178,8 +178,8 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 }
 
 // These bound the events of a guarantee, which is priced when it is read: different ones, which
-// take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees within
-// the bounds take less than a second.
+// take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees
+// within the bounds take less than a second.
 const (
 	mostCostly = 32
 	mostPlaces = 128

@@ -102,8 +102,8 @@ type placedLine struct {
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
 // *param.Error for invalid lines, for lines that differ from the lines reserved under the same ID,
-// and for a ledger that would hold more entries, parts or different events than a guarantee may have
-// when it is read.
+// and for a ledger that would hold more entries, parts or different events than a guarantee that is
+// read may have.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	return l.ReserveAllContext(context.Background(), t)
 }
