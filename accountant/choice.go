@@ -19,8 +19,10 @@ import (
 // bound it, because different lists can be the worst at different y. The pointwise maximum of the
 // lists' curves bounds δ_list(y) for every y, so its composition with the other event does.
 func (c *collector) choose(choice [][]term, n int, fixed bool) error {
-	choice = undominated(choice)
+	choice, err := c.undominated(choice)
 	switch {
+	case err != nil:
+		return err
 	case len(choice) == 1:
 		return c.pushAll(choice[0], n)
 	case len(choice) > maxAlternatives:
@@ -59,24 +61,25 @@ func termsKey(terms []term) string {
 
 // undominated returns the lists that no other list covers. A list covers another one if it makes
 // all the releases of the other one.
-func undominated(choice [][]term) [][]term {
-	var u uncovered
-	for _, c := range choice {
-		if !u.add(c) {
-			break
+func (c *collector) undominated(choice [][]term) ([][]term, error) {
+	u := uncovered{steps: c.steps}
+	for _, terms := range choice {
+		if !u.add(terms) {
+			return nil, tooManyParts(c.relation)
 		}
 	}
-	return u.lists()
+	return u.lists(), nil
 }
 
 // uncovered collects lists that no other list covers.
 type uncovered struct {
-	kept []keyed
-	seen map[string]bool
+	kept  []keyed
+	seen  map[string]bool
+	steps *int // see collector
 }
 
 // add returns false once there are more lists than any choice may have, even if a later list
-// covered them, because every list is compared with these.
+// covered them, because every list is compared with these, and once that takes too many steps.
 func (u *uncovered) add(c []term) bool {
 	a := keyed{terms: c, uses: map[string]int{}}
 	var all strings.Builder
@@ -98,7 +101,8 @@ func (u *uncovered) add(c []term) bool {
 	if !slices.ContainsFunc(u.kept, func(o keyed) bool { return covered(a, o) }) {
 		u.kept = append(slices.DeleteFunc(u.kept, func(o keyed) bool { return covered(o, a) }), a)
 	}
-	return len(u.kept) <= 2*maxAlternatives
+	*u.steps += 4 + len(u.kept)
+	return len(u.kept) <= 2*maxAlternatives && *u.steps <= mostSteps
 }
 
 func (u *uncovered) lists() [][]term {
@@ -201,7 +205,7 @@ func (a worstAtom) own() (eps, delta float64) {
 // listsOf returns the lists that the single uses of worst lists among terms can turn into, composed
 // with the other terms. It returns nil if there are none, or too many.
 func listsOf(terms []term, r Relation) [][]term {
-	c := newCollector(r)
+	c := newCollector(r, new(int))
 	for _, t := range terms {
 		w, ok := t.atom.(worstAtom)
 		if ok && t.n == 1 {

@@ -156,6 +156,7 @@ func TestPartsThatRecordsMoveBetween(t *testing.T) {
 // TestWorkOfAPrice checks which events a guarantee may have: those that take longer than about a
 // second to price are refused, such as selections among long runs, which took minutes.
 func TestWorkOfAPrice(t *testing.T) {
+	skipSmallInts(t)
 	list := func(n int, f func(int) Event) (list []Event) {
 		for i := range n {
 			list = append(list, f(i))
@@ -172,6 +173,10 @@ func TestWorkOfAPrice(t *testing.T) {
 	gaussian := func(i int) Event { return Gaussian{NoiseMultiplier: 1 + float64(i)} }
 	of131072 := func(i int) Event {
 		return DiscreteLaplace{A: 1e-5 + float64(i)/1e9, Sensitivity: 1 << 17}
+	}
+	ofTera := func(i int) Event {
+		return TruncatedPoisson{NoiseMultiplier: 9 + float64(i), Probability: .5, Population: bit(40),
+			MaxBatch: bit(39)}
 	}
 	mixture := func(parts int) func(int) Event {
 		return func(i int) Event {
@@ -198,6 +203,8 @@ func TestWorkOfAPrice(t *testing.T) {
 		"selections of few":     {Composed{list(32, twiceTuned)}, false},
 		"mixtures":              {Composed{list(32, mixture(16))}, true},
 		"large sensitivities":   {Composed{list(4, of131072)}, false},
+		"samples of many rows":  {Composed{list(4, ofTera)}, true},
+		"samples of too many":   {Composed{list(8, ofTera)}, false},
 		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
 		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},
 		"parts of eleven":       {Disjoint{Parts: list(11, twice(11)), Fixed: true}, true},

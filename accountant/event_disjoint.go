@@ -81,14 +81,14 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	}
 	var choice [][]term
 	for _, p := range v.Parts {
-		alts, err := reduce(p, c.relation)
+		alts, err := c.reduce(p, c.relation)
 		if err != nil {
 			return err
 		}
 		choice = append(choice, alts...)
 	}
 	if c.relation == ReplaceOne && len(v.Parts) > 1 {
-		moves, err := movingTerms(v)
+		moves, err := c.movingTerms(v)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ const maxMoving = 256
 
 // movingTerms returns part i's remove direction composed with part j's add direction, for every
 // ordered pair of different parts.
-func movingTerms(v Disjoint) ([][]term, error) {
+func (c *collector) movingTerms(v Disjoint) ([][]term, error) {
 	moving := v.Moving
 	if len(moving) == 0 {
 		moving = v.Parts
@@ -111,7 +111,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 	var one [][]oneWay
 	all, equal := 0, map[string]int{}
 	for _, p := range moving {
-		alts, err := reduce(joining(p), AddOrRemoveOne)
+		alts, err := c.reduce(joining(p), AddOrRemoveOne)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
 			maxMoving), ReplaceOne)
 	}
-	var out uncovered
+	out := uncovered{steps: c.steps}
 	seen := map[string]bool{}
 	for i := range one {
 		for j := range one {
@@ -143,7 +143,7 @@ func movingTerms(v Disjoint) ([][]term, error) {
 						continue
 					}
 					seen[key] = true
-					both := newCollector(ReplaceOne) // it merges Gaussians
+					both := newCollector(ReplaceOne, c.steps) // it merges Gaussians
 					for _, t := range slices.Concat(a.remove, b.add) {
 						if err := both.pushTerm(t); err != nil {
 							return nil, err

@@ -43,7 +43,7 @@ func (e OneOf) charge(c *collector, n int) error { return c.oneOf(e, n) }
 func (c *collector) oneOf(v OneOf, n int) error {
 	var list [][]term
 	for _, p := range v.Events {
-		alts, err := reduce(p, c.relation)
+		alts, err := c.reduce(p, c.relation)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (e PoissonSampled) charge(c *collector, n int) error { return c.poisson(e, 
 func (c *collector) poisson(v PoissonSampled, n int) error {
 	switch v.Probability {
 	case 0:
-		_, err := reduce(v.Event, c.relation) // free, but still an error if it is invalid
+		_, err := c.reduce(v.Event, c.relation) // free, but still an error if it is invalid
 		return err
 	case 1:
 		return c.add(v.Event, n)
@@ -47,7 +47,7 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 	if samplingOf(v.Event).publicSize {
 		return unsupported("sampling that depends on the private size of a sample", c.relation)
 	}
-	within, err := reduceOne(v.Event, c.relation)
+	within, err := c.reduceOne(v.Event)
 	if err != nil || len(within) == 0 {
 		return err
 	}
@@ -62,8 +62,13 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 		return c.push(sampledGaussian{q: q, mu: effect}, n)
 	case c.relation == ReplaceOne:
 		return unsupported("a Poisson sample of anything but Gaussian releases", c.relation)
-	case len(within) == 1 && within[0].n == 1 && within[0].atom.pairs() != nil:
-		return c.push(sampledAtom{q: v.Probability, within: within[0].atom}, n)
+	case len(within) == 1 && within[0].n == 1:
+		if err := c.step((placesOf(within[0].atom) - 1) << 11); err != nil { // pairs may take as long
+			return err
+		}
+		if within[0].atom.pairs() != nil {
+			return c.push(sampledAtom{q: v.Probability, within: within[0].atom}, n)
+		}
 	}
 	return unsupported("a Poisson sample of "+v.Event.kind(), c.relation)
 }

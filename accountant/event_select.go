@@ -61,14 +61,6 @@ func (e RepeatAndSelect) describe() string {
 
 func (e RepeatAndSelect) sampling() sampling { return samplingOf(e.Event) }
 
-func (e RepeatAndSelect) charge(c *collector, n int) error {
-	a, err := selectAtomOf(e, c.relation)
-	if err != nil {
-		return err
-	}
-	return c.push(a, n)
-}
-
 func (e RepeatAndSelect) dpAccounting(r Relation) (string, error) {
 	shape := e.Shape
 	if e.Poisson {
@@ -101,10 +93,10 @@ type selectMemo struct {
 	known map[float64]float64
 }
 
-func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
-	alts, err := reduce(v.Event, r)
+func (e RepeatAndSelect) charge(c *collector, n int) error {
+	alts, err := c.reduce(e.Event, c.relation)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	within := alts[0]
 	if len(alts) > 1 {
@@ -113,14 +105,14 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || !(slackOf(within) <= 0) {
-		return nil, unsupported("selection among runs without Rényi divergence", r)
+		return unsupported("selection among runs without Rényi divergence", c.relation)
 	}
-	a := selectAtom{relation: r, within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson,
+	a := selectAtom{relation: c.relation, within: within, mean: e.Mean, shape: e.Shape, poisson: e.Poisson,
 		selectMemo: &selectMemo{known: map[float64]float64{}}}
-	if !v.Poisson {
-		a.gamma = selectGamma(v.Shape, v.Mean)
+	if !e.Poisson {
+		a.gamma = selectGamma(e.Shape, e.Mean)
 	}
-	return a, nil
+	return c.push(a, n)
 }
 
 // prepare computes the curve or the second term.

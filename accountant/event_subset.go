@@ -45,26 +45,22 @@ func (e SampledWithoutReplacement) sampling() sampling {
 }
 
 func (e SampledWithoutReplacement) charge(c *collector, n int) error {
-	return c.withoutReplacement(e, n)
-}
-
-func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error {
 	if c.relation != ReplaceOne {
 		return unsupported("sampling without replacement", c.relation)
 	}
-	if v.Sample == v.Population {
-		return c.add(v.Event, n)
+	if e.Sample == e.Population {
+		return c.add(e.Event, n)
 	}
-	within, err := reduceOne(v.Event, c.relation)
+	within, err := c.reduceOne(e.Event)
 	if err != nil || len(within) == 0 {
 		return err
 	}
 	mu, ok := onlyGaussian(within)
 	if !ok {
-		return unsupported("sampling without replacement of "+v.Event.kind(), c.relation)
+		return unsupported("sampling without replacement of "+e.Event.kind(), c.relation)
 	}
 	// Round up to the next number, so that a rounded quotient never understates the rate.
-	q, effect := sampledEffect(math.Nextafter(float64(v.Sample)/float64(v.Population), 1), mu)
+	q, effect := sampledEffect(math.Nextafter(float64(e.Sample)/float64(e.Population), 1), mu)
 	if q == 1 {
 		return c.pushTerm(term{gaussianAtom{mu}, n})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
@@ -58,30 +59,40 @@ func (e TruncatedPoisson) dpAccounting(Relation) (string, error) {
 // record can only take the place of another record, with twice the effect, at the rate
 // P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)). Population counts the record. Source: Ganesh 2025.
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
-	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
 	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
-	a := truncAtom{q: q, mu: mu, full: full, relation: r}
-	if full > 0 {
-		more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
-		a.rate = renyi.AtMost(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
-	}
-	return a
+	return truncAtom{q, mu, v, r, sync.OnceValues(func() (full, rate float64) {
+		full = binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
+		if full > 0 {
+			more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
+			rate = renyi.AtMost(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
+		}
+		return full, rate
+	})}
 }
 
 type truncAtom struct {
-	q, mu, full, rate float64
-	relation          Relation
+	q, mu    float64
+	of       TruncatedPoisson
+	relation Relation
+	tails    func() (full, rate float64) // take long, so only what is priced computes them
 }
 
 func (a truncAtom) key() string {
-	return fmt.Sprintf("truncated %b %b %b %b", a.q, a.mu, a.full, a.rate)
+	return fmt.Sprintf("truncated %b %d %d %b", a.of.Probability, a.of.Population, a.of.MaxBatch, a.mu)
 }
 
-func (a truncAtom) halves() (whole, cut atom) {
-	if a.relation == ReplaceOne {
-		return rateAtom(oppositeAtom{a.q, a.mu}), rateAtom(gluedAtom{q: a.rate, mu: 2 * a.mu})
+// halves returns the atoms of a batch that the other records do not fill, and of one that they
+// fill, and the probability of the second if the record has an effect on it.
+func (a truncAtom) halves() (whole, cut atom, full float64) {
+	full, rate := a.tails()
+	if rate == 0 {
+		full = 0
 	}
-	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
+	whole, cut = sampledGaussian{a.q, a.mu}, sampledGaussian{rate, 2 * a.mu}
+	if a.relation == ReplaceOne {
+		whole, cut = oppositeAtom{a.q, a.mu}, gluedAtom{q: rate, mu: 2 * a.mu}
+	}
+	return rateAtom(whole), rateAtom(cut), full
 }
 
 // rateAtom returns the plain Gaussian for an atom that samples every record, and any other atom
@@ -105,23 +116,23 @@ func rateAtom(a atom) atom {
 }
 
 func (a truncAtom) rdp(order float64) (float64, bool) {
-	whole, cut := a.halves()
+	whole, cut, full := a.halves()
 	x, okX := whole.rdp(order)
 	y, okY := cut.rdp(order)
 	// The price treats it as public whether the other records fill the batch, so the moments mix.
 	var s renyi.LogSum
-	s.Add(math.Log1p(-a.full) + renyi.LogExpm1((order-1)*x))
-	s.Add(math.Log(a.full) + renyi.LogExpm1((order-1)*y))
+	s.Add(math.Log1p(-full) + renyi.LogExpm1((order-1)*x))
+	s.Add(math.Log(full) + renyi.LogExpm1((order-1)*y))
 	return renyi.FromMomentMinusOne(s.Value(), order, 1e-14), okX && okY
 }
 
 func (a truncAtom) pairs() *pld.Pairs {
-	whole, cut := a.halves()
-	if a.full == 0 || a.rate == 0 {
+	whole, cut, full := a.halves()
+	if full == 0 {
 		return whole.pairs()
 	}
 	x, y := whole.pairs(), cut.pairs()
-	out := &pld.Pairs{Remove: pld.NewBlend(a.full, y.Remove, x.Remove), Loose: true}
+	out := &pld.Pairs{Remove: pld.NewBlend(full, y.Remove, x.Remove), Loose: true}
 	if x.Add != nil || y.Add != nil {
 		xa, ya := x.Add, y.Add
 		if xa == nil {
@@ -130,7 +141,7 @@ func (a truncAtom) pairs() *pld.Pairs {
 		if ya == nil {
 			ya = y.Remove
 		}
-		out.Add = pld.NewBlend(a.full, ya, xa)
+		out.Add = pld.NewBlend(full, ya, xa)
 	}
 	return out
 }

@@ -17,6 +17,8 @@ const (
 	mostReadEntries = 1 << 13
 	mostReadEvents  = 1 << 10 // different ones
 	mostReadParts   = maxParts
+	mostReadValues  = 90_000 // in its JSON, where param.Limits allows 100,000
+	mostReadDepth   = 48     // of its events, where param.Limits allows 64 in a file
 )
 
 // UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
@@ -27,6 +29,9 @@ const (
 // Errors: *param.Error for a guarantee whose ε is below the cost of its entries, whose entries
 // cannot be priced or are too many, or with an unknown unit or class of noise.
 func (g *Guarantee) UnmarshalJSON(data []byte) error {
+	if err := (param.Limits{}).Check(data); err != nil {
+		return fmt.Errorf("accountant.Guarantee: %w", err)
+	}
 	type plain Guarantee
 	var read Guarantee
 	v := struct {
@@ -210,34 +215,53 @@ func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest str
 // not be read: what it pays for, such as a generator, would be lost.
 func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	root := l.shared.root
-	entries, events := len(lines), map[string]bool{}
-	for _, p := range lines {
-		events[p.key] = true
+	entries, events, text, deepest := 0, map[string]int{}, 0, 0
+	add := func(key string) {
+		values, ok := events[key]
+		if !ok {
+			var depth int
+			values, depth = param.Size(key)
+			events[key], deepest = values, max(deepest, depth)
+		}
+		entries, text = entries+1, text+values+valuesOfEntry
 	}
-	root.eachEntry(func(e *entry) { entries++; events[e.key] = true })
+	for _, p := range lines {
+		add(p.key)
+	}
+	groups := len(t.Groups) + root.eachEntry(func(e *entry) { add(e.key) })
 	parts := l.shared.parts
 	for _, g := range t.Groups {
 		parts += min(g.N, maxParts+1)
 	}
+	text += groups * valuesOfGroup
 	var k param.Checker
 	const path = "accountant.Transaction"
 	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
 	k.OK(parts <= mostReadParts, path+".Groups", parts, "at most 65536 parts on a ledger")
+	k.OK(text <= mostReadValues, path+".Lines", text, "at most 90000 values in a ledger's entries")
+	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
 	alts, _ := reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
 	k.Add(checkWork(path+".Lines", alts))
 	return k.Err()
 }
 
-// eachEntry calls f for every entry of the ledger and of its parts.
-func (l *Ledger) eachEntry(f func(*entry)) {
+// The numbers of values that the guarantee's JSON has for an entry besides its event, and for a
+// group of parts.
+const valuesOfEntry, valuesOfGroup = 16, 8
+
+// eachEntry calls f for every entry of the ledger and of its parts, and returns the number of
+// groups of parts.
+func (l *Ledger) eachEntry(f func(*entry)) (groups int) {
 	for _, e := range l.entries {
 		f(e)
 	}
 	for _, g := range l.groups {
+		groups++
 		for _, c := range g.children {
-			c.eachEntry(f)
+			groups += c.eachEntry(f)
 		}
 	}
+	return groups
 }

@@ -31,7 +31,8 @@ func TestNaNIsRefused(t *testing.T) {
 		gluedAtom{q: 0.1, mu: none}, oppositeAtom{0.1, none}, laplaceAtom{none}, zcdpAtom{none},
 		exponentialAtom{none}, approximateAtom{none, 0}, approximateAtom{1, none},
 		mixtureAtom{GaussianMixture{none, []float64{1}, []float64{1}}},
-		truncAtom{q: 0.1, mu: 1, full: none, rate: 0.1, relation: AddOrRemoveOne}} {
+		truncAtom{q: 0.1, mu: 1, relation: AddOrRemoveOne,
+			tails: func() (full, rate float64) { return none, 0.1 }}} {
 		for _, terms := range [][]term{{{a, 1}}, {{a, 3}, {sampledGaussian{0.1, 1}, 5}}} {
 			where := fmt.Sprintf("%d %T × %d", i, a, terms[0].n)
 			for _, delta := range []float64{0, 1e-5} {

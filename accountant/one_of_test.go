@@ -110,6 +110,19 @@ func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 	}
 }
 
+// TestOneOfTheDearestParts checks that a selection among runs on parts costs what one among runs on
+// the dearest part costs, wherever that part stands.
+func TestOneOfTheDearestParts(t *testing.T) {
+	dear, cheap := Event(Gaussian{2}), Event(Laplace{1e6})
+	alone := must[Bound](t)(Epsilon(RepeatAndSelect{Event: dear, Mean: 5}, 1e-5, AddOrRemoveOne))
+	for _, parts := range [][]Event{{dear, cheap}, {cheap, dear}, {cheap, dear, Pure{1e-6}}} {
+		e := RepeatAndSelect{Event: Disjoint{Parts: parts, Fixed: true}, Mean: 5}
+		if got := must[Bound](t)(Epsilon(e, 1e-5, AddOrRemoveOne)); got.Upper < alone.Upper*(1-1e-9) {
+			t.Errorf("%s: ε = %g, want at least %g", Describe(e), got.Upper, alone.Upper)
+		}
+	}
+}
+
 // TestOneOf: each use of a choice costs no less than its worst event.
 func TestOneOf(t *testing.T) {
 	small, large := PoissonSampled{0.01, Gaussian{1}}, PoissonSampled{0.02, Gaussian{1.4}}

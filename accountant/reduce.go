@@ -47,27 +47,33 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	c := newCollector(r)
-	if err := c.add(e, 1); err != nil {
+	return (&collector{steps: new(int)}).reduce(e, r)
+}
+
+// reduce reduces a part of c's event.
+func (c *collector) reduce(e Event, r Relation) ([][]term, error) {
+	d := newCollector(r, c.steps)
+	if err := d.add(e, 1); err != nil {
 		return nil, err
 	}
-	return c.alternatives()
+	return d.alternatives()
 }
 
 // reduceOne is like reduce, for events whose price does not depend on the part of a record.
-func reduceOne(e Event, r Relation) ([]term, error) {
-	alts, err := reduce(e, r)
+func (c *collector) reduceOne(e Event) ([]term, error) {
+	alts, err := c.reduce(e, c.relation)
 	if err != nil {
 		return nil, err
 	}
 	if len(alts) != 1 {
-		return nil, unsupported("disjoint parts inside a sampled or selected event", r)
+		return nil, unsupported("disjoint parts inside a sampled or selected event", c.relation)
 	}
 	return alts[0], nil
 }
 
 type collector struct {
 	relation Relation
+	steps    *int // taken for the whole event
 	terms    []term
 	index    map[string]int
 	square   float64 // Σ count/σ² of the plain Gaussians
@@ -75,8 +81,20 @@ type collector struct {
 	choices  [][][]term
 }
 
-func newCollector(r Relation) *collector {
-	return &collector{relation: r, index: map[string]int{}}
+func newCollector(r Relation, steps *int) *collector {
+	return &collector{relation: r, steps: steps, index: map[string]int{}}
+}
+
+// mostSteps bounds the time of a reduction, which can be quadratic in the length of an event's
+// text. A step takes about a microsecond.
+const mostSteps = 1 << 20
+
+// step counts n steps.
+func (c *collector) step(n int) error {
+	if *c.steps += n; *c.steps > mostSteps {
+		return fmt.Errorf("%w: the price of an event of so many parts", ErrUnsupported)
+	}
+	return nil
 }
 
 // maxAlternatives bounds the product of the numbers of distinct parts.
@@ -99,7 +117,7 @@ func (c *collector) alternatives() ([][]term, error) {
 		alts = next
 	}
 	for i, extra := range alts {
-		d := newCollector(c.relation)
+		d := newCollector(c.relation, c.steps)
 		d.square, d.plain = c.square, c.plain
 		for _, t := range append(append([]term(nil), c.terms...), extra...) {
 			if err := d.pushTerm(t); err != nil {
@@ -121,6 +139,9 @@ func (c *collector) pushTerm(t term) error {
 
 func (c *collector) push(a atom, n int) error {
 	k := a.key()
+	if err := c.step(1 + len(k)/256); err != nil {
+		return err
+	}
 	i, ok := c.index[k]
 	if !ok {
 		i = len(c.terms)
@@ -229,6 +250,8 @@ func placesOf(a atom) int {
 		return placesOf(a.within)
 	case mixtureAtom:
 		n += len(a.Sensitivities) / 8
+	case truncAtom: // its tails
+		n += int(math.Sqrt(float64(a.of.Population)*a.q)) >> 15
 	case discreteLaplaceAtom:
 		n += min(a.sensitivity, maxAtoms) >> 12
 	case selectAtom:

@@ -70,7 +70,7 @@ func TestTeamsAreShared(t *testing.T) {
 // TestFreshBackendsReachNoJob checks that a fresh backend, which belongs to released networks, does
 // not lead to the operands of a job of another backend.
 func TestFreshBackendsReachNoJob(t *testing.T) {
-	be := newApart(2, generic())
+	be := newCPU(13, generic()) // a number of cores that no other test shares a team for
 	fresh := Fresh(be).(*cpu)
 	var looked sync.WaitGroup
 	looked.Add(2)

@@ -26,8 +26,8 @@
 // paper assumes records of norm 1. It composes the T mixtures with a bound on Rényi divergences.
 // This package clips records to a public norm and treats the features and the label of a record as
 // one vector. It prices the T mixtures with the privacy curve of the sampled Gaussian. For the same
-// ε the noise of this package is three to eight times smaller. [PaperTheorem1] computes ε by the
-// paper's theorem, for comparison only.
+// ε the noise of this package is three to eight times smaller: noise of .27 on the means of 64 of
+// 60,000 records costs ε = 10 by the theorem, and 1.1 by the curve.
 //
 // The package adds noise to sums, never to means. The number of records in a Poisson sample is
 // private, so every sum is divided by the public degree instead.

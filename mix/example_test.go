@@ -49,27 +49,3 @@ func Example() {
 	// 500 rows of 4 features and 2 soft labels
 	// within the budget: true for add_or_remove_one
 }
-
-// This example prices the same noise by the paper's Theorem 1 and by the privacy curve of the
-// sampled Gaussian.
-func ExamplePaperTheorem1() {
-	const n, degree, sigma = 60000, 64, 0.27
-	paper, err := mix.PaperTheorem1(n, degree, n, (784+10)/(sigma*sigma), 1.0/n)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	event := accountant.SampledWithoutReplacement{Population: n, Sample: degree,
-		// records of norm 9.2 with their labels
-		Event: accountant.Gaussian{NoiseMultiplier: sigma * degree / (1.41422 * 9.2547)}}
-	here, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, 1.0/n,
-		accountant.ReplaceOne)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("ε = %.1f by Theorem 1, at most %s by the curve\n", paper,
-		accountant.FormatUpper(here.Upper, 2))
-	// Output:
-	// ε = 10.0 by Theorem 1, at most 1.1 by the curve
-}

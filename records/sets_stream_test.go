@@ -85,6 +85,9 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			table.Take([]int32{1}).Unit() != records.UnitUser {
 			t.Errorf("%s: got unit %q, want user", name, table.Unit())
 		}
+		if got := table.Take([]int32{1, 0, 1}).Unit(); got != records.UnitPart {
+			t.Errorf("%s: a user twice: got unit %q, want part", name, got)
+		}
 	}
 	// The items kept for a person do not depend on the positions of the person's rows, or on other
 	// rows.

@@ -133,6 +133,10 @@ func TestWrappersKeepTheUnit(t *testing.T) {
 			t.Errorf("persons in a wrapper are accepted on a ledger that promises one %s", unit)
 		}
 	}
+	if records.CheckUnitOf("x", records.WithUnit(persons, records.UnitRecord),
+		records.UnitRecord) == nil {
+		t.Error("persons that are called records are accepted on a ledger of records")
+	}
 }
 
 // inPart is a wrapper that states the part of its records.

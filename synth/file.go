@@ -164,11 +164,14 @@ func (in *reader) header() (h fileHeader, err error) {
 }
 
 // checkHeader checks a header against the limits, both before it is parsed and before it is
-// written.
+// written. By default it may have as many values as a model and a guarantee together.
 func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
 		return fmt.Errorf("%w: a header of %d bytes: must be at most "+
 			"%d", ErrFormat, len(head), maxHeader)
+	}
+	if l.Values == 0 {
+		l.Values = 200_000
 	}
 	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)

@@ -65,6 +65,24 @@ func TestPlansThatCannotBeSaved(t *testing.T) {
 	}
 }
 
+// TestSystemsOfRowsRefusePersons checks that only a system that says so takes persons.
+func TestSystemsOfRowsRefusePersons(t *testing.T) {
+	stages := []synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}}
+	budget := accountant.Budget{Epsilon: 9, Delta: 1e-5}
+	s := records.Interval(1, 0, 1).ByPerson(2)
+	_, err := synth.NewProgram("rows", s, budget, stages, reading{})
+	if wrong := new(param.Error); !errors.As(err, &wrong) {
+		t.Errorf("a system of rows takes persons: %v", err)
+	}
+	takes := struct {
+		reading
+		synth.PersonWork
+	}{}
+	if _, err := synth.NewProgram("persons", s, budget, stages, takes); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNilPlansHaveNoWork checks that a nil pointer to a plan that embeds a Program is no plan.
 func TestNilPlansHaveNoWork(t *testing.T) {
 	type plan struct{ synth.Program }

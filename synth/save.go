@@ -52,8 +52,8 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 }
 
 // WithLimits limits the contents of a generator or plan file. It limits the depth of the JSON (64
-// by default) and the number of values in it (100,000). It also limits the number of parameters of
-// a network in a plan. The other limits concern records.
+// by default) and the number of values in it (100,000, and as many in a guarantee). It also limits
+// the number of parameters of a network in a plan. The other limits concern records.
 func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
 
 // loading collects the options.
@@ -81,6 +81,9 @@ func (g *Generator) file() (*File, error) {
 	f, err := g.model.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.system, err)
+	}
+	if err := checkDocument(f.Header, records.Limits{}); err != nil {
+		return nil, Malformed(err)
 	}
 	head, err := json.Marshal(generatorHeader{Model: f.Header, Guarantee: g.guarantee})
 	if err != nil {
@@ -129,6 +132,9 @@ func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	var h generatorHeader
 	if err := f.Decode(&h); err != nil {
 		return nil, err
+	}
+	if err := checkDocument(h.Model, l.Limits); err != nil {
+		return nil, Malformed(err)
 	}
 	m, err := s.Model(&File{Kind: f.Kind, Header: h.Model, Sections: f.Sections}, l)
 	if err != nil {

@@ -185,7 +185,8 @@ func TestTwoFitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestOneCheckpointOneRun: a second process on the same checkpoint is refused.
+// TestOneCheckpointOneRun: a second process on the same checkpoint, or for the same result, is
+// refused.
 func TestOneCheckpointOneRun(t *testing.T) {
 	s := withPlan(t, "--system", "dpgm")
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
@@ -195,7 +196,10 @@ func TestOneCheckpointOneRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.await("people.gen.ckpt")
-	s.oneLine(s.run(exitTaken, fit...), "another run uses the checkpoint")
+	s.oneLine(s.run(exitTaken, append(fit, "--checkpoint", "other.ckpt")...), "people.gen: in use")
+	s.oneLine(s.run(exitTaken, append(fit, "--no-checkpoint")...), "people.gen: in use")
+	again := append(fit[:len(fit)-1:len(fit)-1], "other.gen", "--checkpoint", "people.gen.ckpt")
+	s.oneLine(s.run(exitTaken, again...), "another run uses the checkpoint")
 	if e := finish(t, first.Wait(), first); e.code != 0 {
 		t.Errorf("the first run ends with exit code %d", e.code)
 	}

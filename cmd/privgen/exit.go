@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/store"
@@ -47,7 +48,7 @@ var exitCodes = []struct {
 	{exitInput, "a file of data, a schema, a plan or a generator has the wrong content"},
 	{exitBudget, "the privacy budget is too small; nothing was spent"},
 	{exitIO, "a file is missing or not permitted, or the disk is full"},
-	{exitTaken, "another process uses the same checkpoint"},
+	{exitTaken, "another process uses the same checkpoint or writes the same result"},
 	{exitLedger, "the ledger is damaged, restored from an older copy, or not the expected one"},
 	{exitNoise, "with this budget the noise leaves nothing to learn"},
 	{exitRefuted, "the audit contradicts what the plan claims"},
@@ -81,7 +82,7 @@ func exitCode(err error) int {
 		{exitBudget, isAny(accountant.ErrBudgetExceeded)},
 		{exitCancelled, isAny(context.Canceled)},
 		{exitPipe, isAny(syscall.EPIPE, io.ErrClosedPipe)},
-		{exitTaken, isAny(privgen.ErrTaken)},
+		{exitTaken, isAny(privgen.ErrTaken, durable.ErrLocked)},
 		{exitLedger, isAny(accountant.ErrDamaged, accountant.ErrRolledBack, accountant.ErrOtherLedger)},
 		{exitNoise, isAny(privgen.ErrNoise)},
 		{exitRefuted, isAny(errRefuted)},

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -142,9 +143,15 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 }
 
 // fitTo runs a plan and writes the generator. It leaves a file alone that the run with the same
-// checkpoint made before.
+// checkpoint made before. It holds a lock on the file's name, since a run with another checkpoint,
+// or none, would pay too, and replace this one's result.
 func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
-	data records.Data, out string, force bool, opts ...privgen.Option) (*privgen.Generator, error) {
+	data records.Data, out string, force bool, opts ...privgen.Option) (_ *privgen.Generator, err error) {
+	lock, err := durable.NewLock(out)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	_, made, err := pending(ctx, p, ledger, data, out, force, opts...)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,19 @@ func (l Limits) Check(document []byte) error {
 	if deepest == 0 {
 		deepest = defaultDepth
 	}
-	values, depth, quoted := 0, 0, false
+	values, depth := Size(document)
+	if depth > deepest {
+		return fmt.Errorf("%w: nested more than %d deep", ErrTooMuch, deepest)
+	}
+	if values > most {
+		return fmt.Errorf("%w: more than %d values", ErrTooMuch, most)
+	}
+	return nil
+}
+
+// Size returns the number of values of a document and how deep they are nested.
+func Size[T string | []byte](document T) (values, deepest int) {
+	depth, quoted := 0, false
 	for i := 0; i < len(document); i++ {
 		switch c := document[i]; {
 		case quoted && c == '\\':
@@ -42,17 +54,13 @@ func (l Limits) Check(document []byte) error {
 		case quoted:
 		case c == '[' || c == '{':
 			values++
-			if depth++; depth > deepest {
-				return fmt.Errorf("%w: nested more than %d deep", ErrTooMuch, deepest)
-			}
+			depth++
+			deepest = max(deepest, depth)
 		case c == ']' || c == '}':
 			depth--
 		case c == ',':
 			values++
 		}
-		if values > most {
-			return fmt.Errorf("%w: more than %d values", ErrTooMuch, most)
-		}
 	}
-	return nil
+	return values, deepest
 }

@@ -7,8 +7,8 @@ func selectionMutants() []mutant {
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)
 	return []mutant{
 		{Name: "accountant/one of several costs what the first does", In: "accountant", Tests: selected,
-			Old: "for _, p := range v.Events {\n\t\talts, err := reduce(p, c.relation)",
-			New: "for _, p := range v.Events[:1] {\n\t\talts, err := reduce(p, c.relation)",
+			Old: "for _, p := range v.Events {\n\t\talts, err := c.reduce(p, c.relation)",
+			New: "for _, p := range v.Events[:1] {\n\t\talts, err := c.reduce(p, c.relation)",
 			Why: "a trial of an expensive candidate gets the price of a cheap one"},
 		{Name: "accountant/alternatives within a selection cost what the first does", In: "accountant",
 			Tests: selected,
@@ -30,7 +30,8 @@ func selectionMutants() []mutant {
 			Why: "the factor γ of inequality (1) is missing"},
 		{Name: "accountant/Poisson numbers have the curve", In: "accountant", Tests: selected,
 			Old: "return a, ok && !a.poisson", New: "return a, ok",
-			Why: "the curve does not hold for a Poisson number, whose quotients are not bounded"},
+			Why: "the curve does not hold for a Poisson number, whose quotients are not bounded",
+			Equivalent: "a Poisson number has γ = 0, with which no shift satisfies (1)"},
 		{Name: "mechanism/a second draw of trials", In: "mechanism", Tests: drawn,
 			Old: "if err := g.chargeOnce(); err != nil {\n\t\treturn nil, err\n\t}\n\tg.a.note" +
 				"(accountant.ExactNoise)\n\tbits := g.a.stream()\n\tout := make([]int, number(bits))",

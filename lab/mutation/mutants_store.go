@@ -27,7 +27,7 @@ func storeMutants() []mutant {
 			Old:   "if fault != nil {\n\t\treturn \"\", fault", New: "if false {\n\t\treturn \"\", fault",
 			Why: "a finite cost where the ledger says that it is unknown"},
 		{Name: "accountant/journal: an answer without a line", In: acct,
-			Tests: contract,
+			Tests: append(at("store", "Contract"), journal...),
 			Old:   "if err := j.lines.Append(j.ctx, j.head, lines); err != nil {\n\t\t\treturn err\n\t\t}",
 			New:   "_ = j.lines.Append(j.ctx, j.head, lines)",
 			Why:   "draws are lost of which a restart knows nothing"},

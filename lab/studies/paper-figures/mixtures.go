@@ -30,7 +30,7 @@ func mixFigure3(out string) error {
 		subset := curve{label: label + ", sound, replace one", colour: i, dashes: 1}
 		poisson := curve{label: label + ", sound, add or remove one", colour: i}
 		err := paper.descend(20/math.Sqrt(float64(degree)), func(sigma float64) (float64, error) {
-			return mix.PaperTheorem1(n, degree, n, dim/sigma/sigma, 1.0/n)
+			return epsilonOfTheorem1(n, degree, n, dim/sigma/sigma, 1.0/n), nil
 		})
 		if err != nil {
 			return err

@@ -1,34 +1,15 @@
-package mix
+package main
 
-import (
-	"math"
+import "math"
 
-	"github.com/seed7ba64551/privgen/internal/param"
-)
-
-// PaperTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of n
-// records. It is for comparison only; this package does not use it. The argument squared is the
-// theorem's Δ², the squared effect of replacing a record in an undivided sum. For noise σ on means
-// the paper uses d_X/σ_X² + d_Y/σ_Y².
-//
-// Guarantee: the bound holds under replace-one for sampling without replacement. It is loose,
-// because it uses the range of every coordinate as the distance between two records and composes by
-// Rényi divergence.
-//
-// Errors: *param.Error for an argument out of range.
+// epsilonOfTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of n
+// records. The argument squared is the theorem's Δ², the squared effect of replacing a record in an
+// undivided sum. For noise σ on means the paper uses d_X/σ_X² + d_Y/σ_Y². The bound holds under
+// replace-one for sampling without replacement. It is loose, because it uses the range of every
+// coordinate as the distance between two records and composes by Rényi divergence.
 //
 // Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan 2019, Theorem 9.
-func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float64, error) {
-	const path = "mix.PaperTheorem1."
-	var k param.Checker
-	k.OK(degree >= 1 && degree <= records, path+"degree", degree,
-		"an integer from 1 to the number of records")
-	k.OK(mixtures >= 1, path+"mixtures", mixtures, "a positive integer")
-	k.OK(positive(squared), path+"squared", squared, "a positive finite number")
-	k.OK(delta > 0 && delta < 1, path+"delta", delta, "a number in (0, 1)")
-	if err := k.Err(); err != nil {
-		return 0, err
-	}
+func epsilonOfTheorem1(records, degree, mixtures int, squared, delta float64) float64 {
 	t := theorem1{rate: float64(degree) / float64(records), mu: math.Sqrt(squared) / float64(degree),
 		even: map[int]float64{}}
 	best, since := math.Inf(1), 0
@@ -38,7 +19,7 @@ func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float
 			best, since = e, 0
 		}
 	}
-	return best, nil
+	return best
 }
 
 // theoremOrders is the largest order of the search. The first term of ε(α) grows without bound.
