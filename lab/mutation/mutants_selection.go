@@ -30,7 +30,7 @@ func selectionMutants() []mutant {
 			Why: "the factor γ of inequality (1) is missing"},
 		{Name: "accountant/Poisson numbers have the curve", In: "accountant", Tests: selected,
 			Old: "return a, ok && !a.poisson", New: "return a, ok",
-			Why: "the curve does not hold for a Poisson number, whose quotients are not bounded",
+			Why:        "the curve does not hold for a Poisson number, whose quotients are not bounded",
 			Equivalent: "a Poisson number has γ = 0, with which no shift satisfies (1)"},
 		{Name: "mechanism/a second draw of trials", In: "mechanism", Tests: drawn,
 			Old: "if err := g.chargeOnce(); err != nil {\n\t\treturn nil, err\n\t}\n\tg.a.note" +
