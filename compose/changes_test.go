@@ -26,6 +26,9 @@ var digits = merf.Config{Kernel: rff.PatchesFor(300, shapes.Side, shapes.Side), 
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the
 // utilities differ by about a hundred, and the choice has ε = 5.
 func TestHarmfulChangesAreNotChosen(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	data, err := shapes.Draw(600, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 
 var (
 	kills = flag.Int("kills", 3, "how many processes to kill")
-	long  = flag.Bool("long", false, "run the contract suite with other systems as parts, too")
+	long  = flag.Bool("long", false, "run the contract suite of every composition, too")
 )
 
 // systems are the systems of the parts.
@@ -109,13 +109,26 @@ var (
 )
 
 func TestRanksContract(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	compose.DrawFew(t)
 	synthtest.Run(t, ranksSubject)
 }
 
-func TestPoolContract(t *testing.T)    { synthtest.Run(t, poolSubject) }
-func TestLabelsContract(t *testing.T)  { synthtest.Run(t, labelsSubject) }
-func TestChangesContract(t *testing.T) { synthtest.Run(t, changesSubject) }
+func TestPoolContract(t *testing.T) { synthtest.Run(t, poolSubject) }
+func TestLabelsContract(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, labelsSubject)
+}
+func TestChangesContract(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, changesSubject)
+}
 
 // TestContractOfRankedNetworks runs the contract suite with a system that trains privately.
 func TestContractOfRankedNetworks(t *testing.T) {

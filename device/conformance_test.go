@@ -1,11 +1,14 @@
 package device_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/devicetest"
 )
+
+var long = flag.Bool("long", false, "check a backend whose memory is not the host's, too")
 
 func TestConformance(t *testing.T) {
 	for _, b := range device.Levels(2) {
@@ -14,6 +17,9 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceApart(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	devicetest.Run(t, devicetest.SeparateMemory(device.CPUWith(2)))
 }
 

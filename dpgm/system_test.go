@@ -19,7 +19,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 4, "number of processes to kill")
+var (
+	kills = flag.Int("kills", 4, "number of processes to kill")
+	long  = flag.Bool("long", false, "run the contract suite of clusters, too")
+)
 
 // subject returns the system with quick plans to which change has been applied.
 func subject(change func(*dpgm.Config)) synthtest.Subject {
@@ -61,13 +64,25 @@ var machines = subject(func(c *dpgm.Config) {
 		sgd.Quantile{Quantile: 0.5, Rate: 0.2, Initial: 1, NoiseMultiplier: 5}
 })
 
-func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
-func TestSystemOfClusters(t *testing.T)   { synthtest.Run(t, clusters) }
-func TestSystemOfMachines(t *testing.T)   { synthtest.Run(t, machines) }
+func TestSystemOfOneNetwork(t *testing.T) {
+	synthtest.Run(t, one)
+}
+func TestSystemOfClusters(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, clusters)
+}
+func TestSystemOfMachines(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, machines)
+}
 
-// long returns a subject with so many training steps that killing the process once cannot lose all
+// longer returns a subject with so many training steps that killing the process once cannot lose all
 // of them.
-func long(s synthtest.Subject) synthtest.Subject {
+func longer(s synthtest.Subject) synthtest.Subject {
 	plan := s.Plan
 	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 		p, err := plan(schema, b, n)
@@ -84,12 +99,12 @@ func long(s synthtest.Subject) synthtest.Subject {
 	return s
 }
 
-func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, long(one), *kills) }
-func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, long(clusters), *kills) }
-func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, long(machines), *kills) }
+func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, longer(one), *kills) }
+func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, longer(clusters), *kills) }
+func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, longer(machines), *kills) }
 
 func TestProcessesShareACheckpoint(t *testing.T) {
-	synthtest.Race(t, long(clusters), max(*kills/4, 1))
+	synthtest.Race(t, longer(clusters), max(*kills/4, 1))
 }
 
 // TestPublicRecordsInPlans checks plans whose clustering starts at public records. Such a plan

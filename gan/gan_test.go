@@ -159,6 +159,9 @@ func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) rec
 
 // TestLearnsClasses checks that with little noise the generator learns the mean of each class.
 func TestLearnsClasses(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	s := records.Interval(2, -3, 3).WithLabels("left", "right")
 	rng := rand.New(rand.NewPCG(1, 1))
 	flat, labels := []float32{}, []int32{}

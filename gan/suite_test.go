@@ -24,7 +24,10 @@ var subject = synthtest.Subject{System: gan.System(),
 
 func TestSystem(t *testing.T) { synthtest.Run(t, subject) }
 
-var kills = flag.Int("kills", 4, "number of processes to kill")
+var (
+	kills = flag.Int("kills", 4, "number of processes to kill")
+	long  = flag.Bool("long", false, "learn two classes, too")
+)
 
 // TestKilled kills processes at random moments and checks that their runs can be resumed.
 func TestKilled(t *testing.T) { synthtest.Kill(t, subject, *kills) }

@@ -2,12 +2,15 @@ package mechanism_test
 
 import (
 	"context"
+	"flag"
 	"math"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
+
+var long = flag.Bool("long", false, "compare the samplers with their laws to one per cent")
 
 // law is a distribution on the whole numbers, given by weights.
 type law func(k int64) float64
@@ -62,6 +65,9 @@ func (r ratioTest) power(n int) float64 {
 // standard errors. The alternative is at least 12.4 standard errors away, so it is missed with at
 // most the same probability.
 func TestLawsToOnePercent(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	gauss := func(sigma, exponent, centre float64) law {
 		floor := math.Floor(sigma) + 1
 		return func(k int64) float64 { // the result of rejection from the discrete Laplace

@@ -137,5 +137,8 @@ func TestFilesHoldTheirNetworks(t *testing.T) {
 
 // TestContractOfEnsembles runs the contract suite with several networks.
 func TestContractOfEnsembles(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	synthtest.Run(t, subjectOf(merf.Batches{}, several()))
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 4, "number of processes to kill")
+var (
+	kills = flag.Int("kills", 4, "number of processes to kill")
+	long  = flag.Bool("long", false, "run the contract suite of samples and ensembles, too")
+)
 
 // subject returns the system with one release of all records or, with Batches, one release of each
 // sample.
@@ -37,8 +40,13 @@ func subjectOf(b merf.Batches, g merf.GeneratorConfig) synthtest.Subject {
 // some has enough samples for an interruption between two of them.
 var some = merf.Batches{Probability: 0.3, Steps: 12}
 
-func TestContract(t *testing.T)          { synthtest.Run(t, subject(merf.Batches{})) }
-func TestContractOfSamples(t *testing.T) { synthtest.Run(t, subject(some)) }
+func TestContract(t *testing.T) { synthtest.Run(t, subject(merf.Batches{})) }
+func TestContractOfSamples(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, subject(some))
+}
 func TestKilledRunsGoOn(t *testing.T)    { synthtest.Kill(t, subject(merf.Batches{}), *kills) }
 func TestKilledSamplesGoOn(t *testing.T) { synthtest.Kill(t, subject(some), *kills) }
 func TestProcessesShareACheckpoint(t *testing.T) {

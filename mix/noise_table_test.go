@@ -34,6 +34,9 @@ func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 // TestNoiseOfTheTable checks that the planned σ agrees with the table within 1 % or the last digit,
 // for Poisson samples under both relations.
 func TestNoiseOfTheTable(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	for i, row := range sigmaRows {
 		if i%3 != 0 {
 			continue // pricing takes a second for each row

@@ -51,7 +51,10 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-var kills = flag.Int("kills", 4, "number of processes to kill")
+var (
+	kills = flag.Int("kills", 4, "number of processes to kill")
+	long  = flag.Bool("long", false, "recompute a table of noise, too")
+)
 
 func TestKilledRunsGoOn(t *testing.T) { synthtest.Kill(t, subjects()["together"], *kills) }
 

@@ -1,6 +1,7 @@
 package privacytest_test
 
 import (
+	"flag"
 	"slices"
 	"testing"
 
@@ -11,14 +12,26 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
+var long = flag.Bool("long", false, "replay systems and training, too")
+
 // TestAlgorithmsAtChunkEdges replays runs on more records than any chunk holds. The neighbours
 // differ at the edge of a chunk. Each combination of algorithm and relation is tested at one place,
 // and the place changes from one to the next. With -audit each is tested at all places.
-func TestAlgorithmsAtChunkEdges(t *testing.T) { replayAtEdges(t, 0) }
+func TestAlgorithmsAtChunkEdges(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	replayAtEdges(t, 0)
+}
 
 // TestAlgorithmsAtChunkEdgesByPerson replays the algorithms that take persons at the edges of
 // chunks. A person of up to three rows is added, removed or replaced.
-func TestAlgorithmsAtChunkEdgesByPerson(t *testing.T) { replayAtEdges(t, 3) }
+func TestAlgorithmsAtChunkEdgesByPerson(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	replayAtEdges(t, 3)
+}
 
 // replayAtEdges replays records, or persons of at most most rows if most is positive.
 func replayAtEdges(t *testing.T, most int) {

@@ -138,6 +138,9 @@ type trainingCase struct {
 }
 
 func TestTrainingUnderReplay(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	for _, c := range trainings() {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {

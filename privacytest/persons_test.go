@@ -92,6 +92,9 @@ func fitMST(s records.Schema, b accountant.Budget) fitting {
 // three or thirty rows, and at most three rows are kept. No input of a mechanism changes by more
 // than the declared effect.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {
 			continue
@@ -108,6 +111,9 @@ func TestSystemsUnderReplayByPerson(t *testing.T) {
 // TestTrainingUnderReplayByPerson replays DP-SGD by person, for every kind of network and clip
 // norm.
 func TestTrainingUnderReplayByPerson(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	for _, c := range trainings() {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {

@@ -72,6 +72,9 @@ var ran = map[string]bool{}
 
 // TestSystemsUnderReplay replays a run of each system that privgen.Systems lists, and more.
 func TestSystemsUnderReplay(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	all := 0
 	for _, c := range replayed {
 		for _, r := range relations {

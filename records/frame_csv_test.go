@@ -308,7 +308,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-var longStream = flag.Bool("long", false, "stream ten million rows of fifty columns")
+var longStream = flag.Bool("ten-million", false, "stream ten million rows of fifty columns")
 
 // TestStreamingTakesConstantMemory reads far more rows than one part holds.
 func TestStreamingTakesConstantMemory(t *testing.T) {

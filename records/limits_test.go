@@ -315,7 +315,7 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 			if binary {
 				continue
 			}
-			if !*everyText && (i+j)%80 != 0 && !slices.Contains(costly[name], what) {
+			if !*everyText && (i+j)%160 != 0 && !slices.Contains(costly[name], what) {
 				continue
 			}
 			var err error

@@ -35,7 +35,10 @@ func TestTableSystems(t *testing.T) {
 
 func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"], *kills) }
 
-var kills = flag.Int("kills", 4, "number of processes to kill")
+var (
+	kills = flag.Int("kills", 4, "number of processes to kill")
+	long  = flag.Bool("long", false, "learn tables of 20,000 rows, too")
+)
 
 func system(name string) synth.System {
 	all := tables.Systems()

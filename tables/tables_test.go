@@ -139,6 +139,9 @@ func correlation(f *records.Frame, i, j int) float64 {
 // measures tables of 3,900 cells, with five records in each, and noise of half a record. No cell of
 // a model is below zero, so the noise adds records to empty cells, and correlations shrink by 0.03.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	data := correlated(t, 20_000, 1)
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
 	common := tables.Common{Schema: data.Schema(), Budget: budget, Nominal: 20_000,

@@ -35,7 +35,10 @@ func fromCIFAR(t *testing.T, d *records.Table) *records.Table {
 	return read
 }
 
-var long = flag.Bool("long", false, "train the chain on images in colour of CIFAR-10's size")
+var (
+	long  = flag.Bool("long", false, "fit systems and a chain to images in colour, too")
+	cifar = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's size")
+)
 
 // TestColourChain runs a whole chain on images in colour of CIFAR-10's size and format: a release,
 // a generator, a private classifier that chooses among its images, a saved and loaded generator,
@@ -43,8 +46,8 @@ var long = flag.Bool("long", false, "train the chain on images in colour of CIFA
 // least 90 of 500 real images of ten classes correctly. One without skill names 50 on average, and
 // 90 with a probability below 4e-8. The noise is fixed: two seeds give 131 and 122.
 func TestColourChain(t *testing.T) {
-	if !*long {
-		t.Skip("without -long, only the contract suite runs this chain, on small images")
+	if !*cifar {
+		t.Skip("see -cifar")
 	}
 	drawn, err := shapes.DrawColour(1500, 1)
 	if err != nil {

@@ -45,6 +45,9 @@ func changesSystem() synth.System {
 // on neighbouring records: what the three stages draw must be on the ledger, and the sums and
 // choices of neighbours must differ by no more than the stages state.
 func TestColourChainContract(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	synthtest.Run(t, synthtest.Subject{System: changesSystem(), Interrupts: 5,
 		Plan: colourPlan})
 }

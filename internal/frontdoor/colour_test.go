@@ -79,6 +79,9 @@ func colourPlans(t *testing.T, s records.Schema) map[string]privgen.Plan {
 // have the colour of their class: over 50 images, the means of red and blue must differ by more
 // than a tenth of their range. The noise at this ε is a thousandth of the range.
 func TestColourImages(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
 	data, ctx := redAndBlue(t), t.Context()
 	for system, plan := range colourPlans(t, data.Schema()) {
 		text, err := json.Marshal(plan)

@@ -172,8 +172,12 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 	if t.Skip != "" {
 		args = append(args, "-skip", t.Skip)
 	}
-	c := exec.CommandContext(ctx, "go", append(args, ".")...)
-	c.Dir, c.WaitDelay = filepath.Join(s.root, t.Package), 5*time.Second // in whichever module
+	args, dir := append(args, "."), filepath.Join(s.root, t.Package) // in whichever module
+	if hasLongTests(dir) {
+		args = append(args, "-long")
+	}
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Dir, c.WaitDelay = dir, 5*time.Second
 	c.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(flags, os.Getenv("GOFLAGS")), " "))
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
@@ -183,6 +187,15 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 		output.WriteString("test timed out\n")
 	}
 	return output.String(), err
+}
+
+// hasLongTests reports whether the tests of a package have the flag that runs all suites.
+func hasLongTests(dir string) bool {
+	files, _ := filepath.Glob(filepath.Join(dir, "*_test.go")) // the pattern is well formed
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && bytes.Contains(text, []byte(`flag.Bool("long"`))
+	})
 }
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
