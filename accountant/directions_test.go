@@ -225,7 +225,8 @@ func TestSelectionBruteForce(t *testing.T) {
 			if checked++; truth > claim+1e-7*(1+claim) {
 				t.Fatalf("%+v order %g: the divergence %g is above the bound %g", e, order, truth, claim)
 			}
-			if a := must[[]term](t)(newCollector(AddOrRemoveOne, new(int)).reduceOne(e))[0].atom.(selectAtom); !a.poisson {
+			one := must[[]term](t)(newCollector(AddOrRemoveOne, new(int)).reduceOne(e))
+			if a := one[0].atom.(selectAtom); !a.poisson {
 				a.prepare()
 				if truth > claim-(1+a.shape)*a.second {
 					without["the other runs"]++

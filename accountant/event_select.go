@@ -107,8 +107,8 @@ func (e RepeatAndSelect) charge(c *collector, n int) error {
 	if _, ok := rdpTerms(within, 2); !ok || !(slackOf(within) <= 0) {
 		return unsupported("selection among runs without Rényi divergence", c.relation)
 	}
-	a := selectAtom{relation: c.relation, within: within, mean: e.Mean, shape: e.Shape, poisson: e.Poisson,
-		selectMemo: &selectMemo{known: map[float64]float64{}}}
+	a := selectAtom{relation: c.relation, within: within, mean: e.Mean, shape: e.Shape,
+		poisson: e.Poisson, selectMemo: &selectMemo{known: map[float64]float64{}}}
 	if !e.Poisson {
 		a.gamma = selectGamma(e.Shape, e.Mean)
 	}

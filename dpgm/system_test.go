@@ -80,8 +80,8 @@ func TestSystemOfMachines(t *testing.T) {
 	synthtest.Run(t, machines)
 }
 
-// longer returns a subject with so many training steps that killing the process once cannot lose all
-// of them.
+// longer returns a subject with so many training steps that killing the process once cannot lose
+// all of them.
 func longer(s synthtest.Subject) synthtest.Subject {
 	plan := s.Plan
 	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

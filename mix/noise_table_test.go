@@ -10,8 +10,8 @@ import (
 )
 
 // sigmaRows tabulates the standard deviation of the noise on means, σ_X = σ_Y, for n = T = 60,000
-// and δ = 1/n, with Poisson samples under both relations. Records have 784 pixels in [0, 1], clipped
-// to norm 9.2, and ten classes. 0 means that there is no value.
+// and δ = 1/n, with Poisson samples under both relations. Records have 784 pixels in [0, 1], ten
+// classes and norms clipped to 9.2. 0 means that there is no value.
 var sigmaRows = []struct {
 	epsilon         float64
 	degree          int

@@ -146,7 +146,8 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 // checkpoint made before. It holds a lock on the file's name, since a run with another checkpoint,
 // or none, would pay too, and replace this one's result.
 func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
-	data records.Data, out string, force bool, opts ...privgen.Option) (_ *privgen.Generator, err error) {
+	data records.Data, out string, force bool, opts ...privgen.Option) (gen *privgen.Generator,
+	err error) {
 	lock, err := durable.NewLock(out)
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
@@ -160,7 +161,7 @@ func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledg
 		return openGenerator(out)
 	}
 	meter := a.meter()
-	gen, err := p.FitOn(ctx, ledger, data, append(opts, privgen.OnProgress(meter.show))...)
+	gen, err = p.FitOn(ctx, ledger, data, append(opts, privgen.OnProgress(meter.show))...)
 	meter.end()
 	if gen == nil && err != nil {
 		return nil, err

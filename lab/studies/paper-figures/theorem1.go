@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// epsilonOfTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of n
-// records. The argument squared is the theorem's Δ², the squared effect of replacing a record in an
-// undivided sum. For noise σ on means the paper uses d_X/σ_X² + d_Y/σ_Y². The bound holds under
+// epsilonOfTheorem1 returns the ε that Theorem 1 of the paper states for T mixtures of degree ℓ of
+// n records. The argument squared is the theorem's Δ², the squared effect of replacing a record in
+// an undivided sum. For noise σ on means the paper uses d_X/σ_X² + d_Y/σ_Y². The bound holds under
 // replace-one for sampling without replacement. It is loose, because it uses the range of every
 // coordinate as the distance between two records and composes by Rényi divergence.
 //
