@@ -29,16 +29,33 @@ type Public struct {
 	Unsure bool
 }
 
+// Recognise is [FromPublic]. It also says, for each column, what its texts were taken for.
+func Recognise(public io.Reader, layout records.CSV, d Public) (records.Schema, []Recognised,
+	error) {
+	if err := d.validate(layout); err != nil {
+		return records.Schema{}, nil, err
+	}
+	names, seen, err := d.look(public, layout)
+	if err != nil {
+		return records.Schema{}, nil, err
+	}
+	return d.schema(names, seen)
+}
+
 // FromPublic drafts a schema from rows that the caller ASSERTS TO BE PUBLIC. Its bounds and levels
 // are copied from these rows. A schema drafted from sensitive records reveals their extremes and
 // rarest values, and no guarantee holds for these records. To estimate bounds and levels from
 // sensitive records, at a cost in privacy, use [Config].
 //
 // A column of numbers becomes an Integer if all its numbers are whole, and a Numeric otherwise. Its
-// bounds are its smallest and largest number. A column with two different texts becomes a Flag, and
-// any other column of texts a Categorical, with the texts in alphabetical order. The levels of a
+// bounds are its smallest and largest number. Digits with leading zeros are texts. A column of
+// dates or times, in the forms that [records.Datetime] reads, becomes a Datetime. A column with two
+// different texts becomes a Flag, and any other column of texts, or of a single number, a
+// Categorical, with the texts in alphabetical order. Of more texts than MaxLevels, those that are
+// all different and have one form become an Identifier, and others are Hashed. The levels of a
 // label are in alphabetical order, or in numerical order if they are numbers. A column in which a
-// value is missing gets a missing value. A person should review the draft. Write it with
+// value is missing gets a missing value; one without any value is left out. [Recognise] says what
+// was taken for what. A person should review the draft. Write it with
 // [records.WriteSchema]. Widen the bounds to the values that can occur, put levels in order, and
 // declare other levels and logarithms. Then read it back.
 //
@@ -49,14 +66,8 @@ type Public struct {
 // CSV.FirstRecord is set and it cannot be one; *[param.Error] for names that the file lacks, and
 // for columns with too many texts to be levels.
 func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema, error) {
-	if err := d.validate(layout); err != nil {
-		return records.Schema{}, err
-	}
-	names, seen, err := d.look(public, layout)
-	if err != nil {
-		return records.Schema{}, err
-	}
-	return d.schema(names, seen)
+	s, _, err := Recognise(public, layout, d)
+	return s, err
 }
 
 func (d Public) validate(layout records.CSV) error {
@@ -141,7 +152,7 @@ func named(first []string, seen []seenColumn, missing []string) bool {
 		}
 		met[text] = true
 		switch c := &seen[j]; {
-		case c.numbers && c.lo <= c.hi:
+		case c.numbers && c.lo <= c.hi, c.isMoments() && !new(moments).add(text):
 			if numbers++; !param.IsHeading(text) {
 				return false
 			}
@@ -182,28 +193,42 @@ func (d Public) maxLevels() int {
 
 // seenColumn describes the texts of a column in public rows.
 type seenColumn struct {
+	rows, missed   int
 	lo, hi         float64
-	numbers, whole bool // whether all texts are numbers, and whole
+	least, most    int64 // of whole numbers
+	numbers, whole bool  // whether all texts are numbers, and whole
+	codes          bool  // whether a number has leading zeros
+	moments        moments
+	other          bool // whether a text is not a moment
+	shape          shape
 	missing        bool
 	notFinite      bool            // whether a text is NaN or an infinity: missing among numbers
 	levels         map[string]bool // at most one more than the limit
 	again          bool            // whether the first line's text is in another line
+	// whether all texts look like these; see otherForms
+	watched, dated, slashed, signed bool
 }
 
 func unseen(n int) []seenColumn {
 	seen := make([]seenColumn, n)
 	for j := range seen {
-		seen[j] = seenColumn{lo: math.Inf(1), hi: math.Inf(-1), numbers: true, whole: true,
-			levels: map[string]bool{}}
+		seen[j] = seenColumn{lo: math.Inf(1), hi: math.Inf(-1), least: math.MaxInt64,
+			most: math.MinInt64, numbers: true, whole: true, levels: map[string]bool{},
+			shape: shape{met: map[uint64]struct{}{}}}
 	}
 	return seen
 }
 
 func (c *seenColumn) add(text string, missing []string, most int) {
+	c.rows++
 	if slices.Contains(missing, text) {
 		c.missing = true
+		c.missed++
 		return
 	}
+	c.shape.add(text)
+	c.watch(text)
+	c.other = c.other || !c.moments.add(text)
 	if len(c.levels) <= most && !c.levels[text] {
 		c.levels[strings.Clone(text)] = true
 	}
@@ -217,13 +242,23 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 	case math.IsInf(v, 0) || v != v:
 		c.notFinite = true
 	default:
+		v += 0 // turns -0 into 0
 		c.lo, c.hi = min(c.lo, v), max(c.hi, v)
-		c.whole = c.whole && v == math.Trunc(v) && math.Abs(v) <= maxWhole
+		c.codes = c.codes || isCode(text)
+		whole, err := int64(v), error(nil)
+		if math.Abs(v) >= maxWhole {
+			whole, err = strconv.ParseInt(text, 10, 64)
+		}
+		c.least, c.most = min(c.least, whole), max(c.most, whole)
+		c.whole = c.whole && v == math.Trunc(v) && err == nil
 	}
 }
 
+func (c *seenColumn) isMoments() bool { return !c.other && c.moments.step > 0 }
+
 // schema returns the schema of the columns.
-func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
+func (d Public) schema(names []string, seen []seenColumn) (_ records.Schema, all []Recognised,
+	err error) {
 	var columns []records.Column
 	var errs []error
 	for i, name := range append([]string{d.Label, d.Target}, d.Skip...) {
@@ -238,35 +273,76 @@ func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error
 		if name == "" || slices.Contains(d.Skip, name) {
 			continue
 		}
-		c, err := d.column(name, &seen[j])
-		columns, errs = append(columns, c), append(errs, err)
+		r := Recognised{Column: name, Cells: seen[j].rows, Missing: seen[j].missed}
+		if len(seen[j].levels) == 0 && name != d.Label && name != d.Target {
+			r.As = "nothing: no row has a value, so the column is left out"
+			all = append(all, r)
+			continue
+		}
+		c, err := d.column(name, &seen[j], &r)
+		r.Kind = c.Kind()
+		columns, errs, all = append(columns, c), append(errs, err), append(all, r)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return records.Schema{}, err
+		return records.Schema{}, nil, err
 	}
-	return records.NewSchema(columns...)
+	s, err := records.NewSchema(columns...)
+	return s, all, err
 }
 
-func (d Public) column(name string, seen *seenColumn) (records.Column, error) {
+// column returns the column of a name, and says in r what it is.
+func (d Public) column(name string, seen *seenColumn, r *Recognised) (records.Column, error) {
 	if name == d.Label {
+		r.As = "classes"
 		return records.Label(name, seen.texts()...), seen.fits(name, d.maxLevels())
 	}
 	number := seen.numbers && seen.lo <= seen.hi
-	if !number && name == d.Target {
-		return records.Column{},
-			param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
+	if name == d.Target {
+		if r.As = "numbers"; !number {
+			return records.Column{},
+				param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
+		}
+		return seen.number(name, true), nil
 	}
-	c, err := seen.number(name, name == d.Target), error(nil)
-	if !number {
-		c, err = seen.named(name), seen.fits(name, d.maxLevels())
-	}
-	if (seen.missing || number && seen.notFinite) && name != d.Target {
+	c := seen.column(name, number, d.maxLevels(), r)
+	if c.Kind() != records.IdentifierColumn && (seen.missing || number && seen.notFinite) {
 		c = c.WithMissing()
 	}
-	return c, err
+	return c, nil
 }
 
-// number returns a column bounded by its numbers. If they are all equal, the upper bound is larger.
+func (c *seenColumn) column(name string, number bool, most int, r *Recognised) records.Column {
+	switch {
+	case number && !c.codes && c.lo < c.hi:
+		r.As, r.Or = "numbers", c.otherForms()
+		if c.whole {
+			r.As = "whole numbers"
+			if r.Or == "" && !c.shape.repeated && c.rows-c.missed >= 20 {
+				r.Or = "identifiers, as they all differ: declare them as such if they name the records"
+			}
+		}
+		return c.number(name, false)
+	case c.isMoments():
+		r.As = fmt.Sprintf("dates or times, in whole steps of %v", c.moments.step)
+		if c.moments.zoned {
+			r.As += ", converted to UTC"
+		}
+		return c.moments.column(name)
+	case len(c.levels) > most:
+		return c.many(name, r)
+	}
+	r.As, r.Or = fmt.Sprintf("%d different texts", len(c.levels)), c.otherForms()
+	if c.codes {
+		r.As += ", digits with leading zeros"
+	}
+	if len(c.levels) == 1 {
+		r.As = "a single value"
+	}
+	return c.named(name)
+}
+
+// number returns a column bounded by its numbers. If those of a target are all equal, the upper
+// bound is larger.
 func (c *seenColumn) number(name string, target bool) records.Column {
 	lo, hi := c.lo, c.hi
 	if lo == hi {
@@ -276,7 +352,7 @@ func (c *seenColumn) number(name string, target bool) records.Column {
 	case target:
 		return records.Target(name, lo, hi)
 	case c.whole:
-		return records.Integer(name, int(lo), int(hi))
+		return records.Integer(name, int(c.least), int(c.most))
 	}
 	return records.Numeric(name, lo, hi)
 }

@@ -26,7 +26,7 @@ func TestDraftOfPublicRows(t *testing.T) {
 		records.Numeric("kg", 2, 4.5).WithMissing(),
 		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"),
 		records.Label("home", "no", "yes"),
-		records.Integer("always", 7, 8))
+		records.Categorical("always", "7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestDraftsThatCannotBe(t *testing.T) {
 	for want, d := range map[string]draft.Public{
 		`"z"`:                  {Label: "z"},
 		"a column of numbers":  {Target: "b"},
-		`texts of column "b"`:  {MaxLevels: 1},
+		`texts of column "b"`:  {MaxLevels: 1, Label: "b"},
 		"draft.Public.Max":     {MaxLevels: -1},
 		"at least one":         {Skip: []string{"a"}, Label: "b"},
 		"2 labels and targets": {Label: "b", Target: "a"},

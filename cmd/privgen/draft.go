@@ -35,9 +35,9 @@ func newDraft(a *app) *cobra.Command {
 		Long: "Draft writes a schema for a person to review. A schema is public, and every record is " +
 			"clamped\ninto its bounds and levels before anything is learnt.\n\n" +
 			"With --public, bounds and levels are copied from RECORDS, which must be public: rows " +
-			"written by\nhand, or already published. With --candidates, RECORDS are private: the " +
-			"candidates are a schema\nwide enough for all possible values, and a private release, paid " +
-			"for on the ledger, narrows it.",
+			"written by\nhand, or already published. A note says what each column was taken for. With " +
+			"--candidates,\nRECORDS are private: the candidates are a schema wide enough for all " +
+			"possible values, and a\nprivate release, paid for on the ledger, narrows it.",
 		Example: "  privgen draft sample.csv --public --label income -o schema.json\n" +
 			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
 			"    -o schema.json",
@@ -54,7 +54,7 @@ func newDraft(a *app) *cobra.Command {
 	f.StringSliceVar(&j.public.Skip, "skip", nil,
 		"with --public: `columns` to leave out, such as identifiers")
 	f.IntVar(&j.public.MaxLevels, "max-levels", 100,
-		"with --public: largest `number` of levels of a column of texts")
+		"with --public: largest `number` of levels of a column of texts; more are\nidentifiers or hashed")
 	f.BoolVar(&j.header, "header", false, "with --public: the CSV file's first line holds names "+
 		"even if it could be\na record")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
@@ -100,6 +100,8 @@ type draftResult struct {
 	Classes int    `json:"classes"`
 	Priced  bool   `json:"priced"`
 	Ledger  string `json:"ledger,omitempty"`
+	// what the columns of public records were taken for
+	Recognised []draft.Recognised `json:"recognised,omitempty"`
 	// the guarantee of everything on the ledger; nil for a public draft
 	Guarantee *accountant.Guarantee `json:"guarantee,omitempty"`
 }
@@ -120,7 +122,7 @@ func (j *draftJob) fromPublic(path string) error {
 	}
 	defer closeIn()
 	j.public.Unsure = layout.Header && !j.header
-	s, err := draft.FromPublic(in, layout, j.public)
+	s, seen, err := draft.Recognise(in, layout, j.public)
 	if j.public.Unsure && errors.Is(err, records.ErrHeader) {
 		return inputf("%s: the first line could be a record: give --header if it holds the names of the "+
 			"columns, or --no-header or --names if it is a record", path)
@@ -130,7 +132,22 @@ func (j *draftJob) fromPublic(path string) error {
 	}
 	j.note("bounds and levels were copied from %s: no guarantee holds for its rows. Review the "+
 		"schema, widen bounds to what can occur, and add levels that are missing", path)
-	return j.finish(s, draftResult{})
+	for _, r := range seen {
+		j.note("%s", recognised(r))
+	}
+	return j.finish(s, draftResult{Recognised: seen})
+}
+
+// recognised says on one line what a column was taken for.
+func recognised(r draft.Recognised) string {
+	text := fmt.Sprintf("column %.60q: %s", r.Column, r.As)
+	if r.Kind != 0 && r.Missing > 0 {
+		text += fmt.Sprintf(" (%d of %d missing)", r.Missing, r.Cells)
+	}
+	if r.Or != "" {
+		text += "; or " + r.Or
+	}
+	return text
 }
 
 func (j *draftJob) fromPrivate(ctx context.Context, path string) error {

@@ -122,7 +122,7 @@ func TestMistakes(t *testing.T) {
 			"work"}},
 		{exitInput, `--skip: "x": want`, []string{"draft", "people.csv", "--public", "--skip", "x"}},
 		{exitInput, "--max-levels: 1: want enough levels", []string{"draft", "people.csv", "--public",
-			"--max-levels", "1"}},
+			"--max-levels", "1", "--label", "income"}},
 		{exitInput, "want a header or --names", []string{"draft", "people.csv", "--public",
 			"--no-header", "--first-record", "--skip", "c1"}},
 		{exitUsage, "--delta 0: want a number from 1e-12", []string{"draft", "people.csv",
