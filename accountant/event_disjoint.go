@@ -65,36 +65,34 @@ func (e Disjoint) sampling() sampling {
 	return s
 }
 
-func (e Disjoint) charge(c *collector, n int) error { return c.disjoint(e, n) }
-
 func (e Disjoint) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
 
-// disjoint reduces disjoint parts to terms. In a single use of fixed parts a record is in one part,
+// charge reduces disjoint parts to terms. In a single use of fixed parts a record is in one part,
 // so there is one alternative list of terms for each part. Otherwise the part may depend on what
 // the rest of the composition released, so every use pays for the worst part; see choose.
 //
 // Under ReplaceOne the record may also move from part i to part j: part i loses the record and part
 // j gains it.
-func (c *collector) disjoint(v Disjoint, n int) error {
-	if v.sampling().publicSize {
+func (e Disjoint) charge(c *collector, n int) error {
+	if e.sampling().publicSize {
 		return unsupported("sampling that depends on the private size of a disjoint part", c.relation)
 	}
 	var choice [][]term
-	for _, p := range v.Parts {
+	for _, p := range e.Parts {
 		alts, err := c.reduce(p, c.relation)
 		if err != nil {
 			return err
 		}
 		choice = append(choice, alts...)
 	}
-	if c.relation == ReplaceOne && len(v.Parts) > 1 {
-		moves, err := c.movingTerms(v)
+	if c.relation == ReplaceOne && len(e.Parts) > 1 {
+		moves, err := c.movingTerms(e)
 		if err != nil {
 			return err
 		}
 		choice = append(choice, moves...)
 	}
-	return c.choose(choice, n, v.Fixed)
+	return c.choose(choice, n, e.Fixed)
 }
 
 // maxMoving bounds the alternatives of the parts between which records move, as every two of them

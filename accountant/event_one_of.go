@@ -36,13 +36,11 @@ func (e OneOf) describe() string { return "one of: " + describeAll(e.Events, " |
 
 func (e OneOf) sampling() sampling { return samplingOf(e.Events...) }
 
-func (e OneOf) charge(c *collector, n int) error { return c.oneOf(e, n) }
-
-// oneOf reduces a choice to terms. Each use may choose another event, and the choice may depend on
+// charge reduces a choice to terms. Each use may choose another event, and the choice may depend on
 // earlier releases. So every use pays for the worst event.
-func (c *collector) oneOf(v OneOf, n int) error {
+func (e OneOf) charge(c *collector, n int) error {
 	var list [][]term
-	for _, p := range v.Events {
+	for _, p := range e.Events {
 		alts, err := c.reduce(p, c.relation)
 		if err != nil {
 			return err

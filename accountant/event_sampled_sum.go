@@ -34,22 +34,20 @@ func (e SampledSum) describe() string {
 
 func (SampledSum) sampling() sampling { return sampled(samplerPoisson) }
 
-func (e SampledSum) charge(c *collector, n int) error { return c.sampledSum(e, n) }
-
-func (c *collector) sampledSum(v SampledSum, n int) error {
+func (e SampledSum) charge(c *collector, n int) error {
 	switch {
-	case v.Probability == 0:
+	case e.Probability == 0:
 		return nil
-	case v.Probability == 1 && c.relation == ReplaceOne:
-		return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
+	case e.Probability == 1 && c.relation == ReplaceOne:
+		return c.add(Gaussian{e.NoiseMultiplier / 2}, n)
 	case c.relation == ReplaceOne:
-		q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
+		q, mu := sampledEffect(e.Probability, 1/e.NoiseMultiplier)
 		if q == 1 {
-			return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
+			return c.add(Gaussian{e.NoiseMultiplier / 2}, n)
 		}
 		return c.push(oppositeAtom{q, mu}, n)
 	}
-	return c.poisson(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier}}, n)
+	return c.poisson(PoissonSampled{e.Probability, Gaussian{e.NoiseMultiplier}}, n)
 }
 
 func (e SampledSum) dpAccounting(Relation) (string, error) {

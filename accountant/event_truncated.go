@@ -42,10 +42,6 @@ func (e TruncatedPoisson) describe() string {
 
 func (TruncatedPoisson) sampling() sampling { return sampled(samplerTruncated).ofPublicSize() }
 
-func (e TruncatedPoisson) charge(c *collector, n int) error {
-	return c.push(truncatedAtom(e, c.relation), n)
-}
-
 func (e TruncatedPoisson) dpAccounting(Relation) (string, error) {
 	return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(e.Population),
 		"sampling_probability", pyFloat(e.Probability),
@@ -53,21 +49,21 @@ func (e TruncatedPoisson) dpAccounting(Relation) (string, error) {
 		pyFloat(e.NoiseMultiplier)), nil
 }
 
-// truncatedAtom returns the atom of a truncated Poisson sample. Consider the one record in which
-// two neighbours differ. The other records alone may or may not fill the batch, independently of
+// charge adds the atom of a truncated Poisson sample. Consider the one record in which two
+// neighbours differ. The other records alone may or may not fill the batch, independently of
 // that record. If they do not, the record is in the batch as in a Poisson sample. If they do, the
 // record can only take the place of another record, with twice the effect, at the rate
 // P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)). Population counts the record. Source: Ganesh 2025.
-func truncatedAtom(v TruncatedPoisson, r Relation) atom {
-	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
-	return truncAtom{q, mu, v, r, sync.OnceValues(func() (full, rate float64) {
-		full = binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
+func (e TruncatedPoisson) charge(c *collector, n int) error {
+	q, mu := sampledEffect(e.Probability, 1/e.NoiseMultiplier)
+	return c.push(truncAtom{q, mu, e, c.relation, sync.OnceValues(func() (full, rate float64) {
+		full = binomialAtLeast(e.MaxBatch, e.Population-1, e.Probability)
 		if full > 0 {
-			more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
-			rate = renyi.AtMost(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
+			more := binomialAtLeast(e.MaxBatch+1, e.Population, e.Probability)
+			rate = renyi.AtMost(1, more/full*float64(e.MaxBatch)/float64(e.Population)*(1+1e-9))
 		}
 		return full, rate
-	})}
+	})}, n)
 }
 
 type truncAtom struct {

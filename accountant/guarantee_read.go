@@ -217,13 +217,11 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	root := l.shared.root
 	entries, events, text, deepest := 0, map[string]int{}, 0, 0
 	add := func(key string) {
-		values, ok := events[key]
-		if !ok {
-			var depth int
-			values, depth = param.Size(key)
-			events[key], deepest = values, max(deepest, depth)
+		if events[key] == 0 {
+			values, depth := param.Size(key)
+			events[key], deepest = values+valuesOfEntry, max(deepest, depth)
 		}
-		entries, text = entries+1, text+values+valuesOfEntry
+		entries, text = entries+1, text+events[key]
 	}
 	for _, p := range lines {
 		add(p.key)

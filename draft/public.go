@@ -152,7 +152,7 @@ func named(first []string, seen []seenColumn, missing []string) bool {
 		}
 		met[text] = true
 		switch c := &seen[j]; {
-		case c.numbers && c.lo <= c.hi, c.isMoments() && !new(moments).add(text):
+		case c.numbers && c.lo <= c.hi, c.isMoments(), len(c.dates.fit) > 0, c.spelled.form() != nil:
 			if numbers++; !param.IsHeading(text) {
 				return false
 			}
@@ -205,8 +205,8 @@ type seenColumn struct {
 	notFinite      bool            // whether a text is NaN or an infinity: missing among numbers
 	levels         map[string]bool // at most one more than the limit
 	again          bool            // whether the first line's text is in another line
-	// whether all texts look like these; see otherForms
-	watched, dated, slashed, signed bool
+	dates          dates
+	spelled        spelled
 }
 
 func unseen(n int) []seenColumn {
@@ -227,11 +227,18 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 		return
 	}
 	c.shape.add(text)
-	c.watch(text)
+	c.dates.add(text)
 	c.other = c.other || !c.moments.add(text)
 	if len(c.levels) <= most && !c.levels[text] {
 		c.levels[strings.Clone(text)] = true
 	}
+	if c.number(text); !c.numbers {
+		c.spelled.add(text, c.lo, c.hi, c.whole)
+	}
+}
+
+// number adds a text to those that are numbers.
+func (c *seenColumn) number(text string) {
 	if !c.numbers {
 		return
 	}
@@ -298,11 +305,15 @@ func (d Public) column(name string, seen *seenColumn, r *Recognised) (records.Co
 	}
 	number := seen.numbers && seen.lo <= seen.hi
 	if name == d.Target {
-		if r.As = "numbers"; !number {
+		r.As = "numbers"
+		if f := seen.spelled.form(); !number && f != nil {
+			return records.Target(name, f.lo, f.hi).WithFormat(f.format()), nil
+		}
+		if !number {
 			return records.Column{},
 				param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
 		}
-		return seen.number(name, true), nil
+		return seen.numeric(name, true), nil
 	}
 	c := seen.column(name, number, d.maxLevels(), r)
 	if c.Kind() != records.IdentifierColumn && (seen.missing || number && seen.notFinite) {
@@ -313,15 +324,22 @@ func (d Public) column(name string, seen *seenColumn, r *Recognised) (records.Co
 
 func (c *seenColumn) column(name string, number bool, most int, r *Recognised) records.Column {
 	switch {
-	case number && !c.codes && c.lo < c.hi:
-		r.As, r.Or = "numbers", c.otherForms()
+	case number && !c.codes && c.lo < c.hi && len(c.dates.fit) == 0:
+		if times, ok := c.epoch(name, r); ok {
+			return times
+		}
+		r.As = "numbers"
 		if c.whole {
 			r.As = "whole numbers"
-			if r.Or == "" && !c.shape.repeated && c.rows-c.missed >= 20 {
+			if !c.shape.repeated && c.rows-c.missed >= 20 {
 				r.Or = "identifiers, as they all differ: declare them as such if they name the records"
 			}
 		}
-		return c.number(name, false)
+		return c.numeric(name, false)
+	case len(c.dates.fit) > 0:
+		return c.dates.column(name, r)
+	case !number && c.spelled.form() != nil:
+		return c.spelled.column(name, r)
 	case c.isMoments():
 		r.As = fmt.Sprintf("dates or times, in whole steps of %v", c.moments.step)
 		if c.moments.zoned {
@@ -331,7 +349,11 @@ func (c *seenColumn) column(name string, number bool, most int, r *Recognised) r
 	case len(c.levels) > most:
 		return c.many(name, r)
 	}
-	r.As, r.Or = fmt.Sprintf("%d different texts", len(c.levels)), c.otherForms()
+	if yesOrNo, ok := flag(name, c.texts()); ok {
+		r.As = "yes or no in several spellings"
+		return yesOrNo
+	}
+	r.As = fmt.Sprintf("%d different texts", len(c.levels))
 	if c.codes {
 		r.As += ", digits with leading zeros"
 	}
@@ -341,9 +363,9 @@ func (c *seenColumn) column(name string, number bool, most int, r *Recognised) r
 	return c.named(name)
 }
 
-// number returns a column bounded by its numbers. If those of a target are all equal, the upper
+// numeric returns a column bounded by its numbers. If those of a target are all equal, the upper
 // bound is larger.
-func (c *seenColumn) number(name string, target bool) records.Column {
+func (c *seenColumn) numeric(name string, target bool) records.Column {
 	lo, hi := c.lo, c.hi
 	if lo == hi {
 		hi = max(lo+1, math.Nextafter(lo, math.Inf(1)))

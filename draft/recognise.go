@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,26 +44,31 @@ func (m *moments) add(text string) bool {
 		if err != nil {
 			continue
 		}
-		at = at.UTC()
-		if m.step == 0 {
-			m.from, m.to, m.step = at, at, day
-		}
-		if at.Before(m.from) {
-			m.from = at
-		}
-		if at.After(m.to) {
-			m.to = at
-		}
+		m.put(at)
 		m.zoned = m.zoned || i > 0 && (i-1)%4 >= 2
-		for _, step := range []time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond,
-			time.Microsecond, time.Nanosecond} {
-			if !at.Equal(at.Truncate(m.step)) {
-				m.step = min(m.step, step)
-			}
-		}
 		return true
 	}
 	return false
+}
+
+// put adds a moment.
+func (m *moments) put(at time.Time) {
+	at = at.UTC()
+	if m.step == 0 {
+		m.from, m.to, m.step = at, at, day
+	}
+	if at.Before(m.from) {
+		m.from = at
+	}
+	if at.After(m.to) {
+		m.to = at
+	}
+	for _, step := range []time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond,
+		time.Microsecond, time.Nanosecond} {
+		if !at.Equal(at.Truncate(m.step)) {
+			m.step = min(m.step, step)
+		}
+	}
 }
 
 // column returns the column of the moments.
@@ -180,7 +184,8 @@ func (c *seenColumn) many(name string, r *Recognised) records.Column {
 		r.As = "identifiers: UUIDs, all different"
 		return records.Identifier(name, records.UUID())
 	case s.form != "" && capacity(s.form) >= 100*float64(c.rows):
-		r.As = fmt.Sprintf("identifiers: all different, of the form %q (# is a digit, ? a letter)", s.form)
+		r.As = fmt.Sprintf("identifiers: all different, of the form %q (# is a digit, ? a letter)",
+			s.form)
 		return records.Identifier(name, records.Pattern(s.form))
 	case c.numbers:
 		r.As = "identifiers: numbers, all different"
@@ -188,8 +193,8 @@ func (c *seenColumn) many(name string, r *Recognised) records.Column {
 	default:
 		r.Or = "free text or names, which are better left out (Skip)"
 	}
-	r.As = fmt.Sprintf("texts, too many to be levels: hashed into %d buckets, so generated records hold "+
-		"names of buckets", buckets)
+	r.As = fmt.Sprintf("texts, too many to be levels: hashed into %d buckets, so generated records "+
+		"hold names of buckets", buckets)
 	return records.Hashed(name, buckets)
 }
 
@@ -198,54 +203,4 @@ func capacity(form string) float64 {
 	return math.Pow(10, float64(strings.Count(form, "#"))) *
 		math.Pow(26, float64(strings.Count(form, "?"))) *
 		math.Pow(36, float64(strings.Count(form, "*")))
-}
-
-// otherForms says what numbers or texts could be that no column reads as such.
-func (c *seenColumn) otherForms() string {
-	switch {
-	case c.dated:
-		return "dates such as 20240320: write them as 2024-03-20 to have a column of dates"
-	case c.slashed:
-		return "dates with slashes or points: write them as 2024-03-20 to have a column of dates"
-	case c.signed && !c.numbers:
-		return "numbers with commas or signs: write them as 1234.5 to have a column of numbers"
-	}
-	return ""
-}
-
-// watch looks for the texts of otherForms.
-func (c *seenColumn) watch(text string) {
-	if !c.watched {
-		c.watched, c.dated, c.slashed, c.signed = true, true, true, true
-	}
-	if c.dated {
-		_, err := time.Parse("20060102", text)
-		c.dated = err == nil
-	}
-	c.slashed = c.slashed && isDateWith(text, "/.")
-	if c.signed {
-		_, err := strconv.ParseUint(strings.Trim(separators.Replace(text), "$€£¥%-+"), 10, 64)
-		c.signed = err == nil
-	}
-}
-
-var separators = strings.NewReplacer(",", "", ".", "", " ", "", "'", "", "\u00a0", "", "\u202f", "")
-
-// isDateWith reports whether a text begins with three numbers between which one of the signs
-// stands twice.
-func isDateWith(text, signs string) bool {
-	i := strings.IndexAny(text, signs)
-	if i < 1 || i > 4 {
-		return false
-	}
-	parts := strings.SplitN(strings.Fields(text)[0], text[i:i+1], 4)
-	if len(parts) != 3 {
-		return false
-	}
-	for _, p := range parts {
-		if _, err := strconv.ParseUint(p, 10, 16); err != nil || len(p) > 4 {
-			return false
-		}
-	}
-	return true
 }

@@ -55,13 +55,33 @@ func TestColumnsAreRecognised(t *testing.T) {
 		"fractions": {[]string{"2024-03-20T10:30:00.25Z", "2024-03-20T10:30:01Z"},
 			`x: datetime [2024-03-20T10:30:00.250Z, 2024-03-20T10:30:01.000Z] by 1ms`, "of 1ms", ""},
 		"compact dates": {[]string{"20240320", "20231231"},
-			`x: integer [2.0231231e+07, 2.024032e+07]`, "whole", "20240320"},
+			`x: datetime [2023-12-31, 2024-03-20] by 24h0m0s`, "form 20060102", "whole"},
 		"slashes": {[]string{"03/20/2024", "12/31/2023", "01/01/2024"},
-			`x: categorical ["01/01/2024" "03/20/2024" "12/31/2023"]`, "3 different", "slashes"},
-		"money": {[]string{"$1,234.50", "$7", "$12"},
-			`x: categorical ["$1,234.50" "$12" "$7"]`, "3 different", "signs"},
-		"comma": {[]string{"1,5", "2,5", "3"},
-			`x: categorical ["1,5" "2,5" "3"]`, "3 different", "commas"},
+			`x: datetime [2023-12-31, 2024-03-20] by 24h0m0s`, "form 01/02/2006", ""},
+		"days first": {[]string{"03/02/2024", "31/12/2023"},
+			`x: datetime [2023-12-31, 2024-02-03] by 24h0m0s`, "form 02/01/2006", ""},
+		"either order": {[]string{"03/02/2024", "01/12/2023"},
+			`x: datetime [2023-01-12, 2024-03-02] by 24h0m0s`, "form 01/02/2006", "form 02/01/2006"},
+		"day after year": {[]string{"2024-20-03", "2024-01-04"},
+			`x: datetime [2024-03-20, 2024-04-01] by 24h0m0s`, "form 2006-02-01", ""},
+		"points and time": {[]string{"20.03.2024 10:30", "21.03.2024 09:00"},
+			`x: datetime [2024-03-20T10:30:00Z, 2024-03-21T09:00:00Z] by 1m0s`, "02.01.2006 15:04", ""},
+		"month's name": {[]string{"Mar 20, 2024", "Dec 31, 2023"},
+			`x: datetime [2023-12-31, 2024-03-20] by 24h0m0s`, "form Jan 2, 2006", ""},
+		"money": {[]string{"$1,234.50", "$7", "$12"}, `x: numeric [7, 1234.5]`, "form $1,234.5", ""},
+		"loss": {[]string{"-$1,234", "$7", "12"},
+			`x: integer [-1234, 12]`, "form $1,234", "form $1234,5"},
+		"euros": {[]string{"1.234,50 €", "7,00 €"}, `x: numeric [7, 1234.5]`, "1.234,5 €", ""},
+		"share": {[]string{"50%", "7.5%", "0%"}, `x: numeric [0, 50]`, "1234.5%", ""},
+		"comma": {[]string{"1,5", "2,5", "3"}, `x: numeric [1.5, 3]`, "form 1234,5", ""},
+		"mixed": {[]string{"1234.5", "2,345.5"}, `x: numeric [1234.5, 2345.5]`, "form 1,234.5", ""},
+		"either": {[]string{"1,234", "2,345"}, `x: integer [1234, 2345]`, "form 1,234",
+			"form 1234,5"},
+		"spellings": {[]string{"Yes", "no", "YES", "y", "No"}, `x: flag ["No" "YES"]`, "yes or no", ""},
+		"seconds": {[]string{"1710930600", "1710930601"}, `x: integer [1.7109306e+09, 1.710930601e+09]`,
+			"whole", ""},
+		"not numbers": {[]string{"1,23", "4,5,6", "x"}, `x: categorical ["1,23" "4,5,6" "x"]`,
+			"3 different", ""},
 	} {
 		var file strings.Builder
 		file.WriteString("x,y\n")
@@ -85,8 +105,21 @@ func TestColumnsAreRecognised(t *testing.T) {
 		}
 		strays := 0
 		layout.Strays = func(int, string, string) { strays++ }
-		if _, err := layout.ReadFrame(strings.NewReader(file.String()), s); err != nil || strays > 0 {
+		f, err := layout.ReadFrame(strings.NewReader(file.String()), s)
+		if err != nil || strays > 0 {
 			t.Errorf("%s: %d cells are outside the draft; %v", name, strays, err)
+			continue
+		}
+		var out strings.Builder // what is written is read again as the same values
+		layout.Strays = nil
+		if err := layout.WriteFrame(&out, f); err != nil {
+			t.Fatal(err)
+		}
+		again, err := layout.ReadFrame(strings.NewReader(out.String()), s)
+		for i := range c.texts {
+			if err != nil || again.Value(i, 0) != f.Value(i, 0) {
+				t.Errorf("%s: row %d comes back as %v, want %s; %v", name, i, again, f.Value(i, 0), err)
+			}
 		}
 	}
 }
@@ -98,5 +131,19 @@ func TestEmptyColumnsAreLeftOut(t *testing.T) {
 	if err != nil || len(s.Columns()) != 1 || s.Columns()[0].Name() != "a" || len(all) != 2 ||
 		all[1].Missing != 2 || !strings.Contains(all[1].As, "left out") {
 		t.Errorf("%v, %+v, %v", s.Columns(), all, err)
+	}
+}
+
+// TestTimesSince1970 takes whole numbers for times only if the column's name says so.
+func TestTimesSince1970(t *testing.T) {
+	for text, format := range map[string]string{"1710930600": "unix", "1710930600250": "unix-ms"} {
+		s, all, err := draft.Recognise(strings.NewReader("created_at,n\n"+text+",1\n1"+text[1:]+
+			",2\n1800000000"+text[10:]+",3\n"), records.CSV{Header: true}, draft.Public{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := s.Columns()[0]; c.Kind() != records.DatetimeColumn || c.Format() != format {
+			t.Errorf("%s: got %v of format %q: %+v", text, c, c.Format(), all[0])
+		}
 	}
 }

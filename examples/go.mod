@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/seed7ba64551/privgen v0.0.0
+	github.com/seed7ba64551/privgen/connect/images v0.0.0
 	golang.org/x/image v0.47.0
 )
 
@@ -18,3 +19,5 @@ replace github.com/seed7ba64551/privgen => ..
 require github.com/seed7ba64551/privgen/report v0.0.0
 
 replace github.com/seed7ba64551/privgen/report => ../report
+
+replace github.com/seed7ba64551/privgen/connect/images => ../connect/images

@@ -33,6 +33,7 @@ type cellCode struct {
 	other         uint16    // code that an unknown level becomes
 	absent        uint16    // code that a missing level becomes
 	tick          *tickCode // nil unless the column is held in ticks
+	form          *form     // of texts; nil for the usual one
 	parts         []partCode
 }
 
@@ -55,6 +56,7 @@ func newCellCode(c Column, offset int) cellCode {
 			k.scale = math.Log1p(k.scale)
 		}
 	}
+	k.form, _ = c.form() // the schema is valid
 	k.decimals = decimalsFor(k.scale)
 	if c.stepped {
 		g, _, _ := newNumberGrid(c)

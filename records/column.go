@@ -47,6 +47,7 @@ type Column struct {
 	from, to    time.Time     // bounds of a datetime
 	step        time.Duration // precision of datetimes and durations
 	parts       CalendarParts
+	format      string   // "" for the usual form of texts; see WithFormat
 	known       []string // declared texts, the names of their buckets
 	rule        IdentifierRule
 }

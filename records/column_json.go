@@ -17,6 +17,7 @@ type columnJSON struct {
 	Lo          json.RawMessage   `json:"lo,omitempty"` // a number, or a string for times
 	Hi          json.RawMessage   `json:"hi,omitempty"`
 	Step        *float64          `json:"step,omitempty"`
+	Format      string            `json:"format,omitempty"`
 	Precision   string            `json:"precision,omitempty"`
 	Parts       []string          `json:"parts,omitempty"`
 	Buckets     int               `json:"buckets,omitempty"`
@@ -30,7 +31,7 @@ type columnJSON struct {
 
 func (c Column) json() columnJSON {
 	j := columnJSON{Name: c.name, Type: c.kind.String(), Logarithmic: c.logarithmic, Levels: c.levels,
-		Other: c.other, Missing: c.missing}
+		Other: c.other, Missing: c.missing, Format: c.format}
 	c.kind.of().put(c, &j)
 	if c.stepped {
 		j.Step = &c.grid
@@ -58,7 +59,7 @@ func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null
 // column returns the column that j describes; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
-		missing: j.Missing}
+		missing: j.Missing, format: j.Format}
 	for k := ColumnKind(1); k < columnKindEnd; k++ {
 		if j.Type == k.String() {
 			c.kind = k

@@ -48,6 +48,7 @@ func (c Column) validate(i int) []error {
 	c.kind.of().check(&f)
 	f.time()
 	f.step()
+	f.format()
 	if role := c.kind.of().role; c.missing && (role == classRole || role == targetRole) {
 		f.bad(".WithMissing", c.kind,
 			"no missing value: leave out records without a class or a target, or declare a level for them")

@@ -95,6 +95,7 @@ type frameWriter struct {
 	comma   rune
 	comment rune
 	scratch []byte
+	spare   []byte
 }
 
 func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
@@ -154,6 +155,8 @@ func (o *frameWriter) row(f *Frame, i int) {
 			var missing bool
 			if o.scratch, missing = f.appendText(o.scratch, i, j); missing {
 				o.scratch = append(o.scratch, o.missing[j]...)
+			} else if form := f.schema.table.cells[j].form; form != nil {
+				o.scratch, o.spare = form.spell(o.spare[:0], o.scratch), o.scratch
 			}
 		}
 		o.field(k, o.scratch)

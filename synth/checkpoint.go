@@ -583,7 +583,7 @@ func (k *keeper) mine() error {
 		return err
 	}
 	defer in.Close()
-	head, err := decodeHeader(in)
+	head, err := (&reader{r: in, sum: sha256.New()}).header()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrTaken, err)
 	}

@@ -132,11 +132,7 @@ func decodeFile(r io.Reader, l records.Limits) (*File, error) {
 	return f, in.verify()
 }
 
-// decodeHeader reads the header of a file without verifying the file's checksum.
-func decodeHeader(r io.Reader) (fileHeader, error) {
-	return (&reader{r: r, sum: sha256.New()}).header()
-}
-
+// header reads the header of a file. The file's checksum is not verified yet.
 func (in *reader) header() (h fileHeader, err error) {
 	start, err := in.take(16)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"strings"
 
+	cifar "github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -31,7 +32,7 @@ func (c Colours) Wanted() bool { return c.Drawn || c.Train != "" || c.Test != ""
 // Schema describes the images.
 func (c Colours) Schema() records.Schema {
 	if c.Train != "" {
-		return records.CIFAR10Schema()
+		return cifar.CIFAR10Schema()
 	}
 	return shapes.ColourSchema()
 }
@@ -68,7 +69,7 @@ func (c Colours) draw(d Drawing) (train, test *records.Table, err error) {
 }
 
 func openCIFAR(paths string) (*records.Table, error) {
-	return records.OpenCIFAR(records.CIFAR10Schema(), strings.Split(paths, ","))
+	return cifar.OpenCIFAR(cifar.CIFAR10Schema(), strings.Split(paths, ","))
 }
 
 // lastTenth holds out the last tenth of the images.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	cifar "github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 func colours(t *testing.T, args ...string) (c images.Colours) {
@@ -34,7 +34,7 @@ func cifarFile(t *testing.T, n int, seed uint64) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := records.WriteCIFAR(f, drawn); err != nil {
+	if err := cifar.WriteCIFAR(f, drawn); err != nil {
 		t.Fatal(err)
 	}
 	return path

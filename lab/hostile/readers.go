@@ -207,7 +207,7 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 		return nil, err
 	}
 	var idx, labels, npy, npz, mixed, cifar bytes.Buffer
-	colours, err := records.FromBytes(records.CIFAR10Schema(), make([]byte, 2*3*32*32), 3, 9)
+	colours, err := records.FromBytes(images.CIFAR10Schema(), make([]byte, 2*3*32*32), 3, 9)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
 		records.WriteNPZ(&npz, table),
-		records.WriteCIFAR(&cifar, colours),
+		images.WriteCIFAR(&cifar, colours),
 		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
 	}
@@ -236,10 +236,10 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 			return look(records.ReadIDX(from(idx.Bytes()), from(b), grey.WithLabels("a", "b")))
 		}},
 		{"cifar", one(&cifar), anyBytes, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), colours.Schema()))
+			return look(images.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"cifar, packed", one(&cifar), packed, func(b []byte) error {
-			return look(records.ReadCIFAR(from(b), colours.Schema()))
+			return look(images.ReadCIFAR(from(b), colours.Schema()))
 		}},
 		{"folder of images", pictures, anyBytes, func(b []byte) error {
 			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}

@@ -82,10 +82,10 @@ func accountantMutants() []mutant {
 			Why: "a replaced record changes the sum in both directions, and only one is priced"},
 		{Name: "accountant/a sampled sum of all is not doubled", In: in,
 			Tests: at(in, "SampledSum"),
-			Old: "case v.Probability == 1 && c.relation == ReplaceOne:\n\t\treturn " +
-				"c.add(Gaussian{v.NoiseMultiplier / 2}, n)",
-			New: "case v.Probability == 1 && c.relation == ReplaceOne:\n\t\treturn " +
-				"c.add(Gaussian{v.NoiseMultiplier}, n)",
+			Old: "case e.Probability == 1 && c.relation == ReplaceOne:\n\t\treturn " +
+				"c.add(Gaussian{e.NoiseMultiplier / 2}, n)",
+			New: "case e.Probability == 1 && c.relation == ReplaceOne:\n\t\treturn " +
+				"c.add(Gaussian{e.NoiseMultiplier}, n)",
 			Why: "replace-one at q = 1 is priced as if there were twice the noise"},
 		{Name: "accountant/a sampled sum under replace-one as add-or-remove", In: in,
 			Tests: at(in, "SampledSum|Opposite|Brute"),
@@ -93,8 +93,8 @@ func accountantMutants() []mutant {
 			Why: "a replaced record changes the sum in both directions, and only one is priced"},
 		{Name: "accountant/a sampled sum of nearly all is not doubled", In: in,
 			Tests: at(in, "SampledSum"),
-			Old:   "if q == 1 {\n\t\t\treturn c.add(Gaussian{v.NoiseMultiplier / 2}, n)",
-			New:   "if q == 1 {\n\t\t\treturn c.add(Gaussian{v.NoiseMultiplier}, n)",
+			Old:   "if q == 1 {\n\t\t\treturn c.add(Gaussian{e.NoiseMultiplier / 2}, n)",
+			New:   "if q == 1 {\n\t\t\treturn c.add(Gaussian{e.NoiseMultiplier}, n)",
 			Why:   "at a rate just below one, replace-one is priced as if there were twice the noise"},
 		{Name: "accountant/subsets under add-or-remove", In: in, Tests: defects,
 			Old: "if c.relation != ReplaceOne {\n\t\treturn unsupported(\"sampling without replacement\"",
@@ -113,7 +113,7 @@ func accountantMutants() []mutant {
 			Old: "choice = append(choice, alts...)", New: "choice = alts",
 			Why: "another part may be the worst"},
 		{Name: "accountant/records never move between parts", In: in, Tests: parts,
-			Old: "if c.relation == ReplaceOne && len(v.Parts) > 1 {", New: "if false {",
+			Old: "if c.relation == ReplaceOne && len(e.Parts) > 1 {", New: "if false {",
 			Why: "a replaced record may change its part"},
 		{Name: "accountant/parts move in one order only", In: in, Tests: parts,
 			Old: "if i == j {", New: "if i >= j {",

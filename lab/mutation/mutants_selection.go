@@ -7,8 +7,8 @@ func selectionMutants() []mutant {
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)
 	return []mutant{
 		{Name: "accountant/one of several costs what the first does", In: "accountant", Tests: selected,
-			Old: "for _, p := range v.Events {\n\t\talts, err := c.reduce(p, c.relation)",
-			New: "for _, p := range v.Events[:1] {\n\t\talts, err := c.reduce(p, c.relation)",
+			Old: "for _, p := range e.Events {\n\t\talts, err := c.reduce(p, c.relation)",
+			New: "for _, p := range e.Events[:1] {\n\t\talts, err := c.reduce(p, c.relation)",
 			Why: "a trial of an expensive candidate gets the price of a cheap one"},
 		{Name: "accountant/alternatives within a selection cost what the first does", In: "accountant",
 			Tests: selected,

@@ -21,7 +21,7 @@ func writePictures(folder string) error {
 	if err := images.WriteFolder(filepath.Join(folder, "pictures"), small); err != nil {
 		return err
 	}
-	large, err := madeUpImages(records.CIFAR10Schema(), 3)
+	large, err := madeUpImages(images.CIFAR10Schema(), 3)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func writePictures(folder string) error {
 		return err
 	}
 	defer file.Close()
-	return records.WriteCIFAR(file, large)
+	return images.WriteCIFAR(file, large)
 }
 
 // madeUpImages returns images with every level.
@@ -58,7 +58,7 @@ func showPictures(path string) error {
 		}
 		t, err = images.ReadFolder(os.DirFS(path), pictureSchema())
 	} else {
-		t, err = records.OpenCIFAR(records.CIFAR10Schema(), []string{path})
+		t, err = images.OpenCIFAR(images.CIFAR10Schema(), []string{path})
 	}
 	if err != nil {
 		return err

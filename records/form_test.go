@@ -1,0 +1,102 @@
+package records_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestFormats reads and writes texts in the format of their column.
+func TestFormats(t *testing.T) {
+	day := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+	number := records.Numeric("x", -5000, 1e7).WithStep(0.01)
+	whole := records.Integer("x", -9_000_000, 9_000_000)
+	wide := records.Integer("x", 0, 9_007_199_254_740_999)
+	date := records.Datetime("x", day(1970), day(2030), 24*time.Hour)
+	moment := records.Datetime("x", day(1970), day(2030), time.Second)
+	for name, c := range map[string]struct {
+		column  records.Column
+		format  string
+		text    string
+		usual   string
+		written string // "" if it is the text
+	}{
+		"decimal comma": {number, "1234,5", "2,25", "2.25", ""},
+		"German":        {number, "1.234,5", "1.234.567,25", "1234567.25", ""},
+		"no groups":     {number, "1.234,5", "1234567,25", "1234567.25", "1.234.567,25"},
+		"dollars":       {number, "$1,234.5", "$1,234.5", "1234.5", ""},
+		"negative":      {number, "$1,234.5", "-$1,234.5", "-1234.5", ""},
+		"sign inside":   {number, "$1,234.5", "$-1,234.5", "-1234.5", "-$1,234.5"},
+		"no sign":       {number, "$1,234.5", "7", "7", "$7"},
+		"per cent":      {number, "1234.5%", "50%", "50", ""},
+		"euros":         {number, "1 234,5 €", "1 234,5 €", "1234.5", ""},
+		"whole":         {whole, "1,234", "-1,234,567", "-1234567", ""},
+		"beyond 2^53":   {wide, "1,234", "9,007,199,254,740,993", "9007199254740993", ""},
+		"European date": {date, "02/01/2006", "20/03/2024", "2024-03-20", ""},
+		"American date": {date, "01/02/2006", "03/20/2024", "2024-03-20", ""},
+		"compact date":  {date, "20060102", "20240320", "2024-03-20", ""},
+		"date and time": {moment, "02.01.2006 15:04:05", "20.03.2024 10:30:01",
+			"2024-03-20T10:30:01Z", ""},
+		"offset": {moment, "2006-01-02 15:04:05 -0700", "2024-03-20 10:30:00 +0530",
+			"2024-03-20T05:00:00Z", "2024-03-20 05:00:00 +0000"},
+		"seconds":         {moment, "unix", "1710930600", "2024-03-20T10:30:00Z", ""},
+		"milliseconds":    {moment, "unix-ms", "1710930600000", "2024-03-20T10:30:00Z", ""},
+		"far":             {moment, "unix", "9223372036854775807", "2030-01-01T00:00:00Z", "1893456000"},
+		"wrong group":     {number, "$1,234.5", "1,5", "-5000", "-$5,000"},
+		"another date":    {date, "02/01/2006", "2024-03-20", "1970-01-01", "01/01/1970"},
+		"not a number":    {number, "1234,5", "x", "-5000", ""},
+		"the usual point": {number, "1.234,5", "2.25", "-5000", "-5.000"},
+	} {
+		s := must(records.NewSchema(c.column.WithFormat(c.format), records.Flag("y", "a", "b")))(t)
+		text := must(s.MarshalJSON())(t)
+		var back records.Schema
+		if err := back.UnmarshalJSON(text); err != nil || back.Columns()[0].Format() != c.format {
+			t.Errorf("%s: %s is read with format %q, %v", name, text, back.Columns()[0].Format(), err)
+		}
+		if c.written == "" && name != "not a number" {
+			c.written = c.text
+		} else if name == "not a number" {
+			c.written = "-5000"
+		}
+		layout := records.CSV{Header: true, Comma: ';'}
+		f := must(layout.ReadFrame(strings.NewReader("x;y\n"+c.text+";a\n"), s))(t)
+		if got := f.Value(0, 0); got != c.usual {
+			t.Errorf("%s: %q is read as %s, want %s", name, c.text, got, c.usual)
+		}
+		var file bytes.Buffer
+		err := layout.WriteFrame(&file, f)
+		if err != nil || file.String() != "x;y\n"+c.written+";a\n" {
+			t.Errorf("%s: written as %q, want %q; %v", name, file.String(), c.written, err)
+		}
+	}
+}
+
+// TestFormatsOfJSONNumbers: a number in JSON has the usual form, and a text that of its column.
+func TestFormatsOfJSONNumbers(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("x", 0, 9999).WithFormat("1.234,5"),
+		records.Flag("y", "a", "b")))(t)
+	f := must(records.JSONLines{}.ReadFrame(strings.NewReader(
+		`{"x": 1234.5, "y": "a"}`+"\n"+`{"x": "1.234,5", "y": "b"}`), s))(t)
+	if f.Value(0, 0) != "1234.5" || f.Value(1, 0) != "1234.5" {
+		t.Errorf("read as %s and %s, want 1234.5 twice", f.Value(0, 0), f.Value(1, 0))
+	}
+}
+
+// TestFormatsThatSayNothing: a format must say how each value is read.
+func TestFormatsThatSayNothing(t *testing.T) {
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	number := records.Numeric("x", 0, 1)
+	date := records.Datetime("x", day, day.AddDate(1, 0, 0), 24*time.Hour)
+	for _, c := range []records.Column{number.WithFormat("x"), number.WithFormat("1,234,5"),
+		number.WithFormat("1234e5"), number.WithFormat("1234.56"), number.WithFormat("unix"),
+		date.WithFormat("15:04"), date.WithFormat("2006"), date.WithFormat("1234.5"),
+		records.Flag("x", "a", "b").WithFormat("1234.5"), number.WithFormat("12345"),
+		records.Duration("x", 0, time.Hour, time.Second).WithFormat("1234.5")} {
+		if _, err := records.NewSchema(c, records.Flag("y", "a", "b")); err == nil {
+			t.Errorf("format %q of %v is accepted", c.Format(), c)
+		}
+	}
+}
