@@ -50,7 +50,8 @@ func pricePure(terms []term) (priced, error) {
 				ErrUnsupported)
 	}
 	b := Bound{0, eps, eps}
-	if attained(terms) {
+	// The largest losses of all uses can occur together, unless one is only a bound.
+	if !slices.ContainsFunc(terms, func(t term) bool { _, ok := t.atom.(attaining); return !ok }) {
 		b.Lower = eps * (1 - 1e-12)
 		b.Estimate = b.Lower + (b.Upper-b.Lower)/2
 	}
@@ -59,11 +60,3 @@ func pricePure(terms []term) (priced, error) {
 
 // attaining is an atom with a loss of its own ε, if its δ is zero.
 type attaining interface{ attained() }
-
-// attained reports whether the largest losses of all uses can occur together.
-func attained(terms []term) bool {
-	return !slices.ContainsFunc(terms, func(t term) bool {
-		_, ok := t.atom.(attaining)
-		return !ok
-	})
-}

@@ -327,7 +327,10 @@ func (l *Ledger) checkNames(t Transaction) error {
 // checkGroups returns an error for groups that a line cannot open.
 func (l *Ledger) checkGroups(groups ...Parts) error {
 	var k param.Checker
-	room := maxParts - l.shared.parts + partsPerLine*int(min(l.shared.journal.head.Line, 1<<20))
+	room := maxParts - l.shared.parts
+	if j := l.shared.journal; j != nil {
+		room += partsPerLine * int(min(j.head.Line, 1<<20))
+	}
 	for _, p := range groups {
 		if p.N < 1 || p.N > room {
 			k.Add(param.New("accountant.Parts.N", p.N,

@@ -62,7 +62,7 @@ func termsKey(terms []term) string {
 // undominated returns the lists that no other list covers. A list covers another one if it makes
 // all the releases of the other one.
 func (c *collector) undominated(choice [][]term) ([][]term, error) {
-	u := uncovered{steps: c.steps}
+	u := uncovered{work: c.work}
 	for _, terms := range choice {
 		if !u.add(terms) {
 			return nil, tooManyParts(c.relation)
@@ -73,9 +73,9 @@ func (c *collector) undominated(choice [][]term) ([][]term, error) {
 
 // uncovered collects lists that no other list covers.
 type uncovered struct {
-	kept  []keyed
-	seen  map[string]bool
-	steps *int // see collector
+	kept []keyed
+	seen map[string]bool
+	*work
 }
 
 // add returns false once there are more lists than any choice may have, even if a later list
@@ -91,6 +91,7 @@ func (u *uncovered) add(c []term) bool {
 		}
 		fmt.Fprintf(&all, "%d×%s;", t.n, key)
 	}
+	u.steps += all.Len()/4 + len(c)*len(u.kept)/4 // every list is compared with these
 	if u.seen[all.String()] {
 		return true
 	}
@@ -101,8 +102,7 @@ func (u *uncovered) add(c []term) bool {
 	if !slices.ContainsFunc(u.kept, func(o keyed) bool { return covered(a, o) }) {
 		u.kept = append(slices.DeleteFunc(u.kept, func(o keyed) bool { return covered(o, a) }), a)
 	}
-	*u.steps += 4 + len(u.kept)
-	return len(u.kept) <= 2*maxAlternatives && *u.steps <= mostSteps
+	return len(u.kept) <= 2*maxAlternatives && u.steps <= mostSteps
 }
 
 func (u *uncovered) lists() [][]term {
@@ -205,7 +205,7 @@ func (a worstAtom) own() (eps, delta float64) {
 // listsOf returns the lists that the single uses of worst lists among terms can turn into, composed
 // with the other terms. It returns nil if there are none, or too many.
 func listsOf(terms []term, r Relation) [][]term {
-	c := newCollector(r, new(int))
+	c := newCollector(r, newWork())
 	for _, t := range terms {
 		w, ok := t.atom.(worstAtom)
 		if ok && t.n == 1 {

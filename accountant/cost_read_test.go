@@ -103,9 +103,41 @@ func TestReductionsAreBounded(t *testing.T) {
 		}
 		return e
 	}
+	best := func(e Event) Event { return RepeatAndSelect{Event: e, Mean: 2, Poisson: true} }
+	bestOfTwo := func(i int) Event {
+		return best(best(PoissonSampled{0.01 + float64(i)*1e-6, Gaussian{1}}))
+	}
+	bestOfFive := func(i int) Event { return best(best(best(bestOfTwo(i)))) }
+	equal := func(int) Event { return bestOfTwo(0) }
+	bestTruncated := func(i int) Event {
+		return RepeatAndSelect{Event: truncated(i), Mean: 2, Shape: 1}
+	}
 	noise := func(i int) Event {
 		return PoissonSampled{Probability: .5,
 			Event: DiscreteLaplace{A: 1e-9 * float64(1+i), Sensitivity: 1 << 17}}
+	}
+	common := func(parts, n int) Event {
+		return Disjoint{Parts: list(parts, func(i int) Event {
+			return Composed{append(list(n, func(k int) Event { return Pure{1e-6 + float64(k)*1e-12} }),
+				Pure{1e-5 + float64(i)*1e-12})}
+		})}
+	}
+	deep := func(n int, e Event) Event {
+		for range n {
+			e = Disjoint{Parts: []Event{e, Laplace{1e6}}}
+		}
+		return e
+	}
+	oneOf := func(n int, e Event) Event {
+		for range n {
+			e = OneOf{[]Event{e, Laplace{1e6}}}
+		}
+		return e
+	}
+	mixture := GaussianMixture{NoiseMultiplier: 1e6}
+	for k := range 20_000 {
+		mixture.Sensitivities = append(mixture.Sensitivities, float64(k+1)/20_000)
+		mixture.Probabilities = append(mixture.Probabilities, 1./20_000)
 	}
 	group := func(i int) Event { return Disjoint{Parts: list(20+i, mixed(70))} }
 	for name, c := range map[string]struct {
@@ -113,11 +145,18 @@ func TestReductionsAreBounded(t *testing.T) {
 		r     Relation
 	}{
 		"truncated samples":    {Composed{list(2000, truncated)}, AddOrRemoveOne},
-		"parts":                {Disjoint{Parts: list(250, laplaces)}, ReplaceOne},
+		"parts":                {Disjoint{Parts: list(150, laplaces)}, ReplaceOne},
 		"parts of parts":       {Disjoint{Parts: list(250, mixed(250))}, ReplaceOne},
 		"many groups of parts": {Composed{list(50, group)}, ReplaceOne},
 		"choices":              {OneOf{list(5000, mixed(5000))}, AddOrRemoveOne},
 		"selections":           {Composed{list(500, tuned)}, AddOrRemoveOne},
+		"best of samples":      {Composed{list(500, bestOfTwo)}, AddOrRemoveOne},
+		"best of five":         {Composed{list(100, bestOfFive)}, AddOrRemoveOne},
+		"best of truncated":    {Composed{list(1000, bestTruncated)}, AddOrRemoveOne},
+		"equal selections":     {Repeated{Composed{list(5000, equal)}, 1}, ReplaceOne},
+		"common events":        {common(25, 300), ReplaceOne},
+		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne},
+		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
 		"discrete noise":       {Composed{list(1000, noise)}, AddOrRemoveOne},
 	} {
 		start := time.Now()
@@ -125,7 +164,7 @@ func TestReductionsAreBounded(t *testing.T) {
 		if err == nil {
 			err = checkWork("event", alts)
 		}
-		if (err == nil) != (name == "parts") { // which one list covers
+		if (err == nil) != (name == "parts" || name == "equal selections") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took := time.Since(start); took > 5*time.Second {

@@ -15,7 +15,7 @@ func TestMovingBothWays(t *testing.T) {
 	still := Gaussian{50}
 	a, b := PoissonSampled{0.01, Gaussian{0.4}}, PoissonSampled{0.3, Gaussian{2.5}}
 	pairsOf := func(p PoissonSampled) *pld.Pairs {
-		return must[[]term](t)(newCollector(AddOrRemoveOne, new(int)).reduceOne(p))[0].atom.pairs()
+		return must[[]term](t)(newCollector(AddOrRemoveOne, newWork()).reduceOne(p))[0].atom.pairs()
 	}
 	const n = 40
 	order := func(leaves, joins PoissonSampled) pld.Answer {
@@ -225,7 +225,7 @@ func TestSelectionBruteForce(t *testing.T) {
 			if checked++; truth > claim+1e-7*(1+claim) {
 				t.Fatalf("%+v order %g: the divergence %g is above the bound %g", e, order, truth, claim)
 			}
-			one := must[[]term](t)(newCollector(AddOrRemoveOne, new(int)).reduceOne(e))
+			one := must[[]term](t)(newCollector(AddOrRemoveOne, newWork()).reduceOne(e))
 			if a := one[0].atom.(selectAtom); !a.poisson {
 				a.prepare()
 				if truth > claim-(1+a.shape)*a.second {

@@ -127,7 +127,7 @@ func (c *collector) movingTerms(v Disjoint) ([][]term, error) {
 		return nil, unsupported(fmt.Sprintf("more than %d disjoint parts, no three of them equal",
 			maxMoving), ReplaceOne)
 	}
-	out := uncovered{steps: c.steps}
+	out := uncovered{work: c.work}
 	seen := map[string]bool{}
 	for i := range one {
 		for j := range one {
@@ -141,7 +141,7 @@ func (c *collector) movingTerms(v Disjoint) ([][]term, error) {
 						continue
 					}
 					seen[key] = true
-					both := newCollector(ReplaceOne, c.steps) // it merges Gaussians
+					both := newCollector(ReplaceOne, c.work) // it merges Gaussians
 					for _, t := range slices.Concat(a.remove, b.add) {
 						if err := both.pushTerm(t); err != nil {
 							return nil, err

@@ -104,14 +104,24 @@ func (e RepeatAndSelect) charge(c *collector, n int) error {
 		// the divergence of a run is the divergence of an alternative, and at most the largest.
 		within = []term{{worstAtom{alts}, 1}}
 	}
+	a := selectAtom{relation: c.relation, within: within, mean: e.Mean, shape: e.Shape,
+		poisson: e.Poisson, selectMemo: &selectMemo{known: map[float64]float64{}}}
+	id := c.relation.String() + a.key()
+	if known := c.work.selected[id]; known != nil {
+		return c.push(known, n)
+	}
+	if !selects(within) { // their divergences are remembered; the first of others may take as long
+		if err := c.step((1 + placesOfAll(within)) << 13); err != nil {
+			return err
+		}
+	}
 	if _, ok := rdpTerms(within, 2); !ok || !(slackOf(within) <= 0) {
 		return unsupported("selection among runs without Rényi divergence", c.relation)
 	}
-	a := selectAtom{relation: c.relation, within: within, mean: e.Mean, shape: e.Shape,
-		poisson: e.Poisson, selectMemo: &selectMemo{known: map[float64]float64{}}}
 	if !e.Poisson {
 		a.gamma = selectGamma(e.Shape, e.Mean)
 	}
+	c.work.selected[id] = a
 	return c.push(a, n)
 }
 

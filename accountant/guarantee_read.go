@@ -15,10 +15,10 @@ import (
 // guarantee of the ledger could not be read after it; see checkReadable.
 const (
 	mostReadEntries = 1 << 13
-	mostReadEvents  = 1 << 10 // different ones
-	mostReadParts   = maxParts
-	mostReadValues  = 90_000 // in its JSON, where param.Limits allows 100,000
-	mostReadDepth   = 48     // of its events, where param.Limits allows 64 in a file
+	mostReadEvents  = 1 << 10  // different ones
+	mostReadValues  = 90_000   // in its JSON, where param.Limits allows 100,000
+	mostReadBytes   = 48 << 20 // of it, at most, where the header of a file has 64 MiB
+	mostReadDepth   = 48       // of its events, where param.Limits allows 64 in a file
 )
 
 // UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
@@ -123,7 +123,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 		groups: map[*Ledger]map[string]*partGroup{}}
 	total := 0
 	for _, p := range parts {
-		if p.N < 0 || p.N > mostReadParts-total {
+		if p.N < 0 || p.N > maxParts-total {
 			return param.New("accountant.Guarantee.parts", p.N, "at most 65536 parts together")
 		}
 		total += p.N
@@ -215,33 +215,35 @@ func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest str
 // not be read: what it pays for, such as a generator, would be lost.
 func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	root := l.shared.root
-	entries, events, text, deepest := 0, map[string]int{}, 0, 0
-	add := func(key string) {
+	entries, events, text, size, deepest := 0, map[string]int{}, 0, 0, 0
+	add := func(purpose int, key string) {
 		if events[key] == 0 {
 			values, depth := param.Size(key)
 			events[key], deepest = values+valuesOfEntry, max(deepest, depth)
 		}
-		entries, text = entries+1, text+events[key]
+		entries, text, size = entries+1, text+events[key], size+6*purpose+8*len(key)+256
 	}
 	for _, p := range lines {
-		add(p.key)
+		add(len(p.line.Purpose), p.key)
 	}
-	groups := len(t.Groups) + root.eachEntry(func(e *entry) { add(e.key) })
+	text += valuesOfGroup * (len(t.Groups) + root.eachEntry(0, add))
 	parts := l.shared.parts
 	for _, g := range t.Groups {
 		parts += min(g.N, maxParts+1)
 	}
-	text += groups * valuesOfGroup
 	var k param.Checker
 	const path = "accountant.Transaction"
 	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
-	k.OK(parts <= mostReadParts, path+".Groups", parts, "at most 65536 parts on a ledger")
+	k.OK(parts <= maxParts, path+".Groups", parts, "at most 65536 parts on a ledger")
 	k.OK(text <= mostReadValues, path+".Lines", text, "at most 90000 values in a ledger's entries")
+	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
 	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
-	alts, _ := reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
-	k.Add(checkWork(path+".Lines", alts))
+	if len(lines) > 0 {
+		alts, _ := reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
+		k.Add(checkWork(path+".Lines", alts))
+	}
 	return k.Err()
 }
 
@@ -249,16 +251,16 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 // group of parts.
 const valuesOfEntry, valuesOfGroup = 16, 8
 
-// eachEntry calls f for every entry of the ledger and of its parts, and returns the number of
-// groups of parts.
-func (l *Ledger) eachEntry(f func(*entry)) (groups int) {
+// eachEntry calls f for every entry of the ledger and of its parts, with the length of its purpose
+// after a prefix of the given length, and returns the number of groups of parts.
+func (l *Ledger) eachEntry(prefix int, f func(purpose int, key string)) (groups int) {
 	for _, e := range l.entries {
-		f(e)
+		f(prefix+len(e.purpose), e.key)
 	}
 	for _, g := range l.groups {
 		groups++
 		for _, c := range g.children {
-			groups += c.eachEntry(f)
+			groups += c.eachEntry(prefix+len(g.Purpose)+32, f)
 		}
 	}
 	return groups

@@ -39,10 +39,13 @@ func (l *Ledger) Disjoint(p Parts) ([]*Ledger, error) {
 		decide: func() error {
 			l.shared.state.Lock()
 			defer l.shared.state.Unlock()
-			if err := l.shared.root.fault; err != nil || l.shared.journal == nil {
+			if err := l.shared.root.fault; err != nil {
 				return err
 			}
-			return l.checkGroups(p)
+			if err := l.checkGroups(p); err != nil {
+				return err
+			}
+			return l.checkReadable(Transaction{Groups: []Parts{p}}, nil)
 		},
 		lines: func() []*change {
 			return []*change{{At: l.path(), Disjoint: (*changeDisjoint)(&p)}}

@@ -47,12 +47,12 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	return (&collector{steps: new(int)}).reduce(e, r)
+	return (&collector{work: newWork()}).reduce(e, r)
 }
 
 // reduce reduces a part of c's event.
 func (c *collector) reduce(e Event, r Relation) ([][]term, error) {
-	d := newCollector(r, c.steps)
+	d := newCollector(r, c.work)
 	if err := d.add(e, 1); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *collector) reduceOne(e Event) ([]term, error) {
 
 type collector struct {
 	relation Relation
-	steps    *int // taken for the whole event
+	work     *work
 	terms    []term
 	index    map[string]int
 	square   float64 // Σ count/σ² of the plain Gaussians
@@ -81,9 +81,17 @@ type collector struct {
 	choices  [][][]term
 }
 
-func newCollector(r Relation, steps *int) *collector {
-	return &collector{relation: r, steps: steps, index: map[string]int{}}
+func newCollector(r Relation, w *work) *collector {
+	return &collector{relation: r, work: w, index: map[string]int{}}
 }
+
+// work is what the reductions of all parts of an event have done.
+type work struct {
+	steps    int
+	selected map[string]atom // by relation and key, as a selection may be mentioned often
+}
+
+func newWork() *work { return &work{selected: map[string]atom{}} }
 
 // mostSteps bounds the time of a reduction, which can be quadratic in the length of an event's
 // text. A step takes about a microsecond.
@@ -91,7 +99,7 @@ const mostSteps = 1 << 20
 
 // step counts n steps.
 func (c *collector) step(n int) error {
-	if *c.steps += n; *c.steps > mostSteps {
+	if c.work.steps += n; c.work.steps > mostSteps {
 		return fmt.Errorf("%w: the price of an event of so many parts", ErrUnsupported)
 	}
 	return nil
@@ -117,7 +125,7 @@ func (c *collector) alternatives() ([][]term, error) {
 		alts = next
 	}
 	for i, extra := range alts {
-		d := newCollector(c.relation, c.steps)
+		d := newCollector(c.relation, c.work)
 		d.square, d.plain = c.square, c.plain
 		for _, t := range append(append([]term(nil), c.terms...), extra...) {
 			if err := d.pushTerm(t); err != nil {
@@ -139,7 +147,7 @@ func (c *collector) pushTerm(t term) error {
 
 func (c *collector) push(a atom, n int) error {
 	k := a.key()
-	if err := c.step(1 + len(k)/256); err != nil {
+	if err := c.step(1 + len(k)/64); err != nil {
 		return err
 	}
 	i, ok := c.index[k]

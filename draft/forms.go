@@ -15,9 +15,10 @@ import (
 // where several fit all texts. A time of day may follow.
 var dateLayouts = func() (list []string) {
 	for _, date := range []string{"20060102", "2006/01/02", "2006.01.02", "01/02/2006", "1/2/2006",
-		"02/01/2006", "2/1/2006", "02.01.2006", "2.1.2006", "02-01-2006", "01-02-2006", "2006-02-01",
+		"02/01/2006", "2/1/2006", "02.01.2006", "2.1.2006", "02-01-2006", "01-02-2006", "2006-01-02",
+		"2006-02-01",
 		"02.01.06", "01/02/06", "02/01/06", "02-Jan-2006", "2 Jan 2006", "Jan 2, 2006",
-		"2 January 2006", "January 2, 2006", "2006-01-02"} {
+		"2 January 2006", "January 2, 2006"} {
 		for _, clock := range []string{"", " 15:04", " 15:04:05", " 3:04 PM", " 3:04:05 PM",
 			" 15:04:05 -0700"} {
 			if date != "2006-01-02" || strings.ContainsAny(clock, "M-") {
@@ -40,10 +41,15 @@ type dateForm struct {
 }
 
 func (d *dates) add(text string) {
+	if !d.begun && len(text) < len("1/2/06") {
+		d.begun = true // so that it fits none
+	}
 	if !d.begun {
 		d.begun = true
 		for _, layout := range dateLayouts {
-			d.fit = append(d.fit, &dateForm{layout: layout})
+			if _, err := time.Parse(layout, text); err == nil {
+				d.fit = append(d.fit, &dateForm{layout: layout})
+			}
 		}
 	}
 	d.fit = slices.DeleteFunc(d.fit, func(f *dateForm) bool {
@@ -76,6 +82,7 @@ func (d *dates) column(name string, r *Recognised) records.Column {
 type numberForm struct {
 	before, after, group, point string
 	lo, hi                      float64
+	decimals                    int
 	grouped, pointed            bool // whether some text is
 }
 
@@ -96,7 +103,9 @@ func (s *spelled) add(text string, lo, hi float64, whole bool) {
 		for _, f := range []numberForm{{group: ",", point: "."}, {group: ".", point: ","},
 			{group: " ", point: ","}, {group: "'", point: "."}, {point: ","}, {point: "."}} {
 			if whole || f.point == "." {
-				f.lo, f.hi, f.pointed = lo, hi, !whole
+				if f.lo, f.hi, f.pointed = lo, hi, !whole; !whole {
+					f.decimals = mostDecimals + 1 // unknown
+				}
 				s.fit = append(s.fit, &f)
 			}
 		}
@@ -148,7 +157,7 @@ func (f *numberForm) add(core string) bool {
 	if err != nil || strings.ContainsAny(digits+rest, "xXeEiInN_+.") || pointed && rest == "" {
 		return false
 	}
-	f.lo, f.hi = min(f.lo, v), max(f.hi, v)
+	f.lo, f.hi, f.decimals = min(f.lo, v), max(f.hi, v), max(f.decimals, len(rest))
 	f.grouped, f.pointed = f.grouped || len(groups) > 1, f.pointed || pointed
 	return true
 }
@@ -187,8 +196,15 @@ func (s *spelled) column(name string, r *Recognised) records.Column {
 	if !f.pointed && math.Abs(f.lo) < maxWhole && math.Abs(f.hi) < maxWhole {
 		return records.Integer(name, int(f.lo), int(f.hi)).WithFormat(f.format())
 	}
-	return records.Numeric(name, f.lo, f.hi).WithFormat(f.format())
+	c := records.Numeric(name, f.lo, f.hi).WithFormat(f.format())
+	if f.decimals <= mostDecimals {
+		c = c.WithStep(math.Pow10(-f.decimals))
+	}
+	return c
 }
+
+// mostDecimals is the largest number of decimals that are taken for a grid, such as cents.
+const mostDecimals = 4
 
 // The words of flags, in small letters.
 var (

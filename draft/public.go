@@ -227,7 +227,9 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 		return
 	}
 	c.shape.add(text)
-	c.dates.add(text)
+	if !c.dates.begun || len(c.dates.fit) > 0 {
+		c.dates.add(text)
+	}
 	c.other = c.other || !c.moments.add(text)
 	if len(c.levels) <= most && !c.levels[text] {
 		c.levels[strings.Clone(text)] = true

@@ -64,33 +64,16 @@ type Centers struct {
 
 func (c Centers) wanted() bool { return c != Centers{} }
 
-// Projection is a public random map to Dim coordinates, the random projection baseline of the
-// paper. This package's guarantee covers whole records; the paper's noise protects single entries
-// only. Records drawn from such a release are vectors for every kind of mixed records. The zero
-// value means no projection.
+// Projection is a public random map to Dim coordinates: with mixtures of degree 1, the second
+// baseline of the paper. Mixtures of degree 1 alone are its first. This package's guarantee covers
+// whole records; the paper's noise protects single entries only. Records drawn from such a release
+// are vectors for every kind of mixed records. The zero value means no projection.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
 }
 
 func (p Projection) wanted() bool { return p.Dim != 0 }
-
-// LocalPerturbation returns the configuration of the paper's first baseline: mixtures of a single
-// record.
-func LocalPerturbation(c Config) Config {
-	if c.Sampling != nil {
-		c.Sampling = withDegree(c.Sampling, 1)
-	}
-	return c
-}
-
-// RandomProjection returns the configuration of the paper's second baseline: single records,
-// projected to dim coordinates.
-func RandomProjection(c Config, dim int, seed uint64) Config {
-	c = LocalPerturbation(c)
-	c.Projection = Projection{Dim: dim, Seed: seed}
-	return c
-}
 
 // validate reports every mistake in the configuration. Tables and sets are refused, because a
 // mixture of rows is not a row and a mixture of sets is not a set.

@@ -17,10 +17,6 @@ type estimator struct {
 	noise float64 // variance of the noise on one coordinate of a sum
 }
 
-func newEstimator(m *Model) *estimator {
-	return &estimator{m, device.CPU(), m.work.std * m.work.std}
-}
-
 // part holds the estimates from the mixtures of one part.
 type part struct {
 	rows   int

@@ -329,8 +329,10 @@ func TestBaselines(t *testing.T) {
 	data := striped(t, 200, 1)
 	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
 		Relation: accountant.ReplaceOne},
-		Sampling: mix.WithoutReplacement{Records: 200}, Mixtures: 200, ClipNorm: 3}
-	for _, c := range []mix.Config{mix.LocalPerturbation(base), mix.RandomProjection(base, 5, 1)} {
+		Sampling: mix.WithoutReplacement{Records: 200, Degree: 1}, Mixtures: 200, ClipNorm: 3}
+	projected := base
+	projected.Projection = mix.Projection{Dim: 5, Seed: 1}
+	for _, c := range []mix.Config{base, projected} {
 		p := mustPlan(t, c)
 		m := released(t, p, data)
 		if p.Degree() != 1 {

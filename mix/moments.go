@@ -53,7 +53,7 @@ func (m *Model) Moments() (*Moments, error) {
 		return nil, mistake("Moments", c.Schema.String(),
 			"a release of labelled records without projection")
 	}
-	e := newEstimator(m)
+	e := &estimator{m, device.CPU(), m.work.std * m.work.std}
 	out := &Moments{schema: m.Schema(), basis: newBasis(c.Schema)}
 	if c.ByClass {
 		out.byClass(e)

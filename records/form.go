@@ -2,19 +2,21 @@ package records
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// WithFormat declares how files spell the values of a column. A column of numbers spells 1234.5
+// WithFormat declares how CSV files spell the values of a column. A column of numbers spells 1234.5
 // (or 1234) as the format does, such as "1.234,5", "$1,234.5" or "1234,5 %"; the signs around a
 // number and between its digits may be missing in a file. A [Datetime] has a layout of package
 // time, such as "02/01/2006" or "20060102", or "unix" or "unix-ms" for seconds or milliseconds
 // since 1970. The number before a sign such as % is the value.
 //
-// [CSV] and JSON lines read the format, and CSV writes it. Everything else has the usual form, such
-// as bounds in a schema and texts in constraints.
+// [CSV] reads and writes the format. Everything else has the usual form, such as JSON lines, bounds
+// in a schema and texts in constraints. A format with which the bounds, or the value next to the
+// lower one, would be read as another value than was written is an error.
 func (c Column) WithFormat(format string) Column {
 	c.format = format
 	return c
@@ -41,10 +43,6 @@ func (c Column) form() (f *form, wrong string) {
 	case kind.dated && units[c.format] > 0:
 		return &form{unit: units[c.format]}, ""
 	case kind.dated:
-		day := time.Date(2025, 11, 28, 0, 0, 0, 0, time.UTC)
-		if back, err := time.Parse(c.format, day.Format(c.format)); err != nil || !back.Equal(day) {
-			return nil, "a layout with year, month and day, such as 02/01/2006, or unix or unix-ms"
-		}
 		return &form{layout: c.format}, ""
 	case !c.kind.isNumber() || kind.precise:
 		return nil, "no format: only numbers and datetimes have one"
@@ -55,11 +53,13 @@ func (c Column) form() (f *form, wrong string) {
 	f.group, rest, _ = strings.Cut(rest, "234")
 	f.point, f.after, _ = strings.Cut(rest, "5")
 	if f.after == "" && !strings.Contains(rest, "5") {
-		f.point, f.after = ".", rest
+		if f.point, f.after = ".", rest; f.group == "." {
+			f.point = ","
+		}
 	}
 	signs := f.before + f.group + f.point + f.after
 	if !strings.Contains(c.format, "1"+f.group+"234") || f.group == f.point || f.point == "" ||
-		strings.ContainsAny(signs, "0123456789") || strings.ContainsAny(f.group+f.point, "+-eE") {
+		strings.ContainsAny(signs, "0123456789+-") || strings.ContainsAny(f.group+f.point, "eE") {
 		return nil, "the text of 1234.5, such as $1,234.5 or 1.234,5"
 	}
 	return f, ""
@@ -67,8 +67,20 @@ func (c Column) form() (f *form, wrong string) {
 
 // format checks the declared format.
 func (f *columnFaults) format() {
-	if _, wrong := f.column.form(); wrong != "" || len(f.column.format) > 64 {
-		f.bad(".Format", quotedName(f.column.format), wrong)
+	c := f.column
+	form, wrong := c.form()
+	if form != nil && c.kind.of().dated && c.step > 0 {
+		for _, m := range []time.Time{c.from, c.from.Add(c.step), c.to} {
+			text := m.Format(time.RFC3339Nano)
+			back, ok := parseMoment(form.usual(string(form.spell(nil, []byte(text)))))
+			if !ok || !back.Equal(m) {
+				wrong = "a layout that spells every moment in its own way, such as 02/01/2006 for days"
+			}
+		}
+	}
+	plain := c.format == "" || len(c.format) <= 64 && plainText(c.format)
+	if !plain || wrong != "" {
+		f.bad(".Format", quotedName(c.format), cmp.Or(wrong, "at most 64 bytes of plain text"))
 	}
 }
 

@@ -74,14 +74,25 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatsOfJSONNumbers: a number in JSON has the usual form, and a text that of its column.
-func TestFormatsOfJSONNumbers(t *testing.T) {
+// TestFormatsAreOfCSV: JSON lines have the usual form, whatever the format.
+func TestFormatsAreOfCSV(t *testing.T) {
+	day := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 	s := must(records.NewSchema(records.Numeric("x", 0, 9999).WithFormat("1.234,5"),
+		records.Datetime("d", day(1970), day(2030), time.Second).WithFormat("unix-ms"),
 		records.Flag("y", "a", "b")))(t)
-	f := must(records.JSONLines{}.ReadFrame(strings.NewReader(
-		`{"x": 1234.5, "y": "a"}`+"\n"+`{"x": "1.234,5", "y": "b"}`), s))(t)
-	if f.Value(0, 0) != "1234.5" || f.Value(1, 0) != "1234.5" {
-		t.Errorf("read as %s and %s, want 1234.5 twice", f.Value(0, 0), f.Value(1, 0))
+	f := must(records.CSV{Header: true, Comma: ';'}.ReadFrame(strings.NewReader(
+		"x;d;y\n1.234,5;946684800000;a\n"), s))(t)
+	var file bytes.Buffer
+	if err := (records.JSONLines{}).WriteFrame(&file, f); err != nil {
+		t.Fatal(err)
+	}
+	back := must(records.JSONLines{}.ReadFrame(&file, s))(t)
+	number := must(records.JSONLines{}.ReadFrame(
+		strings.NewReader(`{"x": 1234.5, "d": 946684800}`), s))(t)
+	for _, g := range []*records.Frame{f, back, number} {
+		if g.Value(0, 0) != "1234.5" || g.Value(0, 1) != "2000-01-01T00:00:00Z" {
+			t.Errorf("read as %s and %s", g.Value(0, 0), g.Value(0, 1))
+		}
 	}
 }
 
@@ -94,7 +105,13 @@ func TestFormatsThatSayNothing(t *testing.T) {
 		number.WithFormat("1234e5"), number.WithFormat("1234.56"), number.WithFormat("unix"),
 		date.WithFormat("15:04"), date.WithFormat("2006"), date.WithFormat("1234.5"),
 		records.Flag("x", "a", "b").WithFormat("1234.5"), number.WithFormat("12345"),
-		records.Duration("x", 0, time.Hour, time.Second).WithFormat("1234.5")} {
+		records.Duration("x", 0, time.Hour, time.Second).WithFormat("1234.5"),
+		// what is written is read as another value
+		records.Datetime("x", day.AddDate(-74, 0, 0), day, 24*time.Hour).WithFormat("02/01/06"),
+		records.Datetime("x", day, day.AddDate(1, 0, 0), time.Hour).WithFormat("02/01/2006"),
+		records.Datetime("x", day, day.AddDate(1, 0, 0), time.Millisecond).WithFormat("unix"),
+		number.WithFormat("-1234.5"), number.WithFormat("ID-1234.5"), number.WithFormat("1234\n5"),
+		number.WithFormat("\xa31234.5"), number.WithFormat(strings.Repeat("$", 70) + "1234.5")} {
 		if _, err := records.NewSchema(c, records.Flag("y", "a", "b")); err == nil {
 			t.Errorf("format %q of %v is accepted", c.Format(), c)
 		}

@@ -212,14 +212,6 @@ func (b *FrameBuilder) appendUnknown(j int) {
 	}
 }
 
-// appendSpelled is appendText for the text of a file, in the column's format.
-func (b *FrameBuilder) appendSpelled(j int, text string) {
-	if form := b.schema.table.cells[j].form; form != nil {
-		text = form.usual(text)
-	}
-	b.appendText(j, text)
-}
-
 func (b *FrameBuilder) appendText(j int, text string) {
 	switch code := &b.schema.table.cells[j]; {
 	case code.tick != nil:

@@ -207,8 +207,10 @@ func (in *frameReader) add(j int, text []byte) {
 	switch {
 	case in.missing[string(text)] && !level:
 		in.rows.appendMissing(j)
-	case in.rows.schema.table.cells[j].tick != nil, in.rows.schema.table.cells[j].form != nil:
-		in.rows.appendSpelled(j, string(text))
+	case in.rows.schema.table.cells[j].form != nil:
+		in.rows.appendText(j, in.rows.schema.table.cells[j].form.usual(string(text)))
+	case in.rows.schema.table.cells[j].tick != nil:
+		in.rows.appendText(j, string(text))
 	case levels == nil:
 		in.rows.appendNumber(j, number64(text))
 	case level:

@@ -172,7 +172,8 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 		if b, err = appendFrame(b, line); err != nil {
 			return err
 		}
-		if f, ok := parsed(line); !ok || !next.follows(f) {
+		if f := (frame{[]byte(line.Hash), line.Line, line.Snapshot,
+			line.Text}); len(f.hash) != hashLength || !next.follows(f) {
 			return fmt.Errorf("store: line %d does not follow the last line", line.Line)
 		}
 	}

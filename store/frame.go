@@ -42,11 +42,6 @@ func appendFrame(b []byte, line accountant.JournalLine) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// parsed returns a line as a frame.
-func parsed(line accountant.JournalLine) (f frame, ok bool) {
-	return frame{[]byte(line.Hash), line.Line, line.Snapshot, line.Text}, len(line.Hash) == hashLength
-}
-
 // frame holds the fields of a frame as slices of its bytes.
 type frame struct {
 	hash     []byte

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 // A Nested is a Work that carries out other plans. Its files have a copy of each plan's schema.
@@ -16,8 +15,7 @@ const mostFileValues = 95_000
 
 // checkFile returns an error for a plan whose schemas have so many columns or levels that files of
 // the plan and of its generator would exceed the limits for files. Without this check, the
-// generator could not be saved after the run has been paid for. Values are counted, not encoded, so
-// that small programs need no code for JSON.
+// generator could not be saved after the run has been paid for.
 func (p *Program) checkFile() error {
 	n := p.fileValues()
 	if n <= mostFileValues {
@@ -28,15 +26,10 @@ func (p *Program) checkFile() error {
 			"each plan within a plan has a copy of the schema", mostFileValues))
 }
 
-// fileValues estimates the number of JSON values of all schemas in the plan.
+// fileValues returns the number of JSON values of all schemas in the plan.
 func (p *Program) fileValues() int {
-	n := 0
-	for _, c := range p.schema.Columns() {
-		n += 5 // name, kind and bounds
-		if c.Kind() != records.HashedColumn {
-			n += len(c.Levels())
-		}
-	}
+	text, _ := p.schema.MarshalJSON() // a schema that is not valid is refused as such
+	n, _ := param.Size(text)
 	if w, ok := p.work.(Nested); ok {
 		for _, of := range w.Plans() {
 			if inner := programOf(of); inner != nil {

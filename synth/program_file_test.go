@@ -65,6 +65,25 @@ func TestPlansThatCannotBeSaved(t *testing.T) {
 	}
 }
 
+// TestAliasesAreInFiles checks that everything in a schema's text counts.
+func TestAliasesAreInFiles(t *testing.T) {
+	texts := make([]string, 96_000)
+	for i := range texts {
+		texts[i] = strconv.Itoa(i)
+	}
+	s, err := records.NewSchema(records.Categorical("c", "x", "y").WithAlias("x", texts...),
+		records.Integer("n", 0, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = synth.NewProgram("reading", s, accountant.Budget{Epsilon: 9, Delta: 1e-5},
+		[]synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}},
+		reading{})
+	if wrong := new(param.Error); !errors.As(err, &wrong) {
+		t.Errorf("a plan whose generator no file can hold: %v", err)
+	}
+}
+
 // TestSystemsOfRowsRefusePersons checks that only a system that says so takes persons.
 func TestSystemsOfRowsRefusePersons(t *testing.T) {
 	stages := []synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}}

@@ -112,15 +112,18 @@ func (j *draftJob) fromPublic(path string) error {
 	} else if format != "csv" {
 		return usagef("--public: want a CSV file, not %s", format)
 	}
-	layout, err := j.in.csv()
-	if err != nil {
-		return err
-	}
-	in, closeIn, err := j.open(path)
+	file, closeIn, err := j.open(path)
 	if err != nil {
 		return err
 	}
 	defer closeIn()
+	in, layout, err := j.in.csvOf(file, records.Schema{})
+	if err != nil {
+		return located(path, err)
+	}
+	if layout.Comma > 0 && layout.Comma != ',' {
+		j.note("the fields of %s are separated by %q", path, layout.Comma)
+	}
 	j.public.Unsure = layout.Header && !j.header
 	s, seen, err := draft.Recognise(in, layout, j.public)
 	if j.public.Unsure && errors.Is(err, records.ErrHeader) {
@@ -157,6 +160,11 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if j.out == stdio {
 		return usagef("--out: want a file: the schema is paid for, and a broken pipe would lose it")
 	}
+	unlock, err := alone(j.out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := unpaid(j.out, ""); err != nil {
 		return err
 	}

@@ -77,6 +77,14 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err := j.check(); err != nil {
 		return err
 	}
+	unlock, err := alone(j.out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := unpaid(j.out, ""); err != nil { // another run may have ended meanwhile
+		return err
+	}
 	gen, err := openGenerator(generator)
 	if err != nil {
 		return err

@@ -148,11 +148,11 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
 	data records.Data, out string, force bool, opts ...privgen.Option) (gen *privgen.Generator,
 	err error) {
-	lock, err := durable.NewLock(out)
+	unlock, err := alone(out)
 	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer unlock()
 	_, made, err := pending(ctx, p, ledger, data, out, force, opts...)
 	if err != nil {
 		return nil, err
@@ -167,6 +167,15 @@ func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledg
 		return nil, err
 	}
 	return gen, writeGenerator(gen, out, err)
+}
+
+// alone locks the name of a result that is paid for until unlock is called.
+func alone(out string) (unlock func(), err error) {
+	lock, err := durable.NewLock(out)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil // its file is harmless
 }
 
 // pending returns the transaction of a run, and whether the file that it would write is its result.

@@ -42,7 +42,6 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 	modernc.org/libc v1.79.0 // indirect
@@ -66,7 +65,10 @@ require (
 
 replace github.com/seed7ba64551/privgen/report => ../../report
 
-require github.com/seed7ba64551/privgen/draft v0.0.0
+require (
+	github.com/seed7ba64551/privgen/draft v0.0.0
+	golang.org/x/text v0.43.0
+)
 
 replace github.com/seed7ba64551/privgen/draft => ../../draft
 

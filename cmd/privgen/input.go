@@ -24,6 +24,7 @@ const stdio = "-"
 type layout struct {
 	format      string
 	comma       string
+	encoding    string
 	comment     string
 	noHeader    bool
 	names       []string
@@ -40,7 +41,10 @@ var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "id
 func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",
 		"`format` of the records: "+listed(inputFormats[1:], "or")+"; auto decides by the file's name")
-	f.StringVar(&l.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
+	f.StringVar(&l.comma, "comma", "auto", "CSV: `character` between fields; the word tab for a tab "+
+		"character;\nauto finds a comma, a semicolon, a tab or a bar in the header")
+	f.StringVar(&l.encoding, "encoding", "auto",
+		"CSV: `encoding` of the text: utf-8, utf-16 or latin-1; auto finds utf-16")
 	f.StringVar(&l.comment, "comment", "", "CSV: skip lines that begin with this `character`")
 	f.BoolVar(&l.noHeader, "no-header", false, "CSV: the first line is a record, not a header")
 	f.StringSliceVar(&l.names, "names", nil,
@@ -65,8 +69,10 @@ func (l *layout) csv() (records.CSV, error) {
 		c.Missing = l.missing
 	}
 	var err error
-	if c.Comma, err = character("comma", l.comma); err != nil {
-		return c, err
+	if l.comma != "auto" {
+		if c.Comma, err = character("comma", l.comma); err != nil {
+			return c, err
+		}
 	}
 	c.Comment, err = character("comment", l.comment)
 	return c, err
@@ -226,7 +232,7 @@ func (a *app) readAs(format, path string, l layout, s records.Schema) (records.D
 }
 
 func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
-	c, err := l.csv()
+	in, c, err := l.csvOf(in, s)
 	if err != nil {
 		return nil, err
 	}

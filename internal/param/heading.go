@@ -13,7 +13,8 @@ import (
 // with a letter or an underscore, and it is neither a number nor a usual text for a missing value.
 func IsHeading(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
-	if !unicode.IsLetter(first) && first != '_' || !plain(text) {
+	if !unicode.IsLetter(first) && first != '_' || !utf8.ValidString(text) ||
+		strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
 		return false
 	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
@@ -21,10 +22,4 @@ func IsHeading(text string) bool {
 	}
 	return !slices.Contains([]string{"na", "n/a", "null", "none", "nil", "missing", "unknown"},
 		strings.ToLower(text))
-}
-
-// plain reports whether a text has neither surrounding blanks nor control characters.
-func plain(text string) bool {
-	return utf8.ValidString(text) && strings.TrimSpace(text) == text &&
-		!strings.ContainsFunc(text, unicode.IsControl)
 }

@@ -21,7 +21,7 @@ func accountantMutants() []mutant {
 			Old:   "names[i], taken[name] = name, true", New: "names[i] = name",
 			Why: "a record that changes its part pays for one of two groups"},
 		{Name: "accountant/the sum of parts overflows", In: in, Tests: at(in, "ReadGuarantees"),
-			Old: "p.N < 0 || p.N > mostReadParts-total", New: "p.N < 0 || p.N+total > mostReadParts",
+			Old: "p.N < 0 || p.N > maxParts-total", New: "p.N < 0 || p.N+total > maxParts",
 			Why: "a kilobyte of text allocates gigabytes"},
 		{Name: "accountant/what cannot be read is paid for", In: in, Tests: at(in, "PaidGuarantees"),
 			Old: "if err := l.checkReadable(t, lines); err != nil {",

@@ -16,6 +16,9 @@ import (
 
 // mixing returns the release as a configuration of the library.
 func (c config) mixing() mix.Config {
+	if c.project > 0 {
+		c.degree = 1 // the paper's baseline
+	}
 	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures,
 		ClipNorm: c.clip,
 		ByClass:  c.byClass, LabelShare: c.share}
@@ -29,7 +32,8 @@ func (c config) mixing() mix.Config {
 	}
 	if c.project > 0 {
 		out.ByClass = false
-		return mix.RandomProjection(out, c.project, c.seed)
+		out.Projection = mix.Projection{Dim: c.project, Seed: c.seed}
+		return out
 	}
 	if c.centers > 0 {
 		out.Centers = mix.Centers{Share: c.centers, ClipNorm: c.short}
