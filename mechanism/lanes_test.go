@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestNumbersAreGivenUnderTheLock: the number of an allowance is a part of the key of its noise, and
-// the number of a grant is a part of the keys of its rows. Goroutines that made two at once could
-// get equal numbers, so each waits for the run's lock. A number that did not wait would be there
-// long before the test looks.
+// TestNumbersAreGivenUnderTheLock: the number of an allowance is a part of the key of its noise,
+// and the number of a grant is a part of the keys of its rows. Goroutines that made two at once
+// could get equal numbers, so each waits for the run's lock. A number that did not wait would be
+// there long before the test looks.
 func TestNumbersAreGivenUnderTheLock(t *testing.T) {
 	run := Begin(t.Context(), accountant.NewLedger(testBudget()))
 	for what, number := range map[string]func() uint64{

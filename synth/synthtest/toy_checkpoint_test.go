@@ -221,8 +221,9 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	}
 }
 
-// TestAnOlderFileStopsTheRun: a file that another run, or a person, replaced by an older copy counts
-// fewer uses than are drawn. The run must take no further use, and must leave the file as it is.
+// TestAnOlderFileStopsTheRun: a file that another run, or a person, replaced by an older copy
+// counts fewer uses than are drawn. The run must take no further use, and must leave the file as it
+// is.
 func TestAnOlderFileStopsTheRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	var old []byte
