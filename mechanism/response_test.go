@@ -36,7 +36,7 @@ func TestRandomizedResponseRates(t *testing.T) {
 // TestResponsesAreCategories: a value outside the categories is told as the nearest one. No answer
 // is outside, since it would tell its record for certain.
 func TestResponsesAreCategories(t *testing.T) {
-	e := accountant.RandomizedResponse{Noise: 1e-9, Categories: 5}
+	e := accountant.RandomizedResponse{Noise: 0x1p-60, Categories: 5}
 	for value, want := range map[int]int{-7: 0, -1: 0, 0: 0, 4: 4, 5: 4, 6: 4, 1 << 40: 4} {
 		budget := testBudget()
 		budget.Epsilon, budget.Relation = 100, accountant.ReplaceOne
@@ -44,7 +44,7 @@ func TestResponsesAreCategories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Another category is told with probability 1e-9.
+		// Another category is told with probability 2^-60.
 		if got, err := g.RandomizedResponse(value); err != nil || got != want {
 			t.Errorf("%d is told as %d, %v, want %d", value, got, err, want)
 		}
