@@ -119,5 +119,8 @@ func rareMutants() []mutant {
 		in("connect/httpledger", "leave is for the ledger that a query names", "LeaveIsForTheLedger",
 			"to.action, r.PathValue(\"ledger\")); err", "to.action, r.URL.Query().Get(\"ledger\")); err",
 			"leave for one ledger takes uses of another"),
+		in("sgd", "the batch that finds no room takes none", "RoomCounts",
+			"f.sum.Carry = records, true, f.carry", "f.sum.Carry = 0, true, f.carry",
+			"whole numbers wrap, and one record moves the sum from one end to the other"),
 	}
 }
