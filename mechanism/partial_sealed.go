@@ -40,8 +40,9 @@ type note struct {
 	Mask  []byte `json:"mask,omitempty"`  // a bit for each part, if that is shorter
 }
 
-// noteSize is the usual length of a note in bytes. The length of a longer note is a multiple of
-// noteSize.
+// noteSize is the length of a note in bytes if there are at most 5,000 parts. The length of a
+// longer note is a multiple of noteSize, and tells roughly how many parts are stated. Callers that
+// state every part, with or without records, such as package beam, tell nothing by that.
 const noteSize = 1024
 
 // noteOf returns the note of units, padded with spaces.

@@ -32,3 +32,21 @@ func TestRandomizedResponseRates(t *testing.T) {
 	}
 	sixSigma(t, "truth", truth, n, 1-0.4+0.4/5)
 }
+
+// TestResponsesAreCategories: a value outside the categories is told as the nearest one. No answer
+// is outside, since it would tell its record for certain.
+func TestResponsesAreCategories(t *testing.T) {
+	e := accountant.RandomizedResponse{Noise: 0x1p-60, Categories: 5}
+	for value, want := range map[int]int{-7: 0, -1: 0, 0: 0, 4: 4, 5: 4, 6: 4, 1 << 40: 4} {
+		budget := testBudget()
+		budget.Epsilon, budget.Relation = 100, accountant.ReplaceOne
+		g, err := Begin(t.Context(), accountant.NewLedger(budget)).Spend("test", e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Another category is told with probability 2^-60.
+		if got, err := g.RandomizedResponse(value); err != nil || got != want {
+			t.Errorf("%d is told as %d, %v, want %d", value, got, err, want)
+		}
+	}
+}

@@ -87,3 +87,34 @@ func TestTrialsHaveTheirMean(t *testing.T) {
 		}
 	}
 }
+
+// words gives one word many times, and then the largest word.
+type words struct {
+	word uint64
+	left int
+}
+
+func (w *words) Uint64() uint64 {
+	if w.left--; w.left < 0 {
+		return math.MaxUint64
+	}
+	return w.word
+}
+
+// TestTrialsEndSoonerThanPriced: γ is rounded up, so that a number of runs is never more likely to
+// be large than the price assumes. A word just below 1−γ must end the runs.
+func TestTrialsEndSoonerThanPriced(t *testing.T) {
+	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 12, Shape: 1}
+	number, err := reserved(t, accountant.Pure{Epsilon: 1}, 1).trialNumber(e, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := uint64((1 - e.Gamma()*(1+0x1p-31)) * 0x1p64)
+	if n := number(&words{below, 100}); n != 1 {
+		t.Errorf("a word just below 1−γ gives %d runs, want 1", n)
+	}
+	sure := uint64((1 - e.Gamma()*(1+0x1p-29)) * 0x1p64)
+	if n := number(&words{sure, 100}); n == 1 {
+		t.Error("a word far below 1−γ gives 1 run, want more")
+	}
+}

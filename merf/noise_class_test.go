@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -14,25 +15,30 @@ import (
 type silent struct{ device.Backend }
 
 // TestBackendsWithoutPromisesAreNotExact checks that a release on a backend without promises has a
-// guarantee with real-valued noise, with and without a checkpoint. On the CPU the noise must be
-// exact.
+// guarantee with real-valued noise: of one sum or of sums of samples, with and without a
+// checkpoint. On the CPU the noise must be exact.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	data := drawTable(t, 40, 1)
-	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	whole := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	samples := whole
+	samples.Batches = merf.Batches{Probability: 0.9, Steps: 2}
 	for name, be := range map[string]device.Backend{"cpu": device.CPU(),
 		"silent": silent{device.CPU()}} {
-		for _, kept := range []bool{false, true} {
-			opts := []synth.Option{synth.On(be)}
-			if kept {
-				opts = append(opts, synth.Checkpoint(filepath.Join(t.TempDir(), "run")))
-			}
-			e, err := mustPlan(t, c).Embed(t.Context(), accountant.NewLedger(c.Budget), data, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			class := e.Guarantee().NoiseClass
-			if real := slices.Contains(class, accountant.RealNoise); real != (name == "silent") {
-				t.Errorf("%s, checkpoint %v: got noise class %v", name, kept, class)
+		for _, c := range []merf.Config{whole, samples} {
+			for _, kept := range []bool{false, true} {
+				opts := []synth.Option{synth.On(be)}
+				if kept {
+					opts = append(opts, synth.Checkpoint(filepath.Join(t.TempDir(), "run")))
+				}
+				e, err := mustPlan(t, c).Embed(t.Context(), accountant.NewLedger(c.Budget), data, opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				class := e.Guarantee().NoiseClass
+				if real := slices.Contains(class, accountant.RealNoise); real != (name == "silent") {
+					t.Errorf("%s, %d samples, checkpoint %v: got noise class %v", name, c.Batches.Steps, kept,
+						class)
+				}
 			}
 		}
 	}

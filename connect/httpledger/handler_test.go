@@ -147,6 +147,29 @@ func TestNothingIsExposedWithoutLeave(t *testing.T) {
 	}
 }
 
+// TestLeaveIsForTheLedgerOfThePath checks that every operation on a ledger asks for leave for this
+// ledger, whatever else the request names.
+func TestLeaveIsForTheLedgerOfThePath(t *testing.T) {
+	asked := ""
+	s := serve(t, Config{Authorise: func(_ *http.Request, _ Action, ledger string) error {
+		asked = ledger
+		return errors.New("no")
+	}})
+	var h Handler
+	for _, r := range h.routes() {
+		want := ""
+		if strings.Contains(r.path, "{ledger}") {
+			want = people
+		}
+		path := strings.NewReplacer("{ledger}", people, "{id}", "abcdefgh").Replace(r.path)
+		asked = "nothing"
+		s.ask(t, r.method, path+"?ledger=other", gaussian(40, 1, 0))
+		if asked != want {
+			t.Errorf("%s %s asks for leave for %q, want %q", r.method, path, asked, want)
+		}
+	}
+}
+
 // TestAskedAgain repeats one reservation several times at once, like a client that loses answers.
 // The transaction must be charged once.
 func TestAskedAgain(t *testing.T) {

@@ -221,6 +221,38 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	}
 }
 
+// TestAnOlderFileStopsTheRun: a file that another run, or a person, replaced by an older copy
+// counts fewer uses than are drawn. The run must take no further use, and must leave the file as it
+// is.
+func TestAnOlderFileStopsTheRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	var old []byte
+	last := 0
+	_, err := toyPlan(t).Fit(t.Context(), toyData(t), synth.CheckpointEvery(path, 1),
+		synth.OnProgress(func(p synth.Progress) {
+			if p.Stage != stageSteps {
+				return
+			}
+			last = p.Step
+			var failed error
+			switch p.Step {
+			case 1:
+				old, failed = os.ReadFile(path)
+			case 2:
+				failed = os.WriteFile(path, old, 0o600)
+			}
+			if failed != nil {
+				t.Error(failed)
+			}
+		}))
+	if !errors.Is(err, synth.ErrTaken) || last != 2 {
+		t.Errorf("the run ends after step %d with %v, want ErrTaken after step 2", last, err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+		t.Errorf("the file of the other run is overwritten: %v", err)
+	}
+}
+
 // TestNoUseAfterTheRun checks that an allowance that outlives its run draws nothing more.
 func TestNoUseAfterTheRun(t *testing.T) {
 	w := &keptWork{work: &work{schema: records.Binary(9), budget: toyBudget, noise: 60}}
