@@ -29,7 +29,7 @@ func main() { program.Main("service", run) }
 
 func run(ctx context.Context, args []string) error {
 	f := program.NewFlags("service")
-	path := f.String("csv", "examples/quickstart/people.csv",
+	path := f.String("csv", "quickstart/people.csv",
 		"CSV file with a header: the private rows")
 	public := f.String("schema", "", "schema file (default: the schema of people.csv)")
 	nominal := f.Int("nominal", 2000, "public nominal number of rows")
