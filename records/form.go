@@ -47,9 +47,8 @@ func (c Column) form() (f *form, wrong string) {
 	case !c.kind.isNumber() || kind.precise:
 		return nil, "no format: only numbers and datetimes have one"
 	}
-	f = new(form)
-	var rest string
-	f.before, rest, _ = strings.Cut(c.format, "1")
+	before, rest, _ := strings.Cut(c.format, "1")
+	f = &form{before: before}
 	f.group, rest, _ = strings.Cut(rest, "234")
 	f.point, f.after, _ = strings.Cut(rest, "5")
 	if f.after == "" && !strings.Contains(rest, "5") {
@@ -87,8 +86,7 @@ func (f *columnFaults) format() {
 // usual returns the text of a file in the usual form, and "" for a text of another form.
 func (f *form) usual(text string) string {
 	if f.layout != "" || f.unit > 0 {
-		var m time.Time
-		var err error
+		m, err := time.Time{}, error(nil)
 		if n, ok := wholeNumber(text); ok && f.unit > 0 {
 			m = time.UnixMilli(min(max(n, -1<<46/f.unit), 1<<47/f.unit) * f.unit) // years -260 to 6429
 		} else if m, err = time.Parse(f.layout, text); err != nil || f.unit > 0 {
@@ -103,6 +101,9 @@ func (f *form) usual(text string) string {
 	text = strings.TrimPrefix(strings.TrimSpace(text), strings.TrimSpace(f.before))
 	text = strings.TrimSpace(strings.TrimSuffix(text, strings.TrimSpace(f.after)))
 	whole, rest, _ := strings.Cut(text, f.point)
+	if strings.Contains(whole, ".") && f.group != "." { // else 1.234 would be read as about one
+		return ""
+	}
 	if f.group != "" {
 		groups := strings.Split(whole, f.group)
 		for _, g := range groups[1:] {

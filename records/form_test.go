@@ -52,6 +52,7 @@ func TestFormats(t *testing.T) {
 		"wrong group":     {number, "$1,234.5", "1,5", "-5000", "-$5,000"},
 		"another date":    {date, "02/01/2006", "2024-03-20", "1970-01-01", "01/01/1970"},
 		"not a number":    {number, "1234,5", "x", "-5000", ""},
+		"another group":   {number, "1234,5", "1.234", "-5000", "-5000"},
 		"the usual point": {number, "1.234,5", "2.25", "-5000", "-5.000"},
 	} {
 		s := must(records.NewSchema(c.column.WithFormat(c.format), records.Flag("y", "a", "b")))(t)
