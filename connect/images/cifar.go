@@ -88,7 +88,7 @@ func (in *cifarInput) open(path string) error {
 	return in.append(f)
 }
 
-// Read counts the bytes of a file.
+// countedBytes counts the bytes that are read from a file.
 type countedBytes struct {
 	r io.Reader
 	n *int64
