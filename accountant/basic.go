@@ -41,10 +41,10 @@ func basicComposition(terms []term) (eps, lost float64) {
 }
 
 // pricePure returns the price at δ = 0.
-func pricePure(terms []term) (priced, error) {
+func pricePure(terms []term) (Price, error) {
 	eps, lost := basicComposition(terms)
 	if !(lost <= 0 && eps < math.Inf(1)) {
-		return priced{},
+		return Price{},
 			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
 				"events only",
 				ErrUnsupported)
@@ -55,7 +55,7 @@ func pricePure(terms []term) (priced, error) {
 		b.Lower = eps * (1 - 1e-12)
 		b.Estimate = b.Lower + (b.Upper-b.Lower)/2
 	}
-	return priced{Bound: b, engine: engineBasic}, nil
+	return Price{Bound: b, Engine: engineBasic}, nil
 }
 
 // attaining is an atom with a loss of its own ε, if its δ is zero.

@@ -228,9 +228,9 @@ func listsOf(terms []term, r Relation) [][]term {
 // at most their sum, and composition is linear in a curve. So if the lists' δ at ε have a sum of at
 // most delta, terms have ε at delta. This needs no loss distribution of the maximum. Each list is
 // one instance of terms, so its lower end holds.
-func (p *priced) byLists(ctx context.Context, lists [][]term, delta float64, r Relation,
+func (p *Price) byLists(ctx context.Context, lists [][]term, delta float64, r Relation,
 	lower bool) error {
-	prices := make([]priced, len(lists))
+	prices := make([]Price, len(lists))
 	dearest := 0
 	for i, list := range lists {
 		var err error
@@ -243,7 +243,7 @@ func (p *priced) byLists(ctx context.Context, lists [][]term, delta float64, r R
 	}
 	delta *= 1 - 1e-12 // the shares are rounded
 	for _, rest := range []float64{1 - 1/float64(len(lists)), 0.01} {
-		worst := priced{}
+		worst := Price{}
 		for i, list := range lists {
 			share := 1 - rest
 			if i != dearest {
@@ -257,7 +257,7 @@ func (p *priced) byLists(ctx context.Context, lists [][]term, delta float64, r R
 				worst = q
 			}
 		}
-		p.improve(Bound{Upper: worst.Upper}, worst.engine)
+		p.improve(Bound{Upper: worst.Upper}, worst.Engine)
 	}
 	for _, q := range prices {
 		p.Lower = max(p.Lower, q.Lower)

@@ -18,7 +18,7 @@ func TestListsShareTheDelta(t *testing.T) {
 			for range n - 1 {
 				lists = append(lists, []term{{gaussianAtom{part}, 1}})
 			}
-			p := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
+			p := Price{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
 			err := p.byLists(context.Background(), lists, delta, AddOrRemoveOne, false)
 			if err != nil {
 				t.Fatal(err)

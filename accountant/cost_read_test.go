@@ -160,9 +160,9 @@ func TestReductionsAreBounded(t *testing.T) {
 		"discrete noise":       {Composed{list(1000, noise)}, AddOrRemoveOne},
 	} {
 		start := time.Now()
-		alts, err := reduce(c.event, c.r)
+		reduced, err := Reduce(c.event, c.r)
 		if err == nil {
-			err = checkWork("event", alts)
+			err = reduced.CheckWork("event")
 		}
 		if (err == nil) != (name == "parts" || name == "equal selections") {
 			t.Errorf("%s: %v", name, err)

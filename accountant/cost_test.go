@@ -212,9 +212,9 @@ func TestWorkOfAPrice(t *testing.T) {
 		"moving parts of many":  {Disjoint{Parts: list(31, twice(31))}, false},
 		"parts of a cheap kind": {Disjoint{Parts: list(300, gaussian)}, true},
 	} {
-		alts, err := reduce(c.event, AddOrRemoveOne)
+		reduced, err := Reduce(c.event, AddOrRemoveOne)
 		if err == nil {
-			err = checkWork("event", alts)
+			err = reduced.CheckWork("event")
 		}
 		if (err == nil) != c.priced {
 			t.Errorf("%s: %v", name, err)

@@ -26,18 +26,6 @@ func FormatLower(x float64, digits int) string {
 	return rounded(x, digits, false)
 }
 
-// beyond writes x, which exceeds a limit, like FormatUpper with four digits. It uses more digits if
-// the difference from the limit would otherwise be shown as more than twice its size.
-func beyond(x, limit float64) string {
-	for digits := 4; digits < 17; digits++ {
-		text := FormatUpper(x, digits)
-		if shown, err := strconv.ParseFloat(text, 64); err != nil || !(shown-limit > 2*(x-limit)) {
-			return text
-		}
-	}
-	return FormatUpper(x, 17)
-}
-
 func negated(text string) string {
 	if text == "NaN" {
 		return text

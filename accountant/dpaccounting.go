@@ -98,28 +98,17 @@ func pyList(v []float64) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// DPAccountingScript returns a Python program that prices everything reserved on the ledger with
-// dp_accounting.
+// DPAccountingScript returns a Python program that prices an event with dp_accounting.
 //
 // Errors: ErrUnsupported for events that the library does not have, because a script without them
-// would understate the cost; ErrDamaged and the errors of the journal, because the reservations of
-// other processes are then unknown.
-func (l *Ledger) DPAccountingScript() (string, error) {
-	if err := l.shared.refresh(); err != nil {
-		return "", err
-	}
-	l.shared.state.Lock()
-	e, fault := l.event(nil, nil, 0), l.shared.root.fault
-	l.shared.state.Unlock()
-	if fault != nil {
-		return "", fault
-	}
-	s, err := dpAccounting(e, l.Relation())
+// would understate the cost.
+func DPAccountingScript(e Event, delta float64, r Relation) (string, error) {
+	s, err := dpAccounting(e, r)
 	if err != nil {
 		return "", err
 	}
 	relation := "ADD_OR_REMOVE_ONE"
-	if l.Relation() == ReplaceOne {
+	if r == ReplaceOne {
 		relation = "REPLACE_ONE"
 	}
 	return fmt.Sprintf(`from dp_accounting import dp_event, privacy_accountant
@@ -129,5 +118,5 @@ accountant = pld_privacy_accountant.PLDAccountant(
     privacy_accountant.NeighboringRelation.%s)
 accountant.compose(%s)
 print(accountant.get_epsilon(%s))
-`, relation, s, pyFloat(l.budget.Delta)), nil
+`, relation, s, pyFloat(delta)), nil
 }

@@ -11,7 +11,7 @@ import (
 //
 // Errors: *param.Error for an invalid event, for a type that is not one of this package's events,
 // such as a pointer, and for events nested too deep.
-func owned(e Event) (Event, string, error) {
+func Own(e Event) (Event, string, error) {
 	own, err := copied(e, 0)
 	if err != nil {
 		return nil, "", err

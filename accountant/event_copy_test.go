@@ -30,7 +30,7 @@ func TestOwnedIsWhatTheFileSays(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, e := range allEvents() {
 		kinds[e.kind()] = true
-		own, key, err := owned(e)
+		own, key, err := Own(e)
 		if err != nil {
 			t.Fatalf("%s: %v", Describe(e), err)
 		}
@@ -53,7 +53,7 @@ func TestOwnedIsWhatTheFileSays(t *testing.T) {
 // TestOwnedSharesNothing: a caller that changes its event does not change the ledger's copy.
 func TestOwnedSharesNothing(t *testing.T) {
 	for _, e := range allEvents() {
-		own, _, err := owned(e)
+		own, _, err := Own(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestOwnedRefuses(t *testing.T) {
 		return e
 	}
 	deepest := nested(maxEventDepth)
-	_, key, err := owned(deepest)
+	_, key, err := Own(deepest)
 	if err != nil {
 		t.Fatal(err)
 	}

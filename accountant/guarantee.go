@@ -58,25 +58,22 @@ func (l *Ledger) Guarantee() Guarantee {
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
 	if unread != nil { // the reservations of other processes are unknown
-		r, err = priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, unread
+		r, err = Price{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, unread
 	}
 	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
 		Unit: l.shared.root.unitName(), Lower: r.Lower,
-		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.notPrivate(),
+		Budget: l.budget.Epsilon, Accountant: r.Engine, NotPrivate: l.shared.notPrivate(),
 		Kept: l.shared.journal.kept()}
 	if err != nil {
 		g.Accountant = "none: " + err.Error()
 	}
-	if r.edge {
+	if r.AtEdge {
 		g.Accountant += "; the best order is the smallest or the largest one tried"
 	}
-	found := map[string]bool{}
 	classes := map[NoiseClass]bool{}
-	g.collect(l, "", found, classes)
-	for _, s := range []string{samplerNone, samplerPoisson, samplerSubset, samplerTruncated} {
-		if found[s] {
-			g.Samplers = append(g.Samplers, s)
-		}
+	g.collect(l, "", classes)
+	if len(g.Entries) > 0 {
+		g.Samplers = Samplers(l.event(nil, nil, 0))
 	}
 	for _, c := range []NoiseClass{ExactNoise, RealNoise} {
 		if classes[c] {
@@ -87,12 +84,8 @@ func (l *Ledger) Guarantee() Guarantee {
 	return g
 }
 
-func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
-	classes map[NoiseClass]bool) {
+func (g *Guarantee) collect(l *Ledger, prefix string, classes map[NoiseClass]bool) {
 	for _, en := range l.entries {
-		for _, s := range en.event.sampling().samplers {
-			found[s] = true
-		}
 		for _, c := range en.notes {
 			classes[c] = true
 		}
@@ -106,8 +99,7 @@ func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 		named.Purpose = prefix + names[k]
 		g.Parts = append(g.Parts, named)
 		for i, c := range p.children {
-			g.collect(c, fmt.Sprintf("%s%s%d of %d: ", named.Purpose, partMark, i+1, p.N), found,
-				classes)
+			g.collect(c, fmt.Sprintf("%s%s%d of %d: ", named.Purpose, partMark, i+1, p.N), classes)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,8 @@ func (g *Guarantee) checkWords() error {
 func (g *Guarantee) reprice() error {
 	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
 	if len(g.Entries) == 0 {
-		g.Lower, g.Accountant = 0, engineNone
+		nothing, _ := Reduced{}.Price(context.Background(), g.Delta, 0, false)
+		g.Lower, g.Accountant = 0, nothing.Engine
 		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
 		return nil
 	}
@@ -138,13 +140,14 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 			return fmt.Errorf("accountant: guarantee: entries[%d]: %w", i, err)
 		}
 	}
-	var err error
-	if l.lists, err = reduce(l.event(nil, nil, 0), l.Relation()); err != nil {
-		none := cachedBound{l.version, true, priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, err}
+	reduced, err := Reduce(l.event(nil, nil, 0), l.Relation())
+	if err != nil {
+		none := cachedBound{l.version, true, Price{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, err}
 		l.published, l.bracket = none, none // the caller decides what has no price
 		return nil
 	}
-	return checkWork("accountant.Guarantee.entries", l.lists)
+	l.reduced = &reduced
+	return reduced.CheckWork("accountant.Guarantee.entries")
 }
 
 type reading struct {
@@ -241,8 +244,8 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
 	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
 	if len(lines) > 0 {
-		alts, _ := reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
-		k.Add(checkWork(path+".Lines", alts))
+		all, _ := Reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
+		k.Add(all.CheckWork(path + ".Lines"))
 	}
 	return k.Err()
 }

@@ -41,7 +41,7 @@ type Ledger struct {
 	place  partOf  // in the parent
 
 	version   uint64   // increases with every change of the reservations
-	lists     [][]term // everything reserved, reduced; nil unless the entries are of a guarantee
+	reduced   *Reduced // everything reserved; nil unless the entries are of a guarantee
 	published cachedBound
 	bracket   cachedBound // published, with its lower end
 	headroom  headroom
@@ -80,14 +80,14 @@ type entry struct {
 
 // copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
-	e, _ := copied(en.event, 0) // never fails: the ledger's event is a copy itself
+	e, _, _ := Own(en.event) // never fails: the ledger's event is a copy itself
 	return e
 }
 
 type cachedBound struct {
 	version uint64
 	valid   bool
-	result  priced
+	result  Price
 	err     error
 }
 
@@ -218,13 +218,13 @@ func (l *Ledger) Relation() Relation { return l.budget.Relation }
 // Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, also for a new
 // entry that would take the ledger beyond the limits for reading guarantees, or the policy's error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
-	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
-		return nil, err
+	if count <= 0 {
+		return nil, param.New("accountant.Ledger.Reserve.count", count, "a positive integer")
 	}
 	if e == nil {
 		return nil, param.New("accountant.Ledger.Reserve.event", nil, "an event")
 	}
-	own, key, err := owned(e)
+	own, key, err := Own(e)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 		}
 		return r.Spend()
 	}
-	own, key, err := owned(e)
+	own, key, err := Own(e)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := complete("accountant.Ledger", data, whole); err != nil {
+	if err := param.Complete("accountant.Ledger", data, whole); err != nil {
 		return nil, err
 	}
 	if s.FilterOrder != 0 {

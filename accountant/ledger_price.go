@@ -16,11 +16,11 @@ func (l *Ledger) Event() Event {
 
 // frozen returns a copy that shares no memory with e.
 func frozen(e Event) Event {
-	c, err := copied(e, 0)
+	own, _, err := Own(e)
 	if err != nil {
 		return e // nested too deep for a file
 	}
-	return c
+	return own
 }
 
 // event returns everything set aside in this ledger and its children, together with extra more
@@ -56,44 +56,34 @@ func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 }
 
 // bound prices an event with the ledger's filter, or with the best engine if there is no filter.
-func (l *Ledger) bound(ctx context.Context, e Event, lower bool) (priced, error) {
-	alts, err := reduce(e, l.budget.Relation)
+func (l *Ledger) bound(ctx context.Context, e Event, lower bool) (Price, error) {
+	reduced, err := Reduce(e, l.budget.Relation)
 	if err != nil {
-		return priced{}, err
+		return Price{}, err
 	}
-	return l.priceLists(ctx, alts, lower)
+	return l.priceOf(ctx, reduced, lower)
 }
 
-func (l *Ledger) priceLists(ctx context.Context, alts [][]term, lower bool) (priced, error) {
+func (l *Ledger) priceOf(ctx context.Context, e Reduced, lower bool) (Price, error) {
+	p, err := e.Price(ctx, l.budget.Delta, l.filter, lower)
 	if l.filter != 0 {
-		return filterBound(alts, l.budget.Delta, l.filter, l.budget.Relation)
+		p.Engine = engineFilter
 	}
-	return priceAll(ctx, alts, l.budget.Delta, l.budget.Relation, lower)
+	return p, err
 }
 
-func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error) {
-	worst := 0.0
-	for _, terms := range alts {
-		v, ok := rdpTerms(terms, order)
-		if !ok || !(slackOf(terms) <= 0) {
-			return priced{}, unsupported("an event without Rényi divergence in a filter", r)
-		}
-		if len(terms) > 0 {
-			worst = max(worst, epsilonFromRDP(order, v, delta))
-		}
-	}
-	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
-}
+// engineFilter is the name that guarantees have for the price of a filter.
+const engineFilter = "Rényi filter of fixed order"
 
 // price returns an upper bound of the cost of everything set aside, from the cache if possible. The
 // caller holds the state lock.
-func (l *Ledger) price() (priced, error) {
+func (l *Ledger) price() (Price, error) {
 	return l.cached(&l.published, false)
 }
 
 // priceFull returns the cost of everything set aside with its lower end. The upper end is never
 // above the value that was checked against the budget.
-func (l *Ledger) priceFull() (priced, error) {
+func (l *Ledger) priceFull() (Price, error) {
 	quick, err := l.price()
 	if err != nil {
 		return quick, err
@@ -103,7 +93,7 @@ func (l *Ledger) priceFull() (priced, error) {
 	}
 	r, err := l.cached(&l.bracket, true)
 	if err == nil && quick.Upper < r.Upper {
-		r.Upper, r.engine, r.edge = quick.Upper, quick.engine, quick.edge
+		r.Upper, r.Engine, r.AtEdge = quick.Upper, quick.Engine, quick.AtEdge
 		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
 	}
 	return r, err
@@ -112,7 +102,7 @@ func (l *Ledger) priceFull() (priced, error) {
 // filtered returns the bound that a filter publishes: the whole budget. A filter guarantees only
 // that the sum stays within the budget. If later events depend on earlier releases, the sum itself
 // depends on them too and is no guarantee.
-func (l *Ledger) filtered(sum priced) priced {
+func (l *Ledger) filtered(sum Price) Price {
 	switch {
 	case !(sum.Upper <= l.budget.Epsilon): // only for entries read from a file that no filter checked
 		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
@@ -137,16 +127,16 @@ func (l *Ledger) uses() bool {
 	return false
 }
 
-func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
+func (l *Ledger) cached(c *cachedBound, lower bool) (Price, error) {
 	root := l.shared.root
 	if root.fault != nil {
-		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, root.fault
+		return Price{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, root.fault
 	}
 	if !c.valid || c.version != root.version {
-		var r priced
+		var r Price
 		var err error
-		if l.lists != nil {
-			r, err = l.priceLists(context.Background(), l.lists, lower)
+		if l.reduced != nil {
+			r, err = l.priceOf(context.Background(), *l.reduced, lower)
 		} else {
 			r, err = l.bound(context.Background(), l.event(nil, nil, 0), lower)
 		}

@@ -109,7 +109,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 	}
 	if c.offset == nil { // the conversion adds an offset to the divergence, rounded up here
 		for _, a := range c.orders {
-			c.offset = append(c.offset, epsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
+			c.offset = append(c.offset, EpsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
 		}
 	}
 	for len(c.rdp) < len(l.entries) {

@@ -227,7 +227,7 @@ func TestLedgerPolicyAndFilter(t *testing.T) {
 	for f.Spend("chosen after looking", Gaussian{30}) == nil {
 	}
 	rdp := must[float64](t)(RDP(f.Event(), 20, AddOrRemoveOne))
-	if e := epsilonFromRDP(20, rdp, 1e-5); e > 1 || e < 0.9 {
+	if e := EpsilonFromRDP(20, rdp, 1e-5); e > 1 || e < 0.9 {
 		t.Errorf("a filter of order 20 stops at ε = %g, want slightly below 1", e)
 	}
 	if e := f.Epsilon().Upper; e != 1 {

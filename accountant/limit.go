@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -31,8 +32,8 @@ type Limit struct {
 
 func (m Limit) validate(path string) error {
 	var errs []error
-	if err := positive(path+".Epsilon", m.Epsilon); err != nil {
-		errs = append(errs, err)
+	if !(m.Epsilon > 0) || math.IsInf(m.Epsilon, 0) {
+		errs = append(errs, param.New(path+".Epsilon", m.Epsilon, "a positive finite number"))
 	}
 	if m.Window < 0 || m.PerRelease && m.Window != 0 {
 		errs = append(errs, param.New(path+".Window", m.Window,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -237,4 +238,16 @@ func (w *window) event(at time.Time) Event {
 		all.Events = append(all.Events, Repeated{e, u.Count})
 	}
 	return all
+}
+
+// beyond writes x, which exceeds a limit, like FormatUpper with four digits. It uses more digits if
+// the difference from the limit would otherwise be shown as more than twice its size.
+func beyond(x, limit float64) string {
+	for digits := 4; digits < 17; digits++ {
+		text := FormatUpper(x, digits)
+		if shown, err := strconv.ParseFloat(text, 64); err != nil || !(shown-limit > 2*(x-limit)) {
+			return text
+		}
+	}
+	return FormatUpper(x, 17)
 }

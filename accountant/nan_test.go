@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -49,8 +50,8 @@ func TestNaNIsRefused(t *testing.T) {
 			if v, ok := rdpTerms(terms, 3); ok && slackOf(terms) == 0 && !math.IsInf(v, 1) {
 				t.Errorf("%s: the divergence is %v, want no bound", where, v)
 			}
-			if p, err := filterBound([][]term{terms}, 1e-5, 3, AddOrRemoveOne); err == nil &&
-				!math.IsInf(p.Upper, 1) {
+			if p, err := (Reduced{[][]term{terms}, AddOrRemoveOne}).Price(context.Background(), 1e-5,
+				3, false); err == nil && !math.IsInf(p.Upper, 1) {
 				t.Errorf("%s: a filter's ε is in %+v, want no bound", where, p)
 			}
 		}

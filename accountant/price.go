@@ -14,16 +14,9 @@ const (
 	enginePLD      = "privacy loss distribution (PLD)"
 	engineGauss    = "analytic Gaussian curve"
 	engineOneStep  = "exact curve of one release"
-	engineFilter   = "Rényi filter of fixed order"
 	engineBasic    = "sum of the events' own ε"
 	engineInfinite = "none: no finite bound, or the events' own δ is above the target"
 )
-
-type priced struct {
-	Bound
-	engine string
-	edge   bool // the best Rényi order is the smallest or the largest tried
-}
 
 // max returns the bracket of the larger of two bracketed values.
 func (b Bound) max(c Bound) Bound {
@@ -47,9 +40,9 @@ func (b Bound) sound(most float64) Bound {
 }
 
 // priceAll returns the price of the worst alternative, or the error of a context that ends first.
-func priceAll(ctx context.Context, alts [][]term, delta float64, r Relation, lower bool) (priced,
+func priceAll(ctx context.Context, alts [][]term, delta float64, r Relation, lower bool) (Price,
 	error) {
-	worst := priced{engine: engineNone}
+	worst := Price{Engine: engineNone}
 	for _, terms := range alts {
 		if len(alts) > 1 && worst.Upper > 0 { // a cheap bound may show that this is not the worst
 			if cheap, ok := rdpEpsilon(terms, delta); ok && cheap.epsilon <= worst.Upper {
@@ -61,7 +54,7 @@ func priceAll(ctx context.Context, alts [][]term, delta float64, r Relation, low
 			return p, err
 		}
 		if p.Upper >= worst.Upper {
-			worst.engine, worst.edge = p.engine, p.edge
+			worst.Engine, worst.AtEdge = p.Engine, p.AtEdge
 		}
 		worst.Bound = worst.Bound.max(p.Bound)
 	}
@@ -71,19 +64,19 @@ func priceAll(ctx context.Context, alts [][]term, delta float64, r Relation, low
 // priceWith returns the smallest upper end and the largest lower end that the engines prove. If
 // lower is false, it skips the work that only the lower end needs. An infinite ε is found before
 // any grid is made.
-func priceWith(ctx context.Context, terms []term, delta float64, r Relation, lower bool) (priced,
+func priceWith(ctx context.Context, terms []term, delta float64, r Relation, lower bool) (Price,
 	error) {
 	if err := ctx.Err(); err != nil {
-		return priced{}, err
+		return Price{}, err
 	}
 	if len(terms) == 0 {
-		return priced{engine: engineNone}, nil
+		return Price{Engine: engineNone}, nil
 	}
 	if delta == 0 {
 		return pricePure(terms)
 	}
 	if mu, ok := onlyGaussian(terms); ok {
-		return priced{Bound: gaussianBound(mu, delta).sound(math.Inf(1)), engine: engineGauss}, nil
+		return Price{Bound: gaussianBound(mu, delta).sound(math.Inf(1)), Engine: engineGauss}, nil
 	}
 	key, short := priceKey(terms, delta, r, lower)
 	if p, ok := prices.find(key); short && ok {
@@ -101,8 +94,8 @@ func priceWith(ctx context.Context, terms []term, delta float64, r Relation, low
 }
 
 func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation,
-	lower bool) (priced, error) {
-	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}, engine: engineBasic}
+	lower bool) (Price, error) {
+	best := Price{Bound: Bound{0, math.Inf(1), math.Inf(1)}, Engine: engineBasic}
 	lists := listsOf(terms, r)
 	if lists != nil && len(terms) == 1 { // nothing else is released, so nothing decides the list
 		return priceAll(ctx, lists, delta, r, lower)
@@ -111,11 +104,11 @@ func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation
 	if lost <= delta {
 		best.Upper = basic
 	} else if lost > delta*(1+1e-9) {
-		best.engine = engineInfinite
+		best.Engine = engineInfinite
 		return best, nil
 	}
 	if math.IsInf(best.Upper, 1) {
-		best.engine = engineInfinite
+		best.Engine = engineInfinite
 	}
 	if lists != nil && (lower || compositionOf(terms) == nil) {
 		if err := best.byLists(ctx, lists, delta, r, lower); err != nil {
@@ -134,30 +127,30 @@ func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation
 }
 
 // improve keeps the smaller upper end and the larger lower end.
-func (p *priced) improve(b Bound, engine string) {
+func (p *Price) improve(b Bound, engine string) {
 	p.Lower = max(p.Lower, b.Lower)
 	if b.Upper < p.Upper {
-		p.Upper, p.engine, p.edge = b.Upper, engine, false
+		p.Upper, p.Engine, p.AtEdge = b.Upper, engine, false
 	}
 }
 
 // byDistribution improves p with the loss distributions and the Rényi divergences of terms. exact
 // means that no smaller value is possible.
-func (p *priced) byDistribution(ctx context.Context, terms []term, delta float64, r Relation,
+func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64, r Relation,
 	lower bool) (exact bool, err error) {
 	if o := single(terms); o != nil {
 		if a := o.Epsilon(delta); a.OK {
 			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
 			if o.Exact() || a.Upper == 0 {
-				*p = priced{Bound: b, engine: engineOneStep}
+				*p = Price{Bound: b, Engine: engineOneStep}
 				return true, nil
 			}
 			p.improve(b, engineOneStep)
 		}
 	}
-	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
+	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && EpsilonFromRDP(2, d, delta) == 0 {
 		// Total variation alone gives ε = 0. A grid could be too coarse for such small losses.
-		*p = priced{engine: engineRDP}
+		*p = Price{Engine: engineRDP}
 		return true, nil
 	}
 	c := compositionOf(terms)
@@ -177,7 +170,7 @@ func (p *priced) byDistribution(ctx context.Context, terms []term, delta float64
 	}
 	if known && rdp.epsilon < p.Upper {
 		p.improve(Bound{Upper: rdp.epsilon}, engineRDP)
-		p.edge = rdp.atEdge
+		p.AtEdge = rdp.atEdge
 	}
 	return false, nil
 }

@@ -11,7 +11,7 @@ import (
 // computed.
 type priceMemo struct {
 	mu            sync.Mutex
-	recent, older map[string]priced
+	recent, older map[string]Price
 }
 
 var prices priceMemo
@@ -32,7 +32,7 @@ func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool
 	return key, len(key) <= memoKey
 }
 
-func (m *priceMemo) find(key string) (priced, bool) {
+func (m *priceMemo) find(key string) (Price, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, ok := m.recent[key]
@@ -44,18 +44,18 @@ func (m *priceMemo) find(key string) (priced, bool) {
 	return p, ok
 }
 
-func (m *priceMemo) keep(key string, p priced) {
+func (m *priceMemo) keep(key string, p Price) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keepLocked(key, p)
 }
 
-func (m *priceMemo) keepLocked(key string, p priced) {
+func (m *priceMemo) keepLocked(key string, p Price) {
 	if len(m.recent) >= memoAnswers {
 		m.older, m.recent = m.recent, nil
 	}
 	if m.recent == nil {
-		m.recent = map[string]priced{}
+		m.recent = map[string]Price{}
 	}
 	m.recent[key] = p
 }

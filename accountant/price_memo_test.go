@@ -18,7 +18,7 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	}
 	ask := func(q question) string {
 		alts := must[[][]term](t)(reduce(poissonSteps(0.01, q.sigma, q.steps), q.r))
-		return fmt.Sprintf("%+v", must[priced](t)(priceAll(t.Context(), alts, q.delta, q.r, q.lower)))
+		return fmt.Sprintf("%+v", must[Price](t)(priceAll(t.Context(), alts, q.delta, q.r, q.lower)))
 	}
 	first := question{100, 1.1, 1e-5, AddOrRemoveOne, false}
 	list := []question{first}
@@ -54,7 +54,7 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 func TestFewPricesAreRemembered(t *testing.T) {
 	var m priceMemo
 	for i := range 10 * memoAnswers {
-		m.keep(fmt.Sprint(i), priced{})
+		m.keep(fmt.Sprint(i), Price{})
 		if _, ok := m.find("0"); !ok {
 			t.Fatalf("a price that is requested repeatedly is dropped after %d other prices", i)
 		}

@@ -22,7 +22,7 @@ func (d draws) steps() (q, sigma float64, steps int, delta float64) {
 func upper(t *testing.T, e Event, delta float64, r Relation) float64 {
 	t.Helper()
 	alts := must[[][]term](t)(reduce(e, r))
-	p := must[priced](t)(priceAll(t.Context(), alts, delta, r, false))
+	p := must[Price](t)(priceAll(t.Context(), alts, delta, r, false))
 	if math.IsNaN(p.Upper) || p.Upper < 0 {
 		t.Fatalf("%v: ε = %v", Describe(e), p.Upper)
 	}

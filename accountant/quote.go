@@ -87,9 +87,11 @@ func (l *Ledger) quote() {
 		if known {
 			return
 		}
-		if at.lists, _ = reduce(all, l.budget.Relation); len(at.lists) == 0 {
+		reduced, err := Reduce(all, l.budget.Relation)
+		if err != nil {
 			return // whoever asks finds the error
 		}
+		at.reduced = &reduced
 		_, _ = at.priceFull() // which keeps the error
 		l.shared.state.Lock()
 		l.published, l.bracket = at.published, at.bracket // worth nothing for another version

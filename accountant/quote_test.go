@@ -200,7 +200,7 @@ func TestInterruptedPrices(t *testing.T) {
 	} {
 		alts := must[[][]term](t)(reduce(e, AddOrRemoveOne))
 		prices.forget()
-		want := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
+		want := must[Price](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
 		interrupted := 0
 		for ; ; interrupted++ {
 			prices.forget()
@@ -208,7 +208,7 @@ func TestInterruptedPrices(t *testing.T) {
 			got, err := priceAll(ctx, alts, 1e-5, AddOrRemoveOne, true)
 			after := want
 			if interrupted%4 == 0 {
-				after = must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
+				after = must[Price](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, true))
 			}
 			if err == nil && got != want || err != nil && !errors.Is(err, context.Canceled) ||
 				after != want {

@@ -65,7 +65,7 @@ func rdpEpsilon(terms []term, delta float64) (rdpReport, bool) {
 		return rdpReport{epsilon: math.Inf(1)}, ok
 	}
 	s := orderSearch{terms: terms, orders: renyi.Orders(), convert: func(order, rdp float64) float64 {
-		return epsilonFromRDP(order, rdp, delta)
+		return EpsilonFromRDP(order, rdp, delta)
 	}}
 	if !s.search() {
 		return rdpReport{epsilon: math.Inf(1)}, false
@@ -141,9 +141,6 @@ func (s *orderSearch) search() bool {
 	}
 	return true
 }
-
-// epsilonFromRDP converts the divergence of one order, rounded outward; see renyi.Epsilon.
-func epsilonFromRDP(order, rdp, delta float64) float64 { return renyi.Epsilon(order, rdp, delta) }
 
 func rdpDelta(terms []term, eps float64) (float64, bool) {
 	s := orderSearch{terms: terms, orders: renyi.Orders(), convert: func(order, rdp float64) float64 {

@@ -18,7 +18,7 @@ func RDPEpsilonOf(e Event, delta float64, r Relation, orders ...float64) (float6
 		for _, order := range orders {
 			v, ok := rdpTerms(terms, order)
 			known = known && ok
-			one.epsilon = min(one.epsilon, epsilonFromRDP(order, v, delta-slackOf(terms)))
+			one.epsilon = min(one.epsilon, EpsilonFromRDP(order, v, delta-slackOf(terms)))
 		}
 		if !known {
 			return 0, unsupported("the Rényi divergence of "+e.kind(), r)

@@ -43,6 +43,13 @@ func (s sampling) ofPublicSize() sampling {
 	return s
 }
 
+// Samplers describes in words how an event samples records, each way once.
+func Samplers(e Event) []string {
+	found := samplingOf(e).samplers
+	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerSubset, samplerTruncated},
+		func(name string) bool { return !slices.Contains(found, name) })
+}
+
 const (
 	samplerNone      = "all records (no sampling)"
 	samplerPoisson   = "Poisson: each record independently with the stated probability"

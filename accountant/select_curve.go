@@ -116,7 +116,7 @@ func (a selectAtom) shift() float64 {
 }
 
 // bySelection improves p with the hockey-stick curve of the selection.
-func (p *priced) bySelection(ctx context.Context, a selectAtom, delta float64, r Relation) {
+func (p *Price) bySelection(ctx context.Context, a selectAtom, delta float64, r Relation) {
 	shift := a.shift()
 	if math.IsInf(shift, 1) {
 		return

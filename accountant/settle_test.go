@@ -13,7 +13,7 @@ func TestCalibratedCountsFit(t *testing.T) {
 			return Composed{Events: []Event{Gaussian{first}, poissonSteps(q, z, n)}}
 		}
 		alts := must[[][]term](t)(reduce(event(n), AddOrRemoveOne))
-		quick := must[priced](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, false)).Upper
+		quick := must[Price](t)(priceAll(t.Context(), alts, 1e-5, AddOrRemoveOne, false)).Upper
 		full := must[Bound](t)(Epsilon(event(n), 1e-5, AddOrRemoveOne)).Upper
 		if full <= quick*(1+1e-6) {
 			continue

@@ -192,7 +192,7 @@ func (t Transaction) placed(r Relation) ([]*placedLine, error) {
 		if line.Event == nil {
 			continue // see check
 		}
-		own, key, err := owned(line.Event)
+		own, key, err := Own(line.Event)
 		if err != nil {
 			k.Add(err)
 			continue

@@ -1,0 +1,87 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// These bound the events of a guarantee, which is priced when it is read: different ones, which
+// take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees
+// within the bounds take less than a second.
+const (
+	mostCostly = 32
+	mostPlaces = 128
+)
+
+// CheckWork returns an error for an event whose price takes too long for a file that anybody may
+// write: one with more than 32 different events that take time to price, or more than 128 places of
+// them. Most events within the bounds are priced in less than a second.
+//
+// Errors: *param.Error with the given path.
+func (e Reduced) CheckWork(path string) error {
+	costly, places := map[string]bool{}, 0
+	var count func(lists [][]term)
+	count = func(lists [][]term) {
+		for _, terms := range lists {
+			if _, cheap := onlyGaussian(terms); cheap {
+				continue
+			}
+			for _, t := range terms {
+				if a, ok := t.atom.(worstAtom); ok {
+					count(a.choice)
+					continue
+				}
+				costly[t.atom.key()] = true
+				places += placesOf(t.atom)
+			}
+			if a, curve := onlySelection(terms); curve {
+				places += curveTimes * placesOfAll(a.within)
+			}
+		}
+	}
+	count(e.lists)
+	if len(costly) > mostCostly || places > mostPlaces {
+		return param.New(path, max(len(costly), places),
+			"at most 32 different events that take time to price, in at most 128 places")
+	}
+	return nil
+}
+
+// The time for the divergences of a selection, and for its curve, in prices of one run.
+const selectTimes, curveTimes = 2, 6
+
+// placesOf returns the number of places that take as long to price as an atom, but at most
+// mostPlaces+1.
+func placesOf(a atom) int {
+	n := 1
+	switch a := a.(type) {
+	case oneWayAtom:
+		return placesOf(a.within)
+	case sampledAtom:
+		return placesOf(a.within)
+	case mixtureAtom:
+		n += len(a.Sensitivities) / 8
+	case truncAtom: // its tails
+		n += int(math.Sqrt(float64(a.of.Population)*a.q)) >> 15
+	case discreteLaplaceAtom:
+		n += min(a.sensitivity, maxAtoms) >> 12
+	case selectAtom:
+		n += selectTimes * placesOfAll(a.within)
+	case worstAtom:
+		for _, terms := range a.choice {
+			n = min(n+placesOfAll(terms), mostPlaces+1)
+		}
+	}
+	return min(n, mostPlaces+1)
+}
+
+func placesOfAll(terms []term) (n int) {
+	if _, cheap := onlyGaussian(terms); cheap {
+		return 0
+	}
+	for _, t := range terms {
+		n = min(n+placesOf(t.atom), mostPlaces+1)
+	}
+	return n
+}
