@@ -21,7 +21,7 @@
 // and [Recommend] returns the plans that suit the records, best first. Systems can be combined: see
 // package compose.
 //
-// Guarantee: a [accountant.Guarantee] states ε, δ, the relation, the unit, every release, and what
+// Guarantee: a [ledger.Guarantee] states ε, δ, the relation, the unit, every release, and what
 // is not covered. Every ε is the upper end of a computed interval, and a configuration without a
 // known sound analysis is refused.
 package privgen

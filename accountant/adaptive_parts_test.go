@@ -1,14 +1,12 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
-	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // chosenDelta is δ(ε) of a Gaussian release of effect mu that decides which curve follows.
@@ -23,37 +21,6 @@ func chosenDelta(mu, eps float64, curves ...func(float64) float64) float64 {
 		sum += math.Exp(-(y-mu)*(y-mu)/2) / math.Sqrt(2*math.Pi) * worst * h
 	}
 	return sum
-}
-
-// TestReleasesMayDecideTheParts compares prices with the exact δ of a mechanism in which a noisy
-// number on the root decides whether a part loses little often or much rarely. Fixed parts cost
-// less.
-func TestReleasesMayDecideTheParts(t *testing.T) {
-	response := func(x float64) float64 { // of Pure{2}
-		return max(0, 1-math.Exp(x), (math.Exp(2)-math.Exp(x))/(math.Exp(2)+1))
-	}
-	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, 1-math.Exp(x)) }
-	l := NewLedger(Budget{Epsilon: 50, Delta: 1e-5})
-	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
-	for i, e := range []Event{Pure{2}, Approximate{Delta: 9e-6}} {
-		if err := parts[i].Spend("x", e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := l.Spend("centres", Gaussian{2}); err != nil {
-		t.Fatal(err)
-	}
-	v := l.Epsilon().Upper
-	within(t, "δ at ε", chosenDelta(0.5, v, response, rare), 0.98e-5, 1e-5*(1+1e-6))
-	back := must[*Ledger](t)(UnmarshalLedger(must[[]byte](t)(json.Marshal(l))))
-	if got := back.Epsilon().Upper; got != v {
-		t.Errorf("read back: ε = %g, want %g", got, v)
-	}
-	fixed := Composed{[]Event{Gaussian{2},
-		Disjoint{Parts: []Event{Pure{2}, Approximate{Delta: 9e-6}}, Fixed: true}}}
-	if w := upper(t, fixed, 1e-5, AddOrRemoveOne); w > 0.95*v {
-		t.Errorf("fixed parts cost ε = %g, want clearly less than %g", w, v)
-	}
 }
 
 // TestChosenCompositions: parts that are compositions have no loss distribution of their maximum.
@@ -106,51 +73,6 @@ func TestMovesOfInnerParts(t *testing.T) {
 		if v < lower || v > lower*1.001 {
 			t.Errorf("%s: ε = %g, want %g", Describe(e), v, lower)
 		}
-	}
-}
-
-// TestPartsUnderReplaceOneStateTheirMoves: no ledger under replace-one has parts, opened or read,
-// without MovesCovered.
-func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
-	b := Budget{Epsilon: 10, Delta: 1e-5, Relation: ReplaceOne}
-	l := NewLedger(b)
-	var wrong *param.Error
-	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2}); !errors.As(err, &wrong) {
-		t.Errorf("Disjoint: %v", err)
-	}
-	if _, err := l.Disjoint(Parts{Purpose: "classes", N: 2, Fixed: true}); !errors.As(err, &wrong) {
-		t.Errorf("Disjoint, fixed: %v", err)
-	}
-	run := Transaction{Groups: []Parts{{Purpose: "classes", N: 2}},
-		Lines: []Line{{Purpose: "x", Event: Gaussian{9}, Count: 1, Group: 1}}}
-	if _, err := l.ReserveAll(run); !errors.As(err, &wrong) {
-		t.Errorf("ReserveAll: %v", err)
-	}
-	parts := must[[]*Ledger](t)(l.Disjoint(
-		Parts{Purpose: "classes", N: 2, Fixed: true, MovesCovered: true}))
-	event := Disjoint{Parts: []Event{Gaussian{2}}, Moving: []Event{Gaussian{1}}}
-	for _, p := range parts {
-		if err := p.Spend("sum", event); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := must[Bound](t)(Epsilon(Gaussian{math.Sqrt(0.5)}, 1e-5, ReplaceOne))
-	if v := l.Epsilon().Upper; v < want.Lower || v > want.Upper*1.001 {
-		t.Errorf("ε = %g, want %g of a move", v, want.Upper)
-	}
-	text := l.Guarantee().String()
-	for _, want := range []string{"declared fixed", "joins or leaves its part"} {
-		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
-			t.Errorf("the guarantee does not say %q:\n%s", want, text)
-		}
-	}
-	data := string(must[[]byte](t)(json.Marshal(l)))
-	if back := must[*Ledger](t)(UnmarshalLedger([]byte(data))); back.Epsilon() != l.Epsilon() {
-		t.Error("reading the ledger back changed ε")
-	}
-	bad := strings.Replace(data, `,"moves_covered":true`, "", 1)
-	if _, err := UnmarshalLedger([]byte(bad)); bad == data || !errors.As(err, &wrong) {
-		t.Errorf("read without moves_covered: %v", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"testing"
 
@@ -64,24 +63,5 @@ func TestPartsHaveNoPublicSize(t *testing.T) {
 		if b, err := Epsilon(e, 1e-5, r); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v: a truncated sample inside a part costs %v (%v)", r, b, err)
 		}
-	}
-}
-
-// TestSavedLedgersSayTheyAreNotPrivate: the mark is kept when a ledger is saved and when ledgers
-// are merged.
-func TestSavedLedgersSayTheyAreNotPrivate(t *testing.T) {
-	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	l.MarkNotPrivate("test noise")
-	text, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := UnmarshalLedger(text)
-	if err != nil || back.NotPrivate() != "test noise" {
-		t.Errorf("read back: %q (%v)", back.NotPrivate(), err)
-	}
-	merged, err := Merge(l.Budget(), NewLedger(l.Budget()), l)
-	if err != nil || merged.NotPrivate() != "test noise" {
-		t.Errorf("merged: %q (%v)", merged.NotPrivate(), err)
 	}
 }

@@ -12,8 +12,6 @@ var (
 	// ErrUnsupported means that the package knows no sound analysis of the event under the
 	// relation.
 	ErrUnsupported = errors.New("accountant: no sound analysis")
-	// ErrReservationExhausted means that all uses of a reservation have been taken.
-	ErrReservationExhausted = errors.New("accountant: reservation exhausted")
 )
 
 func unsupported(what string, r Relation) error {

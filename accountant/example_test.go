@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func ExampleEpsilon() {
@@ -29,8 +30,8 @@ func ExampleCalibrateNoise() {
 }
 
 func ExampleLedger() {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	count, err := ledger.Reserve("noisy count", accountant.Gaussian{NoiseMultiplier: 10}, 1)
+	l := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	count, err := l.Reserve("noisy count", accountant.Gaussian{NoiseMultiplier: 10}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,9 +40,9 @@ func ExampleLedger() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ε ≤ %s\n", accountant.FormatUpper(ledger.Epsilon().Upper, 3))
-	err = ledger.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1})
-	var refused *accountant.Refusal
+	fmt.Printf("ε ≤ %s\n", accountant.FormatUpper(l.Epsilon().Upper, 3))
+	err = l.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1})
+	var refused *ledger.Refusal
 	fmt.Println(errors.Is(err, accountant.ErrBudgetExceeded), errors.As(err, &refused))
 	// Output:
 	// ε ≤ 0.341

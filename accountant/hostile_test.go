@@ -1,11 +1,9 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -166,113 +164,6 @@ func TestBinomialTermsOfManyTrials(t *testing.T) {
 	}
 }
 
-func TestLedgerPricesWhatWasReserved(t *testing.T) {
-	noise := []float64{2, 2}
-	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
-	r := must[*Reservation](t)(l.Reserve("batch", SameBatch{noise}, 3))
-	want := must[Bound](t)(Epsilon(Repeated{SameBatch{[]float64{2, 2}}, 3}, 1e-5,
-		AddOrRemoveOne)).Upper
-	noise[0] = 1e9
-	r.Event().(SameBatch).NoiseMultipliers[1] = 1e9
-	l.Entries()[0].Event.(SameBatch).NoiseMultipliers[1] = 1e9
-	l.Event().(Composed).Events[0].(Repeated).Event.(SameBatch).NoiseMultipliers[1] = 1e9
-	if got := l.Epsilon().Upper; math.Abs(got-want) > 1e-9*want {
-		t.Errorf("changes of the caller's events changed ε from %g to %g", want, got)
-	}
-}
-
-func TestLedgerCountsDoNotOverflow(t *testing.T) {
-	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
-	for range 6 {
-		if _, err := l.Reserve("nothing", Composed{}, maxCount); err != nil {
-			var p *param.Error
-			if !errors.As(err, &p) {
-				t.Fatal(err)
-			}
-		}
-	}
-	if e := l.Entries()[0]; e.Reserved != maxCount || math.IsInf(l.Epsilon().Upper, 1) {
-		t.Errorf("%+v %v", e, l.Epsilon())
-	}
-}
-
-// TestSpendingOneByOneIsMarked: events reserved after a first release are marked as late, and the
-// guarantee states the condition on their number.
-func TestSpendingOneByOneIsMarked(t *testing.T) {
-	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
-	for range 3 {
-		if err := l.Spend("look", Gaussian{9}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !l.Entries()[0].Late ||
-		!strings.Contains(strings.Join(strings.Fields(l.Guarantee().String()), " "),
-			"their number were fixed before it") {
-		t.Error(l.Guarantee())
-	}
-	whole := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
-	r := must[*Reservation](t)(whole.Reserve("look", Gaussian{9}, 3))
-	for r.Spend() == nil {
-	}
-	if whole.Entries()[0].Late {
-		t.Error("a reservation made before anything was released is marked")
-	}
-}
-
-func TestFilterPublishesItsBudget(t *testing.T) {
-	l := NewLedger(Budget{Epsilon: 2, Delta: 1e-5}, WithFilter(16))
-	if e := l.Epsilon(); e.Upper != 0 {
-		t.Error(e)
-	}
-	if err := l.Spend("a first look", Gaussian{50}); err != nil {
-		t.Fatal(err)
-	}
-	if g := l.Guarantee(); g.Epsilon != 2 || l.Epsilon().Upper != 2 || !(l.EpsilonSoFar() < 2) {
-		t.Errorf("%v, so far %g", g, l.EpsilonSoFar())
-	}
-	if err := l.Spend("approximate", Approximate{0.01, 1e-7}); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
-}
-
-func TestReadersWantEveryField(t *testing.T) {
-	for _, bad := range []string{
-		`{"kind":"poisson_sampled","event":{"kind":"gaussian","noise_multiplier":1}}`,
-		`{"kind":"poisson_sampled","probability":null,"event":{"kind":"gaussian","noise_multiplier":1}}`,
-		`{"kind":"sampled_sum","noise_multiplier":1}`, `{"kind":"approximate","epsilon":1}`,
-		`{"kind":"composed"}`,
-		`{"kind":"truncated_poisson","population":9,"max_batch":3,"noise_multiplier":1}`,
-		`{"kind":"composed","events":[{"kind":"sampled_sum","noise_multiplier":1}]}`,
-		`{"kind":"gaussian","noise_multiplier":1}{"kind":"gaussian"}`,
-	} {
-		if e, err := UnmarshalEvent([]byte(bad)); err == nil {
-			t.Errorf("%s reads as %s", bad, Describe(e))
-		}
-	}
-	entry := `{"purpose":"a","event":{"kind":"gaussian","noise_multiplier":9},"reserved":3,"spent":1}`
-	good := `{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[` +
-		entry + `]}`
-	if _, err := UnmarshalLedger([]byte(good)); err != nil {
-		t.Fatal(err)
-	}
-	for _, cut := range []string{`,"relation":"replace_one"`, `,"entries":[` + entry + `]`,
-		`,"spent":1`, `"purpose":"a",`} {
-		if l, err := UnmarshalLedger([]byte(strings.Replace(good, cut, "", 1))); err == nil || l != nil {
-			t.Errorf("a ledger without %s is read", cut)
-		}
-	}
-	if _, err := UnmarshalLedger([]byte(good + good)); err == nil {
-		t.Error("two ledgers read as one")
-	}
-	for _, bad := range []string{`{}`, `{"epsilon":null,"delta":1e-5,"relation":"replace_one"}`,
-		`{"epsilon":-1,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":1,"delta":1e-5}`} {
-		var g Guarantee
-		if json.Unmarshal([]byte(bad), &g) == nil {
-			t.Errorf("%s is read as a guarantee of ε = %g", bad, g.Epsilon)
-		}
-	}
-}
-
 // TestRareSampleOfLaplace: the event is a rare sample of a release with a large loss. δ of five
 // uses is at least δ of one use, and divergences agree with quadrature.
 func TestRareSampleOfLaplace(t *testing.T) {
@@ -326,5 +217,21 @@ func TestACurveIsNeeded(t *testing.T) {
 	var wrong *param.Error
 	if _, err := Tabulate("none", []float64{0, 1}, nil, nil); !errors.As(err, &wrong) {
 		t.Errorf("got %v, want a *param.Error", err)
+	}
+}
+
+func TestReadersWantEveryField(t *testing.T) {
+	for _, bad := range []string{
+		`{"kind":"poisson_sampled","event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"poisson_sampled","probability":null,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"sampled_sum","noise_multiplier":1}`, `{"kind":"approximate","epsilon":1}`,
+		`{"kind":"composed"}`,
+		`{"kind":"truncated_poisson","population":9,"max_batch":3,"noise_multiplier":1}`,
+		`{"kind":"composed","events":[{"kind":"sampled_sum","noise_multiplier":1}]}`,
+		`{"kind":"gaussian","noise_multiplier":1}{"kind":"gaussian"}`,
+	} {
+		if e, err := UnmarshalEvent([]byte(bad)); err == nil {
+			t.Errorf("%s reads as %s", bad, Describe(e))
+		}
 	}
 }

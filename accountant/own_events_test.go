@@ -4,16 +4,17 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestTransactionsKeepTheirOwnEvents: a reserved transaction does not become cheaper if the
 // caller later changes the event that it passed.
 func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 	epsilon := func(change bool) float64 {
-		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
 		events := []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1},
 			accountant.Gaussian{NoiseMultiplier: 2}}
-		if _, err := l.ReserveAll(accountant.Transaction{Lines: []accountant.Line{
+		if _, err := l.ReserveAll(ledger.Transaction{Lines: []ledger.Line{
 			{Purpose: "a", Event: accountant.Composed{Events: events}, Count: 1}}}); err != nil {
 			t.Fatal(err)
 		}

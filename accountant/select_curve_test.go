@@ -81,9 +81,9 @@ func TestCurveOfASelection(t *testing.T) {
 	if curve > 0.9*renyi {
 		t.Errorf("ε = %g by the curve, want less than 0.9 of %g by Rényi divergences", curve, renyi)
 	}
-	l := NewLedger(Budget{Epsilon: 10, Delta: 1e-5})
-	if err := l.Spend("search", e); err != nil || l.Guarantee().Accountant != engineSelect {
-		t.Error(l.Guarantee(), err)
+	p, err := must[Reduced](t)(Reduce(e, AddOrRemoveOne)).Price(t.Context(), 1e-5, 0, true)
+	if err != nil || p.Engine != engineSelect {
+		t.Error(p, err)
 	}
 	t.Logf("ε = %g by the curve, %g by Rényi divergences", curve, renyi)
 }

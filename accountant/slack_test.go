@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // above is a curve that ends at δ = .5: with this probability everything is lost.
@@ -76,8 +77,8 @@ func checkLost(t *testing.T, name string, e accountant.Event, r accountant.Relat
 		t.Errorf("%s, %v: a Rényi divergence of %v", name, r, v)
 	}
 	b := accountant.Budget{Epsilon: 20, Delta: 1e-5, Relation: r}
-	for kind, l := range map[string]*accountant.Ledger{"a ledger": accountant.NewLedger(b),
-		"a filter": accountant.NewLedger(b, accountant.WithFilter(8))} {
+	for kind, l := range map[string]*ledger.Ledger{"a ledger": ledger.New(b),
+		"a filter": ledger.New(b, ledger.WithFilter(8))} {
 		if _, err := l.Reserve("x", e, 1); err == nil {
 			t.Errorf("%s, %v: %s accepts it", name, r, kind)
 		} else if !errors.Is(err, accountant.ErrBudgetExceeded) &&

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -32,7 +33,7 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*m
 //
 // Errors: all errors of the plan's FitOn; *param.Error for an invalid job, before anything is
 // reserved; errors of the runner, after which the reservation remains.
-func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
+func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {
 		return nil, param.New("beam.Fit.p", nil, "a plan")
@@ -49,7 +50,7 @@ func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger
 }
 
 // MERF is [Fit] of a plan of merf.
-func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
+func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }
@@ -61,7 +62,7 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 //
 // Guarantee: as for [Fit]. Errors: all errors of [Fit]; *param.Error for a shard whose number of
 // records changes between passes, before noise of the later pass is drawn.
-func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
+func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }
@@ -70,7 +71,7 @@ func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 // embedding consists of the noisy marginals of a table's columns or of their pairs.
 //
 // Guarantee and Errors: see [Fit].
-func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
+func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*merf.Embedding, error) {
 	if err := j.check(p.Schema()); err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 // Guarantee and Errors: see [Embed]; also *param.Error for a schema without columns, or with too
 // many marginals.
 func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget, order int,
-	ledger *accountant.Ledger, opts ...synth.Option) (*merf.Embedding, error) {
+	ledger *ledger.Ledger, opts ...synth.Option) (*merf.Embedding, error) {
 	p, err := merf.Config{Schema: s, Budget: b, Kernel: rff.Pairs{Order: order}}.Plan()
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 //
 // Guarantee and Errors: see kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,
-	ledger *accountant.Ledger, opts ...kmeans.Option) (*kmeans.Model, error) {
+	ledger *ledger.Ledger, opts ...kmeans.Option) (*kmeans.Model, error) {
 	if err := j.check(s); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s re
 // Draft estimates bounds and levels of a table.
 //
 // Guarantee and Errors: see draft.FitPasses and [Fit].
-func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *accountant.Ledger) (*draft.Draft,
+func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *ledger.Ledger) (*draft.Draft,
 	error) {
 	if p == nil {
 		return nil, param.New("beam.Draft.p", nil, "a plan made by draft.Config.Plan")

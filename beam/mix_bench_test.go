@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/beam"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -57,7 +58,7 @@ func BenchmarkMix(b *testing.B) {
 	}
 	b.Run("memory", func(b *testing.B) {
 		measure(b, func() error {
-			_, err := p.FitOn(b.Context(), accountant.NewLedger(p.Budget()), whole)
+			_, err := p.FitOn(b.Context(), ledger.New(p.Budget()), whole)
 			return err
 		})
 	})
@@ -67,7 +68,7 @@ func BenchmarkMix(b *testing.B) {
 			j.Shards[i].Location = fmt.Sprint(n*i/8, " ", n*(i+1)/8)
 		}
 		measure(b, func() error {
-			_, err := beam.Mix(b.Context(), j, p, accountant.NewLedger(p.Budget()))
+			_, err := beam.Mix(b.Context(), j, p, ledger.New(p.Budget()))
 			return err
 		})
 	})

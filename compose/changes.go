@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -180,7 +181,7 @@ func (c changing) fit(ctx context.Context, r *run) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := synth.NewGenerator(r.frame.systems()[0], of, accountant.Guarantee{})
+	gen := synth.NewGenerator(r.frame.systems()[0], of, ledger.Guarantee{})
 	if err := c.choose(ctx, r.Run, gen, own); err != nil {
 		return nil, err
 	}
@@ -239,9 +240,9 @@ func (c changing) recognised(ctx context.Context, r *synth.Run,
 // and public values only.
 //
 // Errors: ctx.Err(), also if the context ends while the last classifier learns.
-func (c changing) classifiers(ctx context.Context, drawn records.Data) ([]*classify.Classifier,
+func (c changing) classifiers(ctx context.Context, drawn records.Data) ([]*judge.Classifier,
 	error) {
-	by := make([]*classify.Classifier, len(c.Candidates))
+	by := make([]*judge.Classifier, len(c.Candidates))
 	for i, candidate := range c.Candidates {
 		learned, err := learn(ctx, drawn, candidate, c.Seed)
 		if ended := ctx.Err(); ended != nil { // err says nothing about the candidate

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -13,7 +13,7 @@ import (
 // learn trains a classifier on changed synthetic records: a convolutional network on images, and
 // logistic regression on other records. All of it is computed on the CPU. The classifiers' methods
 // take no context, so it is only looked at before and after the change.
-func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*classify.Classifier,
+func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*judge.Classifier,
 	error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -24,14 +24,14 @@ func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*cla
 	}
 	if rows.Schema().IsImage() {
 		m := imageClassifier
-		m.Training = classify.NeuralNetwork{Seed: seed, Backend: device.CPU()}
+		m.Training = judge.NeuralNetwork{Seed: seed, Backend: device.CPU()}
 		return m.Fit(rows)
 	}
-	return classify.LogisticRegression{}.Fit(rows)
+	return judge.LogisticRegression{}.Fit(rows)
 }
 
 // imageClassifier is the classifier of images.
-var imageClassifier = classify.Convolutional{Hidden: []int{128}, Convolutions: []models.Convolution{
+var imageClassifier = judge.Convolutional{Hidden: []int{128}, Convolutions: []models.Convolution{
 	{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}
 
 // weights returns the number of parameters of a classifier of records of a schema.
@@ -66,7 +66,7 @@ func windows(side int64, l models.Convolution) int64 {
 //
 // Guarantee: a record adds 0 or 1 to every number, independently of the other records, because the
 // classifiers compute on the CPU; see device.Promises.
-func recognisedBy(ctx context.Context, by []*classify.Classifier, data records.Data) ([]int64,
+func recognisedBy(ctx context.Context, by []*judge.Classifier, data records.Data) ([]int64,
 	error) {
 	counts := make([]int64, len(by))
 	size := partSize(data.Schema())

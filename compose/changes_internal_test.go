@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -61,9 +61,9 @@ func replaced(t *testing.T, table, by *records.Table, i int) records.Data {
 }
 
 // classifiers trains one good and one bad classifier.
-func classifiers(t *testing.T) []*classify.Classifier {
+func classifiers(t *testing.T) []*judge.Classifier {
 	t.Helper()
-	var list []*classify.Classifier
+	var list []*judge.Classifier
 	for i, c := range []Change{{}, {Distortion: 10}} {
 		by, err := learn(t.Context(), pictures(t, 200, uint64(i)), c, 1)
 		if err != nil {
@@ -74,7 +74,7 @@ func classifiers(t *testing.T) []*classify.Classifier {
 	return append(list, nil)
 }
 
-func counted(t *testing.T, by []*classify.Classifier, data records.Data) []int64 {
+func counted(t *testing.T, by []*judge.Classifier, data records.Data) []int64 {
 	t.Helper()
 	counts, err := recognisedBy(t.Context(), by, data)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -60,14 +61,14 @@ func TestInterruptedChoicesLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, looks := range []int{0, 1, 3} {
-		path, ledger := filepath.Join(t.TempDir(), "run"), accountant.NewLedger(b)
+		path, l := filepath.Join(t.TempDir(), "run"), ledger.New(b)
 		ctx := &stopped{Context: t.Context(), looks: looks}
-		_, err := p.FitOn(ctx, ledger, data, synth.Checkpoint(path),
+		_, err := p.FitOn(ctx, l, data, synth.Checkpoint(path),
 			synth.OnProgress(func(now synth.Progress) { ctx.armed = now.Step == now.Of }))
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("after %d looks: the run ends with %v, want an interruption", looks, err)
 		}
-		gen, err := p.FitOn(t.Context(), ledger, data, synth.Checkpoint(path))
+		gen, err := p.FitOn(t.Context(), l, data, synth.Checkpoint(path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -41,15 +42,15 @@ func TestHarmfulChangesAreNotChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger := accountant.NewLedger(b)
-		gen, err := p.FitOn(t.Context(), ledger, data)
+		l := ledger.New(b)
+		gen, err := p.FitOn(t.Context(), l, data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := chosenBy(t, gen); got != (compose.Change{}) {
 			t.Errorf("candidates %v: chosen is %q", candidates, got)
 		}
-		if got := ledger.Epsilon().Upper; got > b.Epsilon || got < 5 {
+		if got := l.Epsilon().Upper; got > b.Epsilon || got < 5 {
 			t.Errorf("the run has spent ε = %v of %v", got, b.Epsilon)
 		}
 		if at == 0 {
@@ -83,11 +84,11 @@ func TestTheBudgetIsSpent(t *testing.T) {
 				if want := (accountant.ExponentialMechanism{Epsilon: share * epsilon}); choice != want {
 					t.Errorf("%v, share %v: the choice is %v, want %v", b, share, choice, want)
 				}
-				ledger := accountant.NewLedger(b)
-				if _, err := p.FitOn(t.Context(), ledger, stripes(t)); err != nil {
+				l := ledger.New(b)
+				if _, err := p.FitOn(t.Context(), l, stripes(t)); err != nil {
 					t.Fatal(err)
 				}
-				if got := ledger.Epsilon().Upper / epsilon; got > 1 || got < 0.99 {
+				if got := l.Epsilon().Upper / epsilon; got > 1 || got < 0.99 {
 					t.Errorf("%v, share %v: the run costs %v of it, want 0.99 to 1", b, share, got)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -24,7 +25,7 @@ func TestStatesAreChecked(t *testing.T) {
 		}
 		trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
 			NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.Momentum(1, 0.5)}, net,
-			accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5}))
+			ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5}))
 		if err != nil {
 			t.Fatal(err)
 		}

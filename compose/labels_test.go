@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -285,8 +286,8 @@ func TestBothArePaidForTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger := accountant.NewLedger(budgetUnder(r))
-		gen, err := p.FitOn(t.Context(), ledger, lowAndHigh(t, s, 40))
+		l := ledger.New(budgetUnder(r))
+		gen, err := p.FitOn(t.Context(), l, lowAndHigh(t, s, 40))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +301,7 @@ func TestBothArePaidForTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ledger.Epsilon().Upper; got < both.Upper*(1-1e-9) || got > both.Upper*(1+1e-9) {
+		if got := l.Epsilon().Upper; got < both.Upper*(1-1e-9) || got > both.Upper*(1+1e-9) {
 			t.Errorf("%v: the ledger says ε = %v, both cost %v", r, got, both.Upper)
 		}
 		if got := p.Total().Upper; got < 0.98*3 || got > 3 {
@@ -312,7 +313,7 @@ func TestBothArePaidForTogether(t *testing.T) {
 				t.Errorf("%v: the guarantee does not name %q:\n%s", r, stage, text)
 			}
 		}
-		poor := accountant.NewLedger(accountant.Budget{Epsilon: of.Total().Upper * 1.01, Delta: 1e-5,
+		poor := ledger.New(accountant.Budget{Epsilon: of.Total().Upper * 1.01, Delta: 1e-5,
 			Relation: r})
 		if _, err := p.FitOn(t.Context(), poor, lowAndHigh(t, s, 40)); !errors.Is(err,
 			accountant.ErrBudgetExceeded) || len(poor.Entries()) != 0 {

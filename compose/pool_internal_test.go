@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -136,7 +136,7 @@ func TestParts(t *testing.T) {
 	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}},
 		of: []synth.Model{counting{schema: s, seen: &seen},
 			counting{schema: s, start: 100, seen: &seen}}}
-	g := synth.NewGenerator("pool", m, accountant.Guarantee{})
+	g := synth.NewGenerator("pool", m, ledger.Guarantee{})
 	second, err := Part(g, 1)
 	if err != nil || second.System() != "two" {
 		t.Fatalf("got %v, error %v, want the second system", second, err)
@@ -160,7 +160,7 @@ func TestAPoolIsOneCluster(t *testing.T) {
 	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}},
 		of: []synth.Model{
 			counting{schema: s, seen: &seen}, counting{schema: s, start: 100, seen: &seen}}}
-	g := synth.NewGenerator("pool", m, accountant.Guarantee{})
+	g := synth.NewGenerator("pool", m, ledger.Guarantee{})
 	if _, err := g.Sample(t.Context(), 5, synth.FromCluster(0)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -31,7 +31,7 @@ func poolOfCustoms(t *testing.T, list ...custom) (c compose.Pool) {
 	return c
 }
 
-func fittedPool(t *testing.T, c compose.Pool, ledger *accountant.Ledger) (*synth.Generator, error) {
+func fittedPool(t *testing.T, c compose.Pool, ledger *ledger.Ledger) (*synth.Generator, error) {
 	t.Helper()
 	p, err := c.PlanFor(two, budgetOf3)
 	if err != nil {
@@ -50,11 +50,11 @@ func TestEverySystemJudges(t *testing.T) {
 	for i := range 3 {
 		list := slices.Repeat([]custom{{releases: two}}, 3)
 		list[i].judge = func(*synth.Run) error { return errRefused }
-		ledger := accountant.NewLedger(budgetOf3)
-		_, err := fittedPool(t, poolOfCustoms(t, list...), ledger)
-		if !errors.Is(err, errRefused) || len(ledger.Entries()) != 0 {
+		l := ledger.New(budgetOf3)
+		_, err := fittedPool(t, poolOfCustoms(t, list...), l)
+		if !errors.Is(err, errRefused) || len(l.Entries()) != 0 {
 			t.Errorf("system %d refuses: got error %v and %d ledger entries, want no entry", i+1, err,
-				len(ledger.Entries()))
+				len(l.Entries()))
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestChangedPlansOfPools(t *testing.T) {
 // TestChangedGenerators changes single values of a saved generator. Reading it must be an error.
 func TestChangedGeneratorsOfPools(t *testing.T) {
 	gen, err := fittedPool(t, poolOfCustoms(t, custom{releases: two}, custom{releases: two}),
-		accountant.NewLedger(budgetOf3))
+		ledger.New(budgetOf3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -237,7 +238,7 @@ func (c ranking) fit(ctx context.Context, r *run) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := synth.NewGenerator(r.frame.systems()[0], of, accountant.Guarantee{})
+	gen := synth.NewGenerator(r.frame.systems()[0], of, ledger.Guarantee{})
 	own.back, err = backOf(ctx, gen, own.columns, r.Data, c.Seed)
 	return r.model(own), err
 }

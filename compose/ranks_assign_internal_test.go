@@ -3,8 +3,8 @@ package compose
 import (
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -39,7 +39,7 @@ func TestAssignComparesRanks(t *testing.T) {
 	flat := []float32{0.01, 0.02, 0.045, 0.99}
 	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 1, append([]float32{}, flat...))}
 	got := make([]int32, 4)
-	synth.NewGenerator("ranks", m, accountant.Guarantee{}).Assign(b, got)
+	synth.NewGenerator("ranks", m, ledger.Guarantee{}).Assign(b, got)
 	for i, want := range []int32{0, 0, 1, 1} {
 		if got[i] != want {
 			t.Errorf("%v is in cluster %d, want %d", flat[i], got[i], want)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -105,7 +106,7 @@ func customPlan(w *custom, s records.Schema) (synth.Plan, error) {
 }
 
 // fittedRanks fits a custom system on ranks of a few records, and charges the ledger for it.
-func fittedRanks(t *testing.T, w *custom, ledger *accountant.Ledger) (*synth.Generator, error) {
+func fittedRanks(t *testing.T, w *custom, ledger *ledger.Ledger) (*synth.Generator, error) {
 	t.Helper()
 	p, err := onRanks(t, w).PlanFor(small(t), budgetOf3)
 	if err != nil {
@@ -130,11 +131,11 @@ func TestJudgeSeesRanks(t *testing.T) {
 		seen = r.Data.Schema()
 		return errRefused
 	}}
-	ledger := accountant.NewLedger(budgetOf3)
-	_, err := fittedRanks(t, w, ledger)
-	if !errors.Is(err, errRefused) || len(ledger.Entries()) != 0 {
+	l := ledger.New(budgetOf3)
+	_, err := fittedRanks(t, w, l)
+	if !errors.Is(err, errRefused) || len(l.Entries()) != 0 {
 		t.Errorf("got error %v and %d ledger entries, want the judge's error and no entry", err,
-			len(ledger.Entries()))
+			len(l.Entries()))
 	}
 	if !seen.Equal(w.schema) {
 		t.Errorf("the other system judges records of the schema %v, want %v", seen, w.schema)
@@ -154,7 +155,7 @@ func TestPrivateRecordsAsSyntheticOnes(t *testing.T) {
 		"all of them":  func(r *synth.Run) records.Data { return r.Data },
 		"in a wrapper": func(r *synth.Run) records.Data { return wrapped{Data: r.Data} },
 	} {
-		_, err := fittedRanks(t, &custom{made: made}, accountant.NewLedger(budgetOf3))
+		_, err := fittedRanks(t, &custom{made: made}, ledger.New(budgetOf3))
 		var wrong *param.Error
 		if !errors.As(err, &wrong) || wrong.Path != "compose.Ranks.Of" {
 			t.Errorf("%s: got %v, want a *param.Error of compose.Ranks.Of", name, err)
@@ -206,7 +207,7 @@ func TestPlansWithoutNoise(t *testing.T) {
 
 // TestChangedGenerators changes single values of a saved generator. Reading it must be an error.
 func TestChangedGeneratorsOfRanks(t *testing.T) {
-	gen, err := fittedRanks(t, &custom{}, accountant.NewLedger(budgetOf3))
+	gen, err := fittedRanks(t, &custom{}, ledger.New(budgetOf3))
 	if err != nil {
 		t.Fatal(err)
 	}

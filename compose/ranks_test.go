@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -114,12 +115,12 @@ func TestInterruptedRanksEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger, keep := accountant.NewLedger(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
+	l, keep := ledger.New(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	var gen *synth.Generator
 	for call := 0; gen == nil && call < 2; call++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		gen, err = p.FitOn(ctx, ledger, data, keep, synth.OnProgress(func(at synth.Progress) {
+		gen, err = p.FitOn(ctx, l, data, keep, synth.OnProgress(func(at synth.Progress) {
 			if call > 0 || at.Stage == "2 ranks: merf: generator" && at.Step == at.Of {
 				cancel()
 			}
@@ -131,7 +132,7 @@ func TestInterruptedRanksEnd(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the second call: %v, want the result", err)
 	}
-	whole, err := p.FitOn(t.Context(), ledger, data, keep)
+	whole, err := p.FitOn(t.Context(), l, data, keep)
 	if err != nil {
 		t.Fatal(err)
 	}

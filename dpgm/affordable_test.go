@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -14,21 +15,21 @@ import (
 func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	plan, data := mustPlan(t, small(records.Binary(6), accountant.AddOrRemoveOne)), bits(t, 20, 6, 1)
 	budget := plan.Config.Budget
-	parent := accountant.NewLedger(budget)
+	parent := ledger.New(budget)
 	if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 5}); err != nil {
 		t.Fatal(err)
 	}
-	children, err := parent.Disjoint(accountant.Parts{Purpose: "halves", N: 2})
+	children, err := parent.Disjoint(ledger.Parts{Purpose: "halves", N: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ledger := range map[string]*accountant.Ledger{
-		"filter": accountant.NewLedger(budget, accountant.WithFilter(100)), "child": children[0],
+	for name, l := range map[string]*ledger.Ledger{
+		"filter": ledger.New(budget, ledger.WithFilter(100)), "child": children[0],
 	} {
-		_, err := plan.FitOn(t.Context(), ledger, data)
-		if !errors.Is(err, accountant.ErrBudgetExceeded) || len(ledger.Entries()) > 0 {
+		_, err := plan.FitOn(t.Context(), l, data)
+		if !errors.Is(err, accountant.ErrBudgetExceeded) || len(l.Entries()) > 0 {
 			t.Errorf("%s: got error %v and %d ledger entries, want ErrBudgetExceeded and none", name, err,
-				len(ledger.Entries()))
+				len(l.Entries()))
 		}
 	}
 }

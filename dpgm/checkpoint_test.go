@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -210,9 +211,9 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 			if err := os.WriteFile(again, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			ledger := accountant.NewLedger(p.Budget())
-			gen, err := p.FitOn(t.Context(), ledger, data, synth.CheckpointEvery(again, 1000))
-			for _, e := range ledger.Entries() {
+			l := ledger.New(p.Budget())
+			gen, err := p.FitOn(t.Context(), l, data, synth.CheckpointEvery(again, 1000))
+			for _, e := range l.Entries() {
 				if e.Spent > e.Reserved {
 					t.Errorf("%s: more spent than reserved: %+v", name, e)
 				}

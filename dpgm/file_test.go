@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -92,7 +93,7 @@ func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 5); err !=
+		if _, err := synth.NewGenerator("dpgm", m, ledger.Guarantee{}).Sample(t.Context(), 5); err !=
 			nil {
 			t.Error(err)
 		}
@@ -129,7 +130,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 3); err !=
+		if _, err := synth.NewGenerator("dpgm", m, ledger.Guarantee{}).Sample(t.Context(), 3); err !=
 			nil {
 			t.Fatal(err)
 		}

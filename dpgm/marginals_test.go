@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -85,8 +86,8 @@ func TestMarginalsSensitivity(t *testing.T) {
 // inNoise returns the sums, counts and sizes in standard deviations of their noise.
 func (m *marginalSums) inNoise() []float64 {
 	read := func(s *mechanism.FixedSum, std float64) (out []float64) {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-		grant, err := mechanism.Begin(context.Background(), ledger).Spend("test",
+		l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
+		grant, err := mechanism.Begin(context.Background(), l).Spend("test",
 			accountant.Gaussian{NoiseMultiplier: 1e-3})
 		if err != nil {
 			panic(err)

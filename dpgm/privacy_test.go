@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -153,11 +154,11 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 
 // everythingVisible returns a function for replays. It runs the plan and returns all released and
 // reported values.
-func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
+func everythingVisible(p *dpgm.Plan) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
-		g, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(s synth.Progress) {
+		g, err := p.FitOn(ctx, l, data, synth.OnProgress(func(s synth.Progress) {
 			s.Elapsed = 0
 			told = append(told, s)
 		}))
@@ -175,12 +176,12 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 		for name, c := range variants(records.Binary(12), r) {
 			t.Run(r.String()+"/"+name, func(t *testing.T) {
 				p := mustPlan(t, c)
-				ledger := accountant.NewLedger(c.Budget)
-				if _, err := p.FitOn(t.Context(), ledger, bits(t, 60, 12, 1)); err != nil {
+				l := ledger.New(c.Budget)
+				if _, err := p.FitOn(t.Context(), l, bits(t, 60, 12, 1)); err != nil {
 					t.Fatal(err)
 				}
 				var got []accountant.Event
-				for _, e := range ledger.Entries() {
+				for _, e := range l.Entries() {
 					if e.Spent != e.Reserved {
 						t.Errorf("%s: %d of %d reserved uses are spent, want all", e.Purpose, e.Spent, e.Reserved)
 					}
@@ -191,9 +192,9 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 					t.Fatal(err)
 				}
 				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper ||
-					ledger.Epsilon().Upper != p.Total().Upper {
+					l.Epsilon().Upper != p.Total().Upper {
 					t.Errorf("the events cost %v, the ledger states %v, the plan %v", cost.Upper,
-						ledger.Epsilon().Upper, p.Total().Upper)
+						l.Epsilon().Upper, p.Total().Upper)
 				}
 				if cost.Upper > c.Budget.Epsilon {
 					t.Errorf("ε = %v exceeds the budget's %v", cost.Upper, c.Budget.Epsilon)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -204,7 +205,7 @@ func TestTargetsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := synth.NewGenerator(systemName, m, accountant.Guarantee{})
+	g := synth.NewGenerator(systemName, m, ledger.Guarantee{})
 	if data, err := g.Sample(t.Context(), 50); err != nil || data.Len() != 50 {
 		t.Errorf("a file without targets: got %v, %v, want 50 records", data, err)
 	}

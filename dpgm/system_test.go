@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -131,12 +132,12 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	}
 	private := bits(t, 10, 12, 1)
 	c.Cluster.Init = kmeans.Public(records.DeclarePublic(private))
-	ledger := accountant.NewLedger(c.Budget)
+	l := ledger.New(c.Budget)
 	var wrong *param.Error
-	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) ||
-		len(ledger.Entries()) > 0 {
+	if _, err := mustPlan(t, c).FitOn(t.Context(), l, private); !errors.As(err, &wrong) ||
+		len(l.Entries()) > 0 {
 		t.Errorf("private records as public ones: error %v, entries %v; want *param.Error and none", err,
-			ledger.Entries())
+			l.Entries())
 	}
 }
 
@@ -159,20 +160,20 @@ func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now := false
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
 	c.Model = broken{models.VAE{Hidden: []int{4}, Latent: 1}, &now}
-	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	p, l := mustPlan(t, c), ledger.New(c.Budget)
 	now = true
-	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil ||
-		len(ledger.Entries()) > 0 {
-		t.Errorf("got error %v and entries %v, want an error and none", err, ledger.Entries())
+	if _, err := p.FitOn(t.Context(), l, bits(t, 10, 12, 1)); err == nil ||
+		len(l.Entries()) > 0 {
+		t.Errorf("got error %v and entries %v, want an error and none", err, l.Entries())
 	}
 	grouped := small(records.Binary(12), accountant.AddOrRemoveOne)
 	grouped.Train.ClipNorm, grouped.Train.Clip = 0,
 		sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
 	var wrong *param.Error
-	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger,
+	if _, err := mustPlan(t, grouped).FitOn(t.Context(), l,
 		bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
-		len(ledger.Entries()) > 0 {
+		len(l.Entries()) > 0 {
 		t.Errorf("clipping by groups: error %v, entries %v; want *param.Error and none", err,
-			ledger.Entries())
+			l.Entries())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -12,11 +13,11 @@ import (
 type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema.
-	Schema    records.Schema       `json:"schema"`
-	Columns   []Column             `json:"columns"` // the estimated columns
-	Std       float64              `json:"std"`     // standard deviation of the noise on each count
-	Threshold float64              `json:"threshold"`
-	Guarantee accountant.Guarantee `json:"guarantee"` // guarantee of everything on the ledger
+	Schema    records.Schema   `json:"schema"`
+	Columns   []Column         `json:"columns"` // the estimated columns
+	Std       float64          `json:"std"`     // standard deviation of the noise on each count
+	Threshold float64          `json:"threshold"`
+	Guarantee ledger.Guarantee `json:"guarantee"` // guarantee of everything on the ledger
 }
 
 // Column is the noisy histogram of one column.
@@ -47,7 +48,7 @@ const (
 )
 
 // interpret makes a schema from noisy counts.
-func (p *Plan) interpret(noisy []float64, g accountant.Guarantee) (*Draft, error) {
+func (p *Plan) interpret(noisy []float64, g ledger.Guarantee) (*Draft, error) {
 	d := &Draft{Std: p.Std, Threshold: p.Threshold, Guarantee: g}
 	columns := p.Config.Candidates.Columns()
 	for _, h := range p.Config.histograms() {

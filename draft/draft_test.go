@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -54,7 +55,7 @@ func planned(t testing.TB, c draft.Config) *draft.Plan {
 
 func fitted(t testing.TB, p *draft.Plan, data records.Data) *draft.Draft {
 	t.Helper()
-	d, err := draft.Fit(context.Background(), p, data, accountant.NewLedger(p.Config.Budget))
+	d, err := draft.Fit(context.Background(), p, data, ledger.New(p.Config.Budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,9 +220,9 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 }
 
 // run returns a function for replays. It runs the plan and returns all released values.
-func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		d, err := draft.Fit(ctx, p, data, ledger)
+func run(p *draft.Plan) func(context.Context, *ledger.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+		d, err := draft.Fit(ctx, p, data, l)
 		if err != nil {
 			return nil, err
 		}
@@ -314,14 +315,14 @@ func TestPlanIsTheBill(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || back.String() != p.String() {
 			t.Errorf("%v\nis read back as\n%v (%v)", p, &back, err)
 		}
-		ledger := accountant.NewLedger(p.Config.Budget)
-		if _, err := draft.Fit(context.Background(), &back, people(t, 10), ledger); err != nil {
+		l := ledger.New(p.Config.Budget)
+		if _, err := draft.Fit(context.Background(), &back, people(t, 10), l); err != nil {
 			t.Fatal(err)
 		}
-		entries := ledger.Entries()
+		entries := l.Entries()
 		if len(entries) != 1 || entries[0].Purpose != draft.Purpose || entries[0].Reserved != 1 ||
 			entries[0].Spent != 1 ||
-			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper ||
+			!accountant.EqualEvents(entries[0].Event, p.Event) || l.Epsilon().Upper != p.Total.Upper ||
 			p.Total.Upper > 1 {
 			t.Errorf("%v: got entries %+v, want one for the plan %v", r, entries, p)
 		}
@@ -329,8 +330,8 @@ func TestPlanIsTheBill(t *testing.T) {
 			r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
 			t.Errorf("%v: got sensitivity %v, want %v", r, p.Sensitivity, want)
 		}
-		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass,
-			[]accountant.NoiseClass{accountant.ExactNoise}) {
+		if g := l.Guarantee(); !slices.Equal(g.NoiseClass,
+			[]ledger.NoiseClass{ledger.ExactNoise}) {
 			t.Errorf("got noise class %v, want exact noise", g.NoiseClass)
 		}
 	}
@@ -339,24 +340,24 @@ func TestPlanIsTheBill(t *testing.T) {
 func TestACancelledRunKeepsItsSpend(t *testing.T) {
 	p := planned(t, config(t, accountant.AddOrRemoveOne))
 	ctx, cancel := context.WithCancel(context.Background())
-	ledger := accountant.NewLedger(p.Config.Budget)
+	l := ledger.New(p.Config.Budget)
 	parts := func(yield func(records.Data, error) bool) {
 		if yield(people(t, 10), nil) {
 			cancel()
 			yield(people(t, 10), nil)
 		}
 	}
-	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) ||
-		ledger.Epsilon().Upper != p.Total.Upper {
-		t.Errorf("a cancelled run: got error %v and ε = %v, want the whole price", err, ledger.Epsilon())
+	if _, err := draft.FitStream(ctx, p, parts, l); !errors.Is(err, context.Canceled) ||
+		l.Epsilon().Upper != p.Total.Upper {
+		t.Errorf("a cancelled run: got error %v and ε = %v, want the whole price", err, l.Epsilon())
 	}
-	fresh := accountant.NewLedger(p.Config.Budget)
+	fresh := ledger.New(p.Config.Budget)
 	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) ||
 		len(fresh.Entries()) != 0 {
 		t.Errorf("a run that was cancelled before it began: got error %v and entries %v",
 			err, fresh.Entries())
 	}
-	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err,
+	if _, err := draft.Fit(context.Background(), p, people(t, 1), l); !errors.Is(err,
 		accountant.ErrBudgetExceeded) {
 		t.Errorf("a second run: got error %v, want ErrBudgetExceeded", err)
 	}
@@ -379,7 +380,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 	parts := func(yield func(records.Data, error) bool) {
 		_ = yield(data.Slice(0, 5000), nil) && yield(data.Slice(5000, 9000), nil)
 	}
-	streamed, err := draft.FitStream(context.Background(), p, parts, accountant.NewLedger(c.Budget))
+	streamed, err := draft.FitStream(context.Background(), p, parts, ledger.New(c.Budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,16 +435,16 @@ func TestMistakesAreReported(t *testing.T) {
 	budget.Relation = accountant.ReplaceOne
 	var parts iter.Seq2[records.Data, error]
 	for name, err := range map[string]error{
-		"no data":   second(draft.Fit(context.Background(), p, nil, accountant.NewLedger(ok.Budget))),
+		"no data":   second(draft.Fit(context.Background(), p, nil, ledger.New(ok.Budget))),
 		"no ledger": second(draft.Fit(context.Background(), p, people(t, 1), nil)),
 		"relation": second(draft.Fit(context.Background(), p, people(t, 1),
-			accountant.NewLedger(budget))),
+			ledger.New(budget))),
 		"users": second(draft.Fit(context.Background(), p, people(t, 1),
-			accountant.NewLedger(ok.Budget, accountant.WithUnit("user")))),
+			ledger.New(ok.Budget, ledger.WithUnit("user")))),
 		"another": second(draft.Fit(context.Background(), p, struct{ records.Data }{people(t, 1)},
-			accountant.NewLedger(ok.Budget))),
+			ledger.New(ok.Budget))),
 		"no stream": second(draft.FitStream(context.Background(), p, parts,
-			accountant.NewLedger(ok.Budget))),
+			ledger.New(ok.Budget))),
 		"wrong plan": new(draft.Plan).UnmarshalJSON([]byte(`{"version":2}`)),
 	} {
 		var p *param.Error
@@ -452,12 +453,12 @@ func TestMistakesAreReported(t *testing.T) {
 		}
 	}
 	if _, err := draft.Fit(context.Background(), p, other,
-		accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
+		ledger.New(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
 		t.Errorf("another schema: got error %v, want ErrSchema", err)
 	}
 	users := records.WithUnit(people(t, 1), records.UnitUser)
 	if _, err := draft.Fit(context.Background(), p, users,
-		accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
+		ledger.New(ok.Budget, ledger.WithUnit("user"))); err != nil {
 		t.Errorf("rows of one user each: got error %v, want none", err)
 	}
 }

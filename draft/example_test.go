@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -40,7 +41,7 @@ func ExampleFit() {
 		return
 	}
 	d, err := draft.Fit(context.Background(), plan, members.Frame(),
-		accountant.NewLedger(plan.Config.Budget))
+		ledger.New(plan.Config.Budget))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -24,7 +24,7 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // Config.Plan, for data other than tables, and for a ledger whose unit the data do not support. No
 // error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
-	ledger *accountant.Ledger) (*Draft, error) {
+	ledger *ledger.Ledger) (*Draft, error) {
 	const call = "draft.Fit"
 	if err := p.check(call, ledger); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // parts together. Errors: all errors of Fit; errors of the stream, which end the run. The author of
 // the stream must ensure that its errors reveal nothing about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
-	ledger *accountant.Ledger) (*Draft, error) {
+	ledger *ledger.Ledger) (*Draft, error) {
 	const call = "draft.FitStream"
 	if err := p.check(call, ledger); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 // frame checks the public properties of the data: type, schema and unit. The path names the
 // argument in errors. For persons it returns the frame of their rows and the weights of these rows;
 // see records.RowsOf.
-func (p *Plan) frame(path string, data records.Data, ledger *accountant.Ledger) (*records.Frame,
+func (p *Plan) frame(path string, data records.Data, ledger *ledger.Ledger) (*records.Frame,
 	records.Shares, error) {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
@@ -96,7 +96,7 @@ func (p *Plan) frame(path string, data records.Data, ledger *accountant.Ledger) 
 }
 
 // check validates the public parts of a run before it begins. Its errors name the called function.
-func (p *Plan) check(call string, ledger *accountant.Ledger) error {
+func (p *Plan) check(call string, ledger *ledger.Ledger) error {
 	if p == nil || p.Event == nil {
 		return param.New(call+".p", nil, "a plan, made by Config.Plan")
 	}
@@ -108,14 +108,14 @@ func (p *Plan) check(call string, ledger *accountant.Ledger) error {
 	}
 	if p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
 		return param.New(call+".ledger", "one record",
-			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+			"a ledger made with ledger.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
 
 // run reserves the event, counts the records, releases the counts and interprets them, in this
 // order.
-func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
+func (p *Plan) run(ctx context.Context, ledger *ledger.Ledger,
 	count func(*counter) error) (*Draft, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

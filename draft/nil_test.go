@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -25,12 +26,12 @@ func TestAPlanIsNeeded(t *testing.T) {
 	}
 	parts := func(yield func(records.Data, error) bool) { yield(data, nil) }
 	for _, p := range []*draft.Plan{nil, {}} {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+		l := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 		var wrong *param.Error
-		if _, err := draft.Fit(context.Background(), p, data, ledger); !errors.As(err, &wrong) {
+		if _, err := draft.Fit(context.Background(), p, data, l); !errors.As(err, &wrong) {
 			t.Errorf("Fit: got error %v, want *param.Error", err)
 		}
-		if _, err := draft.FitStream(context.Background(), p, parts, ledger); !errors.As(err, &wrong) {
+		if _, err := draft.FitStream(context.Background(), p, parts, l); !errors.As(err, &wrong) {
 			t.Errorf("FitStream: got error %v, want *param.Error", err)
 		}
 		if _, err := p.NewPartial(); !errors.As(err, &wrong) {
@@ -40,7 +41,7 @@ func TestAPlanIsNeeded(t *testing.T) {
 			t.Error("a plan prints as nothing")
 		}
 		_, _ = json.Marshal(p)
-		if len(ledger.Entries()) > 0 {
+		if len(l.Entries()) > 0 {
 			t.Error("a refused fit spends budget")
 		}
 	}

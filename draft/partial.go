@@ -3,8 +3,8 @@ package draft
 import (
 	"context"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -51,7 +51,7 @@ func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.su
 // shard. Errors: all errors of Fit; *param.Error for no shards, for shards of another plan, for
 // shards whose Add has failed, and for a ledger with a unit that the shards do not support.
 func Release(ctx context.Context, p *Plan, shards []*mechanism.Partial,
-	ledger *accountant.Ledger) (*Draft, error) {
+	ledger *ledger.Ledger) (*Draft, error) {
 	const call = "draft.Release"
 	if err := p.check(call, ledger); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func Release(ctx context.Context, p *Plan, shards []*mechanism.Partial,
 //
 // Guarantee: see Release. Errors: all errors of Release and of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*mechanism.Partial, error),
-	ledger *accountant.Ledger) (*Draft, error) {
+	ledger *ledger.Ledger) (*Draft, error) {
 	const call = "draft.FitPasses"
 	if err := p.check(call, ledger); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*mechan
 
 // merged returns the sum of all shards, or an error if they may not be released together. The path
 // names the argument in errors.
-func (p *Plan) merged(path string, ledger *accountant.Ledger,
+func (p *Plan) merged(path string, ledger *ledger.Ledger,
 	shards []*mechanism.Partial) (*mechanism.Partial, error) {
 	all, err := p.NewPartial()
 	if err != nil {

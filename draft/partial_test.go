@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -22,7 +23,7 @@ func TestShardsGiveTheSameDraft(t *testing.T) {
 	for _, r := range relations {
 		p, key := planned(t, config(t, r)), mechanism.NewKey()
 		seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
-		one, two := accountant.NewLedger(p.Config.Budget), accountant.NewLedger(p.Config.Budget)
+		one, two := ledger.New(p.Config.Budget), ledger.New(p.Config.Budget)
 		want, err := draft.Fit(seeded(), p, data, one)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,7 @@ func TestShardsOfOthersAreRefused(t *testing.T) {
 		"users":        {records.UnitUser, []*mechanism.Partial{shard(p, users)}, true},
 		"users twice":  {records.UnitUser, []*mechanism.Partial{shard(p, users), shard(p, users)}, false},
 	} {
-		l := accountant.NewLedger(p.Config.Budget, accountant.WithUnit(test.unit))
+		l := ledger.New(p.Config.Budget, ledger.WithUnit(test.unit))
 		_, err := draft.Release(t.Context(), p, test.shards, l)
 		var wrong *param.Error
 		if test.ok != (err == nil) || !test.ok && (!errors.As(err, &wrong) || len(l.Entries()) > 0) {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -39,8 +40,8 @@ func TestPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	users := func() *accountant.Ledger {
-		return accountant.NewLedger(p.Config.Budget, accountant.WithUnit(records.UnitUser))
+	users := func() *ledger.Ledger {
+		return ledger.New(p.Config.Budget, ledger.WithUnit(records.UnitUser))
 	}
 	stream := func(parts ...records.Data) iter.Seq2[records.Data, error] {
 		return func(yield func(records.Data, error) bool) {
@@ -69,7 +70,7 @@ func TestPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := func(p *draft.Plan, d records.Data, l *accountant.Ledger) error {
+	fit := func(p *draft.Plan, d records.Data, l *ledger.Ledger) error {
 		_, err := draft.Fit(ctx, p, d, l)
 		return err
 	}
@@ -78,7 +79,7 @@ func TestPersons(t *testing.T) {
 		return err
 	}
 	for name, err := range map[string]error{
-		"on a ledger of records":    fit(p, persons, accountant.NewLedger(p.Config.Budget)),
+		"on a ledger of records":    fit(p, persons, ledger.New(p.Config.Budget)),
 		"rows by a plan of others":  fit(p, asUsers(rows), users()),
 		"persons by a plan of rows": fit(byRow, persons, users()),
 		"two pieces":                pieces(p, a, b),

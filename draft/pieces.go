@@ -1,8 +1,8 @@
 package draft
 
 import (
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -15,7 +15,7 @@ type pieces struct {
 
 // add returns an error for a piece that may hold a user of an earlier piece. Such a user would
 // count twice. A ledger that protects records needs no such check.
-func (s *pieces) add(d records.Data, ledger *accountant.Ledger) error {
+func (s *pieces) add(d records.Data, ledger *ledger.Ledger) error {
 	if ledger.Unit() == records.UnitRecord {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -31,7 +32,7 @@ func atStep(step int, f func()) synth.Option {
 
 // spending checks that the ledger has one entry with six reserved critic steps, and that the given
 // number of these steps is spent.
-func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
+func spending(t *testing.T, name string, l *ledger.Ledger, spent int) {
 	t.Helper()
 	e := l.Entries()
 	if len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != spent {
@@ -52,7 +53,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	turn := 0
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
 		p := mustPlan(t, c)
-		whole, err := p.FitOn(forced(t.Context()), accountant.NewLedger(c.Budget), none)
+		whole, err := p.FitOn(forced(t.Context()), ledger.New(c.Budget), none)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,16 +62,16 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 			turn++
 			first, second := 1+turn%3, 4+turn%2
 			path, drawn := filepath.Join(t.TempDir(), "checkpoint"), 0
-			keep, on := synth.CheckpointEvery(path, 3), accountant.NewLedger(c.Budget)
-			ledger := func() *accountant.Ledger {
+			keep, on := synth.CheckpointEvery(path, 3), ledger.New(c.Budget)
+			l := func() *ledger.Ledger {
 				if !shared {
-					on = accountant.NewLedger(c.Budget)
+					on = ledger.New(c.Budget)
 				}
 				return on
 			}
 			for _, stop := range []int{first, second} {
 				ctx, cancel := context.WithCancel(counted(t.Context(), &drawn))
-				_, err := p.FitOn(ctx, ledger(), none, keep, atStep(stop, cancel))
+				_, err := p.FitOn(ctx, l(), none, keep, atStep(stop, cancel))
 				var cut *synth.Interrupted
 				if !errors.Is(err, context.Canceled) || !errors.As(err, &cut) || cut.Checkpoint != path {
 					t.Fatalf("%s: got %v, want context.Canceled in an Interrupted", name, err)
@@ -81,7 +82,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 				spending(t, name, on, stop)
 			}
 			for range 2 {
-				g, err := p.FitOn(counted(t.Context(), &drawn), ledger(), none, keep)
+				g, err := p.FitOn(counted(t.Context(), &drawn), l(), none, keep)
 				if err != nil || !reflect.DeepEqual(encoded(t, g), want) {
 					t.Errorf("%s: the resumed run returns another generator, or error %v", name, err)
 				}
@@ -278,9 +279,9 @@ func TestStaleCheckpoint(t *testing.T) {
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
 	for _, replaced := range []int{5, 6, 7} { // during the run, during its last step, after the run
 		path := filepath.Join(t.TempDir(), "checkpoint")
-		ledger, drawn := accountant.NewLedger(p.Budget()), 0
+		l, drawn := ledger.New(p.Budget()), 0
 		run := func(opts ...synth.Option) error {
-			_, err := p.FitOn(counted(t.Context(), &drawn), ledger, data,
+			_, err := p.FitOn(counted(t.Context(), &drawn), l, data,
 				append(opts, synth.CheckpointEvery(path, 1))...)
 			return err
 		}
@@ -307,7 +308,7 @@ func TestStaleCheckpoint(t *testing.T) {
 		if err := run(); err != nil || drawn != 6 {
 			t.Errorf("replaced after step %d: %d steps drawn in all, want 6; error %v", replaced, drawn, err)
 		}
-		spending(t, "stale", ledger, 6)
+		spending(t, "stale", l, 6)
 	}
 }
 
@@ -395,14 +396,14 @@ func TestHostileStates(t *testing.T) {
 		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ledger := accountant.NewLedger(c.Budget)
-		_, err = p.FitOn(t.Context(), ledger, data, synth.Checkpoint(path))
+		l := ledger.New(c.Budget)
+		_, err = p.FitOn(t.Context(), l, data, synth.Checkpoint(path))
 		if good := name == "unchanged"; good != (err == nil) || !good &&
 			!errors.Is(err, synth.ErrFormat) {
 			t.Errorf("%s: got error %v", name, err)
 		}
-		if name != "unchanged" && ledger.Entries()[0].Spent != 3 {
-			t.Errorf("%s: a step was taken: %v", name, ledger.Entries())
+		if name != "unchanged" && l.Entries()[0].Spent != 3 {
+			t.Errorf("%s: a step was taken: %v", name, l.Entries())
 		}
 	}
 	fit("unchanged", func(map[string]any, []synth.Section) {})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -135,14 +136,14 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 }
 
 func fit(t testing.TB, c gan.Config, data records.Data,
-	opts ...synth.Option) (*synth.Generator, *accountant.Ledger) {
+	opts ...synth.Option) (*synth.Generator, *ledger.Ledger) {
 	t.Helper()
-	ledger := accountant.NewLedger(c.Budget)
-	g, err := mustPlan(t, c).FitOn(context.Background(), ledger, data, opts...)
+	l := ledger.New(c.Budget)
+	g, err := mustPlan(t, c).FitOn(context.Background(), l, data, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g, ledger
+	return g, l
 }
 
 func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) records.Data {

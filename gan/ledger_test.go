@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -18,7 +19,7 @@ import (
 func TestTwoRunsOnOneLedger(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
-	wide := accountant.NewLedger(accountant.Budget{Epsilon: 40, Delta: 1e-5})
+	wide := ledger.New(accountant.Budget{Epsilon: 40, Delta: 1e-5})
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := p.FitOn(ctx, wide, data, atStep(2, cancel)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func TestWarmStartSaysWhatOthersHaveReleased(t *testing.T) {
 	c := small(s, 0)
 	c.Public, c.WarmSteps = public(t, s, 9, 99), 1
 	data, p := some(t, s, 30, 1), mustPlan(t, c)
-	wide := accountant.NewLedger(accountant.Budget{Epsilon: 40, Delta: 1e-5})
+	wide := ledger.New(accountant.Budget{Epsilon: 40, Delta: 1e-5})
 	for run := range 2 {
 		_, err := p.FitOn(t.Context(), wide, data, synth.OnProgress(func(at synth.Progress) {
 			if at.Stage == gan.StageWarm && (at.Epsilon > 0) != (run > 0) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -138,7 +139,7 @@ func TestFakesAreClippedByGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRun(p.Config, &synth.Run{Ledger: accountant.NewLedger(p.Config.Budget),
+	r, err := newRun(p.Config, &synth.Run{Ledger: ledger.New(p.Config.Budget),
 		Backend: device.CPU()})
 	if err != nil {
 		t.Fatal(err)

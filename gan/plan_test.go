@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -91,7 +92,7 @@ func TestZeroValues(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"fit":     second(p.Fit(t.Context(), data)),
-		"fit on":  second(p.FitOn(t.Context(), accountant.NewLedger(small(s, 0).Budget), data)),
+		"fit on":  second(p.FitOn(t.Context(), ledger.New(small(s, 0).Budget), data)),
 		"write":   second(p.MarshalJSON()),
 		"encode":  second(m.Encode()),
 		"sampler": second(m.Sampler(synth.Draw{})),
@@ -216,11 +217,11 @@ func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c, data := small(s, 0), some(t, s, 30, 1)
 	c.Critic = unwritable{MLP: models.MLP{Activation: models.LeakyReLU}}
-	ledger := accountant.NewLedger(c.Budget)
-	_, err := mustPlan(t, c).FitOn(t.Context(), ledger, data,
+	l := ledger.New(c.Budget)
+	_, err := mustPlan(t, c).FitOn(t.Context(), l, data,
 		synth.Checkpoint(filepath.Join(t.TempDir(), "k")))
-	if err == nil || len(ledger.Entries()) != 0 {
-		t.Errorf("got error %v and ledger entries %v, want an error and none", err, ledger.Entries())
+	if err == nil || len(l.Entries()) != 0 {
+		t.Errorf("got error %v and ledger entries %v, want an error and none", err, l.Entries())
 	}
 	fit(t, c, data)
 }

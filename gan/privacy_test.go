@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -29,8 +30,8 @@ func schemas(t testing.TB) []records.Schema {
 // everythingVisible returns a function for replays. It runs the plan and returns all released and
 // reported values: progress, previews, the generator and the checkpoint without its random names.
 func everythingVisible(t testing.TB, p *gan.Plan,
-	checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	checkpoint bool) func(context.Context, *ledger.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		var seen []any
 		file := func(g *synth.Generator) {
 			var text bytes.Buffer
@@ -50,7 +51,7 @@ func everythingVisible(t testing.TB, p *gan.Plan,
 		if checkpoint {
 			opts = append(opts, synth.CheckpointEvery(path, 2))
 		}
-		g, err := p.FitOn(ctx, ledger, data, opts...)
+		g, err := p.FitOn(ctx, l, data, opts...)
 		if err != nil {
 			return seen, err
 		}
@@ -120,7 +121,7 @@ func TestReplayHasPower(t *testing.T) {
 	for _, p := range pair {
 		found := privacytest.Replay[records.Data]{Budget: plan.Config.Budget, Data: p.Data,
 			Neighbour: p.Neighbour, Seeds: 1,
-			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+			Run: func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 				ones := 0
 				for _, y := range d.(*records.Table).Labels() {
 					ones += int(y)
@@ -216,8 +217,8 @@ func TestHostileRecordsAreFitted(t *testing.T) {
 func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	ledger := accountant.NewLedger(small(s, 0).Budget)
-	_, err := mustPlan(t, small(s, 0)).FitOn(ctx, ledger, some(t, s, 30, 1),
+	l := ledger.New(small(s, 0).Budget)
+	_, err := mustPlan(t, small(s, 0)).FitOn(ctx, l, some(t, s, 30, 1),
 		synth.OnProgress(func(p synth.Progress) {
 			if p.Step == 2 {
 				cancel()
@@ -226,10 +227,10 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want context.Canceled", err)
 	}
-	if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 2 ||
-		ledger.Epsilon().Upper < 7.8 {
+	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 2 ||
+		l.Epsilon().Upper < 7.8 {
 		t.Errorf("got ledger entries %v and ε = %v, want 2 of 6 steps spent and the full price", e,
-			ledger.Epsilon())
+			l.Epsilon())
 	}
 }
 
@@ -237,7 +238,7 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 // ledger cannot pay for the whole run.
 func TestBudgetIsAskedBefore(t *testing.T) {
 	s := records.Interval(5, 0, 1)
-	poor := accountant.NewLedger(accountant.Budget{Epsilon: 7, Delta: 1e-5})
+	poor := ledger.New(accountant.Budget{Epsilon: 7, Delta: 1e-5})
 	_, err := mustPlan(t, small(s, 0)).FitOn(t.Context(), poor, some(t, s, 30, 1),
 		synth.OnProgress(func(synth.Progress) { t.Error("a step was taken") }))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) || len(poor.Entries()) != 0 {

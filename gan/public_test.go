@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -52,8 +53,8 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 			config.Public = records.DeclarePublic(c.public)
 			use(&config)
 			path := filepath.Join(t.TempDir(), "checkpoint")
-			ledger := accountant.NewLedger(config.Budget, accountant.WithUnit(records.UnitOf(c.private)))
-			g, err := mustPlan(t, config).FitOn(t.Context(), ledger, c.private, synth.Checkpoint(path))
+			l := ledger.New(config.Budget, ledger.WithUnit(records.UnitOf(c.private)))
+			g, err := mustPlan(t, config).FitOn(t.Context(), l, c.private, synth.Checkpoint(path))
 			if !c.refused {
 				if err != nil {
 					t.Errorf("%s, %s: %v", c.name, name, err)
@@ -64,9 +65,9 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 			if !errors.As(err, &wrong) || wrong.Path != "gan.Config.Public" || g != nil {
 				t.Errorf("%s, %s: got %v, want *param.Error for Public", c.name, name, err)
 			}
-			if left, _ := filepath.Glob(path + "*"); len(ledger.Entries()) != 0 || len(left) != 0 {
+			if left, _ := filepath.Glob(path + "*"); len(l.Entries()) != 0 || len(left) != 0 {
 				t.Errorf("%s, %s: got ledger entries %v and files %v, want none", c.name, name,
-					ledger.Entries(), left)
+					l.Entries(), left)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func BenchmarkFit(b *testing.B) {
 			cfg := kmeans.Config{K: 10, Iterations: 20, NoiseMultiplier: 20}
 			for b.Loop() {
 				if _, err := kmeans.Fit(context.Background(), cfg, f, data,
-					ledger(accountant.AddOrRemoveOne)); err != nil {
+					ledgerOf(accountant.AddOrRemoveOne)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -46,7 +46,7 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	for _, bound := range []float64{tiny, math.NaN(), math.Inf(1), 0, -1} {
 		f := stubborn{Features: kmeans.Raw(schema), bound: bound}
 		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row),
-			ledger(accountant.AddOrRemoveOne)); err == nil {
+			ledgerOf(accountant.AddOrRemoveOne)); err == nil {
 			t.Errorf("Fit accepts features with norm bound %v, want an error", bound)
 		}
 	}
@@ -64,7 +64,7 @@ func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 	} {
 		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1,
 			Init: kmeans.Public(records.DeclarePublic(public))}
-		l := ledger(accountant.AddOrRemoveOne)
+		l := ledgerOf(accountant.AddOrRemoveOne)
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
 		if err == nil {
 			t.Errorf("%s: Fit accepts private records as public ones, want an error", name)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -66,9 +67,9 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 // are refused, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
-	fit := func(d records.Data) (*accountant.Ledger, error) {
-		l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
-			accountant.WithUnit(records.UnitUser))
+	fit := func(d records.Data) (*ledger.Ledger, error) {
+		l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
+			ledger.WithUnit(records.UnitUser))
 		_, err := kmeans.Fit(t.Context(), cfgFor(2, 1), kmeans.Raw(square), d, l)
 		return l, err
 	}
@@ -129,8 +130,8 @@ func TestWeightsOfLaterParts(t *testing.T) {
 	}
 	cfg, rec := cfgFor(1, 1), &recorder{seed: 1}
 	cfg.ClipNorm, cfg.Norm = 0, &kmeans.DPNorm{Max: 1, Bins: 2, NoiseMultiplier: 2}
-	l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
-		accountant.WithUnit(records.UnitUser))
+	l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
+		ledger.WithUnit(records.UnitUser))
 	if _, err := kmeans.Fit(entropy.WithTap(t.Context(), rec), cfg, kmeans.Raw(square.ByPerson(2)),
 		persons, l); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -33,15 +34,15 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	ledger := accountant.NewLedger(budget)
-	model, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(schema), data, ledger)
+	l := ledger.New(budget)
+	model, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(schema), data, l)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("clusters at x = ±%.1f, weights %.1f\n", max(model.Centers[0][0], model.Centers[1][0]),
 		model.Weights())
-	fmt.Println("within budget:", ledger.Epsilon().Upper <= 1)
+	fmt.Println("within budget:", l.Epsilon().Upper <= 1)
 	// Output:
 	// clusters at x = ±0.6, weights [0.5 0.5]
 	// within budget: true

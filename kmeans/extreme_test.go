@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -75,16 +76,16 @@ func extremeFit(t *testing.T, c kmeans.Config, r accountant.Relation, persons, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r},
-		accountant.WithUnit(records.UnitOf(data)))
-	_, err = kmeans.Fit(context.Background(), c, kmeans.Raw(s), data, ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r},
+		ledger.WithUnit(records.UnitOf(data)))
+	_, err = kmeans.Fit(context.Background(), c, kmeans.Raw(s), data, l)
 	var wrong *param.Error
 	switch {
 	case runs && err != nil:
 		t.Errorf("accepted before, and then: %v", err)
 	case !runs && !errors.As(err, &wrong):
 		t.Errorf("not refused: %v", err)
-	case !runs && len(ledger.Entries()) > 0:
+	case !runs && len(l.Entries()) > 0:
 		t.Errorf("refused after reserving: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -26,10 +27,10 @@ func TestDataThatFailEndTheFit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5}
 	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data,
-		accountant.NewLedger(budget)); err != nil {
+		ledger.New(budget)); err != nil {
 		t.Fatal(err)
 	}
-	l := accountant.NewLedger(budget)
+	l := ledger.New(budget)
 	m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), ends{data}, l)
 	if m != nil || !errors.Is(err, records.ErrData) {
 		t.Errorf("got a model: %v, error %v; want no model and ErrData", m != nil, err)

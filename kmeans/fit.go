@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -26,13 +27,13 @@ const (
 
 // Lines returns the ledger lines that a fit reserves in one transaction: a line for the clip norm,
 // if it is estimated, and a line for the iterations.
-func (c Config) Lines() []accountant.Line {
-	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
+func (c Config) Lines() []ledger.Line {
+	iterations := ledger.Line{Purpose: PurposeIterations, Event: c.iteration(),
 		Count: c.Iterations}
 	if c.Norm == nil {
-		return []accountant.Line{iterations}
+		return []ledger.Line{iterations}
 	}
-	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
+	return []ledger.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
 }
 
 // Fit clusters private records in feature space. If data are persons, it clusters their rows and
@@ -49,7 +50,7 @@ func (c Config) Lines() []accountant.Line {
 // user-defined type fails. After a cancellation or ErrData the ledger still charges the whole
 // reservation.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
-	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+	ledger *ledger.Ledger, opts ...Option) (*Model, error) {
 	data = records.Clamped(data)
 	if ledger == nil {
 		missing := param.New("kmeans.Fit.ledger", nil, "a ledger")
@@ -89,7 +90,7 @@ func (c Config) Check(f Features, data records.Data) error {
 // check returns mistakes in the configuration, and contradictions between configuration, features
 // and schema. Unless ledger is nil, it also compares the units of records and ledger. It uses
 // public facts only.
-func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
+func check(cfg Config, f Features, data records.Data, ledger *ledger.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
 		errs = append(errs, &param.Error{Path: path, Value: "nil", Want: want})
@@ -134,11 +135,11 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 }
 
 // reserve reserves all uses of noise in the fit, unless allowances were given.
-func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Ledger) error {
+func (o *options) reserve(ctx context.Context, cfg Config, l *ledger.Ledger) error {
 	if o.norm != nil || o.iterations != nil {
-		return o.checkAllowances(cfg, ledger)
+		return o.checkAllowances(cfg, l)
 	}
-	all, err := mechanism.ReserveAll(ctx, ledger, accountant.Transaction{Lines: cfg.Lines()})
+	all, err := mechanism.ReserveAll(ctx, l, ledger.Transaction{Lines: cfg.Lines()})
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 }
 
 // checkAllowances compares the given allowances with the reservation that the fit would make.
-func (o *options) checkAllowances(cfg Config, ledger *accountant.Ledger) error {
+func (o *options) checkAllowances(cfg Config, ledger *ledger.Ledger) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}
 	if cfg.Norm != nil {
@@ -176,7 +177,7 @@ type lloyd struct {
 	opts     options
 	f        Features
 	relation accountant.Relation
-	ledger   *accountant.Ledger
+	ledger   *ledger.Ledger
 	persons  bool     // records are persons
 	store    *store   // nil if other processes read the records
 	pass     passing  // not nil if other processes read the records

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -24,7 +25,7 @@ func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	m, err := kmeans.Fit(context.Background(), cfg, f, data,
-		ledger(accountant.AddOrRemoveOne), opts...)
+		ledgerOf(accountant.AddOrRemoveOne), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	ctx := privacytest.Seeded(t, context.Background(), 1)
-	m, err := kmeans.Fit(ctx, cfg, f, data, ledger(accountant.AddOrRemoveOne), opts...)
+	m, err := kmeans.Fit(ctx, cfg, f, data, ledgerOf(accountant.AddOrRemoveOne), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func (u untouchable) Gather(rows []int32, b *device.Batch) { u.t.Error("records 
 
 func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
 	data := untouchable{table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 1, corners...)), t}
-	l := accountant.NewLedger(accountant.Budget{Epsilon: 0.1, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5})
 	estimated := cfgFor(2, 5)
 	estimated.ClipNorm, estimated.Norm = 0, &kmeans.DPNorm{Max: 10, Bins: 8, NoiseMultiplier: 3}
 	for _, cfg := range []kmeans.Config{cfgFor(2, 5), estimated} {
@@ -195,7 +196,7 @@ func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 100, 1, corners...))
 	ctx, cancel := context.WithCancel(context.Background())
-	l := ledger(accountant.AddOrRemoveOne)
+	l := ledgerOf(accountant.AddOrRemoveOne)
 	seen := 0
 	_, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, l,
 		kmeans.WithProgress(func(i, of int, epsilon float64) {
@@ -211,7 +212,7 @@ func TestCancellation(t *testing.T) {
 	if len(e) != 1 || e[0].Reserved != 9 || e[0].Spent != 4 {
 		t.Errorf("ledger entries %+v, want one with 9 reserved and 4 spent", e)
 	}
-	before := ledger(accountant.AddOrRemoveOne)
+	before := ledgerOf(accountant.AddOrRemoveOne)
 	if _, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, before); !errors.Is(err,
 		context.Canceled) || len(before.Entries()) != 0 {
 		t.Errorf("cancelled context: error %v, ledger entries %+v, want none", err, before.Entries())
@@ -335,7 +336,7 @@ func TestConfigurationErrors(t *testing.T) {
 		}),
 	} {
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data,
-			ledger(accountant.AddOrRemoveOne))
+			ledgerOf(accountant.AddOrRemoveOne))
 		var typed *param.Error
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got error %v, want *param.Error with this path", path, err)
@@ -361,7 +362,7 @@ func TestConfigurationErrors(t *testing.T) {
 	} {
 		var typed *param.Error
 		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data,
-			ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
+			ledgerOf(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestMoreCentresThanClusters(t *testing.T) {
 	data := table(t, square, rows)
 	m, err := kmeans.Fit(t.Context(), kmeans.Config{K: 2, Centers: 6, Iterations: 8,
 		NoiseMultiplier: 1, ClipNorm: 8, Small: kmeans.SplitLargest}, kmeans.Raw(square), data,
-		ledger(accountant.AddOrRemoveOne))
+		ledgerOf(accountant.AddOrRemoveOne))
 	if err != nil {
 		t.Fatal(err)
 	}

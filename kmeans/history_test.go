@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -40,10 +41,10 @@ func mergedAfter(merge, iterations int) kmeans.Config {
 }
 
 // reserved returns the allowances of a fit on a ledger.
-func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm,
+func reserved(t *testing.T, ctx context.Context, l *ledger.Ledger, cfg kmeans.Config) (norm,
 	iterations *mechanism.Allowance) {
 	t.Helper()
-	all, err := mechanism.ReserveAll(ctx, l, accountant.Transaction{Lines: cfg.Lines()})
+	all, err := mechanism.ReserveAll(ctx, l, ledger.Transaction{Lines: cfg.Lines()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestFitsGoOn(t *testing.T) {
 			return entropy.WithTap(context.Background(), &recorder{seed: 6})
 		}
 		whole, err := kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data,
-			ledger(accountant.AddOrRemoveOne))
+			ledgerOf(accountant.AddOrRemoveOne))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestFitsGoOn(t *testing.T) {
 				continue
 			}
 			ctx, cancel := context.WithCancel(fresh())
-			l, h := ledger(accountant.AddOrRemoveOne), &kmeans.History{}
+			l, h := ledgerOf(accountant.AddOrRemoveOne), &kmeans.History{}
 			norm, iterations := reserved(t, ctx, l, cfg)
 			opts := []kmeans.Option{kmeans.WithAllowances(norm, iterations), kmeans.WithHistory(h)}
 			_, err := kmeans.Fit(ctx, cfg, kmeans.Raw(square), data, l, append(opts, kmeans.WithProgress(
@@ -121,7 +122,7 @@ func TestFitsGoOn(t *testing.T) {
 func TestLostReleasesAreLeftOut(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for lost := range 5 {
-		cfg, l, h := estimated(4), ledger(accountant.AddOrRemoveOne), &kmeans.History{}
+		cfg, l, h := estimated(4), ledgerOf(accountant.AddOrRemoveOne), &kmeans.History{}
 		cfg.Init = kmeans.Init{Method: kmeans.Given,
 			Centers: [][]float32{{.1, 0}, {0, .1}, {-.1, 0}, {0, -.1}}[:cfg.K]}
 		norm, iterations := reserved(t, t.Context(), l, cfg)
@@ -181,7 +182,7 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		"infinite counts":        {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
 		"counts of NaN":          {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
 	} {
-		l := ledger(accountant.AddOrRemoveOne)
+		l := ledgerOf(accountant.AddOrRemoveOne)
 		norm, iterations := reserved(t, t.Context(), l, cfg)
 		if _, err := iterations.Next(); err != nil {
 			t.Fatal(err)
@@ -193,7 +194,7 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
-	l := ledger(accountant.AddOrRemoveOne)
+	l := ledgerOf(accountant.AddOrRemoveOne)
 	norm, iterations := reserved(t, t.Context(), l, cfg)
 	other := estimated(3)
 	other.NoiseMultiplier = 1
@@ -215,7 +216,7 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 	for name, r := range map[string]accountant.Relation{"another relation": accountant.ReplaceOne,
 		"the same relation": accountant.AddOrRemoveOne} {
 		var wrong *param.Error
-		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(r),
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledgerOf(r),
 			kmeans.WithAllowances(norm, iterations)); !errors.As(err, &wrong) {
 			t.Errorf("allowances of another ledger of %s: %v", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -20,13 +21,13 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	var wrong *param.Error
 	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
-	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err,
-		&wrong) || len(ledger.Entries()) > 0 {
+	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, l); !errors.As(err,
+		&wrong) || len(l.Entries()) > 0 {
 		t.Errorf("got error %v and %d ledger entries, want *param.Error and none", err,
-			len(ledger.Entries()))
+			len(l.Entries()))
 	}
 }
 
@@ -56,9 +57,9 @@ func TestUserDefinedPublicRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(private.Schema()), private,
-		ledger); err != nil {
+		l); err != nil {
 		t.Error(err)
 	}
 }

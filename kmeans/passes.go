@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -151,7 +152,7 @@ func (c *normCounter) Sums() []*mechanism.FixedSum {
 //
 // Errors: the errors of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
-	ledger *accountant.Ledger, read func(context.Context, Pass) (*mechanism.Partial, error),
+	ledger *ledger.Ledger, read func(context.Context, Pass) (*mechanism.Partial, error),
 	opts ...Option) (*Model, error) {
 	if err := checkPasses(cfg, f, schema, ledger, read != nil); err != nil {
 		return nil, err
@@ -173,14 +174,14 @@ func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema 
 	return l.run(ctx)
 }
 
-func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accountant.Ledger,
+func checkPasses(cfg Config, f Features, schema records.Schema, ledger *ledger.Ledger,
 	reads bool) error {
 	var k param.Checker
 	k.OK(ledger != nil, "kmeans.FitPasses.ledger", nil, "a ledger")
 	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that returns the sums of a pass")
 	if ledger != nil && ledger.Unit() == records.UnitRecord {
 		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
-			"a ledger with the option accountant.WithUnit(records.UnitUser), since records are persons")
+			"a ledger with the option ledger.WithUnit(records.UnitUser), since records are persons")
 	}
 	none, err := noRecords(schema)
 	if err != nil {

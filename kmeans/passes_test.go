@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -77,7 +78,7 @@ func TestPassesOverShards(t *testing.T) {
 				}
 				return all, nil
 			}
-			one, two := ledger(r), ledger(r)
+			one, two := ledgerOf(r), ledgerOf(r)
 			seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
 			opts := []kmeans.Option{kmeans.WithSeed(9)}
 			want, err := kmeans.Fit(seeded(), cfg, f, data, one, opts...)
@@ -122,8 +123,8 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		"other features": {func(p *kmeans.Pass) { p.Features = "x" }, records.UnitRecord, false},
 		"rows":           {func(*kmeans.Pass) {}, records.UnitUser, false},
 	} {
-		l := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
-			accountant.WithUnit(c.unit))
+		l := ledger.New(accountant.Budget{Epsilon: 10, Delta: 1e-5},
+			ledger.WithUnit(c.unit))
 		_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, func(ctx context.Context,
 			p kmeans.Pass) (*mechanism.Partial, error) {
 			c.change(&p)
@@ -143,7 +144,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		"other bins": func(p *kmeans.Pass) {
 			p.Config.Norm = &kmeans.DPNorm{Max: 20, Bins: 4, NoiseMultiplier: 1}
 		}} {
-		l := ledger(accountant.AddOrRemoveOne)
+		l := paid(accountant.AddOrRemoveOne)
 		_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, func(ctx context.Context,
 			p kmeans.Pass) (*mechanism.Partial, error) {
 			change(&p)
@@ -158,21 +159,21 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		}
 	}
 	read := func(context.Context, kmeans.Pass) (*mechanism.Partial, error) { return nil, nil }
-	for name, try := range map[string]func(*accountant.Ledger) error{
-		"no reader": func(l *accountant.Ledger) error {
+	for name, try := range map[string]func(*ledger.Ledger) error{
+		"no reader": func(l *ledger.Ledger) error {
 			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, nil)
 			return err
 		},
-		"no ledger": func(*accountant.Ledger) error {
+		"no ledger": func(*ledger.Ledger) error {
 			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, nil, read)
 			return err
 		},
-		"no features": func(l *accountant.Ledger) error {
+		"no features": func(l *ledger.Ledger) error {
 			_, err := kmeans.FitPasses(t.Context(), cfg, nil, "raw", square, l, read)
 			return err
 		},
 	} {
-		l := ledger(accountant.AddOrRemoveOne)
+		l := paid(accountant.AddOrRemoveOne)
 		if err := try(l); !errors.As(err, &wrong) || len(l.Entries()) > 0 {
 			t.Errorf("%s: got error %v and %d ledger entries, want *param.Error and none", name, err,
 				len(l.Entries()))
@@ -224,7 +225,7 @@ func TestNormPassReplays(t *testing.T) {
 		for _, pair := range privacytest.Neighbours(t, square, r, 9, 3)[:4] {
 			privacytest.Replay[records.Data]{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
 				Relation: r}, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 2,
-				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				Run: func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 					return kmeans.FitPasses(ctx, cfg, f, "raw", square, l, func(ctx context.Context,
 						p kmeans.Pass) (*mechanism.Partial, error) {
 						s, err := p.NewPartial(device.CPU(), f)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -62,8 +63,8 @@ func (r *recorder) outputs() [][][]float64 {
 	return out
 }
 
-func ledger(r accountant.Relation) *accountant.Ledger {
-	return accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})
+func ledgerOf(r accountant.Relation) *ledger.Ledger {
+	return ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})
 }
 
 // tapped runs a fit whose noise comes from the recorder's seed, and records its releases.

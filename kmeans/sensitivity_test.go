@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -270,14 +271,14 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e3, Delta: 1e-5})
+		l := ledger.New(accountant.Budget{Epsilon: 1e3, Delta: 1e-5})
 		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3}
-		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, ledger,
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, l,
 			kmeans.WithBackend(be)); err != nil {
 			t.Fatal(err)
 		}
-		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 &&
-			c[1] != accountant.RealNoise {
+		if c := l.Guarantee().NoiseClass; len(c) != want || want == 2 &&
+			c[1] != ledger.RealNoise {
 			t.Errorf("%s: got noise classes %v", be.Name(), c)
 		}
 	}

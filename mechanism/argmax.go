@@ -3,8 +3,8 @@ package mechanism
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // NoisyArgmax adds Gaussian noise to every count and returns the index of the largest noisy count.
@@ -32,7 +32,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 		return 0, err
 	}
 	unit := int64(1 / grid)
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	bits := g.a.stream()
 	best, most := 0, int64(math.MinInt64)
 	for i, c := range counts {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e9, Delta: 1e-5} }
@@ -12,7 +13,7 @@ func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e9, Del
 func BenchmarkReleaseGradient(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(map[int]string{1: "one", 2: "two"}[workers], func(b *testing.B) {
-			run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+			run := Begin(context.Background(), ledger.New(testBudget()))
 			g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 1e-3})
 			if err != nil {
 				b.Fatal(err)
@@ -48,7 +49,7 @@ func BenchmarkFixedSum(b *testing.B) {
 }
 
 func BenchmarkRelease(b *testing.B) {
-	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	run := Begin(context.Background(), ledger.New(testBudget()))
 	g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 1e-3})
 	if err != nil {
 		b.Fatal(err)

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 func granted(t *testing.T, e accountant.Event) *mechanism.Grant {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
-	g, err := mechanism.Begin(context.Background(), ledger).Spend("test", e)
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
+	g, err := mechanism.Begin(context.Background(), l).Spend("test", e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +138,8 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 // rate would be 12 standard deviations away.
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
-	a, err := mechanism.Begin(context.Background(), ledger).Reserve("argmax",
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
+	a, err := mechanism.Begin(context.Background(), l).Reserve("argmax",
 		accountant.Gaussian{NoiseMultiplier: std}, n)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func TestOppositeRowsAreCovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for multiplier, fits := range map[float64]bool{1.001: true, 0.999: false} {
-		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 			Relation: accountant.ReplaceOne})
 		event := accountant.SampledSum{Probability: 0.5, NoiseMultiplier: math.Sqrt2}
 		a, err := mechanism.Begin(t.Context(), l).Reserve("norms", event, 1)

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -63,7 +64,7 @@ func (g *Grant) discrete(name string, values, out []int64, scale, effect float64
 		return err
 	}
 	in := floatsOf(g, values)
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	bits := g.a.stream()
 	for i, v := range values {
 		out[i] = v + draw(bits)

@@ -6,14 +6,15 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // The example releases a noisy sum of clipped records. A second release with the same grant is
 // refused.
 func ExampleGrant_Release() {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	run := mechanism.Begin(context.Background(), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	run := mechanism.Begin(context.Background(), l)
 
 	const clip, noiseMultiplier = 1.0, 5.0
 	std := noiseMultiplier * mechanism.SumSensitivity(run.Relation(), clip)
@@ -45,8 +46,8 @@ func ExampleGrant_Release() {
 
 // The example runs ten steps of DP-SGD. A Poisson sample and a noisy gradient sum are one event.
 func ExampleGrant_ReleaseGradient() {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-	run := mechanism.Begin(context.Background(), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+	run := mechanism.Begin(context.Background(), l)
 	const steps, rate, noiseMultiplier, clip = 10, 0.01, 1.1, 1.0
 	step := accountant.PoissonSampled{Probability: rate,
 		Event: accountant.Gaussian{NoiseMultiplier: noiseMultiplier}}
@@ -85,6 +86,6 @@ func ExampleGrant_ReleaseGradient() {
 		}
 	}
 	_, err = allowance.Next()
-	fmt.Println(errors.Is(err, accountant.ErrReservationExhausted))
+	fmt.Println(errors.Is(err, ledger.ErrReservationExhausted))
 	// Output: true
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -29,7 +30,7 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 		return 0, err
 	}
 	in := floatsOf(g, utilities)
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	out := []int64{int64(sampler.ChooseExponential(utilities, e.Epsilon, g.a.stream()))}
 	err := g.tellIntegers("exponential mechanism", 1, 1, in, out)
 	return int(out[0]), err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 )
@@ -17,8 +18,8 @@ func TestExponentialMechanismChooses(t *testing.T) {
 	const n, epsilon = 40000, 0.8
 	utilities := []int64{3, -math.MaxInt64, 5, 4}
 	event := accountant.ExponentialMechanism{Epsilon: epsilon}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
-	allowance, err := mechanism.Begin(context.Background(), ledger).Reserve("choice", event, n)
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
+	allowance, err := mechanism.Begin(context.Background(), l).Reserve("choice", event, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +59,8 @@ func TestExponentialMechanismChooses(t *testing.T) {
 }
 
 func TestExponentialMechanismRefuses(t *testing.T) {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-	run := mechanism.Begin(context.Background(), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+	run := mechanism.Begin(context.Background(), l)
 	gaussian, _ := run.Spend("other", accountant.Gaussian{NoiseMultiplier: 1})
 	if _, err := gaussian.Exponential([]int64{1}); !errors.Is(err, mechanism.ErrNotCovered) {
 		t.Errorf("under a Gaussian: got %v, want ErrNotCovered", err)
@@ -83,8 +84,8 @@ func TestFarthest(t *testing.T) {
 	answers := []int64{3, 4, -2, 12, 0}
 	distances := []int64{3, 1, 2, 3, 1 << 40}
 	choose := func(seed uint64, f func(*mechanism.Grant) (int, error)) int {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), ledger).Spend(
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
 			"choice", event)
 		if err != nil {
 			t.Fatal(err)
@@ -130,8 +131,8 @@ func TestFarthest(t *testing.T) {
 		"too few": mechanism.NewFixedSum(2, 1), "a coarse grid": mechanism.NewFixedSum(4, 2),
 		"a grid on which counts wrap around": mechanism.NewFixedSum(4, 0x1p-43),
 		"no grid":                            mechanism.NewFixedSum(4, 0.3)} {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(context.Background(), ledger).Spend("choice", event)
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		grant, err := mechanism.Begin(context.Background(), l).Spend("choice", event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,8 +148,8 @@ func TestFarthestAtTheEnds(t *testing.T) {
 		for count := range int64(2) {
 			sum := mechanism.NewFixedSum(2, 1)
 			sum.AddInt(0, count)
-			ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-			grant, err := mechanism.Begin(t.Context(), ledger).Spend("choice",
+			l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+			grant, err := mechanism.Begin(t.Context(), l).Spend("choice",
 				accountant.ExponentialMechanism{Epsilon: 1})
 			if err != nil {
 				t.Fatal(err)

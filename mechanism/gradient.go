@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -71,9 +71,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		return err
 	}
 	if spec.Sum == nil {
-		g.a.note(accountant.ExactNoise)
+		g.a.note(ledger.ExactNoise)
 	} else {
-		g.a.note(accountant.RealNoise)
+		g.a.note(ledger.RealNoise)
 	}
 	job := g.a.parallel(spec, l, grid)
 	if g.a.run.tap != nil {

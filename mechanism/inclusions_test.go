@@ -10,11 +10,12 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func reserved(t testing.TB, e accountant.Event, count int) *Allowance {
 	t.Helper()
-	a, err := Begin(t.Context(), accountant.NewLedger(testBudget())).Reserve("test", e, count)
+	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("test", e, count)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 // TestInclusionsUnderTests: with a tap, the samples equal the samples that the grants draw.
 func TestInclusionsUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(context.Background(), seededTap{})
-	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 3)
+	a, err := Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

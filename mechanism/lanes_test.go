@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestNumbersAreGivenUnderTheLock: the number of an allowance is a part of the key of its noise,
@@ -12,7 +12,7 @@ import (
 // could get equal numbers, so each waits for the run's lock. A number that did not wait would be
 // there long before the test looks.
 func TestNumbersAreGivenUnderTheLock(t *testing.T) {
-	run := Begin(t.Context(), accountant.NewLedger(testBudget()))
+	run := Begin(t.Context(), ledger.New(testBudget()))
 	for what, number := range map[string]func() uint64{
 		"an allowance": func() uint64 { return run.allowance("test", gaussian(1), nil).id },
 		"a grant":      run.nextStep,

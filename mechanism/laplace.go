@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -34,7 +35,7 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	if err := g.chargeOnce(); err != nil {
 		return err
 	}
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	bits := g.a.stream()
 	for _, p := range parts {
 		scale := p.Std / p.Sum.grid * (1 + margin)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -202,8 +203,8 @@ func TestLawsToOnePercent(t *testing.T) {
 func each(t *testing.T, e accountant.Event, n, size int,
 	draw func(g *mechanism.Grant, size int) error) {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
-	allowance, err := mechanism.Begin(context.Background(), ledger).Reserve("draws", e, n/size)
+	l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	allowance, err := mechanism.Begin(context.Background(), l).Reserve("draws", e, n/size)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // watching is a tap that calls a function at every draw.
@@ -71,7 +72,7 @@ func TestDrawsHoldTheLock(t *testing.T) {
 		budget := testBudget()
 		budget.Relation = accountant.ReplaceOne // which covers all these events
 		var err error
-		if a, err = Begin(ctx, accountant.NewLedger(budget)).Reserve("test", c.event, 1); err != nil {
+		if a, err = Begin(ctx, ledger.New(budget)).Reserve("test", c.event, 1); err != nil {
 			t.Fatal(what, err)
 		}
 		a.RefuseWhen(func() error { look(); return nil })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func normHistogram(t testing.TB, least, most float64, bins int) *NormHistogram {
@@ -74,7 +75,7 @@ func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
 func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(),
-			accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+			ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
 		const z = 0.01
 		g, err := run.Spend("norm", accountant.Gaussian{NoiseMultiplier: z})
 		if err != nil {
@@ -110,7 +111,7 @@ func TestNormHistogramNoise(t *testing.T) {
 		accountant.ReplaceOne:     phi(lead / (z * math.Sqrt2 * math.Sqrt2)),
 	} {
 		run := Begin(context.Background(),
-			accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+			ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
 		a, err := run.Reserve("norm", accountant.Gaussian{NoiseMultiplier: z}, n)
 		if err != nil {
 			t.Fatal(err)

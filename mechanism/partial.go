@@ -67,7 +67,7 @@ type state struct {
 }
 
 // NewPartial returns empty sums. real says that the arithmetic is inexact: the contribution of one
-// record may depend on other records. Releases are then recorded as accountant.RealNoise.
+// record may depend on other records. Releases are then recorded as ledger.RealNoise.
 func NewPartial(p PassID, s records.Schema, c Counter, real bool) *Partial {
 	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
 		label: label{real: real}}}}
@@ -238,7 +238,7 @@ func (a *state) sums() []*FixedSum {
 }
 
 // Real reports whether the arithmetic of some contributions does not guarantee that they are
-// independent of other records. A release must then be recorded as accountant.RealNoise.
+// independent of other records. A release must then be recorded as ledger.RealNoise.
 func (a *Partial) Real() bool { return a.made() && a.real }
 
 // Unit returns the unit whose presence the sums can protect, and "" before the first Add. The unit
@@ -274,7 +274,7 @@ func CheckPartials(path string, p PassID, promised string, shards ...*Partial) e
 		}
 		if s.schema.RowsPerPerson() > 0 && promised == records.UnitRecord {
 			k.Add(param.New(path, "persons on a ledger that promises one record",
-				"a ledger made with accountant.WithUnit(records.UnitUser)"))
+				"a ledger made with ledger.WithUnit(records.UnitUser)"))
 		}
 		if s.who != "" {
 			k.Add(records.CheckUnit(path, s.who, promised))

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -90,9 +91,9 @@ func sealed(t testing.TB, k mechanism.Key, p mechanism.PassID, number int) []byt
 // values reads sums by a release with almost no noise.
 func values(t testing.TB, a *mechanism.Partial) []float64 {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
 	ctx := privacytest.Seeded(t, context.Background(), 1)
-	grant, err := mechanism.Begin(ctx, ledger).Spend("test", accountant.Gaussian{NoiseMultiplier: 1})
+	grant, err := mechanism.Begin(ctx, l).Spend("test", accountant.Gaussian{NoiseMultiplier: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

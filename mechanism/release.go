@@ -3,8 +3,8 @@ package mechanism
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -46,7 +46,7 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	if err := g.charge(effect); err != nil {
 		return err
 	}
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	bits := g.a.stream()
 	for i, p := range parts {
 		l := normals[i]
@@ -62,7 +62,7 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 func (g *Grant) NoteReal() {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
-	g.a.note(accountant.RealNoise)
+	g.a.note(ledger.RealNoise)
 }
 
 // normalFor checks a part's shape and prepares its sampler.

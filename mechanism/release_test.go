@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -83,7 +84,7 @@ func TestGradientNoiseIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+		run := Begin(context.Background(), ledger.New(testBudget()))
 		run.source = source
 		a, err := run.Reserve("g", gaussian(2), 2)
 		if err != nil {
@@ -361,8 +362,8 @@ func (r *recorder) Release(rel *entropy.Release) error    { r.releases++; return
 // TestSpendComesFirst: if the release fails, the ledger still has its entry.
 func TestSpendComesFirst(t *testing.T) {
 	tap := &recorder{fail: errors.New("the disk is full")}
-	ledger := accountant.NewLedger(testBudget())
-	g, err := Begin(entropy.WithTap(context.Background(), tap), ledger).Spend("count", gaussian(1))
+	l := ledger.New(testBudget())
+	g, err := Begin(entropy.WithTap(context.Background(), tap), l).Spend("count", gaussian(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,10 +371,10 @@ func TestSpendComesFirst(t *testing.T) {
 	if !errors.Is(err, tap.fail) {
 		t.Errorf("got %v, want the error of the tap", err)
 	}
-	if e := ledger.Entries(); len(e) != 1 || e[0].Spent != 1 {
+	if e := l.Entries(); len(e) != 1 || e[0].Spent != 1 {
 		t.Errorf("got entries %v, want one with one use taken", e)
 	}
-	if ledger.NotPrivate() == "" {
+	if l.NotPrivate() == "" {
 		t.Error("a run with a tap is not marked as not private")
 	}
 }
@@ -381,12 +382,12 @@ func TestSpendComesFirst(t *testing.T) {
 // TestNothingIsDrawnWithoutBudget: if the budget is exceeded, nothing is drawn.
 func TestNothingIsDrawnWithoutBudget(t *testing.T) {
 	tap := new(recorder)
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 0.5, Delta: 1e-5})
-	run := Begin(entropy.WithTap(context.Background(), tap), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 0.5, Delta: 1e-5})
+	run := Begin(entropy.WithTap(context.Background(), tap), l)
 	if _, err := run.Spend("too much", gaussian(0.1)); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Fatalf("got %v, want ErrBudgetExceeded", err)
 	}
-	if tap.releases != 0 || len(ledger.Entries()) != 0 {
+	if tap.releases != 0 || len(l.Entries()) != 0 {
 		t.Error("something was drawn or written")
 	}
 	if _, err := Begin(context.Background(), nil).Spend("no ledger", gaussian(1)); err == nil {
@@ -395,7 +396,7 @@ func TestNothingIsDrawnWithoutBudget(t *testing.T) {
 }
 
 func TestReservationRunsOut(t *testing.T) {
-	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	run := Begin(context.Background(), ledger.New(testBudget()))
 	a, err := run.Reserve("steps", gaussian(5), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -405,7 +406,7 @@ func TestReservationRunsOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := a.Next(); !errors.Is(err, accountant.ErrReservationExhausted) || a.Remaining() != 0 {
+	if _, err := a.Next(); !errors.Is(err, ledger.ErrReservationExhausted) || a.Remaining() != 0 {
 		t.Errorf("got %v, want ErrReservationExhausted", err)
 	}
 }
@@ -417,10 +418,10 @@ func TestNoisyArgmax(t *testing.T) {
 	}
 	first := 0
 	const n = 4000
-	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	run := Begin(context.Background(), ledger.New(testBudget()))
 	for range n {
 		a := run.allowance("t", gaussian(1), nil)
-		a.noted = []accountant.NoiseClass{accountant.ExactNoise}
+		a.noted = []ledger.NoiseClass{ledger.ExactNoise}
 		best, err := (&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -462,8 +463,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 }
 
 func TestNoiseClassOnTheLedger(t *testing.T) {
-	ledger := accountant.NewLedger(testBudget())
-	run := Begin(context.Background(), ledger)
+	l := ledger.New(testBudget())
+	run := Begin(context.Background(), l)
 	g, err := run.Spend("sum", gaussian(1))
 	if err != nil {
 		t.Fatal(err)
@@ -472,7 +473,7 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 		Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if notes := ledger.Entries()[0].Notes; len(notes) != 1 || notes[0] != accountant.ExactNoise {
+	if notes := l.Entries()[0].Notes; len(notes) != 1 || notes[0] != ledger.ExactNoise {
 		t.Errorf("got notes %v, want exact", notes)
 	}
 }
@@ -596,18 +597,18 @@ func TestRowsOfBothWidthsAgree(t *testing.T) {
 func TestTermsAreThoseOfTheLedger(t *testing.T) {
 	multipliers := []float64{5}
 	// The policy is called after the price has been computed.
-	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil }
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
-		accountant.WithPolicy(late))
-	g, err := Begin(t.Context(), ledger).Spend("test",
+	late := func(ledger.Request) error { multipliers[0] = 0.1; return nil }
+	l := ledger.New(accountant.Budget{Epsilon: 10, Delta: 1e-5},
+		ledger.WithPolicy(late))
+	g, err := Begin(t.Context(), l).Spend("test",
 		accountant.SameBatch{NoiseMultipliers: multipliers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, out := NewFixedSum(1, GridFor(0.1)), make([]float64, 1)
 	if err := g.Release(10, Part{Sum: s, Std: 0.1, Out: out}); !errors.Is(err, ErrNotCovered) &&
-		ledger.Epsilon().Upper < 10 {
+		l.Epsilon().Upper < 10 {
 		t.Errorf("an effect of 10 is drawn at the price of an effect of 1/5, ε = %v: %v",
-			ledger.Epsilon(), err)
+			l.Epsilon(), err)
 	}
 }

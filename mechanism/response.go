@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -21,7 +22,7 @@ func (g *Grant) RandomizedResponse(value int) (int, error) {
 	if err := g.chargeOnce(); err != nil {
 		return 0, err
 	}
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	src := g.a.stream()
 	told := min(max(value, 0), e.Categories-1)
 	in := []int64{int64(told)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func TestRandomizedResponseRates(t *testing.T) {
@@ -19,7 +20,7 @@ func TestRandomizedResponseRates(t *testing.T) {
 	truth := 0
 	for range n {
 		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src,
-			noted: []accountant.NoiseClass{accountant.ExactNoise}}
+			noted: []ledger.NoiseClass{ledger.ExactNoise}}
 		v, err := (&Grant{a: a}).RandomizedResponse(2)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +42,7 @@ func TestResponsesAreCategories(t *testing.T) {
 	for value, want := range map[int]int{-7: 0, -1: 0, 0: 0, 4: 4, 5: 4, 6: 4, math.MaxInt: 4} {
 		budget := testBudget()
 		budget.Epsilon, budget.Relation = 100, accountant.ReplaceOne
-		g, err := Begin(t.Context(), accountant.NewLedger(budget)).Spend("test", e)
+		g, err := Begin(t.Context(), ledger.New(budget)).Spend("test", e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -18,7 +19,7 @@ var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 // Run is the source of the randomness that protects the records in one fit. It has one fresh key
 // from the operating system and one ledger. It is safe for concurrent use.
 type Run struct {
-	ledger *accountant.Ledger
+	ledger *ledger.Ledger
 	source *entropy.Source
 	tap    entropy.Tap
 	failed error // why the run cannot draw
@@ -32,7 +33,7 @@ type Run struct {
 //
 // Guarantee: nothing is drawn before an event is reserved on the ledger.
 // Errors: if the source cannot be opened, every later call of Reserve and Spend returns the error.
-func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
+func Begin(ctx context.Context, ledger *ledger.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
 	if ledger == nil {
 		r.failed = errors.New("mechanism.Begin.ledger: nil: want a ledger")
@@ -75,9 +76,9 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 
 // Resume returns the remaining uses of a purpose's reservation on a ledger that was saved and read
 // back. The uses cost nothing more, because they were counted when they were reserved. Noise and
-// samples use this run's own key. See accountant.Ledger.Resume for the limits of a saved ledger.
+// samples use this run's own key. See ledger.Ledger.Resume for the limits of a saved ledger.
 //
-// Errors: accountant.ErrReservationExhausted if nothing is left.
+// Errors: ledger.ErrReservationExhausted if nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed
@@ -106,7 +107,7 @@ func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 }
 
 func (r *Run) allowance(purpose string, e accountant.Event,
-	res *accountant.Reservation) *Allowance {
+	res *ledger.Reservation) *Allowance {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
@@ -141,7 +142,7 @@ type Allowance struct {
 	purpose     string
 	event       accountant.Event
 	terms       terms
-	reservation *accountant.Reservation
+	reservation *ledger.Reservation
 	id          uint64
 	guard       func(spend func() error) error // called for every use; may be nil
 	refuses     func() error                   // called before anything is drawn; may be nil
@@ -154,12 +155,12 @@ type Allowance struct {
 	last    prepared
 
 	notes sync.Mutex // guards only noted, so that it can be read while noise is drawn
-	noted []accountant.NoiseClass
+	noted []ledger.NoiseClass
 }
 
 // Next takes one use on the ledger and then returns the grant for its draws.
 //
-// Errors: accountant.ErrReservationExhausted after the last use; the errors of the function that
+// Errors: ledger.ErrReservationExhausted after the last use; the errors of the function that
 // was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
 	if err := a.take(); err != nil {
@@ -198,7 +199,7 @@ func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 // and a ledger has to ask: the same event on a ledger with another relation needs other noise.
 //
 // Guarantee: nothing is drawn or reserved.
-func (a *Allowance) On(l *accountant.Ledger) bool { return l != nil && a.run.ledger == l }
+func (a *Allowance) On(l *ledger.Ledger) bool { return l != nil && a.run.ledger == l }
 
 // Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
@@ -233,7 +234,7 @@ func (a *Allowance) normal(std, grid float64) (*sampler.Normal, error) {
 }
 
 // note records the noise class on the ledger's entry, once.
-func (a *Allowance) note(class accountant.NoiseClass) {
+func (a *Allowance) note(class ledger.NoiseClass) {
 	a.notes.Lock()
 	defer a.notes.Unlock()
 	if slices.Contains(a.noted, class) {

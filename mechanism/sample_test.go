@@ -7,11 +7,12 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func grantOf(t testing.TB, e accountant.Event) *Grant {
 	t.Helper()
-	g, err := Begin(context.Background(), accountant.NewLedger(testBudget())).Spend("test", e)
+	g, err := Begin(context.Background(), ledger.New(testBudget())).Spend("test", e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestKeysDependOnRowOnly(t *testing.T) {
 func TestSubset(t *testing.T) {
 	counts := make([]int, 6)
 	run := Begin(context.Background(),
-		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+		ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
 			Relation: accountant.ReplaceOne}))
 	e := accountant.SampledWithoutReplacement{Population: 6, Sample: 2,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
@@ -136,7 +137,7 @@ func BenchmarkPoissonSample(b *testing.B) {
 		q    float64
 	}{{"60k@.0017", 60000, 0.0017}, {"60k@.01", 60000, 0.01}, {"4.4M@2.2e-5", 4400000, 2.2e-5}} {
 		b.Run(c.name, func(b *testing.B) {
-			run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+			run := Begin(context.Background(), ledger.New(testBudget()))
 			a := &Allowance{run: run, terms: termsOf(sampled(c.q)), id: 1}
 			var rows []int32
 			var keys []uint64

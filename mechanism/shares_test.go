@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestSharesAddUpExactly: fractions that are multiples of 2^-20 and add up to 1 count as 1, for any
@@ -25,7 +26,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 		if !slices.Equal(sum.sum, one.sum) {
 			t.Errorf("noise %v: the fractions do not add up to exactly 1", std)
 		}
-		g, err := Begin(context.Background(), accountant.NewLedger(b)).Spend("counts",
+		g, err := Begin(context.Background(), ledger.New(b)).Spend("counts",
 			accountant.Gaussian{NoiseMultiplier: 1})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestFloydSubsets: all pairs of many rows are equally likely, and in increasing order.
@@ -13,7 +14,7 @@ func TestFloydSubsets(t *testing.T) {
 	const population, n = 24, 400000 // enough rows for Floyd's algorithm
 	counts := map[[2]int32]int{}
 	run := Begin(context.Background(),
-		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+		ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
 			Relation: accountant.ReplaceOne}))
 	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
@@ -39,7 +40,7 @@ func TestFloydSubsets(t *testing.T) {
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(),
-			accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5,
+			ledger.New(accountant.Budget{Epsilon: 10, Delta: 1e-5,
 				Relation: r}))
 		draw := func(effect float64) error {
 			g, err := run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4})

@@ -5,19 +5,19 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // ReserveAll reserves everything that a fit will draw, in one transaction on the ledger, and
 // returns one allowance per line. Consecutive lines of one purpose and part share a run, and so a
-// key; other lines have separate keys. See accountant.Ledger.ReserveAll for transactions with an
+// key; other lines have separate keys. See ledger.Ledger.ReserveAll for transactions with an
 // ID.
 //
 // Guarantee: the ledger holds all lines before any randomness can be drawn, or none of them.
 // Errors: the errors of the ledger, such as accountant.ErrBudgetExceeded.
-func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
-	t accountant.Transaction) ([]*Allowance, error) {
+func ReserveAll(ctx context.Context, ledger *ledger.Ledger,
+	t ledger.Transaction) ([]*Allowance, error) {
 	if ledger == nil {
 		return nil, errors.New("mechanism.ReserveAll.ledger: nil: want a ledger")
 	}
@@ -48,7 +48,7 @@ func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 	return out, err
 }
 
-func shareKey(a, b accountant.Line) bool {
+func shareKey(a, b ledger.Line) bool {
 	return a.Purpose == b.Purpose && a.Group == b.Group && a.Part == b.Part
 }
 
@@ -64,10 +64,10 @@ func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
 func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 
 // Note records a noise class on the ledger's entry, for uses that an interrupted run drew before.
-func (a *Allowance) Note(class accountant.NoiseClass) { a.note(class) }
+func (a *Allowance) Note(class ledger.NoiseClass) { a.note(class) }
 
 // Classes returns the noise classes of all draws and of all calls of Note, in order.
-func (a *Allowance) Classes() []accountant.NoiseClass {
+func (a *Allowance) Classes() []ledger.NoiseClass {
 	a.notes.Lock()
 	defer a.notes.Unlock()
 	return slices.Clone(a.noted)

@@ -5,27 +5,28 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 var transactionBudget = accountant.Budget{Epsilon: 1, Delta: 1e-5}
 
-func transaction(z float64) accountant.Transaction {
+func transaction(z float64) ledger.Transaction {
 	e := accountant.Gaussian{NoiseMultiplier: z}
-	return accountant.Transaction{Lines: []accountant.Line{{Purpose: "a", Event: e, Count: 1},
+	return ledger.Transaction{Lines: []ledger.Line{{Purpose: "a", Event: e, Count: 1},
 		{Purpose: "b", Event: e, Count: 2}, {Purpose: "b", Event: e, Count: 1}}}
 }
 
 func TestReserveAllGivesNothingOrEverything(t *testing.T) {
-	ledger := accountant.NewLedger(transactionBudget)
-	if _, err := mechanism.ReserveAll(t.Context(), ledger, transaction(5)); !errors.Is(err,
-		accountant.ErrBudgetExceeded) || len(ledger.Entries()) != 0 {
-		t.Fatalf("got %v and entries %v, want ErrBudgetExceeded and none", err, ledger.Entries())
+	l := ledger.New(transactionBudget)
+	if _, err := mechanism.ReserveAll(t.Context(), l, transaction(5)); !errors.Is(err,
+		accountant.ErrBudgetExceeded) || len(l.Entries()) != 0 {
+		t.Fatalf("got %v and entries %v, want ErrBudgetExceeded and none", err, l.Entries())
 	}
 	if _, err := mechanism.ReserveAll(t.Context(), nil, transaction(5)); err == nil {
 		t.Error("ReserveAll accepts a nil ledger")
 	}
-	all, err := mechanism.ReserveAll(t.Context(), ledger, transaction(50))
+	all, err := mechanism.ReserveAll(t.Context(), l, transaction(50))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +39,8 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 
 // TestGuardComesBeforeTheUse: a use that the guard refuses is not taken.
 func TestGuardComesBeforeTheUse(t *testing.T) {
-	ledger := accountant.NewLedger(transactionBudget)
-	all, err := mechanism.ReserveAll(t.Context(), ledger, transaction(50))
+	l := ledger.New(transactionBudget)
+	all, err := mechanism.ReserveAll(t.Context(), l, transaction(50))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +59,14 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 	if _, err := all[1].Next(); !errors.Is(err, full) || all[1].Remaining() != 1 {
 		t.Errorf("got %v and %d uses left, want the guard's error and 1", err, all[1].Remaining())
 	}
-	if e := ledger.Entries()[1]; e.Spent != 1 {
+	if e := l.Entries()[1]; e.Spent != 1 {
 		t.Errorf("the ledger counts %d uses, want 1", e.Spent)
 	}
 }
 
 // TestGuardThatTakesNothing: Next returns no grant if the guard does not call spend.
 func TestGuardThatTakesNothing(t *testing.T) {
-	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget),
+	all, err := mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget),
 		transaction(50))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func TestGuardThatTakesNothing(t *testing.T) {
 // TestRefuseWhenStopsEveryMechanism: the function passed to RefuseWhen can stop a release of any
 // mechanism after the data were read. Nothing is then drawn.
 func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+	l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 		Relation: accountant.ReplaceOne})
 	sum := mechanism.NewFixedSum(1, mechanism.GridFor(1))
 	out := make([]float64, 1)
@@ -112,8 +113,8 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 		"DiscreteLaplace": {accountant.DiscreteLaplace{A: 1, Sensitivity: 1},
 			func(g *mechanism.Grant) error { return g.DiscreteLaplace([]int64{1}, []int64{1}) }},
 	} {
-		all, err := mechanism.ReserveAll(t.Context(), ledger, accountant.Transaction{
-			Lines: []accountant.Line{{Purpose: what, Event: c.event, Count: 2}}})
+		all, err := mechanism.ReserveAll(t.Context(), l, ledger.Transaction{
+			Lines: []ledger.Line{{Purpose: what, Event: c.event, Count: 2}}})
 		if err != nil {
 			t.Fatal(what, err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
@@ -45,7 +46,7 @@ func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	if err := g.chargeOnce(); err != nil {
 		return nil, err
 	}
-	g.a.note(accountant.ExactNoise)
+	g.a.note(ledger.ExactNoise)
 	bits := g.a.stream()
 	out := make([]int, number(bits))
 	for i := range out {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func trialsOf(t *testing.T, e accountant.Event) *Grant {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-6})
-	g, err := Begin(context.Background(), ledger).Spend("search", e)
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-6})
+	g, err := Begin(context.Background(), l).Spend("search", e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +67,8 @@ func TestTrialsHaveTheirMean(t *testing.T) {
 		{Mean: 1}, {Mean: 20}, {Mean: 20, Shape: 1}, {Mean: 6, Shape: -0.5}, {Mean: 20, Poisson: true}} {
 		e.Event = accountant.Pure{Epsilon: 1}
 		sum := 0.0
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-6})
-		a, err := Begin(context.Background(), ledger).Reserve("search", e, n)
+		l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-6})
+		a, err := Begin(context.Background(), l).Reserve("search", e, n)
 		if err != nil {
 			t.Fatal(err)
 		}

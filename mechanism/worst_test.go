@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 )
@@ -65,8 +66,8 @@ func TestWorstMovesByOne(t *testing.T) {
 func TestWorst(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	begin := func(seed uint64) *mechanism.Grant {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), ledger).Spend(
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
 			"choice", event)
 		if err != nil {
 			t.Fatal(err)

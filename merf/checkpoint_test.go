@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
@@ -61,16 +62,16 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := synth.CheckpointEvery(filepath.Join(t.TempDir(), "run"), 3)
-		ledger := accountant.NewLedger(c.Budget)
+		l := ledger.New(c.Budget)
 		ctx, cancel := context.WithCancel(t.Context())
 		stop := interrupting{data, new(int), 3, cancel} // in the second sample
 		one := synth.On(device.CPUWith(1))
-		_, err = p.Embed(ctx, ledger, stop, kept, one)
+		_, err = p.Embed(ctx, l, stop, kept, one)
 		var interrupted *synth.Interrupted
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &interrupted) {
 			t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 		}
-		e, err := p.Embed(t.Context(), ledger, data, kept)
+		e, err := p.Embed(t.Context(), l, data, kept)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,9 +86,9 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 		if wider := e.SumStd() / whole; math.Abs(wider-math.Sqrt(steps/3.)) > 1e-9 {
 			t.Errorf("the stated noise is %v times as wide, want √(4/3)", wider)
 		}
-		line := ledger.Entries()[0]
-		again, err := p.Embed(t.Context(), ledger, data, kept)
-		spent := ledger.Entries()[0].Spent
+		line := l.Entries()[0]
+		again, err := p.Embed(t.Context(), l, data, kept)
+		spent := l.Entries()[0].Spent
 		if err != nil || !sameSums(e, again) || spent != steps || line.Spent != steps {
 			t.Errorf("the same call again: error %v, or another embedding; %d of %d samples were drawn", err,
 				spent, steps)
@@ -123,7 +124,7 @@ func (f *failing) Release(*entropy.Release) error {
 func TestReleasesOfShardsGoOn(t *testing.T) {
 	data := drawTable(t, 2100, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
-	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	p, l := mustPlan(t, c), ledger.New(c.Budget)
 	shards := []*mechanism.Partial{p.NewPartial(), p.NewPartial()}
 	for i, cut := range [][2]int{{0, 700}, {700, 2100}} {
 		if err := shards[i].Add(t.Context(), data.Slice(cut[0], cut[1])); err != nil {
@@ -132,10 +133,10 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	}
 	kept := synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	ctx := entropy.WithTap(t.Context(), &failing{at: 3})
-	if _, err := p.Release(ctx, ledger, shards, kept); !errors.Is(err, errLost) {
+	if _, err := p.Release(ctx, l, shards, kept); !errors.Is(err, errLost) {
 		t.Fatalf("a failing release: got %v, want errLost", err)
 	}
-	e, err := p.Release(t.Context(), ledger, shards, kept)
+	e, err := p.Release(t.Context(), l, shards, kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	if wider := e.SumStd() / p.SumStd; math.Abs(wider-math.Sqrt(8/7.)) > 1e-9 {
 		t.Errorf("the stated noise is %v times as wide, want √(8/7)", wider)
 	}
-	_, err = p.Release(t.Context(), ledger, shards)
+	_, err = p.Release(t.Context(), l, shards)
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a release on a spent budget: got %v, want ErrBudgetExceeded", err)
 	}
@@ -180,15 +181,15 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 			cancel()
 		}
 	})
-	ledger := accountant.NewLedger(p.Budget())
-	if _, err := p.FitStream(ctx, ledger, stream, kept, watch); !errors.Is(err, context.Canceled) {
+	l := ledger.New(p.Budget())
+	if _, err := p.FitStream(ctx, l, stream, kept, watch); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 	}
-	one, err := p.FitStream(t.Context(), ledger, stream, kept, watch)
+	one, err := p.FitStream(t.Context(), l, stream, kept, watch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := p.FitStream(t.Context(), accountant.NewLedger(p.Budget()), stream, kept, watch)
+	two, err := p.FitStream(t.Context(), ledger.New(p.Budget()), stream, kept, watch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 	if read != 1 || !reflect.DeepEqual(steps, []int{1, 2, 3, 4, 5}) {
 		t.Errorf("the stream was read %d times, want once; training steps %v, want 1 to 5", read, steps)
 	}
-	e, err := p.Embed(t.Context(), ledger, data, kept)
+	e, err := p.Embed(t.Context(), l, data, kept)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -18,7 +18,7 @@ import (
 // Guarantee: the returned embedding is computed from releases recorded on the ledger, which are the
 // plan's events. Their noise is of the exact class. An interrupted run gets no refund. Errors: see
 // synth.Plan.FitOn.
-func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func (p *Plan) Embed(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 	opts ...synth.Option) (*Embedding, error) {
 	if data == nil {
 		return nil, param.New("merf.Embed.data", nil, "records")
@@ -39,7 +39,7 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 // plan with Batches, which needs random access; the errors of the stream, which end the run. The
 // author of the stream decides what its errors reveal about the records. Guarantee: as for Embed,
 // for the records of all pieces together.
-func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
+func (p *Plan) EmbedStream(ctx context.Context, ledger *ledger.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 // records. Units and Errors: see EmbedStream.
 //
 // Guarantee: as for FitOn, for the records of all pieces together.
-func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
+func (p *Plan) FitStream(ctx context.Context, ledger *ledger.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 // If there are several shards, or several pieces in a shard, each must state its part of all users
 // by records.WithPart. Errors: all errors of Embed; *param.Error for shards of different plans, for
 // a shard whose Add has failed, and for a plan with Batches.
-func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*mechanism.Partial,
+func (p *Plan) Release(ctx context.Context, ledger *ledger.Ledger, shards []*mechanism.Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
@@ -132,7 +132,7 @@ func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []
 // all records, merged from shards as mechanism.Partial describes.
 //
 // Guarantee: see Release. Errors: all errors of Release and of read.
-func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
+func (p *Plan) EmbedPasses(ctx context.Context, ledger *ledger.Ledger,
 	read func(context.Context, synth.Pass) (*mechanism.Partial, error),
 	opts ...synth.Option) (*Embedding, error) {
 	if err := p.wholeSums("none: a sample is drawn by position"); err != nil {
@@ -173,7 +173,7 @@ func (t *taken) back(failed error, shards []*mechanism.Partial) error {
 	return shards[0].Merge(t.all)
 }
 
-func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*mechanism.Partial) error {
+func (p *Plan) checkShards(ledger *ledger.Ledger, shards []*mechanism.Partial) error {
 	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (p *Plan) wholeSums(want string) error {
 }
 
 // release runs the plan's one stage without training.
-func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func (p *Plan) release(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 	fill filler, opts []synth.Option) (*Embedding, error) {
 	if err := p.made(); err != nil {
 		return nil, err

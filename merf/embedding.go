@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -21,7 +21,7 @@ type Embedding struct {
 	noise     noise
 	sums      []float64 // classes × features
 	counts    []float64 // one for each class; Nominal if counts were not released
-	guarantee accountant.Guarantee
+	guarantee ledger.Guarantee
 }
 
 // newEmbedding returns an empty embedding with a feature map of its own, because the plan's feature
@@ -50,9 +50,9 @@ func (n noise) perRecord(b Batches) noise {
 }
 
 // Guarantee returns the guarantee of the release, including its limits.
-func (e *Embedding) Guarantee() accountant.Guarantee {
+func (e *Embedding) Guarantee() ledger.Guarantee {
 	if e.known().features == nil {
-		return accountant.Guarantee{NotPrivate: "nothing has been released"}
+		return ledger.Guarantee{NotPrivate: "nothing has been released"}
 	}
 	return e.guarantee
 }

@@ -8,8 +8,8 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -20,13 +20,13 @@ const kindEmbedding = "merf embedding"
 
 // embeddingHeader describes an embedding without its sums and counts.
 type embeddingHeader struct {
-	Schema    records.Schema       `json:"schema"`
-	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if user-defined
-	Seed      uint64               `json:"seed,string"`
-	Nominal   int                  `json:"nominal,omitempty"`
-	SumStd    float64              `json:"sum_std"`
-	CountStd  float64              `json:"count_std"`
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Schema    records.Schema   `json:"schema"`
+	Kernel    json.RawMessage  `json:"kernel,omitempty"` // absent if user-defined
+	Seed      uint64           `json:"seed,string"`
+	Nominal   int              `json:"nominal,omitempty"`
+	SumStd    float64          `json:"sum_std"`
+	CountStd  float64          `json:"count_std"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
 // Save writes the embedding in a self-describing format that LoadEmbedding reads. The file does not

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -28,8 +29,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	ctx, ledger := context.Background(), accountant.NewLedger(budget)
-	embedding, err := plan.Embed(ctx, ledger, private)
+	ctx, l := context.Background(), ledger.New(budget)
+	embedding, err := plan.Embed(ctx, l, private)
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +47,7 @@ func Example() {
 			fmt.Println(rows.Len(), "records")
 		}
 	}
-	fmt.Println("within the budget:", ledger.Epsilon().Upper <= 1)
+	fmt.Println("within the budget:", l.Epsilon().Upper <= 1)
 	// Output:
 	// 500 records
 	// 500 records
@@ -76,7 +77,7 @@ func ExamplePlan_Release() {
 		fmt.Println(sum)
 		shards = append(shards, sum)
 	}
-	embedding, err := plan.Release(ctx, accountant.NewLedger(budget), shards)
+	embedding, err := plan.Release(ctx, ledger.New(budget), shards)
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -55,7 +56,7 @@ func encoded(t testing.TB, g *synth.Generator) *synth.File {
 // decoded returns a generator with the model in a file.
 func decoded(f *synth.File, more ...models.GeneratorArchitecture) (*synth.Generator, error) {
 	m, err := merf.System().Model(f, synth.Loading{Backend: device.CPU(), Decodings: more})
-	return synth.NewGenerator("merf", m, accountant.Guarantee{}), err
+	return synth.NewGenerator("merf", m, ledger.Guarantee{}), err
 }
 
 func text(t testing.TB, f *records.Frame) string {

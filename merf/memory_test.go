@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -45,7 +46,7 @@ func TestEmbeddingsHoldNoScratchOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := p.Embed(context.Background(), accountant.NewLedger(c.Budget), data)
+		e, err := p.Embed(context.Background(), ledger.New(c.Budget), data)
 		if err != nil {
 			t.Fatal(err)
 		}

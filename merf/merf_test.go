@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -93,7 +94,7 @@ func mustPlan(t testing.TB, c merf.Config) *merf.Plan {
 
 func mustEmbed(t testing.TB, p *merf.Plan, data records.Data) *merf.Embedding {
 	t.Helper()
-	e, err := p.Embed(context.Background(), accountant.NewLedger(p.Budget()), data)
+	e, err := p.Embed(context.Background(), ledger.New(p.Budget()), data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -36,8 +37,8 @@ func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 // wrong arguments. They must be refused, and nothing may be reserved on the ledger.
 func TestMistakesReserveNothing(t *testing.T) {
 	p, data, b := someSets(t)
-	ctx, ledger := context.Background(), accountant.NewLedger(b)
-	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5,
+	ctx, l := context.Background(), ledger.New(b)
+	other := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5,
 		Relation: accountant.ReplaceOne})
 	second := func(_ any, err error) error { return err }
 	part := p.NewPartial(nil, synth.On(nil))
@@ -52,16 +53,16 @@ func TestMistakesReserveNothing(t *testing.T) {
 		"train on nothing":          second(merf.Train(ctx, nil, merf.GeneratorConfig{})),
 		"train on no embedding":     second(merf.Train(ctx, new(merf.Embedding), merf.GeneratorConfig{})),
 		"train with a checkpoint":   second(merf.Train(ctx, e, quick, kept)),
-		"embed nothing":             second(p.Embed(ctx, ledger, nil)),
+		"embed nothing":             second(p.Embed(ctx, l, nil)),
 		"embed on no ledger":        second(p.Embed(ctx, nil, data)),
 		"embed on another relation": second(p.Embed(ctx, other, data)),
-		"stream nothing":            second(p.EmbedStream(ctx, ledger, nil)),
-		"fit to a stream of none":   second(p.FitStream(ctx, ledger, nil)),
-		"samples of a stream":       second(batches.EmbedStream(ctx, ledger, stream)),
-		"a fit to such samples":     second(batches.FitStream(ctx, ledger, stream)),
-		"samples of shards":         second(batches.Release(ctx, ledger, nil)),
-		"release no sum":            second(p.Release(ctx, ledger, []*mechanism.Partial{nil})),
-		"release a sum of no plan": second(p.Release(ctx, ledger,
+		"stream nothing":            second(p.EmbedStream(ctx, l, nil)),
+		"fit to a stream of none":   second(p.FitStream(ctx, l, nil)),
+		"samples of a stream":       second(batches.EmbedStream(ctx, l, stream)),
+		"a fit to such samples":     second(batches.FitStream(ctx, l, stream)),
+		"samples of shards":         second(batches.Release(ctx, l, nil)),
+		"release no sum":            second(p.Release(ctx, l, []*mechanism.Partial{nil})),
+		"release a sum of no plan": second(p.Release(ctx, l,
 			[]*mechanism.Partial{new(mechanism.Partial)})),
 		"add to no sum":           (*mechanism.Partial)(nil).Add(ctx, data),
 		"add to a sum of no plan": new(mechanism.Partial).Add(ctx, data),
@@ -73,10 +74,10 @@ func TestMistakesReserveNothing(t *testing.T) {
 		"write no model":          second(new(merf.Model).Encode()),
 	}
 	for name, none := range map[string]*merf.Plan{"nil": nil, "zero": {}} {
-		mistakes["embed "+name] = second(none.Embed(ctx, ledger, data))
-		mistakes["stream "+name] = second(none.EmbedStream(ctx, ledger, stream))
-		mistakes["fit "+name] = second(none.FitStream(ctx, ledger, stream))
-		mistakes["release "+name] = second(none.Release(ctx, ledger, nil))
+		mistakes["embed "+name] = second(none.Embed(ctx, l, data))
+		mistakes["stream "+name] = second(none.EmbedStream(ctx, l, stream))
+		mistakes["fit "+name] = second(none.FitStream(ctx, l, stream))
+		mistakes["release "+name] = second(none.Release(ctx, l, nil))
 		mistakes["train "+name] = second(none.Refit(ctx, e))
 		mistakes["add to a sum of "+name] = none.NewPartial().Add(ctx, data)
 		if none.Features() != 0 {
@@ -89,7 +90,7 @@ func TestMistakesReserveNothing(t *testing.T) {
 			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
-	if e := ledger.Entries(); len(e) != 0 {
+	if e := l.Entries(); len(e) != 0 {
 		t.Errorf("the ledger has reservations: %v", e)
 	}
 	var file bytes.Buffer
@@ -107,11 +108,11 @@ func TestBackendsThatCannotBuildTheGenerator(t *testing.T) {
 	c := p.Config
 	c.Generator.Architecture = not{workers: 7}
 	p = mustPlan(t, c)
-	ledger := accountant.NewLedger(c.Budget)
-	if _, err := p.FitOn(t.Context(), ledger, data, synth.On(device.CPUWith(7))); err == nil ||
-		len(ledger.Entries()) > 0 {
+	l := ledger.New(c.Budget)
+	if _, err := p.FitOn(t.Context(), l, data, synth.On(device.CPUWith(7))); err == nil ||
+		len(l.Entries()) > 0 {
 		t.Errorf("got error %v and reservations %v, want an error and no reservation", err,
-			ledger.Entries())
+			l.Entries())
 	}
 }
 

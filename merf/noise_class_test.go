@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -30,12 +31,12 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 				if kept {
 					opts = append(opts, synth.Checkpoint(filepath.Join(t.TempDir(), "run")))
 				}
-				e, err := mustPlan(t, c).Embed(t.Context(), accountant.NewLedger(c.Budget), data, opts...)
+				e, err := mustPlan(t, c).Embed(t.Context(), ledger.New(c.Budget), data, opts...)
 				if err != nil {
 					t.Fatal(err)
 				}
 				class := e.Guarantee().NoiseClass
-				if real := slices.Contains(class, accountant.RealNoise); real != (name == "silent") {
+				if real := slices.Contains(class, ledger.RealNoise); real != (name == "silent") {
 					t.Errorf("%s, %d samples, checkpoint %v: got noise class %v", name, c.Batches.Steps, kept,
 						class)
 				}

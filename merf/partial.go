@@ -6,8 +6,8 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -21,7 +21,7 @@ func (p *Plan) NewPartial(opts ...synth.Option) *mechanism.Partial {
 	if p.made() != nil {
 		return new(mechanism.Partial)
 	}
-	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
+	r, err := synth.FreeRun(ledger.Guarantee{}, opts...)
 	if err != nil { // opts has a checkpoint, but sums without noise are never written
 		return new(mechanism.Partial)
 	}

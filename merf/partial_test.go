@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -31,7 +32,7 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 	kernel := rff.RBF{Dim: 40000, Bandwidth: 1} // so that a piece has few rows
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel))
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
-	ledger := func() *accountant.Ledger { return accountant.NewLedger(p.Config.Budget) }
+	l := func() *ledger.Ledger { return ledger.New(p.Config.Budget) }
 	cuts := []int{0, 17, 500, 501, 1000}
 	stream := func(yield func(records.Data, error) bool) {
 		for i := 1; i < len(cuts); i++ {
@@ -52,10 +53,10 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	shards = slices.Delete(shards, 1, 2)
-	one, err1 := p.Embed(seeded(), ledger(), data, synth.On(device.CPUWith(1)))
-	two, err2 := p.Embed(seeded(), ledger(), data, synth.On(device.CPUWith(2)))
-	three, err3 := p.EmbedStream(seeded(), ledger(), stream)
-	four, err4 := p.Release(seeded(), ledger(), shards)
+	one, err1 := p.Embed(seeded(), l(), data, synth.On(device.CPUWith(1)))
+	two, err2 := p.Embed(seeded(), l(), data, synth.On(device.CPUWith(2)))
+	three, err3 := p.EmbedStream(seeded(), l(), stream)
+	four, err4 := p.Release(seeded(), l(), shards)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
@@ -100,12 +101,12 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	c := p.Config
 	c.Seed++
 	other := mustPlan(t, c)
-	ledger := accountant.NewLedger(c.Budget)
+	l := ledger.New(c.Budget)
 	var wrong *param.Error
-	_, err := p.Release(context.Background(), ledger, []*mechanism.Partial{other.NewPartial()})
-	if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+	_, err := p.Release(context.Background(), l, []*mechanism.Partial{other.NewPartial()})
+	if !errors.As(err, &wrong) || len(l.Entries()) > 0 {
 		t.Errorf("another plan's sums: got %v, want *param.Error; ledger entries %v, want none", err,
-			ledger.Entries())
+			l.Entries())
 	}
 	s := p.NewPartial()
 	for _, o := range []*mechanism.Partial{nil, s, other.NewPartial()} {
@@ -126,13 +127,13 @@ func TestStreamsThatFail(t *testing.T) {
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
 	broken := errors.New("no more")
-	users := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
-	run := func(ledger *accountant.Ledger, d records.Data, failed error) error {
-		if ledger == nil {
-			ledger = accountant.NewLedger(c.Budget)
+	users := ledger.New(c.Budget, ledger.WithUnit(records.UnitUser))
+	run := func(l *ledger.Ledger, d records.Data, failed error) error {
+		if l == nil {
+			l = ledger.New(c.Budget)
 		}
-		_, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
-			if yield(records.WithUnit(data, ledger.Unit()), nil) {
+		_, err := p.EmbedStream(t.Context(), l, func(yield func(records.Data, error) bool) {
+			if yield(records.WithUnit(data, l.Unit()), nil) {
 				yield(d, failed)
 			}
 		})
@@ -171,7 +172,7 @@ func (panics) Gather([]int32, *device.Batch) { panic("private") }
 func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
-	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	p, l := mustPlan(t, c), ledger.New(c.Budget)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, fail := range map[string]func(*mechanism.Partial) error{
@@ -182,7 +183,7 @@ func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 		if err := fail(s); !errors.Is(err, context.Canceled) && !errors.Is(err, synth.ErrData) {
 			t.Errorf("%s: got %v, want context.Canceled or ErrData", name, err)
 		}
-		_, released := p.Release(t.Context(), ledger, []*mechanism.Partial{p.NewPartial(), s})
+		_, released := p.Release(t.Context(), l, []*mechanism.Partial{p.NewPartial(), s})
 		var wrong *param.Error
 		for use, err := range map[string]error{"add": s.Add(t.Context(), data), "release": released,
 			"merge": p.NewPartial().Merge(s), "merge into": s.Merge(p.NewPartial())} {
@@ -198,7 +199,7 @@ func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	if err := whole.Add(t.Context(), data); err != nil {
 		t.Errorf("Add after data of another schema were refused: got %v, want no error", err)
 	}
-	if len(ledger.Entries()) > 0 {
-		t.Errorf("the ledger has entries %v, want none", ledger.Entries())
+	if len(l.Entries()) > 0 {
+		t.Errorf("the ledger has entries %v, want none", l.Entries())
 	}
 }

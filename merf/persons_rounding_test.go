@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -81,7 +82,7 @@ func sumOf(t *testing.T, p *Plan, rows []float32) []float64 {
 	if err := c.Add(t.Context(), person); err != nil {
 		t.Fatal(err)
 	}
-	l := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
 	grant, err := mechanism.Begin(t.Context(), l).Spend("test",
 		accountant.Gaussian{NoiseMultiplier: 1})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -73,8 +74,8 @@ func TestPersonsCountAsOne(t *testing.T) {
 			p.CountStd, rows.SumStd,
 			rows.CountStd)
 	}
-	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
-	e, err := p.Embed(context.Background(), ledger, d)
+	l := ledger.New(b, ledger.WithUnit(records.UnitUser))
+	e, err := p.Embed(context.Background(), l, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +134,8 @@ func TestPersonsAreRefused(t *testing.T) {
 	ctx, d := context.Background(), people(t, 20)
 	persons := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
 	rows := personPlan(t, d.Rows().Schema(), accountant.AddOrRemoveOne)
-	users := accountant.NewLedger(persons.Budget(), accountant.WithUnit(records.UnitUser))
-	plain := accountant.NewLedger(persons.Budget())
+	users := ledger.New(persons.Budget(), ledger.WithUnit(records.UnitUser))
+	plain := ledger.New(persons.Budget())
 	two := func(stated bool) iter.Seq2[records.Data, error] {
 		return func(yield func(records.Data, error) bool) {
 			for i := range 2 {
@@ -155,15 +156,15 @@ func TestPersonsAreRefused(t *testing.T) {
 		}
 		return []*mechanism.Partial{s}
 	}
-	fit := func(p *merf.Plan, l *accountant.Ledger, d records.Data) error {
+	fit := func(p *merf.Plan, l *ledger.Ledger, d records.Data) error {
 		_, err := p.FitOn(ctx, l, d)
 		return err
 	}
-	embed := func(l *accountant.Ledger, stream iter.Seq2[records.Data, error]) error {
+	embed := func(l *ledger.Ledger, stream iter.Seq2[records.Data, error]) error {
 		_, err := persons.EmbedStream(ctx, l, stream)
 		return err
 	}
-	release := func(l *accountant.Ledger) error {
+	release := func(l *ledger.Ledger) error {
 		_, err := persons.Release(ctx, l, shards())
 		return err
 	}
@@ -183,7 +184,7 @@ func TestPersonsAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
-	for _, l := range []*accountant.Ledger{users, plain} {
+	for _, l := range []*ledger.Ledger{users, plain} {
 		if g := l.Guarantee(); len(g.Entries) > 0 {
 			t.Errorf("after the refusals the ledger has entries %v, want none", g.Entries)
 		}
@@ -193,7 +194,7 @@ func TestPersonsAreRefused(t *testing.T) {
 	if p, err := new(param.Error), embed(users, two(false)); !errors.As(err, &p) {
 		t.Errorf("two pieces of persons: got %v, want *param.Error", err)
 	}
-	if err := embed(accountant.NewLedger(persons.Budget(), accountant.WithUnit(records.UnitUser)),
+	if err := embed(ledger.New(persons.Budget(), ledger.WithUnit(records.UnitUser)),
 		two(true)); err != nil {
 		t.Error(err)
 	}

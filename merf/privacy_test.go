@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -44,18 +45,18 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 }
 
 // run is the type of function that privacytest replays.
-type run = func(context.Context, *accountant.Ledger, records.Data) (any, error)
+type run = func(context.Context, *ledger.Ledger, records.Data) (any, error)
 
 // everythingVisible returns a function for replays. It runs the plan and returns all released and
 // reported values.
 func everythingVisible(p *merf.Plan) run {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
 		watch := synth.OnProgress(func(s synth.Progress) {
 			s.Elapsed = 0
 			told = append(told, s)
 		})
-		e, err := p.Embed(ctx, ledger, data, watch)
+		e, err := p.Embed(ctx, l, data, watch)
 		if err != nil {
 			return told, err
 		}
@@ -131,8 +132,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 }
 
 func released(p *merf.Plan) run {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		e, err := p.Embed(ctx, ledger, data)
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+		e, err := p.Embed(ctx, l, data)
 		if err != nil {
 			return nil, err
 		}
@@ -168,21 +169,21 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			c := small(table(t, records.Label("class", "a", "b", "c")), r, kernels()["rbf"])
 			c.Batches = b
 			p := mustPlan(t, c)
-			ledger := accountant.NewLedger(c.Budget)
-			e, err := p.Embed(context.Background(), ledger, drawTable(t, 100, 1))
+			l := ledger.New(c.Budget)
+			e, err := p.Embed(context.Background(), l, drawTable(t, 100, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			entries, stage := ledger.Entries(), p.Stages()[0]
+			entries, stage := l.Entries(), p.Stages()[0]
 			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, stage.Event) ||
 				entries[0].Reserved != stage.Count || entries[0].Spent != stage.Count {
 				t.Errorf("ledger entries %+v, want %d × %v", entries, stage.Count, stage.Event)
 			}
-			if got := ledger.Epsilon().Upper; got != p.Total().Upper || got > c.Budget.Epsilon {
+			if got := l.Epsilon().Upper; got != p.Total().Upper || got > c.Budget.Epsilon {
 				t.Errorf("ε is %v by the ledger, %v by the plan; the budget is %v", got, p.Total().Upper,
 					c.Budget.Epsilon)
 			}
-			if g := e.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise {
+			if g := e.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != ledger.ExactNoise {
 				t.Errorf("the noise has class %v, want exact", g.NoiseClass)
 			}
 		}
@@ -222,26 +223,26 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 	c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
-	ledger := accountant.NewLedger(c.Budget)
+	l := ledger.New(c.Budget)
 	stream := func(yield func(records.Data, error) bool) {
 		if yield(drawTable(t, 10, 1), nil) {
 			cancel()
 			yield(drawTable(t, 10, 2), nil)
 		}
 	}
-	if _, err := p.EmbedStream(ctx, ledger, stream); !errors.Is(err, context.Canceled) {
+	if _, err := p.EmbedStream(ctx, l, stream); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled stream: got %v, want context.Canceled", err)
 	}
-	if ledger.Epsilon().Upper != p.Total().Upper {
-		t.Errorf("after a cancelled run the ledger has ε = %v, want %v", ledger.Epsilon().Upper,
+	if l.Epsilon().Upper != p.Total().Upper {
+		t.Errorf("after a cancelled run the ledger has ε = %v, want %v", l.Epsilon().Upper,
 			p.Total().Upper)
 	}
 	data := drawTable(t, 10, 1)
-	_, err := p.Embed(context.Background(), ledger, data)
+	_, err := p.Embed(context.Background(), l, data)
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a run on a spent budget: got %v, want ErrBudgetExceeded", err)
 	}
-	_, err = p.Embed(ctx, accountant.NewLedger(c.Budget), data)
+	_, err = p.Embed(ctx, ledger.New(c.Budget), data)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled context: got %v, want context.Canceled", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/synth"
@@ -39,8 +40,8 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	}
 	slices.Reverse(arrived)
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
-	one, two, three := accountant.NewLedger(c.Budget), accountant.NewLedger(c.Budget),
-		accountant.NewLedger(c.Budget)
+	one, two, three := ledger.New(c.Budget), ledger.New(c.Budget),
+		ledger.New(c.Budget)
 	want, err := p.FitOn(seeded(), one, data)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 			t.Errorf("%s: the generator draws other records than FitOn's", name)
 		}
 	}
-	for _, l := range []*accountant.Ledger{two, three} {
+	for _, l := range []*ledger.Ledger{two, three} {
 		if !reflect.DeepEqual(one.Entries(), l.Entries()) {
 			t.Errorf("the ledger has %v, want %v", l.Entries(), one.Entries())
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -70,14 +71,14 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 		"the other way":     {[]*mechanism.Partial{of(records.UnitRecord, records.UnitUser)}, false},
 		"merged":            {[]*mechanism.Partial{merged}, false},
 	} {
-		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
-		_, err := p.Release(t.Context(), ledger, test.shards)
+		l := ledger.New(c.Budget, ledger.WithUnit(records.UnitUser))
+		_, err := p.Release(t.Context(), l, test.shards)
 		var wrong *param.Error
 		if test.ok && err != nil || !test.ok && !errors.As(err, &wrong) {
 			t.Errorf("%s: got error %v", name, err)
 		}
-		if !test.ok && len(ledger.Entries()) > 0 {
-			t.Errorf("%s: the ledger has entries %v, want none", name, ledger.Entries())
+		if !test.ok && len(l.Entries()) > 0 {
+			t.Errorf("%s: the ledger has entries %v, want none", name, l.Entries())
 		}
 	}
 }
@@ -104,8 +105,8 @@ func TestPiecesOfUsers(t *testing.T) {
 		// a unit of all rows of a user costs more than a record
 		"users on records": {records.UnitRecord, records.UnitUser, []int{-1}, false},
 	} {
-		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(test.unit))
-		e, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
+		l := ledger.New(c.Budget, ledger.WithUnit(test.unit))
+		e, err := p.EmbedStream(t.Context(), l, func(yield func(records.Data, error) bool) {
 			for _, i := range test.parts {
 				if !yield(records.WithPart(records.WithUnit(data, test.of), i, 3), nil) {
 					return
@@ -116,7 +117,7 @@ func TestPiecesOfUsers(t *testing.T) {
 		if test.ok && err != nil || !test.ok && (!errors.As(err, &wrong) || e != nil) {
 			t.Errorf("%s: got error %v", name, err)
 		}
-		for _, line := range ledger.Entries() {
+		for _, line := range l.Entries() {
 			if !test.ok && line.Spent > 0 {
 				t.Errorf("%s: noise was drawn: %+v", name, line)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -85,8 +86,8 @@ func TestStreamsNeedConstantMemory(t *testing.T) {
 		Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
 	p := mustPlan(t, c)
 	start := time.Now()
-	ledger := accountant.NewLedger(c.Budget)
-	if _, err := p.EmbedStream(context.Background(), ledger, generated(t, s, rows)); err != nil {
+	l := ledger.New(c.Budget)
+	if _, err := p.EmbedStream(context.Background(), l, generated(t, s, rows)); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(start).Seconds()

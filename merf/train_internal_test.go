@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -29,7 +30,7 @@ func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Embed(context.Background(), accountant.NewLedger(c.Budget), data)
+	e, err := p.Embed(context.Background(), ledger.New(c.Budget), data)
 	if err != nil {
 		t.Fatal(err)
 	}

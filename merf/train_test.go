@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -26,7 +27,7 @@ func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
 	// The noise has a fixed seed, because the test is about learning.
 	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1),
-		accountant.NewLedger(c.Budget), data)
+		ledger.New(c.Budget), data)
 	if err != nil {
 		t.Fatal(err)
 	}

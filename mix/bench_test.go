@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -21,7 +22,7 @@ func BenchmarkMixtures(b *testing.B) {
 		p := mustPlan(b, c)
 		b.Run(sampling.Relation().String(), func(b *testing.B) {
 			for range b.N {
-				for _, err := range p.Stream(b.Context(), accountant.NewLedger(c.Budget), data) {
+				for _, err := range p.Stream(b.Context(), ledger.New(c.Budget), data) {
 					if err != nil {
 						b.Fatal(err)
 					}

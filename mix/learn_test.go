@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -225,7 +226,7 @@ func TestStreamIsFit(t *testing.T) {
 		Sampling: mix.Poisson{Nominal: 300, Degree: 4},
 		Mixtures: 1001, ClipNorm: 3}
 	n := 0
-	for chunk, err := range mustPlan(t, c).Stream(t.Context(), accountant.NewLedger(c.Budget), data) {
+	for chunk, err := range mustPlan(t, c).Stream(t.Context(), ledger.New(c.Budget), data) {
 		if err != nil {
 			t.Fatal(err)
 		}

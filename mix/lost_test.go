@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -149,11 +150,11 @@ func TestStreamGoesOn(t *testing.T) {
 	for _, byClass := range []bool{false, true} {
 		c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
 			Sampling: mix.Poisson{Nominal: 40, Degree: 4}, Mixtures: 900, ClipNorm: 3, ByClass: byClass}
-		p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+		p, paid := mustPlan(t, c), ledger.New(c.Budget)
 		keep := synth.CheckpointEvery(filepath.Join(t.TempDir(), "run"), 1)
 		n, calls := 0, 0
 		for ; n < c.Mixtures && calls < 20; calls++ {
-			for chunk, err := range p.Stream(t.Context(), ledger, data, keep) {
+			for chunk, err := range p.Stream(t.Context(), paid, data, keep) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,11 +163,11 @@ func TestStreamGoesOn(t *testing.T) {
 				}
 			}
 		}
-		for range p.Stream(t.Context(), ledger, data, keep) {
+		for range p.Stream(t.Context(), paid, data, keep) {
 			t.Error("a complete stream yields another chunk")
 		}
 		spent := 0
-		for _, l := range append([]*accountant.Ledger{ledger}, parts(ledger)...) {
+		for _, l := range append([]*ledger.Ledger{paid}, parts(paid)...) {
 			for _, e := range l.Entries() {
 				spent += e.Spent
 			}
@@ -178,7 +179,7 @@ func TestStreamGoesOn(t *testing.T) {
 	}
 }
 
-func parts(l *accountant.Ledger) (all []*accountant.Ledger) {
+func parts(l *ledger.Ledger) (all []*ledger.Ledger) {
 	for _, g := range l.Children() {
 		all = append(all, g.Parts...)
 	}
@@ -194,11 +195,11 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 		ByClass:  true,
 		Sampling: mix.Poisson{Nominal: 40, Degree: 4}, Mixtures: 900, ClipNorm: 3,
 		Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
-	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	p, l := mustPlan(t, c), ledger.New(c.Budget)
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
-	_, err := p.FitOn(ctx, ledger, data, synth.CheckpointEvery(path, 1),
+	_, err := p.FitOn(ctx, l, data, synth.CheckpointEvery(path, 1),
 		synth.OnProgress(func(synth.Progress) {
 			if seen++; seen == 4 { // the centres and three rounds
 				cancel()
@@ -208,7 +209,7 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stages []string
-	gen, err := p.FitOn(t.Context(), ledger, data, synth.CheckpointEvery(path, 1),
+	gen, err := p.FitOn(t.Context(), l, data, synth.CheckpointEvery(path, 1),
 		synth.OnProgress(func(s synth.Progress) { stages = append(stages, strconv.Itoa(s.Step)) }))
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -146,7 +147,7 @@ func TestPassesAreTheSameBits(t *testing.T) {
 				continue
 			}
 			p := mustPlan(t, fixed(all[name], 600))
-			one := accountant.NewLedger(p.Budget())
+			one := ledger.New(p.Budget())
 			want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 7), one, data)
 			if err != nil {
 				t.Fatal(err)
@@ -154,8 +155,8 @@ func TestPassesAreTheSameBits(t *testing.T) {
 			for _, shards := range []int{3, 17} {
 				e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, shards),
 					open: shards == 3}
-				ledger := accountant.NewLedger(p.Budget())
-				got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 7), ledger, e.read,
+				l := ledger.New(p.Budget())
+				got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 7), l, e.read,
 					synth.Shards(e.names()...))
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -163,9 +164,9 @@ func TestPassesAreTheSameBits(t *testing.T) {
 				if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
 					t.Errorf("%v, %s, %d shards: FitPasses and FitOn release different rows", r, name, shards)
 				}
-				if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
+				if !reflect.DeepEqual(one.Entries(), l.Entries()) {
 					t.Errorf("%v, %s, %d shards: the ledger has %v, want %v", r, name, shards,
-						ledger.Entries(), one.Entries())
+						l.Entries(), one.Entries())
 				}
 				if len(e.passes) < 3 {
 					t.Errorf("%d passes, want at least 3: the test has no power", len(e.passes))
@@ -193,8 +194,8 @@ func TestPassesOfPersons(t *testing.T) {
 	c := mix.Config{Schema: s.ByPerson(3), Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 20, Degree: 4}, Mixtures: 200, ClipNorm: 1, NoiseMultiplier: 1.5}
 	p := mustPlan(t, c)
-	users := func() *accountant.Ledger {
-		return accountant.NewLedger(p.Budget(), accountant.WithUnit(records.UnitUser))
+	users := func() *ledger.Ledger {
+		return ledger.New(p.Budget(), ledger.WithUnit(records.UnitUser))
 	}
 	want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), users(), persons(rows))
 	if err != nil {
@@ -237,7 +238,7 @@ func TestReplayOfPasses(t *testing.T) {
 			p := mustPlan(t, c)
 			privacytest.Replay[records.Data]{Budget: c.Budget, Data: pair.Data,
 				Neighbour: pair.Neighbour, Seeds: 1,
-				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				Run: func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 					e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(d, 2)}
 					g, err := p.FitPasses(ctx, l, e.read, synth.Shards(e.names()...),
 						synth.On(device.CPUWith(1))) // with one worker the order of calls is fixed
@@ -263,7 +264,7 @@ func TestSecretsTellNothing(t *testing.T) {
 	lengths := map[int]bool{}
 	for _, n := range []int{0, 1, 300} {
 		e := &elsewhere{plan: p, shards: cut(grey(t, n, s), 3), key: mechanism.NewKey()}
-		if _, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()), e.read,
+		if _, err := p.FitPasses(t.Context(), ledger.New(p.Budget()), e.read,
 			synth.Shards(e.names()...)); err != nil {
 			t.Fatal(err)
 		}
@@ -293,13 +294,13 @@ func TestShardsThatChange(t *testing.T) {
 			}
 			return picked{d, [][]int32{{0, 1}, {0, 1, 2, 2}}[(change+1)/2]}
 		}
-		ledger := accountant.NewLedger(p.Budget())
+		l := ledger.New(p.Budget())
 		var wrong *param.Error
-		g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...))
+		g, err := p.FitPasses(t.Context(), l, e.read, synth.Shards(e.names()...))
 		if !errors.As(err, &wrong) || g != nil {
 			t.Errorf("%+d records: got %v, want *param.Error and no model", change, err)
 		}
-		for _, line := range ledger.Entries() {
+		for _, line := range l.Entries() {
 			if line.Spent > 0 {
 				t.Errorf("%+d records: noise was drawn: %+v", change, line)
 			}
@@ -319,14 +320,14 @@ func TestPassesThatCannotBe(t *testing.T) {
 		if opts == nil {
 			opts = []synth.Option{synth.Shards(e.names()...)}
 		}
-		ledger := accountant.NewLedger(p.Budget())
-		g, err := p.FitPasses(t.Context(), ledger, e.read, opts...)
-		for _, line := range ledger.Entries() {
+		l := ledger.New(p.Budget())
+		g, err := p.FitPasses(t.Context(), l, e.read, opts...)
+		for _, line := range l.Entries() {
 			if line.Spent > 0 || g != nil {
 				t.Errorf("%v: noise was drawn: %+v", err, line)
 			}
 		}
-		early = len(ledger.Entries()) == 0
+		early = len(l.Entries()) == 0
 		return err
 	}
 	var wrong *param.Error
@@ -380,7 +381,7 @@ func TestPassesResume(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	c := fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson by class"], 600)
 	p := mustPlan(t, c)
-	ledger := accountant.NewLedger(p.Budget())
+	l := ledger.New(p.Budget())
 	kept := synth.Checkpoint(t.TempDir() + "/run.ckpt")
 	e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
 	broken := errors.New("broken")
@@ -390,19 +391,19 @@ func TestPassesResume(t *testing.T) {
 		}
 		return e.read(ctx, pass)
 	}
-	if _, err := p.FitPasses(t.Context(), ledger, read, synth.Shards(e.names()...),
+	if _, err := p.FitPasses(t.Context(), l, read, synth.Shards(e.names()...),
 		kept); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	half := ledger.Entries()
-	g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...), kept)
+	half := l.Entries()
+	g, err := p.FitPasses(t.Context(), l, e.read, synth.Shards(e.names()...), kept)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := g.Model().(*mix.Model).Rows().Len(); n != 600 {
 		t.Errorf("got %d mixtures, want 600", n)
 	}
-	for i, line := range ledger.Entries() {
+	for i, line := range l.Entries() {
 		if line.Reserved != half[i].Reserved || line.Spent != line.Reserved || line.Purpose ==
 			mix.PurposeMixtures && half[i].Spent == 0 {
 			t.Errorf("ledger entry %d: %+v at the end, %+v after the failure", i, line, half[i])

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -133,11 +134,11 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 
 // everythingVisible returns a function for replays. It runs the plan and returns all released and
 // reported values. With one worker the order of events is the same in every run.
-func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger,
+func everythingVisible(p *mix.Plan) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
-		gen, err := p.FitOn(ctx, ledger, data, synth.On(device.CPUWith(1)),
+		gen, err := p.FitOn(ctx, l, data, synth.On(device.CPUWith(1)),
 			synth.OnProgress(func(s synth.Progress) {
 				s.Elapsed = 0
 				told = append(told, s)
@@ -178,18 +179,18 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 		for name, c := range variants(s, r, 30) {
 			t.Run(r.String()+"/"+name, func(t *testing.T) {
 				p := mustPlan(t, c)
-				ledger := accountant.NewLedger(c.Budget)
-				gen, err := p.FitOn(t.Context(), ledger, grey(t, 30, s))
+				l := ledger.New(c.Budget)
+				gen, err := p.FitOn(t.Context(), l, grey(t, 30, s))
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkLedger(t, p, ledger)
-				if got := ledger.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got ||
+				checkLedger(t, p, l)
+				if got := l.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got ||
 					got > c.Budget.Epsilon {
 					t.Errorf("ε is %v by the ledger, %v by the plan; the budget is %v", got, p.Total().Upper,
 						c.Budget.Epsilon)
 				}
-				if g := gen.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise ||
+				if g := gen.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != ledger.ExactNoise ||
 					g.Relation != r {
 					t.Errorf("guarantee: noise class %v under %v, want exact noise", g.NoiseClass, g.Relation)
 				}
@@ -200,10 +201,10 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 
 // checkLedger compares the events on the ledger and its children with the events of the plan's
 // stages.
-func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
+func checkLedger(t *testing.T, p *mix.Plan, paid *ledger.Ledger) {
 	t.Helper()
-	ledgers := []*accountant.Ledger{ledger}
-	for _, g := range ledger.Children() {
+	ledgers := []*ledger.Ledger{paid}
+	for _, g := range paid.Children() {
 		ledgers = append(ledgers, g.Parts...)
 	}
 	lines := 0
@@ -250,9 +251,9 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 		t.Error("Plan accepts subsets with ByClass, although class sizes are private")
 	}
 	p := mustPlan(t, small(s, mix.PoissonReplaceOne{Records: 9, Degree: 2}))
-	ledger := accountant.NewLedger(p.Config.Budget)
-	if _, err := p.FitOn(t.Context(), ledger, grey(t, 8, s)); !errors.Is(err, synth.ErrRecords) ||
-		len(ledger.Entries()) != 0 {
+	l := ledger.New(p.Config.Budget)
+	if _, err := p.FitOn(t.Context(), l, grey(t, 8, s)); !errors.Is(err, synth.ErrRecords) ||
+		len(l.Entries()) != 0 {
 		t.Errorf("eight records instead of nine: got %v, want ErrRecords and no ledger entry", err)
 	}
 }

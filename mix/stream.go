@@ -5,8 +5,8 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -22,7 +22,7 @@ var errStopped = errors.New("mix: the consumer has stopped")
 // Guarantee: see synth.Plan.FitOn.
 //
 // Errors: see synth.Plan.FitOn.
-func (p *Plan) Stream(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func (p *Plan) Stream(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 	opts ...synth.Option) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {
 		if p == nil || p.work == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -64,8 +65,8 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 		t.Fatal(err)
 	}
 	evidence := func(shrink float64) Evidence {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e8, Delta: 1e-5})
-		a, err := mechanism.Begin(context.Background(), ledger).Reserve("steps", e, 2*stepsPerRun*n)
+		l := ledger.New(accountant.Budget{Epsilon: 1e8, Delta: 1e-5})
+		a, err := mechanism.Begin(context.Background(), l).Reserve("steps", e, 2*stepsPerRun*n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,8 +106,8 @@ func TestOneRunAuditOfTraining(t *testing.T) {
 	}
 	train := func(clip float64) func(planted []bool) ([]float64, error) {
 		return func(planted []bool) ([]float64, error) {
-			ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2 * bound.Upper, Delta: delta})
-			a, err := mechanism.Begin(context.Background(), ledger).Reserve("training", e, rounds)
+			l := ledger.New(accountant.Budget{Epsilon: 2 * bound.Upper, Delta: delta})
+			a, err := mechanism.Begin(context.Background(), l).Reserve("training", e, rounds)
 			if err != nil {
 				return nil, err
 			}

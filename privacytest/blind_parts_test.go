@@ -9,15 +9,16 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // partSums releases the sums of disjoint parts. The function parts returns the part of each record.
-func partSums(n int, parts func(b *device.Batch) []int) func(context.Context, *accountant.Ledger,
+func partSums(n int, parts func(b *device.Batch) []int) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
-		ledgers, err := l.Disjoint(accountant.Parts{Purpose: "parts", N: n, Fixed: true,
+	return func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
+		ledgers, err := l.Disjoint(ledger.Parts{Purpose: "parts", N: n, Fixed: true,
 			MovesCovered: true})
 		if err != nil {
 			return nil, err
@@ -111,7 +112,7 @@ func TestARecordIsInOnePart(t *testing.T) {
 func TestTailsOfNoiseAreReached(t *testing.T) {
 	for _, sign := range []float64{-1, 0, 1} {
 		f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
-			func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
+			func(ctx context.Context, l *ledger.Ledger, d []float64) (any, error) {
 				g, err := mechanism.Begin(ctx, l).Spend("count", accountant.Gaussian{NoiseMultiplier: 1})
 				if err != nil {
 					return nil, err

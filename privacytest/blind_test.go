@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -92,7 +93,7 @@ func emptyOrNil(n int) []int32 { return [][]int32{nil, {}}[n%2] }
 func zero() int                { return 0 }
 
 func replayed[D any](t *testing.T, r accountant.Relation, a, b D,
-	run func(context.Context, *accountant.Ledger, D) (any, error)) []string {
+	run func(context.Context, *ledger.Ledger, D) (any, error)) []string {
 	t.Helper()
 	budget := accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: r}
 	return Replay[D]{Run: run, Budget: budget, Data: a, Neighbour: b}.Findings(t)
@@ -108,7 +109,7 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 			func(h *hidden) any { return map[string][]any{"x": {1, *h}} },
 		} {
 			f := replayed(t, accountant.AddOrRemoveOne, a, b,
-				func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+				func(_ context.Context, _ *ledger.Ledger, d []float64) (any, error) {
 					h := &hidden{any: 1, rows: []int32{1}, buffer: make([]float32, 2), err: context.Canceled}
 					h.table = map[string]int{"a": 1, "b": 2}
 					into(h, len(d))
@@ -119,7 +120,7 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 			}
 		}
 		f := replayed(t, accountant.AddOrRemoveOne, a, b,
-			func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+			func(_ context.Context, _ *ledger.Ledger, d []float64) (any, error) {
 				h := &hidden{}
 				into(h, len(d))
 				return nil, quiet{h}
@@ -142,7 +143,7 @@ func (quiet) Error() string { return "failed" }
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
-		func(context.Context, *accountant.Ledger, []float64) (any, error) {
+		func(context.Context, *ledger.Ledger, []float64) (any, error) {
 			h := &hidden{call: call, queue: queue, raw: raw}
 			h.next = h
 			loop := []any{1, nil}
@@ -160,7 +161,7 @@ func TestSharedObjectsAreNoFindings(t *testing.T) {
 func TestValuesAreComparedAsTheyWere(t *testing.T) {
 	shared := make([]int, 1)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
-		func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+		func(_ context.Context, _ *ledger.Ledger, d []float64) (any, error) {
 			shared[0] = len(d)
 			return shared, nil
 		})
@@ -171,8 +172,8 @@ func TestValuesAreComparedAsTheyWere(t *testing.T) {
 
 // sampling returns steps on samples of the records, with a fault unless fault is empty.
 func sampling(event accountant.Event, subset bool, fault string) func(context.Context,
-	*accountant.Ledger, []float64) (any, error) {
-	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
+	*ledger.Ledger, []float64) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, d []float64) (any, error) {
 		a, err := mechanism.Begin(ctx, l).Reserve("steps", event, 4)
 		if err != nil {
 			return nil, err
@@ -283,7 +284,7 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 // unknown. It is no finding if Changed lists these rows.
 func TestRowsThatCannotBeTold(t *testing.T) {
 	e := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}}
-	run := func(ctx context.Context, l *accountant.Ledger, last float64) (any, error) {
+	run := func(ctx context.Context, l *ledger.Ledger, last float64) (any, error) {
 		return sampling(e, false, "")(ctx, l, []float64{0.5, 0.25, last})
 	}
 	r := Replay[float64]{Run: run,
@@ -298,38 +299,38 @@ func TestRowsThatCannotBeTold(t *testing.T) {
 
 // TestLedgersAreComparedWhole: children, notes and the text of a guarantee are compared.
 func TestLedgersAreComparedWhole(t *testing.T) {
-	for name, run := range map[string]func(l *accountant.Ledger, n int) error{
-		"the number of parts": func(l *accountant.Ledger, n int) error {
-			_, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: n})
+	for name, run := range map[string]func(l *ledger.Ledger, n int) error{
+		"the number of parts": func(l *ledger.Ledger, n int) error {
+			_, err := l.Disjoint(ledger.Parts{Purpose: "clusters", N: n})
 			return err
 		},
-		"a part's event": func(l *accountant.Ledger, n int) error {
-			parts, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: 2})
+		"a part's event": func(l *ledger.Ledger, n int) error {
+			parts, err := l.Disjoint(ledger.Parts{Purpose: "clusters", N: 2})
 			if err != nil {
 				return err
 			}
 			return parts[0].Spend("x", accountant.Gaussian{NoiseMultiplier: float64(10 + n)})
 		},
-		"a part's purpose": func(l *accountant.Ledger, n int) error {
-			parts, err := l.Disjoint(accountant.Parts{Purpose: "clusters", N: 2})
+		"a part's purpose": func(l *ledger.Ledger, n int) error {
+			parts, err := l.Disjoint(ledger.Parts{Purpose: "clusters", N: 2})
 			if err != nil {
 				return err
 			}
 			return parts[1].Spend(fmt.Sprint(n), accountant.Gaussian{NoiseMultiplier: 10})
 		},
-		"a class of noise": func(l *accountant.Ledger, n int) error {
+		"a class of noise": func(l *ledger.Ledger, n int) error {
 			r, err := l.Reserve("x", accountant.Gaussian{NoiseMultiplier: 10}, 1)
 			if err == nil && n > 3 {
-				r.Note(accountant.RealNoise)
+				r.Note(ledger.RealNoise)
 			}
 			return err
 		},
-		"the name of a transaction": func(l *accountant.Ledger, n int) error {
-			_, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprint(n), Lines: []accountant.Line{
+		"the name of a transaction": func(l *ledger.Ledger, n int) error {
+			_, err := l.ReserveAll(ledger.Transaction{ID: fmt.Sprint(n), Lines: []ledger.Line{
 				{Purpose: "x", Event: accountant.Gaussian{NoiseMultiplier: 10}, Count: 1}}})
 			return err
 		},
-		"the order of a line": func(l *accountant.Ledger, n int) error {
+		"the order of a line": func(l *ledger.Ledger, n int) error {
 			a, _ := l.Reserve("x", accountant.Gaussian{NoiseMultiplier: 10}, 1)
 			if n > 3 {
 				if err := a.Spend(); err != nil {
@@ -344,7 +345,7 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 		},
 	} {
 		f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
-			func(_ context.Context, l *accountant.Ledger, d []float64) (any, error) {
+			func(_ context.Context, l *ledger.Ledger, d []float64) (any, error) {
 				return nil, run(l, len(d))
 			})
 		if len(f) == 0 {
@@ -354,9 +355,9 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 }
 
 // atEdges returns a run that sums records and counts some of them twice.
-func atEdges(twice func(row, n int) bool) func(context.Context, *accountant.Ledger,
+func atEdges(twice func(row, n int) bool) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("sums", accountant.Gaussian{NoiseMultiplier: 1})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -199,7 +200,7 @@ func classifier(s records.Schema) planner {
 				if err != nil {
 					return nil, err
 				}
-				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithBackend(device.CPUWith(1)))
+				trainer, err := sgd.New(cfg, net, ledger.New(b), sgd.WithBackend(device.CPUWith(1)))
 				if err != nil {
 					return nil, err
 				}
@@ -232,7 +233,7 @@ func centres(s records.Schema, clip float64) planner {
 			return nil, nil, err
 		}
 		return cfg.Event(b.Relation), func(d records.Data) ([]float64, error) {
-			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, accountant.NewLedger(b),
+			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, ledger.New(b),
 				kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
 			if err != nil {
 				return nil, err
@@ -256,7 +257,7 @@ func embeddings(s records.Schema) planner {
 			return nil, nil, err
 		}
 		return bill(plan), func(d records.Data) ([]float64, error) {
-			e, err := plan.Embed(context.Background(), accountant.NewLedger(b), d,
+			e, err := plan.Embed(context.Background(), ledger.New(b), d,
 				synth.On(device.CPUWith(1)))
 			if err != nil {
 				return nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -40,9 +41,9 @@ type toy struct {
 	log     []string
 }
 
-func toyRun(fault string) func(context.Context, *accountant.Ledger, rows) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data rows) (any, error) {
-		t := &toy{fault: fault, run: mechanism.Begin(ctx, ledger), data: data,
+func toyRun(fault string) func(context.Context, *ledger.Ledger, rows) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data rows) (any, error) {
+		t := &toy{fault: fault, run: mechanism.Begin(ctx, l), data: data,
 			params: make([]float64, toyDim), private: make([]float64, toyDim)}
 		if fault == "bounds from the data" {
 			t.rescale()
@@ -395,9 +396,9 @@ func TestBrokenLoopsAreCaught(t *testing.T) {
 }
 
 // clusters returns a one-shot release of the counts of records by cluster.
-func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any, error) {
+func clusters(fault string) func(context.Context, *ledger.Ledger, rows) (any, error) {
 	const k, std = 2, 2.0
-	return func(ctx context.Context, ledger *accountant.Ledger, data rows) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data rows) (any, error) {
 		grid := mechanism.GridFor(std)
 		if fault == "grid from the data" {
 			grid *= math.Ldexp(1, -min(len(data), 3))
@@ -415,11 +416,11 @@ func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any
 				counts.AddInt(0, 1)
 			}
 		}
-		effect := mechanism.HistogramSensitivity(ledger.Relation()) / std
+		effect := mechanism.HistogramSensitivity(l.Relation()) / std
 		if fault == "one cell's sensitivity under replace-one" {
 			effect = 1 / std
 		}
-		g, err := mechanism.Begin(ctx, ledger).Spend("counts",
+		g, err := mechanism.Begin(ctx, l).Spend("counts",
 			accountant.Gaussian{NoiseMultiplier: 1 / effect})
 		if err != nil {
 			return nil, err

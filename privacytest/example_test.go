@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 )
@@ -22,7 +23,7 @@ func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args
 func (printer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 // noisyTotal clips values to [0,1] and releases their sum. With clip false it does not clip.
-func noisyTotal(ctx context.Context, ledger *accountant.Ledger, values []float64,
+func noisyTotal(ctx context.Context, ledger *ledger.Ledger, values []float64,
 	clip bool) (any, error) {
 	const noiseMultiplier = 4.0
 	run := mechanism.Begin(ctx, ledger)
@@ -46,8 +47,8 @@ func noisyTotal(ctx context.Context, ledger *accountant.Ledger, values []float64
 func ExampleReplay() {
 	for _, clip := range []bool{true, false} {
 		findings := privacytest.Replay[[]float64]{
-			Run: func(ctx context.Context, ledger *accountant.Ledger, values []float64) (any, error) {
-				return noisyTotal(ctx, ledger, values, clip)
+			Run: func(ctx context.Context, l *ledger.Ledger, values []float64) (any, error) {
+				return noisyTotal(ctx, l, values, clip)
 			},
 			Budget:    accountant.Budget{Epsilon: 2, Delta: 1e-5},
 			Data:      []float64{0.2, 0.9},
@@ -91,8 +92,8 @@ func ExampleCanary() {
 				if planted {
 					values = append(values, 50) // a worst-case record
 				}
-				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-				out, err := noisyTotal(context.Background(), ledger, values, clip)
+				l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+				out, err := noisyTotal(context.Background(), l, values, clip)
 				if err != nil {
 					return 0, err
 				}
@@ -114,13 +115,13 @@ func ExampleCanary() {
 
 func ExampleSeeded() {
 	draw := func() any {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-		out, err := noisyTotal(privacytest.Seeded(t, context.Background(), 7), ledger,
+		l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+		out, err := noisyTotal(privacytest.Seeded(t, context.Background(), 7), l,
 			[]float64{1, 1}, true)
 		if err != nil {
 			return err
 		}
-		return fmt.Sprint(out, ledger.NotPrivate())
+		return fmt.Sprint(out, l.NotPrivate())
 	}
 	fmt.Println(draw() == draw())
 	// Output: true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -18,8 +19,8 @@ import (
 // noisy draws n values from the library's own mechanism.
 func noisy(t *testing.T, ctx context.Context, std float64, n int) []float64 {
 	t.Helper()
-	ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
-	g, err := mechanism.Begin(ctx, ledger).Spend("draws", accountant.Gaussian{NoiseMultiplier: 1})
+	l := ledger.New(toyBudget(accountant.AddOrRemoveOne))
+	g, err := mechanism.Begin(ctx, l).Spend("draws", accountant.Gaussian{NoiseMultiplier: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +119,9 @@ func TestSeededRepeatsAndSaysSo(t *testing.T) {
 	if slices.Equal(noisy(t, ctx, 1, 100), noisy(t, ctx, 1, 100)) {
 		t.Error("two runs of one context share their noise")
 	}
-	ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
-	mechanism.Begin(Seeded(t, context.Background(), 1), ledger)
-	if ledger.NotPrivate() == "" {
+	l := ledger.New(toyBudget(accountant.AddOrRemoveOne))
+	mechanism.Begin(Seeded(t, context.Background(), 1), l)
+	if l.NotPrivate() == "" {
 		t.Error("the ledger of a seeded run is not marked as not private")
 	}
 }
@@ -129,9 +130,9 @@ func TestSeededRepeatsAndSaysSo(t *testing.T) {
 // rows in both data sets, with the same keys.
 func TestSamplesAreCoupled(t *testing.T) {
 	draw := func(n int) ([]int32, []uint64) {
-		ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
+		l := ledger.New(toyBudget(accountant.AddOrRemoveOne))
 		e := accountant.PoissonSampled{Probability: 0.3, Event: accountant.Gaussian{NoiseMultiplier: 1}}
-		g, err := mechanism.Begin(Seeded(t, context.Background(), 9), ledger).Spend("s", e)
+		g, err := mechanism.Begin(Seeded(t, context.Background(), 9), l).Spend("s", e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,17 +235,17 @@ func TestClopperPearsonCovers(t *testing.T) {
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
 		Refused: true,
-		Run: func(context.Context, *accountant.Ledger, int) (any, error) {
+		Run: func(context.Context, *ledger.Ledger, int) (any, error) {
 			return nil, fmt.Errorf("always")
 		}}
 	always.Check(t)
-	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
+	always.Run = func(_ context.Context, _ *ledger.Ledger, n int) (any, error) {
 		return nil, fmt.Errorf("%d", n)
 	}
 	if len(always.Findings(t)) == 0 {
 		t.Error("an error that contains a value is not found")
 	}
-	always.Run = func(_ context.Context, l *accountant.Ledger, n int) (any, error) {
+	always.Run = func(_ context.Context, l *ledger.Ledger, n int) (any, error) {
 		if n == 2 {
 			return nil, l.Spend("behind the mechanism's back", accountant.Gaussian{NoiseMultiplier: 5})
 		}
@@ -253,7 +254,7 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	if len(always.Findings(t)) == 0 {
 		t.Error("a spend on one data set only is not found")
 	}
-	always.Run = func(ctx context.Context, l *accountant.Ledger, n int) (any, error) {
+	always.Run = func(ctx context.Context, l *ledger.Ledger, n int) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("two releases",
 			accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
 		for range 3 - n { // the second release is on one data set only
@@ -267,7 +268,7 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 		t.Error("a release on one data set only is not found")
 	}
 	type nested struct{ F []any }
-	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
+	always.Run = func(_ context.Context, _ *ledger.Ledger, n int) (any, error) {
 		return nested{[]any{math.NaN(), []float32{float32(math.NaN())}}}, nil
 	}
 	if f := always.Findings(t); len(f) != 0 {

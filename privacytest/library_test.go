@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -39,8 +40,8 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fittin
 			continue
 		}
 		findings := privacytest.Replay[records.Data]{
-			Run: func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-				visible, err := run(ctx, ledger, data)
+			Run: func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+				visible, err := run(ctx, l, data)
 				succeeded = succeeded || err == nil
 				return visible, err
 			},
@@ -58,12 +59,12 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fittin
 
 // training returns a run of a training loop over package sgd. The run returns its visible values.
 func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		net, err := network()
 		if err != nil {
 			return nil, err
 		}
-		trainer, err := sgd.New(cfg, net, ledger, sgd.WithBackend(device.CPUWith(1)))
+		trainer, err := sgd.New(cfg, net, l, sgd.WithBackend(device.CPUWith(1)))
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +170,8 @@ func TestKMeansUnderReplay(t *testing.T) {
 			for _, r := range relations {
 				t.Run(s.String()+" "+r.String(), func(t *testing.T) {
 					replayAll(t, s, r,
-						func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-							m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
+						func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+							m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, l,
 								kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
 							if err != nil {
 								return nil, err
@@ -187,8 +188,8 @@ func fuzzKMeans(f *testing.F, s records.Schema, r accountant.Relation) {
 	cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 2}
 	privacytest.Fuzz(f, s, r, func(t *testing.T, p privacytest.Pair) {
 		privacytest.Replay[records.Data]{
-			Run: func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-				m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
+			Run: func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+				m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, l,
 					kmeans.WithBackend(device.CPUWith(1)))
 				if err != nil {
 					return nil, err

@@ -3,29 +3,29 @@ package privacytest
 import (
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // partUses finds disjoint parts whose inputs differ. The price of parts covers an added record that
 // is in one of them, or a replaced record that moves from one to another. It does not cover a
 // record that moves others, as it does if the rank of a record decides its part.
 type partUses struct {
-	taken  map[*accountant.Ledger]int                  // uses of each part
-	latest []partOf                                    // of the latest use, by level of groups
-	open   int                                         // uses without a release so far
-	step   uint64                                      // of the latest release
-	lost   bool                                        // uses of several parts were open at once
-	differ map[*accountant.Ledger][]*accountant.Ledger // by group
+	taken  map[*ledger.Ledger]int              // uses of each part
+	latest []partOf                            // of the latest use, by level of groups
+	open   int                                 // uses without a release so far
+	step   uint64                              // of the latest release
+	lost   bool                                // uses of several parts were open at once
+	differ map[*ledger.Ledger][]*ledger.Ledger // by group
 }
 
 // A partOf is a part of a group of disjoint parts, which is known by its first part.
-type partOf struct{ group, part *accountant.Ledger }
+type partOf struct{ group, part *ledger.Ledger }
 
 // spend is called after every reservation, and after every use, of the ledger.
-func (p *partUses) spend(l *accountant.Ledger, reserved bool) {
+func (p *partUses) spend(l *ledger.Ledger, reserved bool) {
 	if p.taken == nil {
-		p.taken = map[*accountant.Ledger]int{}
-		p.differ = map[*accountant.Ledger][]*accountant.Ledger{}
+		p.taken = map[*ledger.Ledger]int{}
+		p.differ = map[*ledger.Ledger][]*ledger.Ledger{}
 	}
 	before := p.latest
 	p.latest = nil
@@ -40,7 +40,7 @@ func (p *partUses) spend(l *accountant.Ledger, reserved bool) {
 
 // count returns the number of uses of a ledger and its parts, and notes the parts that have more
 // than before.
-func (p *partUses) count(l *accountant.Ledger) (n int) {
+func (p *partUses) count(l *ledger.Ledger) (n int) {
 	for _, e := range l.Entries() {
 		n += e.Spent
 	}

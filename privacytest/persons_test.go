@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -36,7 +37,7 @@ var alsoByPerson = []struct {
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		c := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
 			Batches: merf.Batches{Probability: 0.5, Steps: 3}}
 		if b.Relation == accountant.ReplaceOne {
@@ -46,16 +47,16 @@ func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
+		e, err := plan.Embed(ctx, l, data, synth.On(device.CPUWith(2)))
 		return embedded(ctx, e, err)
 	}
 }
 
 func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3,
 			Norm: &kmeans.DPNorm{Max: 3, Bins: 6, NoiseMultiplier: 2}}
-		return kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger)
+		return kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, l)
 	}
 }
 
@@ -69,14 +70,14 @@ func smallTable() records.Schema {
 }
 
 func fitAIM(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
 		plan, err := tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 3, Seed: 4},
 			Rounds: 2, Order: 2}.Plan()
 		if err != nil {
 			return nil, err
 		}
-		return released(plan.FitOn, ctx, ledger, data)
+		return released(plan.FitOn, ctx, l, data)
 	}
 }
 
@@ -165,8 +166,8 @@ func TestPersonsByRowAreCompared(t *testing.T) {
 		return p
 	}
 	run := func(sampled bool) fitting {
-		return func(ctx context.Context, ledger *accountant.Ledger, d records.Data) (any, error) {
-			g, err := mechanism.Begin(ctx, ledger).Spend("sum", accountant.PoissonSampled{
+		return func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
+			g, err := mechanism.Begin(ctx, l).Spend("sum", accountant.PoissonSampled{
 				Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 2}})
 			if err != nil {
 				return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -56,7 +57,7 @@ import (
 type Replay[D any] struct {
 	// Run is the computation. The result visible is everything that Run releases besides the ledger:
 	// parameters, samples, progress, log lines. visible and err are compared by value.
-	Run func(ctx context.Context, ledger *accountant.Ledger,
+	Run func(ctx context.Context, ledger *ledger.Ledger,
 		data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
@@ -235,8 +236,8 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 	if d, ok := any(data).(records.Data); ok {
 		unit = records.UnitOf(d)
 	}
-	ledger := accountant.NewLedger(r.Budget, accountant.WithUnit(unit))
-	t.ledger = ledger
+	l := ledger.New(r.Budget, ledger.WithUnit(unit))
+	t.ledger = l
 	var visible any
 	defer func() {
 		p := recover()
@@ -244,10 +245,10 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 		res.visible, res.failure, res.panic = freeze(visible), freeze(res.err), freeze(p)
 		res.panicked = p != nil
 		res.errText, res.panicText = fmt.Sprint(res.err), fmt.Sprint(p)
-		state, err := ledger.MarshalJSON()
-		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(ledger.Guarantee())
+		state, err := l.MarshalJSON()
+		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(l.Guarantee())
 	}()
-	visible, res.err = r.Run(entropy.WithTap(context.Background(), t), ledger, data)
+	visible, res.err = r.Run(entropy.WithTap(context.Background(), t), l, data)
 	return res
 }
 

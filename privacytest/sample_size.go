@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // sizesDiffer compares the numbers of rows from which two samples were drawn. It reports whether
@@ -53,13 +53,13 @@ func (t *tape) inPart(purpose string) bool {
 	return t.ledger != nil && !reserves(t.ledger, purpose) && reservesBelow(t.ledger, purpose)
 }
 
-func reserves(l *accountant.Ledger, purpose string) bool {
-	return slices.ContainsFunc(l.Entries(), func(e accountant.Entry) bool {
+func reserves(l *ledger.Ledger, purpose string) bool {
+	return slices.ContainsFunc(l.Entries(), func(e ledger.Entry) bool {
 		return e.Purpose == purpose
 	})
 }
 
-func reservesBelow(l *accountant.Ledger, purpose string) bool {
+func reservesBelow(l *ledger.Ledger, purpose string) bool {
 	for _, g := range l.Children() {
 		for _, part := range g.Parts {
 			if reserves(part, purpose) || reservesBelow(part, purpose) {

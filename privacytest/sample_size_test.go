@@ -8,20 +8,21 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // each returns steps on Poisson samples in which every record has several rows. A record counts if
 // any of its rows is drawn. A record with a single row is drawn with the event's probability. If
 // inParts is set, the records are in two disjoint parts, by their sign.
-func each(rows int, inParts bool) func(context.Context, *accountant.Ledger, []float64) (any,
+func each(rows int, inParts bool) func(context.Context, *ledger.Ledger, []float64) (any,
 	error) {
-	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, d []float64) (any, error) {
 		if !inParts {
 			return severalRows(ctx, l, d, rows)
 		}
 		parts, err := l.Disjoint(
-			accountant.Parts{Purpose: "signs", N: 2, Fixed: true, MovesCovered: true})
+			ledger.Parts{Purpose: "signs", N: 2, Fixed: true, MovesCovered: true})
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func each(rows int, inParts bool) func(context.Context, *accountant.Ledger, []fl
 // readsAll is the key of a context in which steps read records outside their samples.
 type readsAll struct{}
 
-func severalRows(ctx context.Context, l *accountant.Ledger, d []float64, each int) ([]float64,
+func severalRows(ctx context.Context, l *ledger.Ledger, d []float64, each int) ([]float64,
 	error) {
 	event := accountant.PoissonSampled{Probability: 0.01,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
@@ -111,7 +112,7 @@ func TestARecordCountsForOneRowOfASample(t *testing.T) {
 					continue // unknown rows are coupled if the record is the last one
 				}
 				check("unknown size", func(rows int) []string {
-					run := func(ctx context.Context, l *accountant.Ledger, d hidden) (any, error) {
+					run := func(ctx context.Context, l *ledger.Ledger, d hidden) (any, error) {
 						return each(rows, inParts)(ctx, l, d.rows)
 					}
 					return Replay[hidden]{Run: run, Budget: budget, Data: hidden{a},
@@ -142,7 +143,7 @@ func TestStepsInParts(t *testing.T) {
 					a = slices.Insert(slices.Clone(base), at, before)
 				}
 				check := func(rows int, more bool) []string {
-					run := func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
+					run := func(ctx context.Context, l *ledger.Ledger, d []float64) (any, error) {
 						readsAll := context.WithValue(ctx, readsAll{}, more)
 						return each(rows, true)(readsAll, l, d)
 					}
@@ -169,7 +170,7 @@ func TestStepsInParts(t *testing.T) {
 // TestRowsWithoutRecords: a sample from more rows than records is reported, although both data sets
 // have the same number of rows without records.
 func TestRowsWithoutRecords(t *testing.T) {
-	run := func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
+	run := func(ctx context.Context, l *ledger.Ledger, d []float64) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("step", accountant.PoissonSampled{Probability: 0.5,
 			Event: accountant.Gaussian{NoiseMultiplier: 1}})
 		if err == nil {

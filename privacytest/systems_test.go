@@ -19,6 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -31,7 +32,7 @@ import (
 )
 
 // fitting is a whole run. It returns the visible values of the run.
-type fitting func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error)
+type fitting func(ctx context.Context, ledger *ledger.Ledger, data records.Data) (any, error)
 
 // replayed lists whole runs of every system on a schema.
 var replayed = []struct {
@@ -142,12 +143,12 @@ func briefly(steps int) sgd.Config {
 // planned returns a run of a plan, which is made once for all data.
 func planned(plan func() (synth.Plan, error)) fitting {
 	once := sync.OnceValues(plan)
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		p, err := once()
 		if err != nil {
 			return nil, err
 		}
-		return released(p.FitOn, ctx, ledger, data)
+		return released(p.FitOn, ctx, l, data)
 	}
 }
 
@@ -164,9 +165,9 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 
 // released returns everything that leaves a fit on one worker: progress, the generator's file and
 // guarantee.
-func released(fit func(context.Context, *accountant.Ledger, records.Data,
+func released(fit func(context.Context, *ledger.Ledger, records.Data,
 	...synth.Option) (*synth.Generator, error),
-	ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	ctx context.Context, ledger *ledger.Ledger, data records.Data) (any, error) {
 	var told []any
 	gen, err := fit(ctx, ledger, data, synth.On(device.CPUWith(1)),
 		synth.OnProgress(func(p synth.Progress) {
@@ -184,7 +185,7 @@ func released(fit func(context.Context, *accountant.Ledger, records.Data,
 
 // fitMix fits DPMix. Under replace-one the number of records is public, and the plan uses it.
 func fitMix(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 6, Degree: 2},
 			Mixtures: 20, ClipNorm: 1.5, NoiseMultiplier: 2}
 		if b.Relation == accountant.ReplaceOne {
@@ -197,7 +198,7 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		return released(plan.FitOn, ctx, ledger, data)
+		return released(plan.FitOn, ctx, l, data)
 	}
 }
 
@@ -233,24 +234,24 @@ func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 }
 
 func fitMerf(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		plan, err := planMerf(s, b)
 		if err != nil {
 			return nil, err
 		}
-		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
+		e, err := plan.Embed(ctx, l, data, synth.On(device.CPUWith(2)))
 		return embedded(ctx, e, err)
 	}
 }
 
 // fitMerfStream passes the records one at a time.
 func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		plan, err := planMerf(s, b)
 		if err != nil {
 			return nil, err
 		}
-		e, err := plan.EmbedStream(ctx, ledger, one(data))
+		e, err := plan.EmbedStream(ctx, l, one(data))
 		return embedded(ctx, e, err)
 	}
 }
@@ -274,7 +275,7 @@ func one(data records.Data) iter.Seq2[records.Data, error] {
 
 // fitMerfShards sums even and odd rows separately and merges the sums before the noise is added.
 func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		plan, err := planMerf(s, b)
 		if err != nil {
 			return nil, err
@@ -291,7 +292,7 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 			}
 			shards = append(shards, shard)
 		}
-		e, err := plan.Release(ctx, ledger, shards)
+		e, err := plan.Release(ctx, l, shards)
 		return embedded(ctx, e, err)
 	}
 }

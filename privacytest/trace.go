@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // call is one privacy-relevant operation of a run: a spend, a sample or a release. Everything
@@ -50,7 +51,7 @@ type tape struct {
 	addition bool // the neighbours differ by an added row
 	change   change
 	size     int // number of rows of the data set; -1 if its type has none
-	ledger   *accountant.Ledger
+	ledger   *ledger.Ledger
 	sampled  bool // some sample has not every row
 	left     bool // some sample has left out the changed row
 	turn     int  // of the comparison, plus the number of releases: see push

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -135,9 +136,9 @@ func replayForeign(t *testing.T, s records.Schema, r accountant.Relation, run fi
 }
 
 func fitCentres(s records.Schema, _ accountant.Budget) fitting {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 		m, err := kmeans.Fit(ctx, kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 2}, kmeans.Raw(s),
-			data, ledger,
+			data, l,
 			kmeans.WithBackend(device.CPUWith(1)))
 		if err != nil {
 			return nil, err
@@ -152,7 +153,7 @@ func TestNoRecordInTwoShards(t *testing.T) {
 	s, b := records.Image(2, 2), accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
 	for _, name := range []string{"named twice", "merged and named"} {
 		privacytest.Replay[records.Data]{Budget: b, Data: filled(t, s), Neighbour: filled(t, s, 1),
-			Run: func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+			Run: func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 				plan, err := planMerf(s, b)
 				if err != nil {
 					return nil, err
@@ -168,7 +169,7 @@ func TestNoRecordInTwoShards(t *testing.T) {
 						return nil, err
 					}
 				}
-				e, err := plan.Release(ctx, ledger, shards)
+				e, err := plan.Release(ctx, l, shards)
 				return embedded(ctx, e, err)
 			}}.Check(t)
 	}
@@ -190,15 +191,15 @@ func TestUnitsAreHeldTo(t *testing.T) {
 		default:
 			data = filled(t, c.schema, 0)
 		}
-		ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
-		if _, err := c.fit(c.schema, b)(t.Context(), ledger, data); err == nil {
+		l := ledger.New(b, ledger.WithUnit(records.UnitUser))
+		if _, err := c.fit(c.schema, b)(t.Context(), l, data); err == nil {
 			t.Errorf("%s: data without the unit user are accepted", c.name)
 		}
 		if strings.HasPrefix(c.name, "merf, s") {
 			continue // slices of the table do not declare the unit
 		}
-		ledger = accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
-		if _, err := c.fit(c.schema, b)(t.Context(), ledger,
+		l = ledger.New(b, ledger.WithUnit(records.UnitUser))
+		if _, err := c.fit(c.schema, b)(t.Context(), l,
 			records.WithUnit(data, records.UnitUser)); err != nil {
 			t.Errorf("%s: data with the unit user are refused: %v", c.name, err)
 		}

@@ -6,23 +6,24 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestVacuousReplays checks that a replay that compares nothing has a finding: if every run is
 // refused, or ends in a panic, and if the data sets are not neighbours.
 func TestVacuousReplays(t *testing.T) {
-	released := func(context.Context, *accountant.Ledger, []float64) (any, error) { return 1, nil }
-	refused := func(_ context.Context, l *accountant.Ledger, d []float64) (any, error) {
+	released := func(context.Context, *ledger.Ledger, []float64) (any, error) { return 1, nil }
+	refused := func(_ context.Context, l *ledger.Ledger, d []float64) (any, error) {
 		if err := l.Spend("sum", accountant.Pure{Epsilon: 1e6}); err != nil {
 			return nil, err
 		}
 		return d, nil // this leak is never reached
 	}
-	panics := func(context.Context, *accountant.Ledger, []float64) (any, error) { panic("no") }
+	panics := func(context.Context, *ledger.Ledger, []float64) (any, error) { panic("no") }
 	one := Replay[[]float64]{Data: []float64{1, 2}, Neighbour: []float64{1, 2, 3},
 		Budget: toyBudget(accountant.AddOrRemoveOne)}
 	for name, c := range map[string]struct {
-		run             func(context.Context, *accountant.Ledger, []float64) (any, error)
+		run             func(context.Context, *ledger.Ledger, []float64) (any, error)
 		data, neighbour []float64
 		relation        accountant.Relation
 		changed         []int

@@ -25,7 +25,7 @@ func CheckUnitOf(path string, d Data, promised string) error {
 	_, persons := AsPersons(d)
 	if persons && (promised != unit || promised == UnitRecord) {
 		return param.New(path, "persons on a ledger that promises one "+promised,
-			"a ledger made with accountant.WithUnit(records.UnitUser)")
+			"a ledger made with ledger.WithUnit(records.UnitUser)")
 	}
 	around := false
 	returns(func() { around = !persons && d.Schema().RowsPerPerson() > 0 })

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/tabular"
 	"github.com/seed7ba64551/privgen/synth"
@@ -19,8 +19,8 @@ type maker struct {
 	set Settings
 	out *Report
 
-	guarantee *accountant.Guarantee // nil for none
-	units     int                   // number of real records, or persons, that the guarantee protects
+	guarantee *ledger.Guarantee // nil for none
+	units     int               // number of real records, or persons, that the guarantee protects
 	// the compared records as tables; nil for records without columns
 	real, held, fake *tabular.Table
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -57,7 +58,7 @@ func ExampleReleased() {
 		panic(err)
 	}
 	out, err := fidelity.Release(context.Background(), plan, real, records.DeclarePublic(synthetic),
-		accountant.NewLedger(budget))
+		ledger.New(budget))
 	if err != nil {
 		panic(err)
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // guarantee returns the guarantee for the synthetic records, nil if there is none.
-func (in Input) guarantee() *accountant.Guarantee {
+func (in Input) guarantee() *ledger.Guarantee {
 	if in.Guarantee != nil || in.Generator == nil {
 		return in.Guarantee
 	}
@@ -21,7 +21,7 @@ func (in Input) guarantee() *accountant.Guarantee {
 func (in Input) checkGuarantees() error {
 	const want = "a guarantee with a finite ε, made with secret noise: without one nothing covers " +
 		"what is published"
-	given := func(g *accountant.Guarantee) any {
+	given := func(g *ledger.Guarantee) any {
 		switch {
 		case g == nil:
 			return nil
@@ -43,7 +43,7 @@ func (in Input) checkGuarantees() error {
 }
 
 // covers reports whether a guarantee promises anything.
-func covers(g *accountant.Guarantee) bool {
+func covers(g *ledger.Guarantee) bool {
 	return g != nil && g.NotPrivate == "" && g.Epsilon >= 0 && !math.IsInf(g.Epsilon, 1) &&
 		g.Delta >= 0 && g.Delta < 1
 }

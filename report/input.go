@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/fidelity"
@@ -21,7 +21,7 @@ type Input struct {
 	// Generator is the generator of the synthetic records; nil if only the records are available.
 	Generator *synth.Generator
 	// Guarantee is the guarantee for Real; nil uses the generator's guarantee.
-	Guarantee *accountant.Guarantee
+	Guarantee *ledger.Guarantee
 	// Plan is the plan of the run, from which the bill is made; nil uses the lines of the guarantee.
 	Plan synth.Plan
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -78,7 +79,7 @@ func TestOtherKindsOfColumns(t *testing.T) {
 		t.Errorf("%d cells, sensitivity %v", p.Cells, p.Sensitivity)
 	}
 	out, err := fidelity.Release(t.Context(), p, real, records.DeclarePublic(fake),
-		accountant.NewLedger(budget))
+		ledger.New(budget))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -42,15 +43,15 @@ func (m redraw) Sampler(d synth.Draw) (synth.Sampler, error) {
 func (redraw) Encode() (*synth.File, error) { return nil, param.New("redraw", nil, "no file") }
 
 // spent returns the guarantee of a ledger on which something was reserved.
-func spent(t testing.TB, r accountant.Relation) accountant.Guarantee {
+func spent(t testing.TB, r accountant.Relation) ledger.Guarantee {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: r})
+	l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: r})
 	for purpose, z := range map[string]float64{"column counts": 4, "mean embedding": 6} {
-		if _, err := ledger.Reserve(purpose, accountant.Gaussian{NoiseMultiplier: z}, 1); err != nil {
+		if _, err := l.Reserve(purpose, accountant.Gaussian{NoiseMultiplier: z}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return ledger.Guarantee()
+	return l.Guarantee()
 }
 
 // table makes a table with every kind of column, some values missing, and hostile names.
@@ -161,7 +162,7 @@ func released(t testing.TB) *fidelity.Released {
 		t.Fatal(err)
 	}
 	out, err := fidelity.Release(context.Background(), p, real, records.DeclarePublic(fake),
-		accountant.NewLedger(budget))
+		ledger.New(budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ var made = sync.OnceValue(func() map[string]func(testing.TB) *report.Report {
 			return keep[name]
 		}
 	}
-	guaranteed := func(t testing.TB) *accountant.Guarantee {
+	guaranteed := func(t testing.TB) *ledger.Guarantee {
 		g := spent(t, accountant.ReplaceOne)
 		return &g
 	}

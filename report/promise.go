@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // promise writes the section about the guarantee.
@@ -26,12 +27,12 @@ func (m *maker) promise() {
 }
 
 // approximate returns the (ε, δ) guarantee as an event.
-func approximate(g accountant.Guarantee) accountant.Event {
+func approximate(g ledger.Guarantee) accountant.Event {
 	return accountant.Approximate{Epsilon: g.Epsilon, Delta: g.Delta}
 }
 
 // words returns the guarantee in words for readers without mathematics.
-func words(g accountant.Guarantee, guess float64) []string {
+func words(g ledger.Guarantee, guess float64) []string {
 	if g.NotPrivate != "" {
 		return []string{"There is no guarantee: " + g.NotPrivate + "."}
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
@@ -47,8 +47,8 @@ type Report struct {
 
 // Promise is the guarantee, in words and in full.
 type Promise struct {
-	Words   []string              `json:"words"` // sentences for readers without mathematics
-	Auditor *accountant.Guarantee `json:"auditor,omitempty"`
+	Words   []string          `json:"words"` // sentences for readers without mathematics
+	Auditor *ledger.Guarantee `json:"auditor,omitempty"`
 	// Attack is the highest accuracy with which the membership of one record can be guessed under the
 	// guarantee; guessing at random has ½.
 	Attack Number `json:"best_guess"`

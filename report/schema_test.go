@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/report"
 )
 
@@ -25,7 +25,7 @@ func schemaOf(t reflect.Type, defs object) object {
 	case reflect.TypeFor[report.Number]():
 		return object{"anyOf": []any{object{"type": "number"}, object{"type": "null"},
 			object{"enum": []any{"+Inf", "-Inf"}}}}
-	case reflect.TypeFor[accountant.Guarantee]():
+	case reflect.TypeFor[ledger.Guarantee]():
 		return object{"type": "object", "description": "as package accountant writes it",
 			"required": []any{"epsilon", "delta", "relation", "unit", "entries", "not_covered"}}
 	}

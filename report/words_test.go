@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -20,24 +21,24 @@ import (
 func TestWords(t *testing.T) {
 	fake := table(t, 50, 1)
 	for name, c := range map[string]struct {
-		g     *accountant.Guarantee
+		g     *ledger.Guarantee
 		words []string
 		never []string
 	}{
-		"add or remove": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Budget: 2},
+		"add or remove": {&ledger.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Budget: 2},
 			[]string{"2.72 times", "1 in 100,000", "left out, or one more had been added", "73.2 %",
 				"one row of the data", "ε = 2 that was set for these data, ε = 1 was used"}, nil},
-		"replace": {&accountant.Guarantee{Epsilon: 0.1, Delta: 0, Unit: "user",
+		"replace": {&ledger.Guarantee{Epsilon: 0.1, Delta: 0, Unit: "user",
 			Relation: accountant.ReplaceOne},
 			[]string{"1.11 times", "one user had been replaced by any other",
 				"each user with everything"}, []string{"except with", "that was set"}},
-		"rows": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-6, Unit: "user", RowsPerUnit: 7},
+		"rows": {&ledger.Guarantee{Epsilon: 1, Delta: 1e-6, Unit: "user", RowsPerUnit: 7},
 			[]string{"at most 7 rows of each were used"}, []string{"one row of the data"}},
-		"large": {&accountant.Guarantee{Epsilon: 20, Delta: 1e-9, Unit: "record"},
+		"large": {&ledger.Guarantee{Epsilon: 20, Delta: 1e-9, Unit: "record"},
 			[]string{"4.9e+08 times", "1 in 1,000,000,000", "100 %"}, nil},
-		"infinite": {&accountant.Guarantee{Epsilon: math.Inf(1), Delta: 1e-5},
+		"infinite": {&ledger.Guarantee{Epsilon: math.Inf(1), Delta: 1e-5},
 			[]string{"There is no guarantee: no finite ε"}, []string{"times as likely"}},
-		"test noise": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, NotPrivate: "seeded noise"},
+		"test noise": {&ledger.Guarantee{Epsilon: 1, Delta: 1e-5, NotPrivate: "seeded noise"},
 			[]string{"There is no guarantee: seeded noise."}, []string{"times as likely"}},
 		"none": {nil, []string{"No guarantee was given"}, []string{"times as likely"}},
 	} {
@@ -86,7 +87,7 @@ func TestMarkOfWhatIsNotPrivate(t *testing.T) {
 	infinite.Epsilon = math.Inf(1)
 	settings, base := quick(), released(t)
 	settings.Methods = []classify.Method{}
-	figures := func(g accountant.Guarantee) *fidelity.Released {
+	figures := func(g ledger.Guarantee) *fidelity.Released {
 		out := *base
 		out.Guarantee = g
 		return &out
@@ -158,7 +159,7 @@ func TestPersonsByRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := accountant.Guarantee{Epsilon: 5, Delta: 1e-5, Unit: records.UnitUser}
+	g := ledger.Guarantee{Epsilon: 5, Delta: 1e-5, Unit: records.UnitUser}
 	of := func(real records.Data) *report.Report {
 		r, err := report.Compute(t.Context(), report.Input{Real: real, Synthetic: fake, Guarantee: &g},
 			quick())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -54,7 +55,7 @@ func TestPassesOverShards(t *testing.T) {
 			}
 			return all, nil
 		}
-		one, two := accountant.NewLedger(p.Budget()), accountant.NewLedger(p.Budget())
+		one, two := ledger.New(p.Budget()), ledger.New(p.Budget())
 		seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
 		want, err := p.FitOn(seeded(), one, data)
 		if err != nil {
@@ -113,8 +114,8 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			"another plan": {other[name], records.UnitRecord, false},
 			"rows":         {p, records.UnitUser, false},
 		} {
-			ledger := accountant.NewLedger(p.Budget(), accountant.WithUnit(c.unit))
-			_, err := p.FitPasses(t.Context(), ledger, func(ctx context.Context, pass synth.Pass) (
+			l := ledger.New(p.Budget(), ledger.WithUnit(c.unit))
+			_, err := p.FitPasses(t.Context(), l, func(ctx context.Context, pass synth.Pass) (
 				*mechanism.Partial, error) {
 				s, err := c.from.Partial(pass)
 				if err != nil {
@@ -132,7 +133,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 				t.Errorf("%s: a pass of another plan, %+v: got error %v, want a *param.Error", name, pass, err)
 			}
 		}
-		if _, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()), nil); !errors.As(err,
+		if _, err := p.FitPasses(t.Context(), ledger.New(p.Budget()), nil); !errors.As(err,
 			&wrong) {
 			t.Errorf("%s: no reader: got error %v, want a *param.Error", name, err)
 		}

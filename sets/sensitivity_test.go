@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -23,8 +24,8 @@ type scaled struct {
 // read returns the values of an exact sum. It releases the sum with 1e-8 times the real noise.
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-	grant, err := mechanism.Begin(context.Background(), ledger).Spend("test",
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
+	grant, err := mechanism.Begin(context.Background(), l).Spend("test",
 		accountant.Gaussian{NoiseMultiplier: 1e-3})
 	if err != nil {
 		t.Fatal(err)
@@ -210,9 +211,9 @@ func TestDomains(t *testing.T) {
 
 // TestMeasuredCountsKeepTheirPlace checks that counts much larger than the noise are not clamped.
 func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	for _, scale := range []float64{0.5, 3, 40, 1e4} {
-		grant, err := mechanism.Begin(context.Background(), ledger).Spend("count",
+		grant, err := mechanism.Begin(context.Background(), l).Spend("count",
 			accountant.Laplace{Scale: scale})
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sets"
@@ -38,9 +39,9 @@ func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]synth
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
 // visible returns everything that a fit releases.
-func visible(p synth.PassProgram) func(context.Context, *accountant.Ledger,
+func visible(p synth.PassProgram) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+	return func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 		g, err := p.FitOn(ctx, l, d)
 		if err != nil {
 			return nil, err
@@ -163,7 +164,7 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
 		g, err := p.FitOn(privacytest.Seeded(t, context.Background(), 1),
-			accountant.NewLedger(budget), table)
+			ledger.New(budget), table)
 		if err != nil {
 			t.Fatal(err)
 		}

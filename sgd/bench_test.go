@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -54,8 +55,8 @@ func benchVAE(b *testing.B) models.Density {
 func benchmarkPrivate(b *testing.B, batch int) {
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
-	trainer, err := sgd.New(cfg, benchVAE(b), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	trainer, err := sgd.New(cfg, benchVAE(b), l)
 	if err != nil {
 		b.Fatal(err)
 	}

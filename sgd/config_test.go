@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -98,7 +99,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		if got := paths(cfg.Validate()); !reflect.DeepEqual(got, []string{"sgd.Config." + c.want}) {
 			t.Errorf("want one mistake in %s, got %v", c.want, got)
 		}
-		if _, err := sgd.New(cfg, newCentre(3), accountant.NewLedger(budget(1))); err == nil {
+		if _, err := sgd.New(cfg, newCentre(3), ledger.New(budget(1))); err == nil {
 			t.Errorf("New accepts a mistake in %s", c.want)
 		}
 	}
@@ -108,21 +109,21 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	ledger := accountant.NewLedger(budget(1))
+	l := ledger.New(budget(1))
 	undivided := valid()
 	undivided.NominalBatch = 0
-	if _, err := sgd.New(undivided, newCentre(3), ledger); !reflect.DeepEqual(paths(err),
+	if _, err := sgd.New(undivided, newCentre(3), l); !reflect.DeepEqual(paths(err),
 		[]string{"sgd.Config.NominalBatch"}) {
 		t.Errorf("SGD without NominalBatch: %v", err)
 	}
 	undivided.Optimizer = sgd.Adam(0.1)
-	if _, err := sgd.New(undivided, newCentre(3), ledger); err != nil {
+	if _, err := sgd.New(undivided, newCentre(3), l); err != nil {
 		t.Errorf("Adam without NominalBatch: %v", err)
 	}
 	if _, err := sgd.New(valid(), nil, nil, sgd.WithAverage(1)); len(paths(err)) != 3 {
 		t.Errorf("no network, no ledger and a bad option: %v, want 3 mistakes", err)
 	}
-	if _, err := sgd.New(valid(), newCentre(0), ledger); err == nil {
+	if _, err := sgd.New(valid(), newCentre(0), l); err == nil {
 		t.Error("a network without parameters is accepted")
 	}
 }
@@ -239,7 +240,7 @@ func TestCalibratedRunFitsItsLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := accountant.NewLedger(b).Reserve("run", cfg.Event(b.Relation), c.steps); err != nil {
+		if _, err := ledger.New(b).Reserve("run", cfg.Event(b.Relation), c.steps); err != nil {
 			t.Errorf("q=%v, %d steps: %v", c.q, c.steps, err)
 		}
 	}

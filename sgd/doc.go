@@ -6,7 +6,7 @@
 //
 //	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 3000, Optimizer: sgd.Adam(1e-3)}
 //	cfg, err := cfg.Calibrate(budget)
-//	trainer, err := sgd.New(cfg, network, accountant.NewLedger(budget))
+//	trainer, err := sgd.New(cfg, network, ledger.New(budget))
 //	for step, err := range trainer.Steps(ctx, data) { … }
 //
 // Guarantee: each step is one Poisson-subsampled Gaussian on the ledger, recorded

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -33,8 +34,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	ledger := accountant.NewLedger(budget)
-	trainer, err := sgd.New(cfg, net, ledger)
+	l := ledger.New(budget)
+	trainer, err := sgd.New(cfg, net, l)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +49,7 @@ func Example() {
 			fmt.Printf("step %d of %d\n", step.Number, step.Of)
 		}
 	}
-	fmt.Println("within budget:", ledger.Epsilon().Upper <= budget.Epsilon)
+	fmt.Println("within budget:", l.Epsilon().Upper <= budget.Epsilon)
 	// Output:
 	// step 10 of 20
 	// step 20 of 20

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -62,13 +63,13 @@ func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r})
+				l := ledger.New(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r})
 				cfg := sgd.Config{ClipNorm: c.norm, Clip: c.clip, SamplingProbability: 0.3, Steps: 1,
 					NoiseMultiplier: c.noise, Optimizer: sgd.Adam(1e-3), NominalBatch: 9}
-				trainer, err := sgd.New(cfg, net, ledger)
+				trainer, err := sgd.New(cfg, net, l)
 				var wrong *param.Error
 				if !c.runs {
-					if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+					if !errors.As(err, &wrong) || len(l.Entries()) > 0 {
 						t.Errorf("not refused before reserving: %v", err)
 					}
 					return

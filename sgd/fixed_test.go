@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/devicetest"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -177,8 +178,8 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 
 // TestSumsInFixedPointAreExact: the guarantee names the noise class "exact".
 func TestSumsInFixedPointAreExact(t *testing.T) {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
-	trainer, err := sgd.New(with(nil, 1, 1), newHinge(t, device.CPU()), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
+	trainer, err := sgd.New(with(nil, 1, 1), newHinge(t, device.CPU()), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestSumsInFixedPointAreExact(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c := ledger.Guarantee().NoiseClass; len(c) != 1 || c[0] != accountant.ExactNoise {
+	if c := l.Guarantee().NoiseClass; len(c) != 1 || c[0] != ledger.ExactNoise {
 		t.Errorf("noise classes %v, want only the exact one", c)
 	}
 }

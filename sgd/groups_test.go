@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -148,7 +149,7 @@ func TestGroupNoise(t *testing.T) {
 			cfg := sgd.Config{Clip: grouped(split, norms...), SamplingProbability: 0.5, Steps: 1,
 				NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
 			trainer, err := sgd.New(cfg, net,
-				accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
+				ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,12 +297,12 @@ func TestGroupMistakes(t *testing.T) {
 		"no groups":      {},
 		"unknown split":  {Split: 7, List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}}},
 	} {
-		if _, err := sgd.New(with(clip, 1, 1), net, accountant.NewLedger(budget(1e4))); err == nil {
+		if _, err := sgd.New(with(clip, 1, 1), net, ledger.New(budget(1e4))); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	if _, err := sgd.New(with(grouped(sgd.Least, 1), 1, 1), newCentre(3),
-		accountant.NewLedger(budget(1e4))); err == nil {
+		ledger.New(budget(1e4))); err == nil {
 		t.Error("a network whose gradients have no blocks: accepted")
 	}
 }
@@ -361,7 +362,7 @@ func TestPublicGradient(t *testing.T) {
 		n := newBlocky(1, 2)
 		n.public = 8
 		s := &recorder{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
-		trainer, err := sgd.New(cfg, hasPublicPart{n}, accountant.NewLedger(budget(1e4)))
+		trainer, err := sgd.New(cfg, hasPublicPart{n}, ledger.New(budget(1e4)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +383,7 @@ func TestPublicGradient(t *testing.T) {
 	cfg := with(nil, 1, 1)
 	cfg.NominalBatch = 0
 	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)},
-		accountant.NewLedger(budget(1e4))); err == nil {
+		ledger.New(budget(1e4))); err == nil {
 		t.Error("a public gradient without NominalBatch: accepted")
 	}
 }
@@ -399,17 +400,17 @@ func TestResume(t *testing.T) {
 				rel.Outputs[0][i] = math.Sin(float64(i)) + rel.Inputs[0][i]/100
 			}
 		}
-		train := func(ctx context.Context, net *blocky, ledger *accountant.Ledger, steps int,
+		train := func(ctx context.Context, net *blocky, l *ledger.Ledger, steps int,
 			state []byte) []byte {
 			opts := []sgd.Option{sgd.WithAverage(0.9)}
 			if state != nil {
-				left, err := mechanism.Begin(ctx, ledger).Resume("DP-SGD step", cfg.Event(ledger.Relation()))
+				left, err := mechanism.Begin(ctx, l).Resume("DP-SGD step", cfg.Event(l.Relation()))
 				if err != nil {
 					t.Fatal(err)
 				}
 				opts = append(opts, sgd.WithAllowance(left))
 			}
-			trainer, err := sgd.New(cfg, net, ledger, opts...)
+			trainer, err := sgd.New(cfg, net, l, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -432,10 +433,10 @@ func TestResume(t *testing.T) {
 		}
 		whole, parts := newBlocky(1, 2), newBlocky(1, 2)
 		ctx := func() context.Context { return (&recorder{seed: 3, force: force}).context(t.Context()) }
-		last := train(ctx(), whole, accountant.NewLedger(budget(1e4)), 6, nil)
+		last := train(ctx(), whole, ledger.New(budget(1e4)), 6, nil)
 
-		ledger := accountant.NewLedger(budget(1e4))
-		trainer, _ := sgd.New(cfg, parts, ledger, sgd.WithAverage(0.9))
+		l := ledger.New(budget(1e4))
+		trainer, _ := sgd.New(cfg, parts, l, sgd.WithAverage(0.9))
 		for s, err := range trainer.Steps(ctx(), data) {
 			if err != nil {
 				t.Fatal(err)
@@ -444,11 +445,11 @@ func TestResume(t *testing.T) {
 				break
 			}
 		}
-		saved, err := json.Marshal(ledger)
+		saved, err := json.Marshal(l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := accountant.UnmarshalLedger(saved)
+		again, err := ledger.Unmarshal(saved)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -464,7 +465,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: ledger %v, want one entry with 6 of 6 steps spent", name, e)
 		}
 		_, err = mechanism.Begin(t.Context(), again).Resume("DP-SGD step", cfg.Event(again.Relation()))
-		if !errors.Is(err, accountant.ErrReservationExhausted) {
+		if !errors.Is(err, ledger.ErrReservationExhausted) {
 			t.Errorf("%s: a seventh step of six: %v", name, err)
 		}
 		for _, bad := range [][]byte{nil, end[1:], append(append([]byte(nil), end...), 0)} {

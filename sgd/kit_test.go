@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -107,7 +107,7 @@ func (plain) Move(_ int, rate float64, params, grad []float32) {
 func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	t.Helper()
 	net := newBlocky(2, 3)
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e4)), opts...)
+	trainer, err := sgd.New(cfg, net, ledger.New(budget(1e4)), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestMeanOfParameters(t *testing.T) {
 	cfg := with(nil, 1, 6)
 	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
 	net := newCentre(1)
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e4)), sgd.WithMean(3))
+	trainer, err := sgd.New(cfg, net, ledger.New(budget(1e4)), sgd.WithMean(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestMeanOfParameters(t *testing.T) {
 	if got := float64(net.params.Flat.Data[0]); math.Abs(got-4.5) > 1e-5 { // (3+4+5+6)/4
 		t.Errorf("the mean of steps 3 to 6 is %g, want 4.5", got)
 	}
-	if _, err := sgd.New(cfg, net, accountant.NewLedger(budget(1)), sgd.WithMean(3),
+	if _, err := sgd.New(cfg, net, ledger.New(budget(1)), sgd.WithMean(3),
 		sgd.WithAverage(0.5)); err == nil {
 		t.Error("WithMean and WithAverage together are accepted")
 	}
@@ -217,7 +217,7 @@ func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	last := func(q sgd.Quantile) (norm float64) {
 		cfg := with(q, 1, 400)
 		cfg.NominalBatch, cfg.Optimizer = 400, sgd.SGD(1e-9) // parameters stay where they are
-		trainer, err := sgd.New(cfg, newCentre(1), accountant.NewLedger(budget(1e6)))
+		trainer, err := sgd.New(cfg, newCentre(1), ledger.New(budget(1e6)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestPerLayerClipOfClassifiers(t *testing.T) {
 			Optimizer: sgd.SGD(1), NominalBatch: 1,
 			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 0.25},
 				{Blocks: []int{2, 3}, ClipNorm: 0.5}, {Blocks: []int{4, 5}, ClipNorm: 2}}}}
-		trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e14)))
+		trainer, err := sgd.New(cfg, net, ledger.New(budget(1e14)))
 		if err != nil {
 			t.Fatal(err)
 		}

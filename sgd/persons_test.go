@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -201,7 +202,7 @@ type elsewhere struct{ device.Memory }
 
 func TestPersonsAreRefusedBeforeSpending(t *testing.T) {
 	data := personsOf(t, 2, 3, person{{1, 1}, {2, 2}})
-	plain := accountant.NewLedger(budget(1e4))
+	plain := ledger.New(budget(1e4))
 	trainer, err := sgd.New(with(nil, 1, 1), newCentre(2), plain)
 	if err != nil {
 		t.Fatal(err)

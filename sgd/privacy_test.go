@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -49,8 +50,8 @@ func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Net
 		}
 	}
 	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}
-	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitOf(data)))
-	trainer, err := sgd.New(cfg, net, ledger, opts...)
+	l := ledger.New(b, ledger.WithUnit(records.UnitOf(data)))
+	trainer, err := sgd.New(cfg, net, l, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +182,8 @@ func TestPolicyReleaseSensitivity(t *testing.T) {
 func TestLedgerHoldsWhatHappened(t *testing.T) {
 	for name, clip := range policies() {
 		cfg := with(clip, 0.3, 7)
-		ledger := accountant.NewLedger(budget(1e4))
-		trainer, err := sgd.New(cfg, newCentre(2), ledger, sgd.WithPurpose("centre"))
+		l := ledger.New(budget(1e4))
+		trainer, err := sgd.New(cfg, newCentre(2), l, sgd.WithPurpose("centre"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		entries := ledger.Entries()
+		entries := l.Entries()
 		if len(entries) != 1 || entries[0].Purpose != "centre" || entries[0].Reserved != 7 ||
 			entries[0].Spent != 7 ||
 			!accountant.EqualEvents(entries[0].Event, cfg.Event(accountant.AddOrRemoveOne)) {
@@ -360,7 +361,7 @@ func TestStepShowsPublicNumbersOnly(t *testing.T) {
 	var shown []string
 	for _, data := range []records.Data{table(t, 30, 2, 0), table(t, 3, 2, 50), table(t, 500, 2, -3)} {
 		cfg := with(policies()["dpnorm"], 0.5, 3)
-		trainer, err := sgd.New(cfg, newCentre(2), accountant.NewLedger(budget(1e4)))
+		trainer, err := sgd.New(cfg, newCentre(2), ledger.New(budget(1e4)))
 		if err != nil {
 			t.Fatal(err)
 		}

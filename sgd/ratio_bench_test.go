@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -89,8 +90,8 @@ func quantile(x []float64, q float64) float64 {
 func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()) {
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
-	trainer, err := sgd.New(cfg, benchVAE(b), ledger)
+	l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	trainer, err := sgd.New(cfg, benchVAE(b), l)
 	if err != nil {
 		b.Fatal(err)
 	}

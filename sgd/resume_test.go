@@ -5,17 +5,17 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // TestTwoRunsOnOneLedger: two runs with the same event on one ledger each count their own steps.
 func TestTwoRunsOnOneLedger(t *testing.T) {
-	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
+	data, l := table(t, 30, 3, 1), ledger.New(budget(1e4))
 	cfg := with(nil, 0.5, 4)
 	for run := range 2 {
-		trainer, err := sgd.New(cfg, newCentre(3), ledger)
+		trainer, err := sgd.New(cfg, newCentre(3), l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 				t.Fatalf("run %d: step %d after %d, %d spent: %v", run, s.Number, taken, trainer.Spent(), err)
 			}
 		}
-		if e := ledger.Entries()[0]; taken != 4 || e.Spent != 4*(run+1) || e.Reserved != 4*(run+1) {
+		if e := l.Entries()[0]; taken != 4 || e.Spent != 4*(run+1) || e.Reserved != 4*(run+1) {
 			t.Errorf("run %d took %d steps, want 4: ledger %v", run, taken, e)
 		}
 	}
@@ -34,10 +34,10 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 // TestResumingTakesNoMoreThanOneRun: two interrupted runs together have more uses left than one run
 // may take.
 func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
-	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
+	data, l := table(t, 30, 3, 1), ledger.New(budget(1e4))
 	cfg := with(nil, 0.5, 4)
 	for range 2 {
-		trainer, _ := sgd.New(cfg, newCentre(3), ledger)
+		trainer, _ := sgd.New(cfg, newCentre(3), l)
 		for _, err := range trainer.Steps(t.Context(), data) {
 			if err != nil {
 				t.Fatal(err)
@@ -45,11 +45,11 @@ func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 			break
 		}
 	}
-	saved, err := json.Marshal(ledger)
+	saved, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := accountant.UnmarshalLedger(saved)
+	again, err := ledger.Unmarshal(saved)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -24,7 +25,7 @@ var errData = fmt.Errorf("sgd: %w", records.ErrData)
 type Trainer struct {
 	cfg      Config
 	net      models.Network
-	ledger   *accountant.Ledger
+	ledger   *ledger.Ledger
 	relation accountant.Relation
 	be       device.Backend
 	share    func(pieces int, do func(piece int)) // the backend's; nil if it has none
@@ -79,7 +80,7 @@ type stepRecords struct {
 //
 // Guarantee: New draws nothing; the package documentation states the guarantee of the steps.
 // Errors: every mistake in the configuration, as joined *param.Error values.
-func New(cfg Config, net models.Network, ledger *accountant.Ledger,
+func New(cfg Config, net models.Network, ledger *ledger.Ledger,
 	opts ...Option) (*Trainer, error) {
 	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step",
 		hiddenStep: &hiddenStep{new(stepRecords)}}
@@ -199,7 +200,7 @@ func (t *Trainer) mostExamples() int {
 // The first iteration reserves all Config.Steps steps on the ledger, and the published ε counts all
 // of them. Breaking out of the loop, cancellation and errors refund nothing: a later loop over
 // Steps continues with the rest of the reservation. When no step is left, a new loop yields
-// accountant.ErrReservationExhausted.
+// ledger.ErrReservationExhausted.
 //
 // Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
 // ErrBusy; records.ErrData after a step in which reading the data failed. After any error the
@@ -256,7 +257,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {
-			return accountant.ErrReservationExhausted
+			return ledger.ErrReservationExhausted
 		}
 		return nil
 	}

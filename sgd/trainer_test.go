@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -18,14 +19,14 @@ import (
 )
 
 func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float64,
-	opts ...sgd.Option) (*sgd.Trainer, *accountant.Ledger) {
+	opts ...sgd.Option) (*sgd.Trainer, *ledger.Ledger) {
 	t.Helper()
-	ledger := accountant.NewLedger(budget(epsilon))
-	trainer, err := sgd.New(cfg, net, ledger, opts...)
+	l := ledger.New(budget(epsilon))
+	trainer, err := sgd.New(cfg, net, l, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trainer, ledger
+	return trainer, l
 }
 
 // TestCustomNetworkConverges: a user-defined network finds the mean of its records despite the
@@ -102,7 +103,7 @@ func TestClassifierConverges(t *testing.T) {
 
 func TestBreakAndResume(t *testing.T) {
 	data := table(t, 50, 2, 0)
-	trainer, ledger := newTrainer(t, with(nil, 0.5, 10), newCentre(2), 1e4)
+	trainer, l := newTrainer(t, with(nil, 0.5, 10), newCentre(2), 1e4)
 	for step, err := range trainer.Steps(t.Context(), data) {
 		if err != nil {
 			t.Fatal(err)
@@ -111,10 +112,10 @@ func TestBreakAndResume(t *testing.T) {
 			break
 		}
 	}
-	if e := ledger.Entries()[0]; e.Reserved != 10 || e.Spent != 4 {
+	if e := l.Entries()[0]; e.Reserved != 10 || e.Spent != 4 {
 		t.Fatalf("after a break: %+v", e)
 	}
-	published := ledger.Epsilon().Upper
+	published := l.Epsilon().Upper
 	var numbers []int
 	last := 0.0
 	for step, err := range trainer.Steps(t.Context(), data) {
@@ -131,15 +132,15 @@ func TestBreakAndResume(t *testing.T) {
 	if fmt.Sprint(numbers) != "[5 6 7 8 9 10]" {
 		t.Errorf("steps %v after the break, want 5 to 10", numbers)
 	}
-	if ledger.Epsilon().Upper != published {
+	if l.Epsilon().Upper != published {
 		t.Error("the published ε changed after the reservation")
 	}
 	for _, err := range trainer.Steps(t.Context(), data) {
-		if !errors.Is(err, accountant.ErrReservationExhausted) {
+		if !errors.Is(err, ledger.ErrReservationExhausted) {
 			t.Errorf("an eleventh step: %v", err)
 		}
 	}
-	if e := ledger.Entries(); len(e) != 1 || e[0].Spent != 10 {
+	if e := l.Entries(); len(e) != 1 || e[0].Spent != 10 {
 		t.Errorf("ledger %v, want one entry with 10 steps spent", e)
 	}
 }
@@ -276,7 +277,7 @@ func TestOneLoopAtATime(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for step, err := range trainer.Steps(t.Context(), data) {
-				if errors.Is(err, sgd.ErrBusy) || errors.Is(err, accountant.ErrReservationExhausted) {
+				if errors.Is(err, sgd.ErrBusy) || errors.Is(err, ledger.ErrReservationExhausted) {
 					continue
 				}
 				if err != nil {
@@ -297,11 +298,11 @@ func TestOneLoopAtATime(t *testing.T) {
 // TestConcurrentTrainersShareALedger: several trainers on one ledger, each with its own network,
 // run concurrently.
 func TestConcurrentTrainersShareALedger(t *testing.T) {
-	ledger := accountant.NewLedger(budget(1e4))
+	l := ledger.New(budget(1e4))
 	data := table(t, 200, 40, 0)
 	var wg sync.WaitGroup
 	for range 3 {
-		trainer, err := sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), ledger,
+		trainer, err := sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), l,
 			sgd.WithAverage(0.9))
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +317,7 @@ func TestConcurrentTrainersShareALedger(t *testing.T) {
 	}
 	wg.Wait()
 	spent := 0
-	for _, e := range ledger.Entries() {
+	for _, e := range l.Entries() {
 		spent += e.Spent
 	}
 	if spent != 15 {
@@ -344,7 +345,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 		[]sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
 	s := &recorder{}
 	b := accountant.Budget{Epsilon: 1e30, Delta: 1e-5}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b))
+	trainer, err := sgd.New(cfg, net, ledger.New(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 	for _, list := range [][]sgd.Segment{nil, {{Params: 3, NominalBatch: 1}},
 		{{Params: dim, NominalBatch: 0}}, {{Params: dim, NominalBatch: math.NaN()}},
 		{{Params: -1, NominalBatch: 1}, {Params: dim + 1, NominalBatch: 1}}} {
-		if _, err := sgd.New(cfg, segmented{newCentre(dim), list}, accountant.NewLedger(b)); err == nil {
+		if _, err := sgd.New(cfg, segmented{newCentre(dim), list}, ledger.New(b)); err == nil {
 			t.Errorf("segments %v are accepted", list)
 		}
 	}
@@ -395,9 +396,9 @@ func TestAverage(t *testing.T) {
 
 func TestReplaceOneIsChargedOrRefused(t *testing.T) {
 	for _, q := range []float64{1, 0.2} {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 			Relation: accountant.ReplaceOne})
-		trainer, err := sgd.New(with(nil, q, 3), newCentre(2), ledger)
+		trainer, err := sgd.New(with(nil, q, 3), newCentre(2), l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,7 +411,7 @@ func TestReplaceOneIsChargedOrRefused(t *testing.T) {
 				steps++
 			}
 		}
-		if charged := ledger.Epsilon().Upper > 0; steps > 0 && !charged {
+		if charged := l.Epsilon().Upper > 0; steps > 0 && !charged {
 			t.Errorf("q=%v: %d steps were taken, and ε is 0", q, steps)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -16,23 +17,23 @@ import (
 // TestRowsAreNoUsers checks training on a ledger that protects users. Rows that are not declared to
 // be users are refused, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
-	train := func(data records.Data) (*accountant.Ledger, error) {
-		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))
-		trainer, err := sgd.New(with(nil, 1, 1), newCentre(2), ledger)
+	train := func(data records.Data) (*ledger.Ledger, error) {
+		l := ledger.New(budget(1e4), ledger.WithUnit(records.UnitUser))
+		trainer, err := sgd.New(with(nil, 1, 1), newCentre(2), l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range trainer.Steps(t.Context(), data) {
 			if err != nil {
-				return ledger, err
+				return l, err
 			}
 		}
-		return ledger, nil
+		return l, nil
 	}
 	data := table(t, 5, 2, 0)
-	ledger, err := train(data)
-	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(ledger.Entries()) != 0 {
-		t.Errorf("training on rows: error %v, ledger %v; want a refusal", err, ledger.Entries())
+	l, err := train(data)
+	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(l.Entries()) != 0 {
+		t.Errorf("training on rows: error %v, ledger %v; want a refusal", err, l.Entries())
 	}
 	if _, err := train(records.WithUnit(data, records.UnitUser)); err != nil {
 		t.Errorf("users are refused: %v", err)
@@ -85,7 +86,7 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 					r.Outputs[0][i] = 1
 				}
 			}}
-			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), accountant.NewLedger(budget(1e4)),
+			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), ledger.New(budget(1e4)),
 				sgd.WithAverage(0.9))
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +123,7 @@ func TestQuantileStaysWithinLimits(t *testing.T) {
 				}
 			}
 		}}
-		trainer, err := sgd.New(cfg, newCentre(1), accountant.NewLedger(budget(1e4)))
+		trainer, err := sgd.New(cfg, newCentre(1), ledger.New(budget(1e4)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -138,13 +139,13 @@ type keptLine struct {
 	purpose string
 	count   int
 	taken   int
-	once    bool                    // its uses are shares of one release, each written when drawn
-	classes []accountant.NoiseClass // of the noise that earlier runs with this file drew
+	once    bool                // its uses are shares of one release, each written when drawn
+	classes []ledger.NoiseClass // of the noise that earlier runs with this file drew
 	allowed *mechanism.Allowance
 }
 
 // noted returns the classes of the noise drawn so far.
-func (l *keptLine) noted() []accountant.NoiseClass {
+func (l *keptLine) noted() []ledger.NoiseClass {
 	if l.allowed == nil {
 		return l.classes
 	}
@@ -162,13 +163,13 @@ type checkpointHeader struct {
 	Taken []int  `json:"taken"` // uses of each line
 	Unit  string `json:"unit"`  // that the ledger protects
 	// The run's ledger in a store and its last line at that time; nil for a ledger in memory.
-	Ledger *accountant.Kept `json:"ledger,omitempty"`
+	Ledger *ledger.Kept `json:"ledger,omitempty"`
 	// The first reason why a run with this checkpoint was not private; empty if there was none.
 	NotPrivate string `json:"not_private,omitempty"`
 	// The noise classes of each line.
-	Classes  [][]accountant.NoiseClass `json:"classes"`
-	Releases []keptRelease             `json:"releases,omitempty"`
-	State    json.RawMessage           `json:"state,omitempty"`
+	Classes  [][]ledger.NoiseClass `json:"classes"`
+	Releases []keptRelease         `json:"releases,omitempty"`
+	State    json.RawMessage       `json:"state,omitempty"`
 	// The number of sections of the state. The sections of the releases follow them.
 	Sections int `json:"sections"`
 }
@@ -348,7 +349,7 @@ func (k *keeper) read(ctx context.Context) error {
 	}
 	for i, taken := range h.Taken {
 		for _, c := range h.Classes[i] {
-			if c != accountant.ExactNoise && c != accountant.RealNoise {
+			if c != ledger.ExactNoise && c != ledger.RealNoise {
 				return fmt.Errorf("%w: unknown noise class %.40q", ErrFormat, c)
 			}
 		}
@@ -384,7 +385,7 @@ func token() string {
 
 // begin sets the transaction's ID and, for each line, the number of uses that the file counts as
 // taken. The file exists before anything is reserved, so one run never reserves twice.
-func (k *keeper) begin(t *accountant.Transaction) error {
+func (k *keeper) begin(t *ledger.Transaction) error {
 	if k.fresh {
 		k.lines = make([]keptLine, len(t.Lines))
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -47,7 +48,7 @@ func TestCheckpointsHaveASize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.FitOn(t.Context(), accountant.NewLedger(b), table, Checkpoint(path))
+		_, err = p.FitOn(t.Context(), ledger.New(b), table, Checkpoint(path))
 		return err
 	}
 	maxCheckpoint = 2 << 20

@@ -5,9 +5,9 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -45,12 +45,12 @@ type Mixture interface {
 type Generator struct {
 	system    string
 	model     Model
-	guarantee accountant.Guarantee
+	guarantee ledger.Guarantee
 }
 
 // NewGenerator returns a generator for a model made from an earlier release, such as a model
 // trained against a saved release. The guarantee is the guarantee of the release.
-func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
+func NewGenerator(system string, m Model, g ledger.Guarantee) *Generator {
 	return &Generator{system: system, model: m, guarantee: copied(g)}
 }
 
@@ -83,15 +83,15 @@ func (g *Generator) Model() Model {
 // Guarantee returns the privacy guarantee for the training records: its parameters, the releases
 // that led to the generator, and the limits of the guarantee. The result is a copy, which the
 // caller may change.
-func (g *Generator) Guarantee() accountant.Guarantee {
+func (g *Generator) Guarantee() ledger.Guarantee {
 	if g.made() != nil {
-		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
+		return ledger.Guarantee{NotPrivate: "nothing has been trained"}
 	}
 	return copied(g.guarantee)
 }
 
 // copied returns a deep copy of the guarantee.
-func copied(g accountant.Guarantee) accountant.Guarantee {
+func copied(g ledger.Guarantee) ledger.Guarantee {
 	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
 	g.Parts = slices.Clone(g.Parts)
 	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)

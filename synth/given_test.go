@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -43,7 +43,7 @@ func (m noise) Sampler(d synth.Draw) (synth.Sampler, error) {
 }
 
 func generatorOf(s records.Schema) *synth.Generator {
-	return synth.NewGenerator("noise", noise{s}, accountant.Guarantee{})
+	return synth.NewGenerator("noise", noise{s}, ledger.Guarantee{})
 }
 
 func day(text string) time.Time {

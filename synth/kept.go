@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // A run on a ledger in a store records more than its reservation. Its transaction has an ID. Its
@@ -14,7 +14,7 @@ import (
 
 // identify gives the transaction an ID if the ledger is in a store and the run has no checkpoint.
 // The run's final line refers to this ID.
-func (r *Run) identify(t *accountant.Transaction) {
+func (r *Run) identify(t *ledger.Transaction) {
 	if t.ID == "" && r.Ledger.Kept() != nil {
 		t.ID = token()
 	}
@@ -26,7 +26,7 @@ func (r *Run) ledTo(g *Generator) error {
 	if r.Ledger.Kept() == nil {
 		return nil
 	}
-	release := accountant.Release{Transaction: r.transaction}
+	release := ledger.Release{Transaction: r.transaction}
 	var err error
 	// The digest with prices needs no code that reads JSON, which small programs do without.
 	if release.Plan, err = r.program.pricedHash(); err != nil {

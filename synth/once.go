@@ -52,7 +52,7 @@ func (r *Run) Once(purpose string, sizes []int,
 	return r.shares(a, purpose, prepare)
 }
 
-// NoteReal records that a stage run by Once has noise of class accountant.RealNoise, because the
+// NoteReal records that a stage run by Once has noise of class ledger.RealNoise, because the
 // backend computes its sums inexactly.
 func (r *Run) NoteReal(purpose string) {
 	if r.real == nil {

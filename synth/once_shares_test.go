@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -61,7 +62,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	tap := &releasesTap{}
-	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
 		synth.Checkpoint(filepath.Join(t.TempDir(), "run"))); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}}
 	run := func(tap *releasesTap, path string) {
 		t.Helper()
-		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
 			synth.Checkpoint(path))
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +189,7 @@ func TestTheLastShareIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
 		synth.Checkpoint(path)); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -76,7 +77,7 @@ type PassPlan interface {
 	// Partial returns the sums of a pass over no records: see [NewPartial].
 	Partial(pass Pass, opts ...Option) (*mechanism.Partial, error)
 	// FitPasses is like FitOn for records that other processes hold: see [FitPasses].
-	FitPasses(ctx context.Context, ledger *accountant.Ledger,
+	FitPasses(ctx context.Context, ledger *ledger.Ledger,
 		read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error)
 }
 
@@ -90,7 +91,7 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*mechanism.Partial, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := FreeRun(accountant.Guarantee{}, opts...)
+	r, err := FreeRun(ledger.Guarantee{}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*mechanism.Partial, erro
 // Guarantee: as for FitOn, for the records of all shards. Each record must be in exactly one shard.
 // Errors: all errors of FitOn and of read; *param.Error for a plan that reads records in other
 // ways, before anything is reserved, and for sums of another pass.
-func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
+func FitPasses(ctx context.Context, p *Program, ledger *ledger.Ledger,
 	read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error) {
 	if _, err := p.passes(); err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (p PassProgram) Partial(pass Pass, opts ...Option) (*mechanism.Partial, err
 // FitPasses implements [PassPlan].
 //
 // Guarantee: see [FitPasses]. Errors: see [FitPasses].
-func (p PassProgram) FitPasses(ctx context.Context, ledger *accountant.Ledger,
+func (p PassProgram) FitPasses(ctx context.Context, ledger *ledger.Ledger,
 	read func(context.Context, Pass) (*mechanism.Partial, error), opts ...Option) (*Generator, error) {
 	return FitPasses(ctx, p.Program, ledger, read, opts...)
 }

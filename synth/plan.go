@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -42,7 +43,7 @@ type Plan interface {
 	// *param.Error for missing arguments; *Interrupted if a checkpoint is kept. No error depends
 	// on a record's value. If a ledger in a store could not record the generator, both a
 	// generator and an error are returned: the run has been paid for.
-	FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+	FitOn(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 		opts ...Option) (*Generator, error)
 }
 
@@ -53,7 +54,7 @@ type Stage struct {
 	Event   accountant.Event // one of Count equal releases
 	Count   int
 	Parts   int // disjoint parts of the records, each with its Count releases; 0 means 1
-	// Fixed and MovesCovered state properties of the parts: see [accountant.Parts]. Several parts
+	// Fixed and MovesCovered state properties of the parts: see [ledger.Parts]. Several parts
 	// under replace-one need MovesCovered.
 	Fixed, MovesCovered bool
 	// NoiseMultiplier is the event's noise relative to its sensitivity.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -156,7 +157,7 @@ func (p *Program) String() string {
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
 	if most := p.schema.RowsPerPerson(); most > 0 {
-		g := accountant.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
+		g := ledger.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
 			Relation: p.budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}

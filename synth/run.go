@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -20,14 +21,14 @@ import (
 // Errors: see [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	data = records.Clamped(data)
-	own := accountant.NewLedger(p.Budget(), accountant.WithUnit(records.UnitOf(data)))
+	own := ledger.New(p.Budget(), ledger.WithUnit(records.UnitOf(data)))
 	return p.FitOn(ctx, own, data, opts...)
 }
 
 // FitOn runs the plan on a ledger shared with other work. See [Plan].
 //
 // Guarantee and Errors: see [Plan].
-func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func (p *Program) FitOn(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
 	if data == nil {
 		return nil, param.New(p.System()+".Fit.data", nil, "records")
@@ -42,7 +43,7 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 // nil, fit is responsible for the schema and the unit of the records that it reads.
 //
 // Guarantee and Errors: see Plan.FitOn.
-func Carry(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
+func Carry(ctx context.Context, p *Program, ledger *ledger.Ledger, data records.Data,
 	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
 	r, err := begin(ctx, p, ledger, data, opts)
 	if err != nil {
@@ -72,13 +73,13 @@ func Carry(ctx context.Context, p *Program, ledger *accountant.Ledger, data reco
 
 // Pending returns the transaction that FitOn with the same arguments would reserve on the ledger.
 // It has the ID of the checkpoint, if there is one, so the ledger knows whether it holds it: see
-// accountant.Ledger.Affords. Pending makes the checks of FitOn that precede the reservation, and
+// ledger.Ledger.Affords. Pending makes the checks of FitOn that precede the reservation, and
 // reserves nothing.
 //
 // Errors: all errors of FitOn before its reservation; *param.Error for a plan that does not embed a
 // Program.
-func Pending(ctx context.Context, p Plan, ledger *accountant.Ledger, data records.Data,
-	opts ...Option) (t accountant.Transaction, err error) {
+func Pending(ctx context.Context, p Plan, ledger *ledger.Ledger, data records.Data,
+	opts ...Option) (t ledger.Transaction, err error) {
 	r, err := begin(ctx, programOf(p), ledger, data, opts)
 	if err != nil {
 		return t, err
@@ -98,7 +99,7 @@ func Pending(ctx context.Context, p Plan, ledger *accountant.Ledger, data record
 }
 
 // begin makes the checks that precede everything else.
-func begin(ctx context.Context, p *Program, ledger *accountant.Ledger, data records.Data,
+func begin(ctx context.Context, p *Program, ledger *ledger.Ledger, data records.Data,
 	opts []Option) (*Run, error) {
 	o, err := collect(opts)
 	if err := errors.Join(p.made(), err); err != nil {
@@ -126,7 +127,7 @@ func (r *Run) judge(ctx context.Context) error {
 	}
 	if p.schema.RowsPerPerson() > 0 && r.Ledger.Unit() == records.UnitRecord {
 		return param.New(p.system+".Fit.ledger", "a ledger that protects one record",
-			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+			"a ledger made with ledger.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	if data := r.Data; data != nil {
 		if records.Failed(data) {
@@ -155,7 +156,7 @@ func (r *Run) judge(ctx context.Context) error {
 // release with the given guarantee. It has no data, no ledger and no allowances.
 //
 // Errors: *param.Error for options that do not apply, such as a checkpoint or previews.
-func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
+func FreeRun(g ledger.Guarantee, opts ...Option) (*Run, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 // and must not keep it.
 type Run struct {
 	Data    records.Data // with every value clamped to the schema
-	Ledger  *accountant.Ledger
+	Ledger  *ledger.Ledger
 	Backend device.Backend
 
 	options
@@ -264,7 +265,7 @@ func (r *Run) failed() error {
 
 // transaction returns the whole plan as one transaction. If inShares is set, as it is for a run
 // with a checkpoint, a stage with the field Once is drawn in shares.
-func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
+func (p *Program) transaction(inShares bool) (t ledger.Transaction) {
 	for _, s := range p.stages {
 		if s.Once && inShares {
 			z := s.Event.(accountant.Gaussian).NoiseMultiplier
@@ -272,14 +273,14 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 		}
 		group := 0
 		if s.parts() > 1 {
-			t.Groups = append(t.Groups, accountant.Parts{Purpose: s.Purpose, N: s.parts(), Fixed: s.Fixed,
+			t.Groups = append(t.Groups, ledger.Parts{Purpose: s.Purpose, N: s.parts(), Fixed: s.Fixed,
 				MovesCovered: s.MovesCovered})
 			group = len(t.Groups)
 		}
 		for part := range s.parts() {
 			for lane := range s.lanes() {
 				if n := s.lane(lane); n > 0 {
-					t.Lines = append(t.Lines, accountant.Line{Purpose: s.Purpose, Event: s.Event, Count: n,
+					t.Lines = append(t.Lines, ledger.Line{Purpose: s.Purpose, Event: s.Event, Count: n,
 						Group: group, Part: part})
 				}
 			}
@@ -348,7 +349,7 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
 // Guarantee returns the ledger's guarantee so far, with the plan's largest number of rows per unit.
-func (r *Run) Guarantee() accountant.Guarantee {
+func (r *Run) Guarantee() ledger.Guarantee {
 	g := r.Ledger.Guarantee()
 	g.RowsPerUnit = r.program.schema.RowsPerPerson()
 	return g

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -43,7 +44,7 @@ func (d *lying) Range(lo, hi int, b *device.Batch) {
 }
 
 func fitOn(t *testing.T, data records.Data,
-	fit func(*synth.Run) error) (*accountant.Ledger, error) {
+	fit func(*synth.Run) error) (*ledger.Ledger, error) {
 	t.Helper()
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	p, err := synth.NewProgram("reading", data.Schema(), budget, []synth.Stage{{Purpose: "use",
@@ -51,9 +52,9 @@ func fitOn(t *testing.T, data records.Data,
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(budget)
-	_, err = p.FitOn(t.Context(), ledger, data)
-	return ledger, err
+	l := ledger.New(budget)
+	_, err = p.FitOn(t.Context(), l, data)
+	return l, err
 }
 
 // TestRunsReadRecordsOfTheirSchema checks that numbers outside the schema are clamped before a

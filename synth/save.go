@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -69,8 +70,8 @@ func loading(opts []LoadOption) (l Loading, err error) {
 
 // generatorHeader is the part of a generator's file header that all systems share.
 type generatorHeader struct {
-	Model     json.RawMessage      `json:"model"`
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Model     json.RawMessage  `json:"model"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
 // file returns the generator as a file.

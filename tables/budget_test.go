@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
@@ -42,7 +43,7 @@ func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 			}
 			kept := filepath.Join(t.TempDir(), "kept")
 			for _, opts := range [][]synth.Option{nil, {synth.Checkpoint(kept)}} {
-				_, err := p.FitOn(context.Background(), accountant.NewLedger(b), data, opts...)
+				_, err := p.FitOn(context.Background(), ledger.New(b), data, opts...)
 				if err != nil {
 					t.Errorf("ε = %v, %d rounds: the plan is accepted, but its fit fails: %v", epsilon, rounds,
 						err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -55,8 +56,8 @@ func TestPartsOfTheBudgetAddUp(t *testing.T) {
 				if text := saved(t, p); saved(t, readPlan(t, text)) != text {
 					t.Errorf("%s: reading the plan changes it: %s", name, text)
 				}
-				ledger := accountant.NewLedger(c.Budget)
-				if _, err := p.FitOn(t.Context(), ledger, rows); err != nil {
+				l := ledger.New(c.Budget)
+				if _, err := p.FitOn(t.Context(), l, rows); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

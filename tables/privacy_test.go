@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -251,8 +252,8 @@ type scaled struct {
 // read returns the values of an exact sum. It releases the sum with 1e-8 times the real noise.
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-	grant, err := mechanism.Begin(context.Background(), ledger).Spend("test",
+	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
+	grant, err := mechanism.Begin(context.Background(), l).Spend("test",
 		accountant.Gaussian{NoiseMultiplier: 1e-3})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -60,7 +61,7 @@ func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 		plans := tablePlans(t, s, budget)
 		for turn, name := range slices.Sorted(maps.Keys(plans)) {
 			p := plans[name]
-			visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+			visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 				g, err := p.FitOn(ctx, l, d)
 				if err != nil {
 					return nil, err
@@ -278,7 +279,7 @@ func TestTablePassesOverShards(t *testing.T) {
 			}
 			return all, nil
 		}
-		one, two := accountant.NewLedger(p.Budget()), accountant.NewLedger(p.Budget())
+		one, two := ledger.New(p.Budget()), ledger.New(p.Budget())
 		want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), one, data)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -157,7 +158,7 @@ func TestNothingElseWithinCellsDependsOnARecord(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		p := withinPlan(t, s, 2000, 0.05, r)
 		divided := 0
-		visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+		visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 			g, err := p.FitOn(ctx, l, d)
 			if err != nil {
 				return nil, err

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -55,8 +55,8 @@ func (j *auditJob) train(ctx context.Context, p privgen.Plan, canaries records.D
 			rows = append(rows, int32(i))
 		}
 	}
-	ledger := accountant.NewLedger(p.Budget())
-	gen, err := p.FitOn(ctx, ledger, take(canaries, rows), privgen.OnProgress(m.show))
+	l := ledger.New(p.Budget())
+	gen, err := p.FitOn(ctx, l, take(canaries, rows), privgen.OnProgress(m.show))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/synth"
@@ -71,10 +71,10 @@ type entrant struct {
 
 // comparison is what --json prints, and what compare.json holds.
 type comparison struct {
-	Caveat    string               `json:"caveat"`
-	Ledger    string               `json:"ledger"`
-	Guarantee accountant.Guarantee `json:"guarantee"` // the guarantee of all generators together
-	Systems   []compared           `json:"systems"`
+	Caveat    string           `json:"caveat"`
+	Ledger    string           `json:"ledger"`
+	Guarantee ledger.Guarantee `json:"guarantee"` // the guarantee of all generators together
+	Systems   []compared       `json:"systems"`
 	// figures by name, of held-out real records or of classifiers trained on real records
 	HeldOut  map[string]report.Number `json:"held_out"`
 	Majority report.Number            `json:"majority_accuracy"`
@@ -121,12 +121,12 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 	}
 	j.warnStrays(path, data)
 	j.where.make = false
-	ledger, err := j.where.use(j.app, ctx, accountant.Terms{})
+	l, err := j.where.use(j.app, ctx, ledger.Terms{})
 	if err != nil {
 		return err
 	}
-	defer ledger.Close()
-	if err := j.fit(ctx, ledger, data, list); err != nil {
+	defer l.Close()
+	if err := j.fit(ctx, l, data, list); err != nil {
 		return err
 	}
 	for i := range list {
@@ -134,7 +134,7 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 			return err
 		}
 	}
-	return j.finish(ledger, list)
+	return j.finish(l, list)
 }
 
 // entrants reads the plans. Each plan has the name of its file.
@@ -193,23 +193,23 @@ func (j *compareJob) generator(e entrant) string { return j.path(e.name + ".gen"
 func (j *compareJob) checkpoint(e entrant) string { return j.generator(e) + ".ckpt" }
 
 // fit makes all generators if the ledger has enough budget for all that it does not hold yet.
-func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+func (j *compareJob) fit(ctx context.Context, l *ledger.Ledger, data records.Data,
 	list []entrant) error {
-	var all []accountant.Transaction
+	var all []ledger.Transaction
 	for _, e := range list {
-		t, _, err := pending(ctx, e.plan, ledger, data, j.generator(e), false,
+		t, _, err := pending(ctx, e.plan, l, data, j.generator(e), false,
 			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
 		all = append(all, t)
 	}
-	if err := ledger.Affords(all...); err != nil {
+	if err := l.Affords(all...); err != nil {
 		return fmt.Errorf("all plans together: %w", err)
 	}
 	for i, e := range list {
 		var err error
-		list[i].gen, err = j.fitTo(ctx, e.plan, ledger, data, j.generator(e), false,
+		list[i].gen, err = j.fitTo(ctx, e.plan, l, data, j.generator(e), false,
 			options(j.checkpoint(e), j.workers)...)
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func (j *compareJob) judge(ctx context.Context, e *entrant, real, held records.D
 	return j.save(j.path(e.name+".html"), e.page.WriteHTML)
 }
 
-func (j *compareJob) finish(ledger *accountant.Ledger, list []entrant) error {
+func (j *compareJob) finish(ledger *ledger.Ledger, list []entrant) error {
 	out := comparison{Caveat: report.Caveat, Ledger: j.where.ledger, Guarantee: ledger.Guarantee(),
 		HeldOut: map[string]report.Number{}, Majority: none, Independent: none}
 	for _, e := range list {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -103,7 +104,7 @@ type draftResult struct {
 	// what the columns of public records were taken for
 	Recognised []draft.Recognised `json:"recognised,omitempty"`
 	// the guarantee of everything on the ledger; nil for a public draft
-	Guarantee *accountant.Guarantee `json:"guarantee,omitempty"`
+	Guarantee *ledger.Guarantee `json:"guarantee,omitempty"`
 }
 
 func (j *draftJob) fromPublic(path string) error {

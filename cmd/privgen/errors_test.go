@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -29,7 +30,7 @@ func TestExitCodes(t *testing.T) {
 		{fs.ErrInvalid, exitInternal},
 		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, exitIO},
 		{privgen.ErrTaken, exitTaken},
-		{accountant.ErrRolledBack, exitLedger},
+		{ledger.ErrRolledBack, exitLedger},
 		{privgen.ErrNoise, exitNoise},
 		{privgen.ErrChecksum, exitInput},
 		{inputf("x"), exitInput},

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 // The exit codes. docs/command.md and the help of the command list them.
@@ -83,7 +83,7 @@ func exitCode(err error) int {
 		{exitCancelled, isAny(context.Canceled)},
 		{exitPipe, isAny(syscall.EPIPE, io.ErrClosedPipe)},
 		{exitTaken, isAny(privgen.ErrTaken, durable.ErrLocked)},
-		{exitLedger, isAny(accountant.ErrDamaged, accountant.ErrRolledBack, accountant.ErrOtherLedger)},
+		{exitLedger, isAny(ledger.ErrDamaged, ledger.ErrRolledBack, ledger.ErrOtherLedger)},
 		{exitNoise, isAny(privgen.ErrNoise)},
 		{exitRefuted, isAny(errRefuted)},
 		{exitUsage, isA[usage]},
@@ -124,8 +124,8 @@ func isInput(err error) bool {
 		isA[*param.KeyError](err) || errors.Is(err, param.ErrTooMuch) ||
 		isAny(records.ErrFormat, records.ErrData, privgen.ErrSchema, privgen.ErrRecords,
 			privgen.ErrPlan, privgen.ErrFormat, privgen.ErrVersion, privgen.ErrTruncated,
-			privgen.ErrChecksum, draft.ErrSchema, store.ErrNotFound, store.ErrExists,
-			accountant.ErrUnsupported, accountant.ErrEmpty)(err)
+			privgen.ErrChecksum, draft.ErrSchema, ledger.ErrNotFound, ledger.ErrExists,
+			accountant.ErrUnsupported, ledger.ErrEmpty)(err)
 }
 
 // complain prints an error on one line of standard error.

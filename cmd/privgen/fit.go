@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -76,7 +77,7 @@ type fitResult struct {
 	// ε of this fit alone, at the ledger's δ
 	PlanEpsilon accountant.Bound `json:"plan_epsilon"`
 	// guarantee of everything on the ledger when the generator was made
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
 func (j *fitJob) check() error {
@@ -145,7 +146,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 // fitTo runs a plan and writes the generator. It leaves a file alone that the run with the same
 // checkpoint made before. It holds a lock on the file's name, since a run with another checkpoint,
 // or none, would pay too, and replace this one's result.
-func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger,
+func (a *app) fitTo(ctx context.Context, p privgen.Plan, ledger *ledger.Ledger,
 	data records.Data, out string, force bool, opts ...privgen.Option) (gen *privgen.Generator,
 	err error) {
 	unlock, err := alone(out)
@@ -182,14 +183,14 @@ func alone(out string) (unlock func(), err error) {
 // A result of another run that is there when the run begins is replaced by force only. Force also
 // says that a new result is wanted. A finished run does not give one: it would return the old one,
 // whatever the records.
-func pending(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger, data records.Data,
-	out string, force bool, opts ...privgen.Option) (t accountant.Transaction, made bool, err error) {
-	if t, err = synth.Pending(ctx, p, ledger, data, opts...); err != nil {
+func pending(ctx context.Context, p privgen.Plan, l *ledger.Ledger, data records.Data,
+	out string, force bool, opts ...privgen.Option) (t ledger.Transaction, made bool, err error) {
+	if t, err = synth.Pending(ctx, p, l, data, opts...); err != nil {
 		return t, false, err
 	}
-	made = madeBy(ledger, t.ID, out)
+	made = madeBy(l, t.ID, out)
 	switch {
-	case force && slices.ContainsFunc(ledger.Releases(), func(r accountant.Release) bool {
+	case force && slices.ContainsFunc(l.Releases(), func(r ledger.Release) bool {
 		return t.ID != "" && r.Transaction == t.ID
 	}):
 		err = usagef("--force: the checkpoint holds a finished run, so no records would be read: want " +
@@ -201,7 +202,7 @@ func pending(ctx context.Context, p privgen.Plan, ledger *accountant.Ledger, dat
 }
 
 // madeBy reports whether the ledger names a file as the result of a transaction.
-func madeBy(ledger *accountant.Ledger, transaction, path string) bool {
+func madeBy(l *ledger.Ledger, transaction, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -212,17 +213,17 @@ func madeBy(ledger *accountant.Ledger, transaction, path string) bool {
 		return false
 	}
 	hash := hex.EncodeToString(sum.Sum(nil))
-	return slices.ContainsFunc(ledger.Releases(), func(r accountant.Release) bool {
+	return slices.ContainsFunc(l.Releases(), func(r ledger.Release) bool {
 		return transaction != "" && r.Transaction == transaction && r.Artefact == hash
 	})
 }
 
 // termsOf returns the terms of a ledger for one plan.
-func termsOf(p privgen.Plan) accountant.Terms { return termsFor(p.Budget(), p.Schema()) }
+func termsOf(p privgen.Plan) ledger.Terms { return termsFor(p.Budget(), p.Schema()) }
 
 // termsFor returns the terms of a ledger for the records, or the persons, of a schema.
-func termsFor(b accountant.Budget, s records.Schema) accountant.Terms {
-	terms := accountant.Terms{Budget: b}
+func termsFor(b accountant.Budget, s records.Schema) ledger.Terms {
+	terms := ledger.Terms{Budget: b}
 	if s.RowsPerPerson() > 0 {
 		terms.Unit = records.UnitUser
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -46,9 +47,9 @@ func newGuarantee(a *app) *cobra.Command {
 
 // guaranteeResult is what --json prints.
 type guaranteeResult struct {
-	System    string               `json:"system"`
-	Schema    records.Schema       `json:"schema"`
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	System    string           `json:"system"`
+	Schema    records.Schema   `json:"schema"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
 // modelCard describes a generator to people who will use its records, in Markdown.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/store"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -40,7 +40,7 @@ func newLedger(a *app) *cobra.Command {
 
 // checkName checks the name of a ledger. Its error is about the argument, not about a field.
 func checkName(name string) error {
-	if accountant.ValidateName(name) != nil {
+	if ledger.ValidateName(name) != nil {
 		return usagef("NAME: %.200q: want 1 to 128 of a-z, 0-9, '-', '_' and '.', the first a letter or "+
 			"a digit", name)
 	}
@@ -49,7 +49,7 @@ func checkName(name string) error {
 
 // on returns a subcommand that opens the named ledger for reading.
 func (j *ledgerJob) on(use, short, long string,
-	do func(context.Context, string, *accountant.Ledger) error) *cobra.Command {
+	do func(context.Context, string, *ledger.Ledger) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " NAME", Short: short, Long: long, Args: arguments("NAME"),
 		ValidArgsFunction: j.completeName,
@@ -61,21 +61,21 @@ func (j *ledgerJob) on(use, short, long string,
 			if err != nil {
 				return err
 			}
-			ledger, err := s.Audit(c.Context(), args[0])
-			if errors.Is(err, store.ErrNotFound) {
+			l, err := s.Audit(c.Context(), args[0])
+			if errors.Is(err, ledger.ErrNotFound) {
 				return amongOthers(c.Context(), s, err)
 			}
 			if err != nil {
 				return err
 			}
-			defer ledger.Close()
-			return do(c.Context(), args[0], ledger)
+			defer l.Close()
+			return do(c.Context(), args[0], l)
 		}),
 	}
 }
 
 // amongOthers adds the names of the store's ledgers to an error about a name that it does not hold.
-func amongOthers(ctx context.Context, s *store.Store, err error) error {
+func amongOthers(ctx context.Context, s *ledger.Store, err error) error {
 	names, nameErr := s.Names(ctx)
 	if nameErr != nil || len(names) == 0 {
 		return err
@@ -142,12 +142,12 @@ func (j *ledgerJob) create() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ledger, err := s.Create(c.Context(), args[0], accountant.Terms{Budget: j.budget, Unit: j.unit})
+			l, err := s.Create(c.Context(), args[0], ledger.Terms{Budget: j.budget, Unit: j.unit})
 			if err != nil {
 				return err
 			}
-			defer ledger.Close()
-			return j.showLedger(c.Context(), args[0], ledger)
+			defer l.Close()
+			return j.showLedger(c.Context(), args[0], l)
 		}),
 	}
 	budgetFlags(c.Flags(), &j.budget, 1, 1e-5)
@@ -162,13 +162,13 @@ func (j *ledgerJob) show() *cobra.Command {
 
 // showResult is the output of show and create with --json.
 type showResult struct {
-	Ledger    string               `json:"ledger"`
-	Guarantee accountant.Guarantee `json:"guarantee"`
-	Releases  []accountant.Release `json:"releases"`
+	Ledger    string           `json:"ledger"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
+	Releases  []ledger.Release `json:"releases"`
 }
 
-func (j *ledgerJob) showLedger(_ context.Context, name string, l *accountant.Ledger) error {
-	r := showResult{name, l.Guarantee(), append([]accountant.Release{}, l.Releases()...)}
+func (j *ledgerJob) showLedger(_ context.Context, name string, l *ledger.Ledger) error {
+	r := showResult{name, l.Guarantee(), append([]ledger.Release{}, l.Releases()...)}
 	return j.result(r, func() string {
 		text := fmt.Sprintf("ledger %s\n%v", name, r.Guarantee)
 		for _, release := range r.Releases {
@@ -200,7 +200,7 @@ type leftResult struct {
 	PlanFits *bool   `json:"plan_fits,omitempty"`
 }
 
-func (j *ledgerJob) leftOf(_ context.Context, name string, l *accountant.Ledger) error {
+func (j *ledgerJob) leftOf(_ context.Context, name string, l *ledger.Ledger) error {
 	r := leftResult{Ledger: name, Budget: l.Budget(), Spent: l.Epsilon(), Plan: j.plan}
 	var err error
 	if r.Noise, err = leastNoise(l); err != nil {
@@ -243,8 +243,8 @@ func (r leftResult) text() string {
 }
 
 // affords reports whether an event fits into the remaining budget.
-func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
-	err := l.Affords(accountant.Transaction{Lines: []accountant.Line{{Event: e, Count: 1}}})
+func affords(l *ledger.Ledger, e accountant.Event) (bool, error) {
+	err := l.Affords(ledger.Transaction{Lines: []ledger.Line{{Event: e, Count: 1}}})
 	if errors.Is(err, accountant.ErrBudgetExceeded) {
 		return false, nil
 	}
@@ -253,7 +253,7 @@ func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
 
 // leastNoise returns the least noise multiplier of a Gaussian release that fits, rounded up by at
 // most one part in a thousand.
-func leastNoise(l *accountant.Ledger) (float64, error) {
+func leastNoise(l *ledger.Ledger) (float64, error) {
 	fits := func(sigma float64) (bool, error) {
 		return affords(l, accountant.Gaussian{NoiseMultiplier: sigma})
 	}
@@ -299,7 +299,7 @@ type verifyResult struct {
 // within reports whether the reservations are within the budget.
 func (r verifyResult) within() bool { return r.Spent.Upper <= r.Budget }
 
-func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant.Ledger) error {
+func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *ledger.Ledger) error {
 	s, err := j.where.open()
 	if err != nil {
 		return err
@@ -319,7 +319,7 @@ func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant
 	})
 	if err == nil && !r.Within {
 		return fmt.Errorf("ledger %q: the reservations exceed the budget: %w", name,
-			accountant.ErrDamaged)
+			ledger.ErrDamaged)
 	}
 	return err
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/sqlledger"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // storeVariable is the environment variable that names the store.
@@ -85,30 +84,30 @@ func (w *where) files() (files []string) {
 }
 
 // open opens the store.
-func (w *where) open() (*store.Store, error) {
+func (w *where) open() (*ledger.Store, error) {
 	place := w.place()
 	if keysAndValues(place) {
 		return nil, usagef("--store: an address of keys and values: want postgres://…, or dir:FOLDER " +
 			"for a folder with such a name") // the address may contain a password
 	}
 	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
-		return store.New(sqlledger.SQLite(path)), nil
+		return ledger.NewStore(sqlledger.SQLite(path)), nil
 	}
 	if strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://") {
 		backend, err := sqlledger.PostgreSQL(place)
 		if err != nil {
 			return nil, err
 		}
-		return store.New(backend), nil
+		return ledger.NewStore(backend), nil
 	}
 	if path, ok := strings.CutPrefix(place, "dir:"); ok {
-		return store.Dir(path), nil
+		return ledger.Dir(path), nil
 	}
 	if scheme := schemeOf(place); scheme != "" {
 		return nil, usagef("--store: unknown scheme %q: want a folder, dir:FOLDER, sqlite:FILE, "+
 			"postgres://… or postgresql://…", scheme) // the rest may contain a password
 	}
-	return store.Dir(place), nil
+	return ledger.Dir(place), nil
 }
 
 // schemeOf returns the letters before the first colon, such as mysql, or what is before ://, such
@@ -141,7 +140,7 @@ func isWord(text, others string) bool {
 
 // use opens the ledger for reservations. The ledger stays open when ctx is cancelled, since a
 // cancelled run still records the uses that it took.
-func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accountant.Ledger,
+func (w *where) use(a *app, ctx context.Context, terms ledger.Terms) (*ledger.Ledger,
 	error) {
 	if w.ledger == "" {
 		return nil, usagef("--ledger: want the name of the ledger of these records, such as patients-2026")
@@ -154,16 +153,16 @@ func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accou
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	ledger, err := s.Open(ctx, w.ledger)
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, accountant.ErrEmpty) {
-		return ledger, err
+	l, err := s.Open(ctx, w.ledger)
+	if !errors.Is(err, ledger.ErrNotFound) && !errors.Is(err, ledger.ErrEmpty) {
+		return l, err
 	}
 	if !w.make {
 		return nil, inputf("the store has no ledger %q: create it with `privgen ledger create`, or "+
 			"give --new-ledger to create it with the plan's budget", w.ledger)
 	}
-	ledger, err = s.Create(ctx, w.ledger, terms)
-	if errors.Is(err, store.ErrExists) { // another process was faster
+	l, err = s.Create(ctx, w.ledger, terms)
+	if errors.Is(err, ledger.ErrExists) { // another process was faster
 		return s.Open(ctx, w.ledger)
 	}
 	if err == nil {
@@ -171,5 +170,5 @@ func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accou
 		a.note("created the ledger %q with a budget of ε = %g, δ = %g (%v)", w.ledger, budget.Epsilon,
 			budget.Delta, budget.Relation)
 	}
-	return ledger, err
+	return l, err
 }

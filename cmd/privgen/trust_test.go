@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 // TestModelCard: the card states the generator's guarantee.
@@ -53,7 +53,7 @@ func TestDamagedLedger(t *testing.T) {
 // and a release with less noise does not fit.
 func TestWhatIsLeft(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 2, Delta: 1e-5}
-	l := accountant.NewLedger(budget)
+	l := ledger.New(budget)
 	if err := l.Spend("first", accountant.Gaussian{NoiseMultiplier: 4}); err != nil {
 		t.Fatal(err)
 	}
@@ -255,13 +255,13 @@ func (s *session) unreserved(plan, checkpoint string) {
 		s.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(s.Context())
-	ledger, err := store.Dir(s.path("ledgers")).Open(ctx, "people")
+	l, err := ledger.Dir(s.path("ledgers")).Open(ctx, "people")
 	if err != nil {
 		s.Fatal(err)
 	}
-	defer ledger.Close()
+	defer l.Close()
 	cancel()
-	_, err = p.FitOn(s.Context(), ledger, data, privgen.Checkpoint(s.path(checkpoint)))
+	_, err = p.FitOn(s.Context(), l, data, privgen.Checkpoint(s.path(checkpoint)))
 	if !errors.Is(err, context.Canceled) || !exists(s.path(checkpoint)) {
 		s.Fatalf("got %v, want an unknown outcome and a checkpoint", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // failure is an error as sent to clients.
@@ -20,7 +20,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Message }
 
-// refusal is the JSON form of an accountant.Refusal.
+// refusal is the JSON form of an ledger.Refusal.
 type refusal struct {
 	Limit   string  `json:"limit"`
 	Purpose string  `json:"purpose"`
@@ -34,7 +34,7 @@ type refusal struct {
 // failed returns the answer for an error. Details of the store are not sent to clients.
 func failed(err error) *failure {
 	var f *failure
-	var r *accountant.Refusal
+	var r *ledger.Refusal
 	var p *param.Error
 	switch {
 	case errors.As(err, &f):
@@ -45,14 +45,14 @@ func failed(err error) *failure {
 		return &failure{http.StatusUnprocessableEntity, "budget_exceeded", err.Error(), nil}
 	case errors.Is(err, accountant.ErrUnsupported):
 		return &failure{http.StatusUnprocessableEntity, "unsupported", err.Error(), nil}
-	case errors.Is(err, accountant.ErrReservationExhausted):
+	case errors.Is(err, ledger.ErrReservationExhausted):
 		return &failure{http.StatusConflict, "exhausted", "no use is left", nil}
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return &failure{http.StatusNotFound, "not_found", "no such ledger", nil}
-	case errors.Is(err, accountant.ErrDamaged), errors.Is(err, accountant.ErrRolledBack):
+	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrRolledBack):
 		return &failure{http.StatusServiceUnavailable, "damaged",
 			"the ledger is damaged or inconsistent; nothing can be reserved", nil}
-	case errors.As(err, &p) && p.Path == "accountant.Transaction.ID":
+	case errors.As(err, &p) && p.Path == "ledger.Transaction.ID":
 		return &failure{http.StatusConflict, "other_lines",
 			"this ID was already used for other lines", nil}
 	case errors.As(err, &p):
@@ -65,7 +65,7 @@ func failed(err error) *failure {
 		"the store does not answer; repeat the request with the same transaction ID", nil}
 }
 
-func refusalOf(r *accountant.Refusal) refusal {
+func refusalOf(r *ledger.Refusal) refusal {
 	out := refusal{Limit: r.Limit, Purpose: r.Purpose, Spent: finite(r.Spent), Asked: finite(r.Asked),
 		Allowed: r.Allowed, Left: max(0, r.Allowed-finite(r.Spent))}
 	if r.Fits >= 0 {

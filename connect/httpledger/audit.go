@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 func (h *Handler) describe(*http.Request) (any, error) { return json.RawMessage(OpenAPI), nil }
@@ -63,7 +63,7 @@ func (h *Handler) lines(r *http.Request) (any, error) {
 	}
 	limit = min(max(limit, 1), mostLines)
 	name := r.PathValue("ledger")
-	if err := accountant.ValidateName(name); err != nil {
+	if err := ledger.ValidateName(name); err != nil {
 		return nil, err
 	}
 	answer, size := linesAnswer{Lines: []line{}}, 0

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // Action is the kind of operation that a request asks for.
@@ -58,7 +58,7 @@ type Handler struct {
 // New returns a handler for a store. Ledgers remain open until Close and use the context.
 //
 // Errors: *param.Error, for example if Authorise is missing.
-func New(ctx context.Context, s *store.Store, c Config) (*Handler, error) {
+func New(ctx context.Context, s *ledger.Store, c Config) (*Handler, error) {
 	var k param.Checker
 	const path = "httpledger.Config"
 	k.OK(s != nil, "httpledger.New.store", nil, "a store")

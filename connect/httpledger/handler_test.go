@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 const people = "patients-2026"
@@ -31,7 +31,7 @@ func allow(r *http.Request, action Action, _ string) error {
 
 type service struct {
 	*httptest.Server
-	store *store.Store
+	store *ledger.Store
 }
 
 // serve starts a handler for a store of one ledger in memory.
@@ -40,8 +40,8 @@ func serve(t *testing.T, c Config) service {
 	if c.Authorise == nil {
 		c.Authorise = allow
 	}
-	s := store.Memory()
-	l, err := s.Create(t.Context(), people, accountant.Terms{
+	s := ledger.Memory()
+	l, err := s.Create(t.Context(), people, ledger.Terms{
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func (s service) askAs(t *testing.T, leave, method, path, body string) (int, map
 	return res.StatusCode, answer
 }
 
-func (s service) ledger(t *testing.T) *accountant.Ledger {
+func (s service) ledger(t *testing.T) *ledger.Ledger {
 	t.Helper()
 	l, err := s.store.Audit(t.Context(), people)
 	if err != nil {
@@ -118,7 +118,7 @@ func code(answer map[string]any) string {
 }
 
 func TestNothingIsExposedWithoutLeave(t *testing.T) {
-	if _, err := New(t.Context(), store.Memory(), Config{}); err == nil {
+	if _, err := New(t.Context(), ledger.Memory(), Config{}); err == nil {
 		t.Error("New accepts a configuration without Authorise")
 	}
 	s := serve(t, Config{})
@@ -218,23 +218,23 @@ func TestEndedRequestsReserveNothing(t *testing.T) {
 
 // forgetful is a backend whose journals report one failure after the line is durable.
 type forgetful struct {
-	store.Backend
+	ledger.Backend
 	fails *atomic.Bool
 }
 
 type forgetfulJournal struct {
-	accountant.Journal
+	ledger.Journal
 	fails *atomic.Bool
 }
 
-func (f forgetful) Journal(ctx context.Context, name string, mode store.Mode) (accountant.Journal,
+func (f forgetful) Journal(ctx context.Context, name string, mode ledger.Mode) (ledger.Journal,
 	error) {
 	j, err := f.Backend.Journal(ctx, name, mode)
 	return forgetfulJournal{j, f.fails}, err
 }
 
-func (j forgetfulJournal) Append(ctx context.Context, after accountant.Position,
-	lines []accountant.JournalLine) error {
+func (j forgetfulJournal) Append(ctx context.Context, after ledger.Position,
+	lines []ledger.JournalLine) error {
 	err := j.Journal.Append(ctx, after, lines)
 	if j.fails.Swap(false) {
 		return errors.New("the answer is lost")
@@ -247,7 +247,7 @@ func (j forgetfulJournal) Append(ctx context.Context, after accountant.Position,
 func TestLostAnswer(t *testing.T) {
 	s := serve(t, Config{})
 	var fails atomic.Bool
-	h, err := New(t.Context(), store.New(forgetful{s.store.Backend, &fails}), Config{Authorise: allow})
+	h, err := New(t.Context(), ledger.NewStore(forgetful{s.store.Backend, &fails}), Config{Authorise: allow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestLines(t *testing.T) {
 			t.Fatalf("reserving: got %d %v, want 200", status, answer)
 		}
 	}
-	var at accountant.Position
+	var at ledger.Position
 	after := 0.0
 	for pages := 0; ; pages++ {
 		status, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?limit=2&after=%.0f",
@@ -457,7 +457,7 @@ func TestLines(t *testing.T) {
 		}
 		for _, l := range answer["lines"].([]any) {
 			line := l.(map[string]any)
-			got := accountant.JournalLine{Position: accountant.Position{
+			got := ledger.JournalLine{Position: ledger.Position{
 				Line: uint64(line["line"].(float64)), Hash: line["hash"].(string)},
 				Text: []byte(line["text"].(string))}
 			if err := got.Follows(at); err != nil {

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // ledgers keeps the requested ledgers open.
 type ledgers struct {
 	ctx   context.Context
-	store *store.Store
+	store *ledger.Store
 
 	mu     sync.Mutex
 	closed bool
-	open   map[key]*accountant.Ledger
+	open   map[key]*ledger.Ledger
 }
 
 // key identifies a ledger that is open for reading or for reserving. Auditors never get a ledger
@@ -26,32 +25,32 @@ type key struct {
 	action Action
 }
 
-func newLedgers(ctx context.Context, s *store.Store) *ledgers {
-	return &ledgers{ctx: ctx, store: s, open: map[key]*accountant.Ledger{}}
+func newLedgers(ctx context.Context, s *ledger.Store) *ledgers {
+	return &ledgers{ctx: ctx, store: s, open: map[key]*ledger.Ledger{}}
 }
 
-func (l *ledgers) get(name string, action Action) (*accountant.Ledger, error) {
+func (l *ledgers) get(name string, action Action) (*ledger.Ledger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, errClosed
 	}
 	k := key{name, action}
-	if ledger := l.open[k]; ledger != nil {
-		return ledger, nil
+	if paid := l.open[k]; paid != nil {
+		return paid, nil
 	}
-	var ledger *accountant.Ledger
+	var paid *ledger.Ledger
 	var err error
 	if action == Reserve {
-		ledger, err = l.store.Open(l.ctx, name)
+		paid, err = l.store.Open(l.ctx, name)
 	} else {
-		ledger, err = l.store.Audit(l.ctx, name)
+		paid, err = l.store.Audit(l.ctx, name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.open[k] = ledger
-	return ledger, nil
+	l.open[k] = paid
+	return paid, nil
 }
 
 var errClosed = errors.New("httpledger: the handler is closed")

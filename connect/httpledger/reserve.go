@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // transaction is the body of a reservation.
@@ -35,9 +36,9 @@ type transactionLine struct {
 
 // reservedAnswer describes a transaction.
 type reservedAnswer struct {
-	ID    string           `json:"id"`
-	Lines []reservedLine   `json:"lines"`
-	Kept  *accountant.Kept `json:"kept"`
+	ID    string         `json:"id"`
+	Lines []reservedLine `json:"lines"`
+	Kept  *ledger.Kept   `json:"kept"`
 }
 
 type reservedLine struct {
@@ -85,7 +86,7 @@ func (h *Handler) take(r *http.Request) (any, error) {
 
 // held returns the transaction of a request.
 func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
-	held []*accountant.Reservation, wanted []int, err error) {
+	held []*ledger.Reservation, wanted []int, err error) {
 	t, wanted, err := readTransaction(r, taking)
 	if err != nil {
 		return a, nil, nil, err
@@ -106,7 +107,7 @@ func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
 }
 
 // readTransaction reads a body. wanted is the number of uses that the request takes of each line.
-func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wanted []int,
+func readTransaction(r *http.Request, taking bool) (t ledger.Transaction, wanted []int,
 	err error) {
 	var asked transaction
 	if err := readBody(r, &asked); err != nil {
@@ -119,7 +120,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 	k.OK(len(asked.Lines) <= mostLinesAsked, "body.lines", len(asked.Lines), "at most 10000")
 	total := 0
 	for _, g := range asked.Groups {
-		t.Groups = append(t.Groups, accountant.Parts(g))
+		t.Groups = append(t.Groups, ledger.Parts(g))
 	}
 	for _, line := range asked.Lines {
 		event, err := accountant.UnmarshalEvent(line.Event)
@@ -130,7 +131,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 			"body.lines.take", line.Take, "at most 10000 in all, and 0 if the request takes no uses")
 		total = min(total+max(line.Take, 0), mostTaken)
 		wanted = append(wanted, line.Take)
-		t.Lines = append(t.Lines, accountant.Line{Purpose: line.Purpose, Event: event,
+		t.Lines = append(t.Lines, ledger.Line{Purpose: line.Purpose, Event: event,
 			Count: line.Count, Taken: line.Taken, Group: line.Group, Part: line.Part})
 	}
 	return t, wanted, k.Err()

@@ -15,7 +15,7 @@ import (
 	pb "github.com/seed7ba64551/privgen/connect/onnx/internal/onnxpb"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
@@ -154,35 +154,35 @@ type margins struct{}
 
 func (margins) Name() string { return "margins" }
 
-func (margins) Fit(d records.Data) (*classify.Classifier, error) {
+func (margins) Fit(d records.Data) (*judge.Classifier, error) {
 	outputs := d.Schema().Classes()
 	if outputs == 2 {
 		outputs = 1
 	}
-	by := classify.NewLinear(d.Schema().Dim(), outputs)
+	by := judge.NewLinear(d.Schema().Dim(), outputs)
 	for i := range by.Weights.Data {
 		by.Weights.Data[i] = float32(i%7) - 3
 	}
 	for i := range by.Bias {
 		by.Bias[i] = float64(i) - 0.5
 	}
-	return classify.NewClassifier("margins", d.Schema(), by), nil
+	return judge.NewClassifier("margins", d.Schema(), by), nil
 }
 
 // TestClassifiersStateTheSame compares classifiers with their files, on records whose bounds are
 // not 0 and 1, and on images.
 func TestClassifiersStateTheSame(t *testing.T) {
-	small := classify.NeuralNetwork{Epochs: 2}
-	deep := classify.NeuralNetwork{Epochs: 2, Hidden: []int{5}}
+	small := judge.NeuralNetwork{Epochs: 2}
+	deep := judge.NeuralNetwork{Epochs: 2, Hidden: []int{5}}
 	three := records.Interval(9, -1, 3).WithLabels("a", "b", "c")
 	two := records.Interval(9, -1, 3).WithLabels("a", "b")
 	for _, c := range []struct {
 		schema records.Schema
-		method classify.Method
+		method judge.Method
 	}{
-		{three, small}, {three, deep}, {two, classify.LogisticRegression{}},
-		{three, classify.LogisticRegression{}}, {two, margins{}}, {three, margins{}},
-		{records.Image(6, 6).WithLabels("a", "b", "c"), classify.Convolutional{Training: small}},
+		{three, small}, {three, deep}, {two, judge.LogisticRegression{}},
+		{three, judge.LogisticRegression{}}, {two, margins{}}, {three, margins{}},
+		{records.Image(6, 6).WithLabels("a", "b", "c"), judge.Convolutional{Training: small}},
 	} {
 		data := labelled(t, c.schema)
 		by := must(c.method.Fit(data))(t)
@@ -263,7 +263,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	_, err := classify.NewClassifier("a tree", records.Binary(3).WithLabels("a", "b"), nil).Layers()
+	_, err := judge.NewClassifier("a tree", records.Binary(3).WithLabels("a", "b"), nil).Layers()
 	refused("a tree", err)
 	rbm := must(models.RBM{Hidden: 2, Chains: 2}.New(device.CPU(), models.Visible{Dim: 3}, 1))(t)
 	_, err = models.LayersOf(rbm)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
@@ -103,17 +104,17 @@ func TestPipeline(t *testing.T) {
 		"line items": lineItems, "readings": readings} {
 		t.Run(name, func(t *testing.T) {
 			wide, rows := made(t)
-			ledger := accountant.NewLedger(accountant.Budget{Epsilon: 12, Delta: 1e-5})
+			l := ledger.New(accountant.Budget{Epsilon: 12, Delta: 1e-5})
 			data := must(records.FromValues(wide, rows...))(t)
 			drafting := must(draft.Config{Candidates: wide,
 				Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}.Plan())(t)
-			drafted := must(draft.Fit(t.Context(), drafting, data, ledger))(t)
+			drafted := must(draft.Fit(t.Context(), drafting, data, l))(t)
 			schema := drafted.Schema.WithConstraints(wide.Constraints()...)
 			plan := must(tables.MST{Common: tables.Common{Schema: schema, Bins: 8,
 				Budget: accountant.Budget{Epsilon: 9, Delta: 1e-6}}}.Plan())(t)
-			gen := must(plan.FitOn(t.Context(), ledger, must(records.FromValues(schema, rows...))(t)))(t)
+			gen := must(plan.FitOn(t.Context(), l, must(records.FromValues(schema, rows...))(t)))(t)
 			throughParquet(t, gen, schema)
-			if left := ledger.Guarantee(); left.Epsilon > 12 {
+			if left := l.Guarantee(); left.Epsilon > 12 {
 				t.Errorf("got ε = %v, want at most 12", left.Epsilon)
 			}
 		})

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestAnswerLost cuts the connection between the server's commit and its answer. The reservation
@@ -25,12 +24,12 @@ func TestAnswerLost(t *testing.T) {
 	address := s.database(t)
 	p := newProxy(t, filepath.Join(s.folder, ".s.PGSQL.5432"))
 	through := strings.Replace(address, "host="+s.folder, "host="+p.folder, 1)
-	l, err := store.New(mustOpen(t, through)).Create(t.Context(), "people", terms)
+	l, err := ledger.NewStore(mustOpen(t, through)).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
+	run := ledger.Transaction{ID: "run", Lines: []ledger.Line{
 		{Purpose: "count", Event: event, Count: 2}}}
 	p.cut.Store(true)
 	if _, err := l.ReserveAll(run); err == nil || param.IsRefused(err) {
@@ -39,7 +38,7 @@ func TestAnswerLost(t *testing.T) {
 	if p.cut.Load() {
 		t.Fatal("the proxy saw no commit, so the test proves nothing")
 	}
-	beside, err := store.New(mustOpen(t, address)).Audit(t.Context(), "people")
+	beside, err := ledger.NewStore(mustOpen(t, address)).Audit(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +63,11 @@ func TestAnswerLost(t *testing.T) {
 // is written and after it. No failure is a refusal, and the same transaction is then reserved
 // once.
 func TestFileFailsOnce(t *testing.T) {
-	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
+	run := ledger.Transaction{ID: "run", Lines: []ledger.Line{
 		{Purpose: "count", Event: event, Count: 2}}}
 	for at, failed := 1, true; failed; at++ {
 		b := SQLite(filepath.Join(t.TempDir(), "l.db"))
-		l, err := store.New(b).Create(t.Context(), "people", terms)
+		l, err := ledger.NewStore(b).Create(t.Context(), "people", terms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +93,7 @@ func TestFileFailsOnce(t *testing.T) {
 			t.Error("no access failed, so the test proves nothing")
 		}
 	}
-	s := store.New(SQLite(filepath.Join(t.TempDir(), "l.db")))
+	s := ledger.NewStore(SQLite(filepath.Join(t.TempDir(), "l.db")))
 	l, err := s.Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +174,7 @@ func TestServerThatForgets(t *testing.T) {
 	address := s.database(t)
 	forgets := false
 	for round := 0; round < 5 && !forgets; round++ {
-		ledgers := store.New(mustOpen(t, address))
+		ledgers := ledger.NewStore(mustOpen(t, address))
 		name := strings.Repeat("a", round+1)
 		l, err := ledgers.Create(t.Context(), name, terms)
 		if err != nil {
@@ -217,7 +216,7 @@ func TestServerThatForgets(t *testing.T) {
 // TestServerWithoutFsync: a server with fsync off is refused.
 func TestServerWithoutFsync(t *testing.T) {
 	s := startPostgres(t, "fsync=off")
-	_, err := store.New(mustOpen(t, s.database(t))).Create(t.Context(), "people", terms)
+	_, err := ledger.NewStore(mustOpen(t, s.database(t))).Create(t.Context(), "people", terms)
 	if err == nil || !strings.Contains(err.Error(), "fsync") {
 		t.Errorf("got %v, want an error about fsync", err)
 	}
@@ -227,17 +226,17 @@ func TestServerWithoutFsync(t *testing.T) {
 // without the lock.
 func TestLockOfAVanishedMachine(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
-		l, err := store.New(mustOpen(t, place)).Create(t.Context(), "people", terms)
+		l, err := ledger.NewStore(mustOpen(t, place)).Create(t.Context(), "people", terms)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		j, err := mustOpen(t, place).Journal(t.Context(), "people", store.Write)
+		j, err := mustOpen(t, place).Journal(t.Context(), "people", ledger.Write)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer j.Close()
-		unlock, err := j.(accountant.Locker).Lock(t.Context())
+		unlock, err := j.(ledger.Locker).Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
-// Backend is a [store.Backend] that keeps ledgers in a database. It keeps connections only while a
+// Backend is a [ledger.Backend] that keeps ledgers in a database. It keeps connections only while a
 // journal is open. It is safe for concurrent use.
 type Backend struct {
 	*dialect
@@ -22,16 +21,16 @@ func newBackend(d *dialect) *Backend {
 	return &Backend{d, &pool{open: d.openRead}, &pool{open: d.openWrite}}
 }
 
-// Journal implements [store.Backend].
+// Journal implements [ledger.Backend].
 //
-// Errors: store.ErrNotFound; ErrNewer and ErrOlder; errors of the database.
-func (b *Backend) Journal(ctx context.Context, name string, mode store.Mode) (accountant.Journal,
+// Errors: ledger.ErrNotFound; ErrNewer and ErrOlder; errors of the database.
+func (b *Backend) Journal(ctx context.Context, name string, mode ledger.Mode) (ledger.Journal,
 	error) {
 	p := b.writing
-	if mode == store.Read {
+	if mode == ledger.Read {
 		p = b.reading
 	}
-	db, err := p.acquire(mode == store.Create)
+	db, err := p.acquire(mode == ledger.Create)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -48,7 +47,7 @@ func (b *Backend) find(ctx context.Context, j *journal) error {
 	if err != nil {
 		return err
 	}
-	if j.mode == store.Create {
+	if j.mode == ledger.Create {
 		if err := b.migrate(ctx, j.db); err != nil {
 			return err
 		}
@@ -65,15 +64,15 @@ func (b *Backend) find(ctx context.Context, j *journal) error {
 	err = j.db.QueryRowContext(ctx, b.sql(`SELECT 1 FROM privgen_ledgers WHERE name = $1`),
 		j.name).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return store.ErrNotFound
+		return ledger.ErrNotFound
 	}
 	return err
 }
 
-// Names implements [store.Backend].
+// Names implements [ledger.Backend].
 func (b *Backend) Names(ctx context.Context) ([]string, error) {
 	db, err := b.reading.acquire(false)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -85,7 +84,7 @@ func (b *Backend) Names(ctx context.Context) ([]string, error) {
 
 func (b *Backend) names(ctx context.Context, db *database) ([]string, error) {
 	if err := b.current(ctx, db); err != nil {
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, ledger.ErrNotFound) {
 			return nil, nil
 		}
 		return nil, err

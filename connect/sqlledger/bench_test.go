@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // BenchmarkReserve measures one durable reservation by the only process that uses a file.
 func BenchmarkReserve(b *testing.B) {
-	s := store.New(SQLite(filepath.Join(b.TempDir(), "ledgers.db")))
+	s := ledger.NewStore(SQLite(filepath.Join(b.TempDir(), "ledgers.db")))
 	l, err := s.Create(b.Context(), "people", terms)
 	if err != nil {
 		b.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // disk is a file system in a file that belongs to one test.
@@ -85,10 +85,10 @@ func (d *disk) powerOn(t *testing.T) {
 
 // reserveSome makes n reservations or stops at the first failure. It returns the number of
 // successful reservations.
-func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
+func reserveSome(l *ledger.Ledger, purpose string, n int) (int, error) {
 	for i := range n {
-		if _, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),
-			Lines: []accountant.Line{{Purpose: purpose, Event: quiet, Count: 1}}}); err != nil {
+		if _, err := l.ReserveAll(ledger.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),
+			Lines: []ledger.Line{{Purpose: purpose, Event: quiet, Count: 1}}}); err != nil {
 			return i, err
 		}
 	}
@@ -99,9 +99,9 @@ func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
 var quiet = accountant.Gaussian{NoiseMultiplier: 4000}
 
 // reservedFor returns the number of uses that a newly opened ledger counts for a purpose.
-func reservedFor(t *testing.T, b store.Backend, purpose string) (n int) {
+func reservedFor(t *testing.T, b ledger.Backend, purpose string) (n int) {
 	t.Helper()
-	l, err := store.New(b).Open(t.Context(), "people")
+	l, err := ledger.NewStore(b).Open(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +121,9 @@ func TestPowerCutSQLite(t *testing.T) {
 	d := newDisk(t, 64)
 	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
 	for round := range 8 {
-		l, err := store.New(b).Open(t.Context(), "people")
+		l, err := ledger.NewStore(b).Open(t.Context(), "people")
 		if round == 0 {
-			l, err = store.New(b).Create(t.Context(), "people", terms)
+			l, err = ledger.NewStore(b).Create(t.Context(), "people", terms)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -164,9 +164,9 @@ func TestPowerCutPostgreSQL(t *testing.T) {
 	address := s.database(t)
 	for round := range 3 {
 		b := mustOpen(t, address)
-		l, err := store.New(b).Open(t.Context(), "people")
+		l, err := ledger.NewStore(b).Open(t.Context(), "people")
 		if round == 0 {
-			l, err = store.New(b).Create(t.Context(), "people", terms)
+			l, err = ledger.NewStore(b).Create(t.Context(), "people", terms)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestDiskFull(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDisk(t, 192)
 			b, restart := test(t, d)
-			l, err := store.New(b).Create(t.Context(), "people", terms)
+			l, err := ledger.NewStore(b).Create(t.Context(), "people", terms)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +246,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			_ = l.Close()
 			restart()
-			again, err := store.New(b).Open(t.Context(), "people")
+			again, err := ledger.NewStore(b).Open(t.Context(), "people")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +266,7 @@ func TestDiskFull(t *testing.T) {
 func TestReadOnlyDisk(t *testing.T) {
 	d := newDisk(t, 32)
 	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
-	l, err := store.New(b).Create(t.Context(), "people", terms)
+	l, err := ledger.NewStore(b).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if out, err := exec.Command("mount", "-o", "remount,ro", d.mount).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	audit, err := store.New(b).Audit(t.Context(), "people")
+	audit, err := ledger.NewStore(b).Audit(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if got := audit.Epsilon(); got != want {
 		t.Errorf("the auditor sees ε = %v, want %v", got, want)
 	}
-	writer, err := store.New(b).Open(t.Context(), "people")
+	writer, err := ledger.NewStore(b).Open(t.Context(), "people")
 	if err == nil {
 		defer writer.Close()
 		_, err = writer.Reserve("more", quiet, 1)

@@ -2,8 +2,8 @@
 // one machine. A PostgreSQL server is for the processes of many machines.
 //
 //	backend, err := sqlledger.PostgreSQL("postgres://service@db.example/ledgers")
-//	ledgers := store.New(backend)
-//	ledger, err := ledgers.Create(ctx, "patients-2026", accountant.Terms{Budget: budget})
+//	ledgers := ledger.NewStore(backend)
+//	ledger, err := ledgers.Create(ctx, "patients-2026", ledger.Terms{Budget: budget})
 //	…
 //	ledger, err := ledgers.Open(ctx, "patients-2026") // on any machine, at any time
 //

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestReplacedFile replaces and removes the file of an open ledger. The ledger then refuses
@@ -32,7 +32,7 @@ func TestReplacedFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledgers.db")
-			l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
+			l, err := ledger.NewStore(SQLite(path)).Create(t.Context(), "people", terms)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,13 +46,13 @@ func TestReplacedFile(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
-				t.Errorf("reserving in a removed file: got %v, want accountant.ErrRolledBack", err)
+			if _, err := l.Reserve("count", event, 1); !errors.Is(err, ledger.ErrRolledBack) {
+				t.Errorf("reserving in a removed file: got %v, want ledger.ErrRolledBack", err)
 			}
 			if err := os.Rename(path+".kept", path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
+			if _, err := l.Reserve("count", event, 1); !errors.Is(err, ledger.ErrRolledBack) {
 				t.Errorf("reserving after the file was put back: got %v, want an error", err)
 			}
 		})
@@ -65,7 +65,7 @@ func TestNamesOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "l.db"), filepath.Join(dir, "link")
 	hard := filepath.Join(dir, "h.db")
-	l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
+	l, err := ledger.NewStore(SQLite(path)).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,12 +73,12 @@ func TestNamesOfAFile(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
-	through, err := store.New(SQLite(link)).Open(t.Context(), "people")
+	through, err := ledger.NewStore(SQLite(link)).Open(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer through.Close()
-	for _, l := range []*accountant.Ledger{l, through} {
+	for _, l := range []*ledger.Ledger{l, through} {
 		if _, err := l.Reserve("count", event, 1); err != nil {
 			t.Error(err)
 		}
@@ -93,15 +93,15 @@ func TestNamesOfAFile(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{path, hard, link} {
-		for what, open := range map[string]func(*store.Store) (*accountant.Ledger, error){
-			"open": func(s *store.Store) (*accountant.Ledger, error) {
+		for what, open := range map[string]func(*ledger.Store) (*ledger.Ledger, error){
+			"open": func(s *ledger.Store) (*ledger.Ledger, error) {
 				return s.Open(t.Context(), "people")
 			},
-			"audit": func(s *store.Store) (*accountant.Ledger, error) {
+			"audit": func(s *ledger.Store) (*ledger.Ledger, error) {
 				return s.Audit(t.Context(), "people")
 			},
 		} {
-			if _, err := open(store.New(SQLite(name))); err == nil {
+			if _, err := open(ledger.NewStore(SQLite(name))); err == nil {
 				t.Errorf("%s %s: no error for a file with two names", what, name)
 			}
 		}
@@ -121,7 +121,7 @@ func TestNamesOfAFile(t *testing.T) {
 func TestFilesAreTheOwners(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := t.TempDir()
-	l, err := store.New(SQLite(filepath.Join(dir, "l.db"))).Create(t.Context(), "people", terms)
+	l, err := ledger.NewStore(SQLite(filepath.Join(dir, "l.db"))).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 func TestReplacedWhileWriting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledgers.db")
 	b := SQLite(path)
-	j, err := b.Journal(t.Context(), "people", store.Create)
+	j, err := b.Journal(t.Context(), "people", ledger.Create)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +150,11 @@ func TestReplacedWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := []byte(`{"line":1}`)
-	line := accountant.JournalLine{Position: accountant.Position{Line: 1,
-		Hash: accountant.ChainHash("", text)}, Text: text}
-	err = j.Append(t.Context(), accountant.Position{}, []accountant.JournalLine{line})
-	if !errors.Is(err, accountant.ErrRolledBack) {
-		t.Errorf("appending to a replaced file: got %v, want accountant.ErrRolledBack", err)
+	line := ledger.JournalLine{Position: ledger.Position{Line: 1,
+		Hash: ledger.ChainHash("", text)}, Text: text}
+	err = j.Append(t.Context(), ledger.Position{}, []ledger.JournalLine{line})
+	if !errors.Is(err, ledger.ErrRolledBack) {
+		t.Errorf("appending to a replaced file: got %v, want ledger.ErrRolledBack", err)
 	}
 }
 
@@ -169,23 +169,23 @@ func TestMachinesWithOtherClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		limited := terms
-		limited.Limits = []accountant.Limit{{Epsilon: 1.01 * two.Upper, Window: 24 * time.Hour}}
-		machine := func(apart time.Duration) accountant.LedgerOption {
-			return accountant.WithClock(func() time.Time { return now.Add(apart) })
+		limited.Limits = []ledger.Limit{{Epsilon: 1.01 * two.Upper, Window: 24 * time.Hour}}
+		machine := func(apart time.Duration) ledger.Option {
+			return ledger.WithClock(func() time.Time { return now.Add(apart) })
 		}
-		a, err := store.New(mustOpen(t, place)).Create(t.Context(), "people", limited, machine(0))
+		a, err := ledger.NewStore(mustOpen(t, place)).Create(t.Context(), "people", limited, machine(0))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		behind, err := store.New(mustOpen(t, place)).Open(t.Context(), "people",
+		behind, err := ledger.NewStore(mustOpen(t, place)).Open(t.Context(), "people",
 			machine(-40*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer behind.Close()
 		for i, step := range []struct {
-			on   *accountant.Ledger
+			on   *ledger.Ledger
 			wait time.Duration
 			want bool
 		}{{a, 0, true}, {behind, time.Hour, true}, {a, time.Hour, false}, {behind, time.Hour, false},
@@ -195,7 +195,7 @@ func TestMachinesWithOtherClocks(t *testing.T) {
 				t.Errorf("step %d: got unexpected result %v", i, err)
 			}
 		}
-		for _, l := range []*accountant.Ledger{a, behind} {
+		for _, l := range []*ledger.Ledger{a, behind} {
 			if e := l.Entries(); len(e) != 1 || e[0].Reserved != 4 {
 				t.Errorf("got entries %+v, want one with 4 uses reserved", e)
 			}

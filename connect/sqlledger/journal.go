@@ -9,35 +9,34 @@ import (
 	"math"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
-// journal is a ledger stored as rows of the tables. It is an [accountant.Locker],
-// [accountant.Snapshotter] and [accountant.Trimmer].
+// journal is a ledger stored as rows of the tables. It is an [ledger.Locker],
+// [ledger.Snapshotter] and [ledger.Trimmer].
 type journal struct {
 	*dialect
 	pool  *pool
 	db    *database
 	name  string
-	mode  store.Mode
+	mode  ledger.Mode
 	close sync.Once
 }
 
-// Place implements [accountant.Journal].
+// Place implements [ledger.Journal].
 func (j *journal) Place() string { return j.place }
 
-// Close implements [accountant.Journal].
+// Close implements [ledger.Journal].
 func (j *journal) Close() (err error) {
 	j.close.Do(func() { err = j.pool.release() })
 	return failed(err)
 }
 
-// Append implements [accountant.Journal]: one serialisable transaction.
-func (j *journal) Append(ctx context.Context, after accountant.Position,
-	lines []accountant.JournalLine) error {
-	if j.mode == store.Read {
-		return accountant.ErrReadOnly
+// Append implements [ledger.Journal]: one serialisable transaction.
+func (j *journal) Append(ctx context.Context, after ledger.Position,
+	lines []ledger.JournalLine) error {
+	if j.mode == ledger.Read {
+		return ledger.ErrReadOnly
 	}
 	if len(lines) == 0 {
 		return nil
@@ -48,7 +47,7 @@ func (j *journal) Append(ctx context.Context, after accountant.Position,
 			return err
 		}
 		if head != after {
-			return accountant.ErrConflict
+			return ledger.ErrConflict
 		}
 		return j.insert(ctx, tx, head, lines)
 	})
@@ -60,24 +59,24 @@ func (j *journal) Append(ctx context.Context, after accountant.Position,
 
 // lockHead returns the position of the last line, and prevents other lines until the transaction
 // ends.
-func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (accountant.Position, error) {
+func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (ledger.Position, error) {
 	var line int64
 	var hash, durable string
 	var version int
 	err := tx.QueryRowContext(ctx, j.sql(j.head), j.name).Scan(&line, &hash, &version, &durable)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		err = fmt.Errorf("%w: the ledger was removed", accountant.ErrRolledBack)
+		err = fmt.Errorf("%w: the ledger was removed", ledger.ErrRolledBack)
 	case err == nil && durable != "on":
 		err = errors.New("the server's setting fsync is off, so its data are not durable; want on")
 	case err == nil:
 		err = j.fits(version)
 	}
-	return accountant.Position{Line: uint64(line), Hash: hash}, err
+	return ledger.Position{Line: uint64(line), Hash: hash}, err
 }
 
-func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Position,
-	lines []accountant.JournalLine) error {
+func (j *journal) insert(ctx context.Context, tx *sql.Tx, head ledger.Position,
+	lines []ledger.JournalLine) error {
 	for _, line := range lines {
 		if line.Line != head.Line+1 || line.Line > math.MaxInt64 {
 			return fmt.Errorf("line %d is to be added after line %d", line.Line, head.Line)
@@ -108,31 +107,31 @@ const (
 		WHERE h.name = $1 ORDER BY l.line`
 )
 
-// Read implements [accountant.Journal].
+// Read implements [ledger.Journal].
 func (j *journal) Read(ctx context.Context,
-	after accountant.Position) iter.Seq2[accountant.JournalLine, error] {
-	return func(yield func(accountant.JournalLine, error) bool) {
-		err := fmt.Errorf("%w: the ledger has no line %d", accountant.ErrRolledBack, after.Line)
+	after ledger.Position) iter.Seq2[ledger.JournalLine, error] {
+	return func(yield func(ledger.JournalLine, error) bool) {
+		err := fmt.Errorf("%w: the ledger has no line %d", ledger.ErrRolledBack, after.Line)
 		if after.Line <= math.MaxInt64 {
 			err = j.read(ctx, after, yield, readAfter, j.name, int64(after.Line))
 		}
 		if err != nil {
-			yield(accountant.JournalLine{}, failed(err))
+			yield(ledger.JournalLine{}, failed(err))
 		}
 	}
 }
 
-// ReadLatest implements [accountant.Snapshotter].
-func (j *journal) ReadLatest(ctx context.Context) iter.Seq2[accountant.JournalLine, error] {
-	return func(yield func(accountant.JournalLine, error) bool) {
-		if err := j.read(ctx, accountant.Position{}, yield, readLatest, j.name); err != nil {
-			yield(accountant.JournalLine{}, failed(err))
+// ReadLatest implements [ledger.Snapshotter].
+func (j *journal) ReadLatest(ctx context.Context) iter.Seq2[ledger.JournalLine, error] {
+	return func(yield func(ledger.JournalLine, error) bool) {
+		if err := j.read(ctx, ledger.Position{}, yield, readLatest, j.name); err != nil {
+			yield(ledger.JournalLine{}, failed(err))
 		}
 	}
 }
 
-func (j *journal) read(ctx context.Context, after accountant.Position,
-	yield func(accountant.JournalLine, error) bool, query string, args ...any) error {
+func (j *journal) read(ctx context.Context, after ledger.Position,
+	yield func(ledger.JournalLine, error) bool, query string, args ...any) error {
 	if err := j.db.check(); err != nil {
 		return err
 	}
@@ -159,13 +158,13 @@ func (j *journal) read(ctx context.Context, after accountant.Position,
 
 // reader checks that the rows of readAfter and readLatest satisfy the contract of a journal.
 type reader struct {
-	after, last, head accountant.Position
+	after, last, head ledger.Position
 	rows              int
 }
 
 // scan reads a row. there is false if the ledger has no lines, or if the row is the position before
 // the first line.
-func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err error) {
+func (r *reader) scan(rows *sql.Rows) (l ledger.JournalLine, there bool, err error) {
 	var headLine int64
 	var number sql.NullInt64
 	var hash sql.NullString
@@ -178,10 +177,10 @@ func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err
 	if !number.Valid {
 		return l, false, nil
 	}
-	l.Position = accountant.Position{Line: uint64(number.Int64), Hash: hash.String}
+	l.Position = ledger.Position{Line: uint64(number.Int64), Hash: hash.String}
 	l.Snapshot = snapshot.Bool
 	r.last = l.Position
-	if r.rows > 1 || r.after == (accountant.Position{}) {
+	if r.rows > 1 || r.after == (ledger.Position{}) {
 		return l, true, nil
 	}
 	return l, l.Line != r.after.Line, r.first(l)
@@ -189,13 +188,13 @@ func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err
 
 // first checks the first row after a position: it must be the line at the position or, if that was
 // trimmed, a snapshot.
-func (r *reader) first(l accountant.JournalLine) error {
+func (r *reader) first(l ledger.JournalLine) error {
 	if l.Line == r.after.Line && l.Hash != r.after.Hash {
-		return fmt.Errorf("%w: line %d differs from the one seen before", accountant.ErrRolledBack,
+		return fmt.Errorf("%w: line %d differs from the one seen before", ledger.ErrRolledBack,
 			l.Line)
 	}
 	if l.Line != r.after.Line && !l.Snapshot {
-		return fmt.Errorf("%w: line %d is missing", accountant.ErrDamaged, r.after.Line)
+		return fmt.Errorf("%w: line %d is missing", ledger.ErrDamaged, r.after.Line)
 	}
 	return nil
 }
@@ -204,21 +203,21 @@ func (r *reader) first(l accountant.JournalLine) error {
 func (r *reader) end() error {
 	switch {
 	case r.rows == 0:
-		return fmt.Errorf("%w: the ledger was removed", accountant.ErrRolledBack)
+		return fmt.Errorf("%w: the ledger was removed", ledger.ErrRolledBack)
 	case r.head.Line < r.after.Line:
-		return fmt.Errorf("%w: the last line is %d, want at least %d", accountant.ErrRolledBack,
+		return fmt.Errorf("%w: the last line is %d, want at least %d", ledger.ErrRolledBack,
 			r.head.Line, r.after.Line)
 	case r.last != r.head:
-		return fmt.Errorf("%w: the lines end with %d, want %d", accountant.ErrDamaged, r.last.Line,
+		return fmt.Errorf("%w: the lines end with %d, want %d", ledger.ErrDamaged, r.last.Line,
 			r.head.Line)
 	}
 	return nil
 }
 
-// Trim implements [accountant.Trimmer].
+// Trim implements [ledger.Trimmer].
 func (j *journal) Trim(ctx context.Context, before uint64) error {
-	if j.mode == store.Read {
-		return accountant.ErrReadOnly
+	if j.mode == ledger.Read {
+		return ledger.ErrReadOnly
 	}
 	return failed(j.transact(ctx, j.db, j.begin, func(tx *sql.Tx) error {
 		if _, err := j.lockHead(ctx, tx); err != nil {

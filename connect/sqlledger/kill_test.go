@@ -10,29 +10,29 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
-	"github.com/seed7ba64551/privgen/store/storetest"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/ledger/ledgertest"
 )
 
 var kills = flag.Int("kills", 12, "processes killed by each kill test; with 100 or more, 8 "+
 	"processes make 2,000 reservations each")
 
-func load() storetest.Load {
-	l := storetest.Load{Kills: *kills, Processes: 4, Reservations: 40}
+func load() ledgertest.Load {
+	l := ledgertest.Load{Kills: *kills, Processes: 4, Reservations: 40}
 	if *kills >= 100 {
 		l.Processes, l.Reservations = 8, 2000
 	}
 	return l
 }
 
-func TestKillSQLite(t *testing.T) { storetest.Kill(t, sqliteSubject(), load()) }
+func TestKillSQLite(t *testing.T) { ledgertest.Kill(t, sqliteSubject(), load()) }
 
-func TestKillPostgreSQL(t *testing.T) { storetest.Kill(t, postgresSubject(), load()) }
+func TestKillPostgreSQL(t *testing.T) { ledgertest.Kill(t, postgresSubject(), load()) }
 
 // TestKillServer also kills and restarts the server while processes reserve.
 func TestKillServer(t *testing.T) {
 	var s *server
-	subject := storetest.Subject{Open: open, Place: func(t *testing.T) string {
+	subject := ledgertest.Subject{Open: open, Place: func(t *testing.T) string {
 		if s == nil {
 			s = startPostgres(t)
 		}
@@ -45,7 +45,7 @@ func TestKillServer(t *testing.T) {
 		s.start(t)
 		times++
 	}
-	storetest.Kill(t, subject, l)
+	ledgertest.Kill(t, subject, l)
 	if t.Logf("the server was killed %d times", times); times == 0 {
 		t.Error("the server was never killed")
 	}
@@ -59,11 +59,11 @@ func TestReopening(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		b := mustOpen(t, place)
 		lines, want := manyLines(t, 100_000)
-		j, err := b.Journal(t.Context(), "people", store.Create)
+		j, err := b.Journal(t.Context(), "people", ledger.Create)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := accountant.Position{}
+		at := ledger.Position{}
 		for batch := range slices.Chunk(lines, 1000) {
 			if err := j.Append(t.Context(), at, batch); err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ func TestReopening(t *testing.T) {
 		best := time.Hour
 		for range 5 {
 			begin := time.Now()
-			l, err := store.New(b).Open(t.Context(), "people")
+			l, err := ledger.NewStore(b).Open(t.Context(), "people")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,9 +96,9 @@ func TestReopening(t *testing.T) {
 }
 
 // manyLines returns lines as a ledger writes them, and the ledger's ε.
-func manyLines(t *testing.T, n int) (lines []accountant.JournalLine, epsilon accountant.Bound) {
+func manyLines(t *testing.T, n int) (lines []ledger.JournalLine, epsilon accountant.Bound) {
 	t.Helper()
-	memory := store.Memory()
+	memory := ledger.Memory()
 	l, err := memory.Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)

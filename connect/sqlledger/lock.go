@@ -7,19 +7,18 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // lockPatience is the time that Lock waits.
 const lockPatience = 2 * time.Second
 
-// Lock implements [accountant.Locker]. A process that hangs, or a machine that disappears, may keep
+// Lock implements [ledger.Locker]. A process that hangs, or a machine that disappears, may keep
 // the lock until the server notices. After lockPatience, Lock therefore continues without the lock,
 // which only prevents conflicts.
 func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
-	if j.mode == store.Read {
-		return nil, accountant.ErrReadOnly
+	if j.mode == ledger.Read {
+		return nil, ledger.ErrReadOnly
 	}
 	short, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()

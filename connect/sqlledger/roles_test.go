@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestRolesOfPostgreSQL: the server itself prevents auditors from writing, and services from
@@ -20,13 +20,13 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 	address := s.database(t)
 	name := databaseOf(address)
 	owner := mustOpen(t, address)
-	ledger, err := store.New(owner).Create(t.Context(), "people", terms)
+	paid, err := ledger.NewStore(owner).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ledger.Close()
+	defer paid.Close()
 	for i := range 3 {
-		if _, err := ledger.Reserve("count", accountant.Gaussian{NoiseMultiplier: 40 + float64(i)},
+		if _, err := paid.Reserve("count", accountant.Gaussian{NoiseMultiplier: 40 + float64(i)},
 			1); err != nil {
 			t.Fatal(err)
 		}
@@ -41,15 +41,15 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 	}
 
 	audits := mustOpen(t, s.address(name, auditor))
-	reader, err := store.New(audits).Audit(t.Context(), "people")
+	reader, err := ledger.NewStore(audits).Audit(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if got := reader.Epsilon(); got != ledger.Epsilon() {
-		t.Errorf("the auditor sees ε = %v, want %v", got, ledger.Epsilon())
+	if got := reader.Epsilon(); got != paid.Epsilon() {
+		t.Errorf("the auditor sees ε = %v, want %v", got, paid.Epsilon())
 	}
-	for _, err := range store.New(audits).History(t.Context(), "people") {
+	for _, err := range ledger.NewStore(audits).History(t.Context(), "people") {
 		if err != nil {
 			t.Error(err)
 		}
@@ -57,14 +57,14 @@ func TestRolesOfPostgreSQL(t *testing.T) {
 	denied(t, s.address(name, auditor), `UPDATE privgen_ledgers SET line = 0`,
 		`DELETE FROM privgen_lines`, `INSERT INTO privgen_lines VALUES ('people', 9, '', false, '')`,
 		`TRUNCATE privgen_lines`, `DROP TABLE privgen_lines`, `UPDATE privgen_schema SET version = 2`)
-	if l, err := store.New(audits).Open(t.Context(), "people"); err == nil {
+	if l, err := ledger.NewStore(audits).Open(t.Context(), "people"); err == nil {
 		defer l.Close() // the ledger can only be read
 		if _, err := l.Reserve("x", event, 1); err == nil {
 			t.Error("a reservation with an auditor's role succeeds")
 		}
 	}
 
-	uses := store.New(mustOpen(t, s.address(name, service)))
+	uses := ledger.NewStore(mustOpen(t, s.address(name, service)))
 	l, err := uses.Open(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)

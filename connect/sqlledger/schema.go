@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 var (
@@ -85,7 +85,7 @@ func (d *dialect) fits(version int) error {
 	want := len(d.migrations)
 	switch {
 	case version == 0:
-		return store.ErrNotFound
+		return ledger.ErrNotFound
 	case version < want:
 		return fmt.Errorf("%w: got version %d, want %d", ErrOlder, version, want)
 	case version > want:

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // eachDatabase runs a test on SQLite and on PostgreSQL.
@@ -26,7 +26,7 @@ func mustOpen(t *testing.T, place string) *Backend {
 	return b.(*Backend)
 }
 
-var terms = accountant.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}
+var terms = ledger.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}
 
 var event = accountant.Gaussian{NoiseMultiplier: 40}
 
@@ -50,13 +50,13 @@ func change(t *testing.T, b *Backend, statements ...string) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		b := mustOpen(t, place)
-		before, err := store.New(b).Create(t.Context(), "people", terms)
+		before, err := ledger.NewStore(b).Create(t.Context(), "people", terms)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer before.Close()
 		change(t, b, `UPDATE privgen_schema SET version = 99`)
-		for _, mode := range []store.Mode{store.Read, store.Write, store.Create} {
+		for _, mode := range []ledger.Mode{ledger.Read, ledger.Write, ledger.Create} {
 			if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, ErrNewer) {
 				t.Errorf("mode %d: got %v, want ErrNewer", mode, err)
 			}
@@ -80,22 +80,22 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 func TestMigration(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		old := mustOpen(t, place)
-		ledger, err := store.New(old).Create(t.Context(), "people", terms)
+		l, err := ledger.NewStore(old).Create(t.Context(), "people", terms)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ledger.Close()
+		defer l.Close()
 		later := func() *Backend {
 			b := mustOpen(t, place)
 			b.migrations = append(b.migrations[:1:1], `CREATE TABLE privgen_more (n integer)`)
 			return b
 		}
-		for _, mode := range []store.Mode{store.Read, store.Write} {
+		for _, mode := range []ledger.Mode{ledger.Read, ledger.Write} {
 			if _, err := later().Journal(t.Context(), "people", mode); !errors.Is(err, ErrOlder) {
 				t.Errorf("mode %d: got %v, want ErrOlder", mode, err)
 			}
 		}
-		if err := ledger.Spend("count", event); err != nil {
+		if err := l.Spend("count", event); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
@@ -108,10 +108,10 @@ func TestMigration(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if err := ledger.Spend("count", event); !errors.Is(err, ErrNewer) {
+		if err := l.Spend("count", event); !errors.Is(err, ErrNewer) {
 			t.Errorf("a program of the earlier version: got %v, want an error", err)
 		}
-		again, err := store.New(later()).Open(t.Context(), "people")
+		again, err := ledger.NewStore(later()).Open(t.Context(), "people")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestFirstUseAtOnce(t *testing.T) {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		for range 6 {
-			s := store.New(mustOpen(t, place))
+			s := ledger.NewStore(mustOpen(t, place))
 			wg.Go(func() {
 				l, err := s.Create(t.Context(), "people", terms)
 				mu.Lock()
@@ -139,7 +139,7 @@ func TestFirstUseAtOnce(t *testing.T) {
 				case err == nil:
 					made++
 					_ = l.Close()
-				case errors.Is(err, store.ErrExists):
+				case errors.Is(err, ledger.ErrExists):
 					refused++
 				default:
 					t.Error(err)
@@ -160,20 +160,20 @@ func TestChangedTables(t *testing.T) {
 		change string
 		fresh  error // of a ledger that is opened afterwards; nil if it cannot detect the change
 	}{
-		"last line removed": {`DELETE FROM privgen_lines WHERE line = 4`, accountant.ErrDamaged},
+		"last line removed": {`DELETE FROM privgen_lines WHERE line = 4`, ledger.ErrDamaged},
 		"line within removed": {`DELETE FROM privgen_lines WHERE line = 3`,
-			accountant.ErrDamaged},
-		"all lines removed": {`DELETE FROM privgen_lines`, accountant.ErrDamaged},
+			ledger.ErrDamaged},
+		"all lines removed": {`DELETE FROM privgen_lines`, ledger.ErrDamaged},
 		"text changed": {`UPDATE privgen_lines SET text = (SELECT text FROM privgen_lines
-			WHERE line = 2) WHERE line = 4`, accountant.ErrDamaged},
-		"ledger removed": {`DELETE FROM privgen_ledgers`, store.ErrNotFound},
+			WHERE line = 2) WHERE line = 4`, ledger.ErrDamaged},
+		"ledger removed": {`DELETE FROM privgen_ledgers`, ledger.ErrNotFound},
 		"older backup": {`DELETE FROM privgen_lines WHERE line = 4; UPDATE privgen_ledgers
 			SET line = 3, hash = (SELECT hash FROM privgen_lines WHERE line = 3)`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, place string) {
 				b := mustOpen(t, place)
-				open, err := store.New(b).Create(t.Context(), "people", terms)
+				open, err := ledger.NewStore(b).Create(t.Context(), "people", terms)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,7 +188,7 @@ func TestChangedTables(t *testing.T) {
 					name != "text changed" && err == nil {
 					t.Error("a reservation on the open ledger succeeds")
 				}
-				fresh, err := store.New(b).Open(t.Context(), "people")
+				fresh, err := ledger.NewStore(b).Open(t.Context(), "people")
 				if err == nil {
 					defer fresh.Close()
 				}

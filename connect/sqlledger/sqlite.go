@@ -16,9 +16,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // SQLite keeps ledgers in a file, for the processes of one machine. SQLite keeps a write-ahead log
@@ -140,7 +139,7 @@ func sqlitePath(path string, create bool) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", store.ErrNotFound
+		return "", ledger.ErrNotFound
 	}
 	return real, err
 }
@@ -239,7 +238,7 @@ func (f *sqliteFile) remember() error {
 func (f *sqliteFile) lost() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s was removed", accountant.ErrRolledBack, f.path)
+		return fmt.Errorf("%w: %s was removed", ledger.ErrRolledBack, f.path)
 	}
 	if err != nil {
 		return err
@@ -260,5 +259,5 @@ func (f *sqliteFile) same(info fs.FileInfo) error {
 	if f.info == nil || os.SameFile(f.info, info) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s was replaced by another file", accountant.ErrRolledBack, f.path)
+	return fmt.Errorf("%w: %s was replaced by another file", ledger.ErrRolledBack, f.path)
 }

@@ -7,31 +7,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/store"
-	"github.com/seed7ba64551/privgen/store/storetest"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/ledger/ledgertest"
 )
 
 // open returns the backend of a place of a test subject, which is a file or the address of a
 // server.
-func open(place string) (store.Backend, error) {
+func open(place string) (ledger.Backend, error) {
 	if strings.HasPrefix(place, "host=") {
 		return PostgreSQL(place)
 	}
 	return SQLite(place), nil
 }
 
-func sqliteSubject() storetest.Subject {
-	return storetest.Subject{Open: open, Place: func(t *testing.T) string {
+func sqliteSubject() ledgertest.Subject {
+	return ledgertest.Subject{Open: open, Place: func(t *testing.T) string {
 		return filepath.Join(t.TempDir(), "a database?#%41.db") // a name that needs escaping
 	}}
 }
 
-func postgresSubject() storetest.Subject {
-	return storetest.Subject{Open: open, Place: func(t *testing.T) string {
+func postgresSubject() ledgertest.Subject {
+	return ledgertest.Subject{Open: open, Place: func(t *testing.T) string {
 		return sharedServer(t).database(t)
 	}}
 }
 
-func TestContractSQLite(t *testing.T) { storetest.Run(t, sqliteSubject()) }
+func TestContractSQLite(t *testing.T) { ledgertest.Run(t, sqliteSubject()) }
 
-func TestContractPostgreSQL(t *testing.T) { storetest.Run(t, postgresSubject()) }
+func TestContractPostgreSQL(t *testing.T) { ledgertest.Run(t, postgresSubject()) }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 const auditedFile = "PRIVGEN_SQLLEDGER_AUDITED" // names the file that another user reads
@@ -45,7 +45,7 @@ func TestAuditorOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, "ledgers.db")
-	l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
+	l, err := ledger.NewStore(SQLite(path)).Create(t.Context(), "people", terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestAuditorOfAFile(t *testing.T) {
 
 // audit does the other user's part of the test.
 func audit(t *testing.T, path string) {
-	s := store.New(SQLite(path))
+	s := ledger.NewStore(SQLite(path))
 	l, err := s.Audit(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)

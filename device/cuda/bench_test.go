@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -106,7 +107,7 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 		Steps:           1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4), MicroBatch: 2 * batch}
 	trainer, err := sgd.New(cfg, net,
-		accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}),
+		ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}),
 		sgd.WithBackend(be))
 	if err != nil {
 		b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -33,7 +34,7 @@ func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data reco
 		Optimizer:    optimizer,
 		NominalBatch: 50, MicroBatch: 30}
 	trainer, err := sgd.New(cfg, net,
-		accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5}),
+		ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5}),
 		sgd.WithBackend(be))
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 }
 
 // withoutClasses returns a guarantee without the classes of its noise.
-func withoutClasses(g accountant.Guarantee) accountant.Guarantee {
+func withoutClasses(g ledger.Guarantee) ledger.Guarantee {
 	g.NoiseClass = nil
 	g.Entries = slices.Clone(g.Entries)
 	for i := range g.Entries {

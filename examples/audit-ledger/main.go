@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 //go:embed ledger.json
@@ -61,9 +61,9 @@ func run(folder, name string) error {
 }
 
 // open reads the requested ledger.
-func open(folder, name string) (*accountant.Ledger, error) {
+func open(folder, name string) (*ledger.Ledger, error) {
 	if folder != "" {
-		return store.Dir(folder).Audit(context.Background(), name)
+		return ledger.Dir(folder).Audit(context.Background(), name)
 	}
 	data := sample
 	if name != "" {
@@ -72,13 +72,13 @@ func open(folder, name string) (*accountant.Ledger, error) {
 			return nil, err
 		}
 	}
-	return accountant.UnmarshalLedger(data)
+	return ledger.Unmarshal(data)
 }
 
 // history prints the lines of a ledger in a store. Each line is checked against the line before it.
 func history(folder, name string) error {
 	fmt.Print("\nHistory\n")
-	for line, err := range store.Dir(folder).History(context.Background(), name) {
+	for line, err := range ledger.Dir(folder).History(context.Background(), name) {
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func history(folder, name string) error {
 }
 
 // explain describes the meaning of the numbers for one person.
-func explain(ledger *accountant.Ledger) error {
+func explain(ledger *ledger.Ledger) error {
 	event := ledger.Event()
 	attack, err := accountant.AttackBounds(event, ledger.Budget().Delta, ledger.Relation())
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/rff"
@@ -28,7 +29,7 @@ func TestStrokesClusterDigits(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
 	m, err := kmeans.Fit(t.Context(), kmeans.Config{K: 10, Centers: 25, Iterations: 10,
-		NoiseMultiplier: 2, Small: kmeans.SplitLargest}, features, data, accountant.NewLedger(budget))
+		NoiseMultiplier: 2, Small: kmeans.SplitLargest}, features, data, ledger.New(budget))
 	if err != nil {
 		t.Fatal(err)
 	}

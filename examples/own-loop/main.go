@@ -18,6 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -39,10 +40,10 @@ func run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	ledger := accountant.NewLedger(budget)
+	l := ledger.New(budget)
 	net := &regression{params: device.NewParams(device.CPU(),
 		device.Shape{Name: "coefficients", Rows: 1, Cols: inputs})}
-	trainer, err := sgd.New(cfg, net, ledger)
+	trainer, err := sgd.New(cfg, net, l)
 	if err != nil {
 		return err
 	}
@@ -52,12 +53,12 @@ func run(ctx context.Context, _ []string) error {
 		}
 	}
 	fmt.Printf("coefficients %.3f, truth %.3f\n", net.params.Flat.Data, truth)
-	fmt.Println(ledger.Guarantee())
+	fmt.Println(l.Guarantee())
 	if err := os.MkdirAll("out", 0o755); err != nil {
 		return err
 	}
 	return program.Save("out/own-loop-ledger.json", func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(ledger)
+		return json.NewEncoder(w).Encode(l)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -32,12 +33,12 @@ func run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-6})
-	net, err := classify(ctx, ledger, train)
+	l := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-6})
+	net, err := classify(ctx, l, train)
 	if err != nil {
 		return err
 	}
-	fmt.Println(ledger.Guarantee())
+	fmt.Println(l.Guarantee())
 	fmt.Printf("accuracy on other records: %.3f\n", images.Accuracy(test, net.PredictClass))
 	return nil
 }
@@ -58,7 +59,7 @@ func (l lion) Move(_ int, rate float64, params, grad []float32) {
 
 // classify trains a classifier with the optimiser lion. Each step, with the clip norms of both
 // layers, is one event on the ledger.
-func classify(ctx context.Context, ledger *accountant.Ledger,
+func classify(ctx context.Context, ledger *ledger.Ledger,
 	data records.Data) (*models.Classifier, error) {
 	net, err := models.MLP{Hidden: []int{16}}.Classifier(device.CPU(), data.Schema().Dim(),
 		data.Schema().Classes(), 1)

@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 func main() { program.Main("service", run) }
@@ -85,16 +85,16 @@ func learn(ctx context.Context, plan privgen.Plan, csv, folder string) (*privgen
 	if err != nil {
 		return nil, err
 	}
-	ledgers := store.Dir(filepath.Join(folder, "ledgers"))
-	ledger, err := ledgers.Open(ctx, "people")
-	if errors.Is(err, store.ErrNotFound) {
-		ledger, err = ledgers.Create(ctx, "people", accountant.Terms{Budget: plan.Budget()})
+	ledgers := ledger.Dir(filepath.Join(folder, "ledgers"))
+	l, err := ledgers.Open(ctx, "people")
+	if errors.Is(err, ledger.ErrNotFound) {
+		l, err = ledgers.Create(ctx, "people", ledger.Terms{Budget: plan.Budget()})
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer ledger.Close()
-	return plan.FitOn(ctx, ledger, table, privgen.OnProgress(program.NewMeter().Show),
+	defer l.Close()
+	return plan.FitOn(ctx, l, table, privgen.OnProgress(program.NewMeter().Show),
 		privgen.Checkpoint(filepath.Join(folder, "people.ckpt")))
 }
 

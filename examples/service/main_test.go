@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // TestServiceSpendsOnce learns twice in one folder, as after a restart, and then requests rows. The
@@ -36,12 +36,12 @@ func TestServiceSpendsOnce(t *testing.T) {
 			t.Errorf("got status %d and %q, want 20 rows with a header", answer.Code, answer.Body)
 		}
 	}
-	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Audit(t.Context(), "people")
+	l, err := ledger.Dir(filepath.Join(folder, "ledgers")).Audit(t.Context(), "people")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ledger.Close()
-	if spent := ledger.Epsilon().Upper; !(spent > 0.9 && spent <= 1) {
+	defer l.Close()
+	if spent := l.Epsilon().Upper; !(spent > 0.9 && spent <= 1) {
 		t.Errorf("got spent ε = %v after two fits, want 1", spent)
 	}
 }

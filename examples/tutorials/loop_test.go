@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -67,16 +68,16 @@ func Example_loop() {
 	cfg, err := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.05, Steps: 200,
 		NominalBatch: 250, Optimizer: sgd.SGD(1)}.Calibrate(budget)
 	check(err)
-	ledger := accountant.NewLedger(budget)
+	l := ledger.New(budget)
 	net := newLine()
-	trainer, err := sgd.New(cfg, net, ledger)
+	trainer, err := sgd.New(cfg, net, l)
 	check(err)
 	for _, err := range trainer.Steps(context.Background(), data) {
 		check(err)
 	}
 	w := net.params.Flat.Data[0]
 	fmt.Println("slope within 0.2 of 0.6:", w > 0.4 && w < 0.8)
-	fmt.Println("within the budget:", ledger.Epsilon().Upper <= budget.Epsilon)
+	fmt.Println("within the budget:", l.Epsilon().Upper <= budget.Epsilon)
 	// Output:
 	// slope within 0.2 of 0.6: true
 	// within the budget: true

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
 // sumOfAges releases the sum of ages, each clipped to [0, 100], at ε = 1.
-func sumOfAges(ctx context.Context, ledger *accountant.Ledger, ages []float64) (float64, error) {
+func sumOfAges(ctx context.Context, ledger *ledger.Ledger, ages []float64) (float64, error) {
 	const multiplier = 4.0
 	run := mechanism.Begin(ctx, ledger)
 	std := multiplier * mechanism.SumSensitivity(run.Relation(), 100)
@@ -32,7 +33,7 @@ func sumOfAges(ctx context.Context, ledger *accountant.Ledger, ages []float64) (
 func TestSumOfAgesIsPrivate(t *testing.T) {
 	for _, outlier := range []float64{0, 100, 1e9, -1e9} {
 		privacytest.Replay[[]float64]{
-			Run: func(ctx context.Context, l *accountant.Ledger, ages []float64) (any, error) {
+			Run: func(ctx context.Context, l *ledger.Ledger, ages []float64) (any, error) {
 				return sumOfAges(ctx, l, ages)
 			},
 			Budget:    accountant.Budget{Epsilon: 2, Delta: 1e-5},
@@ -46,8 +47,8 @@ func TestSumOfAgesIsPrivate(t *testing.T) {
 func TestSumOfAgesStands(t *testing.T) {
 	privacytest.Claim[[]float64]{
 		Run: func(ages []float64) []float64 {
-			ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-			sum, err := sumOfAges(context.Background(), ledger, ages)
+			l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+			sum, err := sumOfAges(context.Background(), l, ages)
 			if err != nil {
 				t.Error(err)
 			}
@@ -59,7 +60,7 @@ func TestSumOfAgesStands(t *testing.T) {
 }
 
 // respond releases one bit: the true bit with probability keep, otherwise the other bit.
-func respond(ctx context.Context, ledger *accountant.Ledger, bit int, keep float64) (int, error) {
+func respond(ctx context.Context, ledger *ledger.Ledger, bit int, keep float64) (int, error) {
 	event := accountant.RandomizedResponse{Noise: 2 * (1 - keep), Categories: 2}
 	grant, err := mechanism.Begin(ctx, ledger).Spend("answer", event)
 	if err != nil {
@@ -73,7 +74,7 @@ func claimOne(t *testing.T, keep float64, samples int) privacytest.Claim[int] {
 	budget := accountant.Budget{Epsilon: 3, Relation: accountant.ReplaceOne}
 	return privacytest.Claim[int]{
 		Run: func(bit int) []float64 {
-			told, err := respond(context.Background(), accountant.NewLedger(budget), bit, keep)
+			told, err := respond(context.Background(), ledger.New(budget), bit, keep)
 			if err != nil {
 				t.Error(err)
 			}

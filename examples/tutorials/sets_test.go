@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 )
@@ -22,8 +23,8 @@ func Example_sets() {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	plan, err := privgen.Independent(visits.Schema(), budget).Nominal(20_000).Plan()
 	check(err)
-	ledger := accountant.NewLedger(budget, accountant.WithUnit(records.UnitUser))
-	gen, err := plan.FitOn(ctx, ledger, visited)
+	l := ledger.New(budget, ledger.WithUnit(records.UnitUser))
+	gen, err := plan.FitOn(ctx, l, visited)
 	check(err)
 	synthetic, err := gen.Sample(ctx, 20_000)
 	check(err)

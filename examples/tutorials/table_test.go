@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 // people returns the public schema: bounds and levels come from the form that people fill in.
@@ -40,12 +40,12 @@ func train(ctx context.Context, folder, csv string) error {
 	if err != nil {
 		return err
 	}
-	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Open(ctx, "people-2026")
+	l, err := ledger.Dir(filepath.Join(folder, "ledgers")).Open(ctx, "people-2026")
 	if err != nil {
 		return err
 	}
-	defer ledger.Close()
-	gen, err := plan.FitOn(ctx, ledger, table,
+	defer l.Close()
+	gen, err := plan.FitOn(ctx, l, table,
 		privgen.Checkpoint(filepath.Join(folder, "people.ckpt")))
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func Example_table() {
 	folder, err := os.MkdirTemp("", "people")
 	check(err)
 	defer os.RemoveAll(folder)
-	_, err = store.Dir(filepath.Join(folder, "ledgers")).Create(ctx, "people-2026",
-		accountant.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5}})
+	_, err = ledger.Dir(filepath.Join(folder, "ledgers")).Create(ctx, "people-2026",
+		ledger.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5}})
 	check(err)
 
 	check(train(ctx, folder, "../quickstart/people.csv"))
@@ -90,9 +90,9 @@ func Example_table() {
 	fmt.Println(lines[0])
 	fmt.Println(len(lines)-1, "rows")
 
-	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Audit(ctx, "people-2026")
+	l, err := ledger.Dir(filepath.Join(folder, "ledgers")).Audit(ctx, "people-2026")
 	check(err)
-	fmt.Printf("ε ≤ %s of 2 is spent\n", accountant.FormatUpper(ledger.Epsilon().Upper, 4))
+	fmt.Printf("ε ≤ %s of 2 is spent\n", accountant.FormatUpper(l.Epsilon().Upper, 4))
 	// Output:
 	// age,work,hours,income
 	// 100 rows

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -53,12 +52,12 @@ func (g SetSource) Schema() records.Schema { return records.Sets(g.Universe, g.M
 
 // Validate reports every invalid setting.
 //
-// Errors: *[param.Error], joined.
+// Errors: one for each setting, joined.
 func (g SetSource) Validate() error {
 	errs := []error{g.Schema().Validate()}
 	bad := func(wrong bool, field string, value any, want string) {
 		if wrong {
-			errs = append(errs, param.New("demo.SetSource."+field, value, want))
+			errs = append(errs, fmt.Errorf("demo.SetSource.%s: %v: want %s", field, value, want))
 		}
 	}
 	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
@@ -92,7 +91,7 @@ func (g SetSource) Make() (*records.SetTable, error) {
 // Stream returns the same sets in tables of at most rows records, in memory that does not grow with
 // their number.
 //
-// Errors: as for [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
+// Errors: as for [SetSource.Validate]; an error for a number of rows that is not positive.
 func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
 	return func(yield func(*records.SetTable, error) bool) {
 		if err := g.stream(rows, yield); err != nil && err != errStopped {
@@ -106,7 +105,7 @@ var errStopped = errors.New("demo: stopped")
 
 func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) error {
 	if rows < 1 || rows > maxRows {
-		return param.New("demo rows", rows, "a positive number of rows per table")
+		return fmt.Errorf("demo: %d rows per table: want a positive number", rows)
 	}
 	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -35,12 +34,12 @@ const tableFactors = 4
 
 // Validate reports every invalid setting.
 //
-// Errors: *[param.Error], joined.
+// Errors: one for each setting, joined.
 func (g TableSource) Validate() error {
 	var errs []error
 	bad := func(wrong bool, field string, value any, want string) {
 		if wrong {
-			errs = append(errs, param.New("demo.TableSource."+field, value, want))
+			errs = append(errs, fmt.Errorf("demo.TableSource.%s: %v: want %s", field, value, want))
 		}
 	}
 	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,

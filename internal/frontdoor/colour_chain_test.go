@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/demo/shapes"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -77,7 +77,7 @@ func TestColourChain(t *testing.T) {
 	if err := records.WriteNPZ(&file, made); err != nil {
 		t.Error(err)
 	}
-	by, err := classify.NeuralNetwork{Hidden: []int{64}}.Fit(made)
+	by, err := judge.NeuralNetwork{Hidden: []int{64}}.Fit(made)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -142,7 +142,7 @@ func redder(d records.Data) (sum float64) {
 // TestColoursAreTold checks that a convolutional classifier distinguishes colours.
 func TestColoursAreTold(t *testing.T) {
 	data := redAndBlue(t)
-	by, err := classify.Convolutional{}.Fit(data)
+	by, err := judge.Convolutional{}.Fit(data)
 	if err != nil {
 		t.Fatal(err)
 	}

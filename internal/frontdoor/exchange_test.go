@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -61,7 +62,7 @@ func TestSystemsAreExchangeable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 20, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 20, Delta: 1e-5})
 	for _, p := range everyPlan(t, s, accountant.Budget{Epsilon: 1, Delta: 1e-5}) {
 		text, err := json.Marshal(p)
 		if err != nil {
@@ -71,7 +72,7 @@ func TestSystemsAreExchangeable(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.System(), err)
 		}
-		gen, err := read.FitOn(context.Background(), ledger, data)
+		gen, err := read.FitOn(context.Background(), l, data)
 		if err != nil {
 			t.Fatalf("%s: %v", p.System(), err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -163,13 +164,13 @@ func TestGuaranteesAreFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := accountant.NewLedger(b)
-	g, err := p.FitOn(t.Context(), ledger, data)
+	l := ledger.New(b)
+	g, err := p.FitOn(t.Context(), l, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	promised := func() (list [4]string) {
-		for i, of := range []any{g.Guarantee(), ledger.Guarantee(), ledger, ledger.Entries()} {
+		for i, of := range []any{g.Guarantee(), l.Guarantee(), l, l.Entries()} {
 			text, err := json.Marshal(of)
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +180,7 @@ func TestGuaranteesAreFrozen(t *testing.T) {
 		return list
 	}
 	before, writes := promised(), 0
-	for _, of := range []any{g.Guarantee(), ledger.Guarantee(), ledger.Entries(), ledger.Event()} {
+	for _, of := range []any{g.Guarantee(), l.Guarantee(), l.Entries(), l.Event()} {
 		writes += scribble(reflect.ValueOf(of), map[uintptr]bool{})
 	}
 	if after := promised(); after != before {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -182,16 +183,16 @@ func TestMERFStreamAndRefit(t *testing.T) {
 	var stream iter.Seq2[records.Data, error] = func(yield func(records.Data, error) bool) {
 		_ = yield(data.Slice(0, 100), nil) && yield(data.Slice(100, 300), nil)
 	}
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-	if _, err := plan.FitStream(context.Background(), ledger, stream); err != nil {
+	l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+	if _, err := plan.FitStream(context.Background(), l, stream); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.FitOn(context.Background(), ledger, data); !errors.Is(err,
+	if _, err := plan.FitOn(context.Background(), l, data); !errors.Is(err,
 		accountant.ErrBudgetExceeded) {
 		t.Errorf("a spent ledger: %v", err)
 	}
 	e, err := plan.Embed(context.Background(),
-		accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
+		ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
 	if err != nil {
 		t.Fatal(err)
 	}

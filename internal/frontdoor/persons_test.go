@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -50,9 +51,9 @@ func TestSystemsTakePersons(t *testing.T) {
 		if got != p.String() || !strings.Contains(strings.Join(strings.Fields(got), " "), both) {
 			t.Errorf("%s: the plan does not state both units:\n%v", p.System(), got)
 		}
-		users := accountant.NewLedger(budget, accountant.WithUnit(records.UnitUser))
-		plain := accountant.NewLedger(budget)
-		refused := func(p privgen.Plan, l *accountant.Ledger, d records.Data) {
+		users := ledger.New(budget, ledger.WithUnit(records.UnitUser))
+		plain := ledger.New(budget)
+		refused := func(p privgen.Plan, l *ledger.Ledger, d records.Data) {
 			t.Helper()
 			_, err := p.FitOn(t.Context(), l, d)
 			if wrong := new(param.Error); !errors.As(err, &wrong) || len(l.Guarantee().Entries) > 0 {

@@ -13,7 +13,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -57,13 +58,13 @@ func workers(t *testing.T) map[string]any {
 		Likelihood: models.GaussianUnit}, 1)
 	made(err)
 	trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1,
-		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b))
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, ledger.New(b))
 	made(err)
 	var step sgd.Step
 	for step, err = range trainer.Steps(context.Background(), data) {
 		made(err)
 	}
-	classifier, err := classify.LogisticRegression{}.Fit(labelled)
+	classifier, err := judge.LogisticRegression{}.Fit(labelled)
 	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,

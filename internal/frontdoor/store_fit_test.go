@@ -16,19 +16,19 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 // patients returns a store with one ledger, for the table of earners.
-func patients(t *testing.T) (folder string, s *store.Store, terms accountant.Terms) {
+func patients(t *testing.T) (folder string, s *ledger.Store, terms ledger.Terms) {
 	t.Helper()
 	folder = t.TempDir()
-	s = store.Dir(folder)
-	terms = accountant.Terms{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-5}}
+	s = ledger.Dir(folder)
+	terms = ledger.Terms{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-5}}
 	l, err := s.Create(t.Context(), "patients-2026", terms)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func patients(t *testing.T) (folder string, s *store.Store, terms accountant.Ter
 	return folder, s, terms
 }
 
-func openPatients(t *testing.T, s *store.Store) *accountant.Ledger {
+func openPatients(t *testing.T, s *ledger.Store) *ledger.Ledger {
 	t.Helper()
 	l, err := s.Open(t.Context(), "patients-2026")
 	if err != nil {
@@ -155,15 +155,15 @@ func TestCheckpointNamesItsLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := openPatients(t, store.Dir(filepath.Join(backup, "copy")))
+	older := openPatients(t, ledger.Dir(filepath.Join(backup, "copy")))
 	for _, c := range []struct {
 		name   string
-		ledger *accountant.Ledger
+		ledger *ledger.Ledger
 		want   error
 	}{
-		{"another ledger", other, accountant.ErrOtherLedger},
-		{"one in memory", accountant.NewLedger(terms.Budget), accountant.ErrOtherLedger},
-		{"an older copy", older, accountant.ErrRolledBack},
+		{"another ledger", other, ledger.ErrOtherLedger},
+		{"one in memory", ledger.New(terms.Budget), ledger.ErrOtherLedger},
+		{"an older copy", older, ledger.ErrRolledBack},
 		{"its own", openPatients(t, s), nil},
 	} {
 		before := c.ledger.Epsilon()

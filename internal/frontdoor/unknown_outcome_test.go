@@ -10,30 +10,30 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/ledger"
 )
 
 // unsure is a backend whose journals report a failure for one write, before or after it.
 type unsure struct {
-	store.Backend
+	ledger.Backend
 	armed, writes *bool
 }
 
 type unsureJournal struct {
-	accountant.Journal
+	ledger.Journal
 	unsure
 }
 
 var errUnsure = errors.New("the answer is lost")
 
-func (u unsure) Journal(ctx context.Context, name string, mode store.Mode) (accountant.Journal,
+func (u unsure) Journal(ctx context.Context, name string, mode ledger.Mode) (ledger.Journal,
 	error) {
 	j, err := u.Backend.Journal(ctx, name, mode)
 	return unsureJournal{j, u}, err
 }
 
-func (j unsureJournal) Append(ctx context.Context, after accountant.Position,
-	lines []accountant.JournalLine) error {
+func (j unsureJournal) Append(ctx context.Context, after ledger.Position,
+	lines []ledger.JournalLine) error {
 	fails := *j.armed
 	*j.armed = false
 	if fails && !*j.writes {
@@ -52,11 +52,11 @@ func TestUnknownOutcomeKeepsTheCheckpoint(t *testing.T) {
 	schema, data := earners(t)
 	plan := clustered(t, schema)
 	for _, writes := range []bool{false, true} {
-		for name, backend := range map[string]store.Backend{"folder": store.Dir(t.TempDir()),
-			"memory": store.Memory()} {
+		for name, backend := range map[string]ledger.Backend{"folder": ledger.Dir(t.TempDir()),
+			"memory": ledger.Memory()} {
 			armed, path := false, filepath.Join(t.TempDir(), "run")
-			s := store.New(unsure{backend, &armed, &writes})
-			l, err := s.Create(t.Context(), "people", accountant.Terms{Budget: plan.Budget()})
+			s := ledger.NewStore(unsure{backend, &armed, &writes})
+			l, err := s.Create(t.Context(), "people", ledger.Terms{Budget: plan.Budget()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +84,8 @@ func TestUnknownOutcomeKeepsTheCheckpoint(t *testing.T) {
 func TestRefusalsLeaveNoCheckpoint(t *testing.T) {
 	schema, data := earners(t)
 	plan, veto := clustered(t, schema), errors.New("no")
-	s := store.Dir(t.TempDir())
-	small := accountant.Terms{Budget: plan.Budget()}
+	s := ledger.Dir(t.TempDir())
+	small := ledger.Terms{Budget: plan.Budget()}
 	small.Budget.Epsilon = 0.1
 	l, err := s.Create(t.Context(), "small", small)
 	if err != nil {
@@ -98,12 +98,12 @@ func TestRefusalsLeaveNoCheckpoint(t *testing.T) {
 	}
 	defer reads.Close()
 	for _, c := range []struct {
-		ledger *accountant.Ledger
+		ledger *ledger.Ledger
 		want   error
 	}{
 		{l, accountant.ErrBudgetExceeded},
-		{reads, accountant.ErrReadOnly},
-		{accountant.NewLedger(plan.Budget(), accountant.WithPolicy(func(accountant.Request) error {
+		{reads, ledger.ErrReadOnly},
+		{ledger.New(plan.Budget(), ledger.WithPolicy(func(ledger.Request) error {
 			return veto
 		})), veto},
 	} {

@@ -22,6 +22,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -278,7 +279,7 @@ func documentReaders() ([]reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	ledger, events, err := books()
+	paid, events, err := books()
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +289,7 @@ func documentReaders() ([]reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	drafts, err := draft.Config{Candidates: table, Budget: ledger.Budget()}.Plan()
+	drafts, err := draft.Config{Candidates: table, Budget: paid.Budget()}.Plan()
 	if err != nil {
 		return nil, err
 	}
@@ -320,16 +321,16 @@ func documentReaders() ([]reader, error) {
 		{"schema", []any{vectors, images, sets, table, clocks}, func(b []byte) error {
 			return second(records.ReadSchema(bytes.NewReader(b)))
 		}},
-		{"ledger", []any{ledger}, func(b []byte) error {
-			l, err := accountant.UnmarshalLedger(b)
+		{"ledger", []any{paid}, func(b []byte) error {
+			l, err := ledger.Unmarshal(b)
 			if err != nil {
 				return err
 			}
 			_ = l.Guarantee().String()
 			return second(json.Marshal(l))
 		}},
-		{"guarantee", []any{ledger.Guarantee()}, func(b []byte) error {
-			var g accountant.Guarantee
+		{"guarantee", []any{paid.Guarantee()}, func(b []byte) error {
+			var g ledger.Guarantee
 			err := json.Unmarshal(b, &g)
 			_ = g.String()
 			return err
@@ -396,8 +397,8 @@ func unmarshal[T any](b []byte) error {
 }
 
 // books returns a ledger with events and children, and the events.
-func books() (*accountant.Ledger, []any, error) {
-	l := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+func books() (*ledger.Ledger, []any, error) {
+	l := ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	var texts []any
 	var wrong error
 	for i, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 3},
@@ -412,7 +413,7 @@ func books() (*accountant.Ledger, []any, error) {
 		_, err = l.Reserve(fmt.Sprint("stage ", i), e, 1+i)
 		wrong = errors.Join(wrong, err)
 	}
-	parts, err := l.Disjoint(accountant.Parts{Purpose: "classes", N: 2})
+	parts, err := l.Disjoint(ledger.Parts{Purpose: "classes", N: 2})
 	if err == nil {
 		err = parts[0].Spend("counts", accountant.Gaussian{NoiseMultiplier: 5})
 	}

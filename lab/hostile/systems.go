@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -186,7 +187,7 @@ func systemReaders(ctx context.Context, scratch string) (list []reader, err erro
 			reader{"generator: " + s.name, [][]byte{file.Bytes()}, anyFile, load},
 			reader{"checkpoint: " + s.name, kept, anyFile, resume(s, scratch)})
 		if p, ok := s.plan.(*merf.Plan); ok && p.Config.Batches.Steps == 0 {
-			e, err := p.Embed(ctx, accountant.NewLedger(p.Budget()), s.data)
+			e, err := p.Embed(ctx, ledger.New(p.Budget()), s.data)
 			if err != nil {
 				return nil, err
 			}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -128,14 +129,14 @@ func randomBits() []float32 {
 
 // private returns a function that takes a step of sgd's trainer.
 func private(net models.Network, data records.Data, probability float64) (func() error, error) {
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
 	trainer, err := sgd.New(sgd.Config{
 		ClipNorm:            clipNorm,
 		SamplingProbability: probability,
 		Steps:               1 << 20,
 		NoiseMultiplier:     noiseMultiplier,
 		Optimizer:           sgd.AdamWith(learningRate, decayOf(net), 0.999, 1e-8),
-	}, net, ledger)
+	}, net, l)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -65,10 +66,10 @@ func config(t testing.TB, r accountant.Relation) fidelity.Config {
 }
 
 // run returns a function that runs a release and returns all its results.
-func run(p *fidelity.Plan, fake records.Data) func(context.Context, *accountant.Ledger,
+func run(p *fidelity.Plan, fake records.Data) func(context.Context, *ledger.Ledger,
 	records.Data) (any, error) {
-	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		out, err := fidelity.Release(ctx, p, data, records.DeclarePublic(fake), ledger)
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+		out, err := fidelity.Release(ctx, p, data, records.DeclarePublic(fake), l)
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +129,8 @@ func TestPersons(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &read) != nil || read.Config.Schema.RowsPerPerson() != 3 {
 		t.Errorf("a plan of persons is read back as %v (%v)", &read, err)
 	}
-	users := func() *accountant.Ledger {
-		return accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	users := func() *ledger.Ledger {
+		return ledger.New(c.Budget, ledger.WithUnit(records.UnitUser))
 	}
 	out, err := fidelity.Release(t.Context(), byPerson, persons, records.DeclarePublic(fake), users())
 	if err != nil {
@@ -152,7 +153,7 @@ func TestPersons(t *testing.T) {
 		},
 		"a ledger of records": func() error {
 			_, err := fidelity.Release(t.Context(), byPerson, persons, records.DeclarePublic(fake),
-				accountant.NewLedger(c.Budget))
+				ledger.New(c.Budget))
 			return err
 		},
 		"a person's rows as synthetic ones": func() error {
@@ -273,7 +274,7 @@ func TestFiguresWithoutNoise(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1e7, Delta: 1e-6}
 	p := planned(t, fidelity.Config{Schema: real.Schema(), Budget: budget, Bins: 8, Seed: 5})
 	out, err := fidelity.Release(t.Context(), p, real, records.DeclarePublic(fake),
-		accountant.NewLedger(budget))
+		ledger.New(budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func TestTheNoiseIsStated(t *testing.T) {
 	apart, stated := make([]float64, 6), make([]float64, 6)
 	for range times {
 		out, err := fidelity.Release(t.Context(), p, copies, records.DeclarePublic(fake),
-			accountant.NewLedger(c.Budget))
+			ledger.New(c.Budget))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,13 +404,13 @@ func TestWhatIsRefused(t *testing.T) {
 	replace.Relation = accountant.ReplaceOne
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	made := func(b accountant.Budget) *accountant.Ledger { return accountant.NewLedger(b) }
-	users := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	made := func(b accountant.Budget) *ledger.Ledger { return ledger.New(b) }
+	users := ledger.New(c.Budget, ledger.WithUnit(records.UnitUser))
 	for name, x := range map[string]struct {
 		ctx        context.Context
 		p          *fidelity.Plan
 		real, fake records.Data
-		ledger     *accountant.Ledger
+		ledger     *ledger.Ledger
 		want       error
 	}{
 		"no plan":      {t.Context(), nil, real, fake, made(c.Budget), new(param.Error)},
@@ -461,7 +462,7 @@ func TestWhatIsRefused(t *testing.T) {
 // late is a context that ends when something is on the ledger.
 type late struct {
 	context.Context
-	ledger *accountant.Ledger
+	ledger *ledger.Ledger
 }
 
 func (c late) Err() error {
@@ -476,19 +477,19 @@ func (c late) Err() error {
 func TestReservedBeforeRecordsAreRead(t *testing.T) {
 	fake := synthetic(t)
 	c := config(t, accountant.AddOrRemoveOne)
-	ledger := accountant.NewLedger(c.Budget)
+	l := ledger.New(c.Budget)
 	p := planned(t, c)
-	_, err := fidelity.Release(late{t.Context(), ledger}, p, copied(t, fake),
-		records.DeclarePublic(fake), ledger)
+	_, err := fidelity.Release(late{t.Context(), l}, p, copied(t, fake),
+		records.DeclarePublic(fake), l)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the release ended with %v", err)
 	}
-	entries := ledger.Entries()
+	entries := l.Entries()
 	if len(entries) != 1 || entries[0].Purpose != fidelity.Purpose || entries[0].Reserved != 1 ||
 		!accountant.EqualEvents(entries[0].Event, p.Event) {
 		t.Errorf("the ledger holds %+v", entries)
 	}
-	if got := ledger.Epsilon().Upper; got != p.Total.Upper {
+	if got := l.Epsilon().Upper; got != p.Total.Upper {
 		t.Errorf("ε = %v, want %v", got, p.Total.Upper)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -100,7 +101,7 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
 	if most := c.Schema.RowsPerPerson(); most > 0 {
-		g := accountant.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
+		g := ledger.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
 			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -39,7 +39,7 @@ const trained = 10_000
 // records given as synthetic ones, and for a ledger with a unit that the data do not support. No
 // error depends on a record's value.
 func Release(ctx context.Context, p *Plan, real records.Data,
-	synthetic records.Public, ledger *accountant.Ledger) (*Released, error) {
+	synthetic records.Public, ledger *ledger.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func refused(field string, value any, want string) error {
 }
 
 // check validates the public parts of a run before it begins.
-func (p *Plan) check(ledger *accountant.Ledger) error {
+func (p *Plan) check(ledger *ledger.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
 	}
@@ -106,7 +106,7 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	}
 	if p.Config.Schema.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
 		return refused("ledger", "one record",
-			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+			"a ledger made with ledger.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Share
 
 // figures computes the figures from the noisy counts. It reads nothing private.
 func (p *Plan) figures(noisy []float64, public *records.Frame,
-	g accountant.Guarantee) *Released {
+	g ledger.Guarantee) *Released {
 	histograms := p.Config.histograms()
 	out := &Released{NoiseStd: p.Std, Synthetic: public.Len(), Guarantee: g}
 	total := 0.0

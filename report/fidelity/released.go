@@ -1,6 +1,8 @@
 package fidelity
 
-import "github.com/seed7ba64551/privgen/accountant"
+import (
+	"github.com/seed7ba64551/privgen/ledger"
+)
 
 // Released holds the figures, which are all computed from one release of noisy counts.
 type Released struct {
@@ -16,7 +18,7 @@ type Released struct {
 	// Synthetic is the number of synthetic records that were compared and trained on.
 	Synthetic int `json:"synthetic"`
 	// Guarantee is the guarantee of the whole ledger after the release.
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
 // Column is the figure of one column.

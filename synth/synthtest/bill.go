@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -171,45 +171,45 @@ func (s Subject) testMistakes(t *testing.T) {
 	b := budgetOf(accountant.AddOrRemoveOne)
 	p, data := s.quickest(t, b)
 	ctx := t.Context()
-	wrong := func(what string, err error, ledger *accountant.Ledger) {
+	wrong := func(what string, err error, paid *ledger.Ledger) {
 		t.Helper()
-		var e *param.Error
+		var e *synth.ParamError
 		if !errors.As(err, &e) && !errors.Is(err, synth.ErrSchema) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if ledger != nil && (len(ledger.Entries()) > 0 || len(ledger.Children()) > 0) {
+		if paid != nil && (len(paid.Entries()) > 0 || len(paid.Children()) > 0) {
 			t.Errorf("%s: something was reserved", what)
 		}
 	}
-	ledger := accountant.NewLedger(b)
-	_, err := p.FitOn(ctx, ledger, nil)
-	wrong("no data", err, ledger)
+	paid := ledger.New(b)
+	_, err := p.FitOn(ctx, paid, nil)
+	wrong("no data", err, paid)
 	_, err = p.Fit(ctx, nil)
 	wrong("no data of the plan's ledger", err, nil)
 	_, err = p.FitOn(ctx, nil, data)
 	wrong("no ledger", err, nil)
-	for what, l := range map[string]*accountant.Ledger{
-		"another relation": accountant.NewLedger(budgetOf(accountant.ReplaceOne)),
-		"another unit":     accountant.NewLedger(b, accountant.WithUnit("user")),
+	for what, l := range map[string]*ledger.Ledger{
+		"another relation": ledger.New(budgetOf(accountant.ReplaceOne)),
+		"another unit":     ledger.New(b, ledger.WithUnit("user")),
 	} {
 		_, err = p.FitOn(ctx, l, data)
 		wrong(what, err, l)
 	}
 	for _, k := range kinds(t) {
 		if !k.schema.Equal(p.Schema()) {
-			_, err = p.FitOn(ctx, ledger, sample(t, k.schema, 3, 1))
-			wrong("another schema", err, ledger)
+			_, err = p.FitOn(ctx, paid, sample(t, k.schema, 3, 1))
+			wrong("another schema", err, paid)
 		}
 	}
-	_, err = p.FitOn(ctx, ledger, data, synth.OnPreview(0, func(int, *synth.Generator) {}))
-	wrong("previews after every 0 steps", err, ledger)
-	poor := accountant.NewLedger(accountant.Budget{Epsilon: b.Epsilon / 2, Delta: b.Delta})
+	_, err = p.FitOn(ctx, paid, data, synth.OnPreview(0, func(int, *synth.Generator) {}))
+	wrong("previews after every 0 steps", err, paid)
+	poor := ledger.New(accountant.Budget{Epsilon: b.Epsilon / 2, Delta: b.Delta})
 	if _, err = p.FitOn(ctx, poor, data); !errors.Is(err, accountant.ErrBudgetExceeded) ||
 		len(poor.Entries()) > 0 {
 		t.Errorf("half the budget: got error %v and entries %v, want ErrBudgetExceeded and none", err,
 			poor.Entries())
 	}
-	gen := fit(t, p, ledger, data, nil, synth.OnProgress(nil), synth.On(nil))
+	gen := fit(t, p, paid, data, nil, synth.OnProgress(nil), synth.On(nil))
 	for what, opts := range map[string][]synth.DrawOption{
 		"cluster": {synth.FromCluster(gen.Clusters())},
 		"class":   {synth.OfClass(gen.Schema().Classes())}, "negative class": {synth.OfClass(-2)}} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -37,22 +38,22 @@ func (s Subject) testCheckpoints(t *testing.T) {
 func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at int, fresh bool) {
 	path := filepath.Join(tempDir(t), "run")
 	keep := synth.CheckpointEvery(path, 2)
-	ledger := accountant.NewLedger(p.Budget())
+	l := ledger.New(p.Budget())
 	var gen *synth.Generator
 	for try := 0; gen == nil; try++ {
 		if try > 200 {
 			t.Fatal("the run never completes")
 		}
 		if fresh {
-			ledger = accountant.NewLedger(p.Budget())
+			l = ledger.New(p.Budget())
 		}
-		gen = s.try(t, p, ledger, data, at+try, keep, path)
+		gen = s.try(t, p, l, data, at+try, keep, path)
 	}
-	checkDrawn(t, p, ledger)
-	spent := taken(ledger)
-	again := fit(t, p, ledger, data, keep)
-	if taken(ledger) != spent {
-		t.Errorf("the call after a complete run drew %d more times", taken(ledger)-spent)
+	checkDrawn(t, p, l)
+	spent := taken(l)
+	again := fit(t, p, l, data, keep)
+	if taken(l) != spent {
+		t.Errorf("the call after a complete run drew %d more times", taken(l)-spent)
 	}
 	same := func(g *synth.Generator) any {
 		drawn := must(g.Sample(t.Context(), 40, synth.Seed(1)))(t)
@@ -68,7 +69,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 
 // try runs the plan and cancels it at the given number of progress reports. It returns the
 // generator of a run that completed, and nil for an interrupted one.
-func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
+func (s Subject) try(t *testing.T, p synth.Plan, ledger *ledger.Ledger, data records.Data,
 	reports int,
 	keep synth.Option, path string) *synth.Generator {
 	t.Helper()
@@ -93,21 +94,21 @@ func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data
 
 // checkDrawn checks that a ledger never counts more uses as taken than were reserved. The plan must
 // be reserved once. A stage that is drawn once is reserved in shares of the same price.
-func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
+func checkDrawn(t *testing.T, p synth.Plan, l *ledger.Ledger) {
 	t.Helper()
-	eachEntry(ledger, func(e accountant.Entry) {
+	eachEntry(l, func(e ledger.Entry) {
 		if e.Spent > e.Reserved {
 			t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
 		}
 	})
-	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) ||
+	if got, want := l.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) ||
 		got < want*(1-1e-3) {
 		t.Errorf("the ledger has ε = %v, want the plan's %v", got, want)
 	}
 }
 
-func taken(ledger *accountant.Ledger) (n int) {
-	eachEntry(ledger, func(e accountant.Entry) { n += e.Spent })
+func taken(l *ledger.Ledger) (n int) {
+	eachEntry(l, func(e ledger.Entry) { n += e.Spent })
 	return n
 }
 
@@ -119,11 +120,11 @@ func (s Subject) testTaken(t *testing.T) {
 	keep := synth.CheckpointEvery(path, 1)
 	first := true
 	var beside error
-	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, keep,
+	gen := fit(t, p, ledger.New(p.Budget()), data, keep,
 		synth.OnProgress(func(synth.Progress) {
 			if first {
 				first = false
-				_, beside = p.FitOn(context.Background(), accountant.NewLedger(p.Budget()), data, keep)
+				_, beside = p.FitOn(context.Background(), ledger.New(p.Budget()), data, keep)
 			}
 		}))
 	if !errors.Is(beside, synth.ErrTaken) {
@@ -138,12 +139,12 @@ func (s Subject) testTaken(t *testing.T) {
 	}
 	s.replaced(t, p, data)
 	folder := tempDir(t)
-	ledger := accountant.NewLedger(p.Budget())
-	if _, err := p.FitOn(t.Context(), ledger, data, synth.Checkpoint(folder)); err == nil {
+	l := ledger.New(p.Budget())
+	if _, err := p.FitOn(t.Context(), l, data, synth.Checkpoint(folder)); err == nil {
 		t.Error("a folder is accepted as a checkpoint")
 	}
-	if len(ledger.Entries()) > 0 {
-		t.Errorf("a run that could not start reserved %v", ledger.Entries())
+	if len(l.Entries()) > 0 {
+		t.Errorf("a run that could not start reserved %v", l.Entries())
 	}
 }
 

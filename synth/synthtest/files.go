@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -18,7 +19,7 @@ import (
 func (s Subject) testFiles(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	path := filepath.Join(tempDir(t), "run")
-	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, synth.CheckpointEvery(path, 3))
+	gen := fit(t, p, ledger.New(p.Budget()), data, synth.CheckpointEvery(path, 3))
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
@@ -70,14 +71,14 @@ func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ledger := accountant.NewLedger(p.Budget())
-		if gen, err := p.FitOn(context.Background(), ledger, data,
+		l := ledger.New(p.Budget())
+		if gen, err := p.FitOn(context.Background(), l, data,
 			synth.CheckpointEvery(path, 50)); err == nil {
 			if _, err := gen.Sample(context.Background(), 2); err != nil && gen.Schema().Validate() != nil {
 				t.Error(err)
 			}
 		}
-		eachEntry(ledger, func(e accountant.Entry) {
+		eachEntry(l, func(e ledger.Entry) {
 			if e.Spent > e.Reserved {
 				t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
 			}

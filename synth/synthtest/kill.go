@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -97,7 +98,7 @@ func (s Subject) inChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := entropy.WithTap(context.Background(), &tracer{file: trace})
-	_, err = p.FitOn(ctx, accountant.NewLedger(p.Budget()), data,
+	_, err = p.FitOn(ctx, ledger.New(p.Budget()), data,
 		synth.Checkpoint(filepath.Join(folder, "run", "checkpoint")))
 	if err != nil {
 		fmt.Println(err)

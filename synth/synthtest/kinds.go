@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -24,7 +24,7 @@ func (s Subject) testKinds(t *testing.T) {
 			t.Run(name(r, "/", k.name), func(t *testing.T) {
 				p, err := s.Plan(k.schema, budgetOf(r), rows)
 				if err != nil {
-					var wrong *param.Error
+					var wrong *synth.ParamError
 					if !errors.As(err, &wrong) && !errors.Is(err, accountant.ErrUnsupported) {
 						t.Fatalf("refused with %v, want a *param.Error or ErrUnsupported", err)
 					}
@@ -41,12 +41,12 @@ func (s Subject) testKinds(t *testing.T) {
 }
 
 func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
-	ledger := accountant.NewLedger(p.Budget())
-	gen := must(p.FitOn(t.Context(), ledger, data))(t)
+	paid := ledger.New(p.Budget())
+	gen := must(p.FitOn(t.Context(), paid, data))(t)
 	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
 		t.Errorf("the guarantee has ε = %v, want at most the plan's %v", got, want)
 	}
-	checkBooks(t, p, ledger)
+	checkBooks(t, p, paid)
 	again := reload(t, s, gen)
 	if !reflect.DeepEqual(again.Guarantee(), gen.Guarantee()) || again.System() != gen.System() {
 		t.Errorf("the generator read back has the guarantee %v, want %v", again.Guarantee(),
@@ -124,11 +124,11 @@ func reload(t *testing.T, s Subject, gen *synth.Generator) *synth.Generator {
 
 // checkBooks checks that the ledger holds all stages of the plan and nothing else, and that it
 // states the plan's price.
-func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
+func checkBooks(t *testing.T, p synth.Plan, l *ledger.Ledger) {
 	t.Helper()
 	type line struct{ reserved, spent int }
 	held := map[string]line{}
-	eachEntry(ledger, func(e accountant.Entry) {
+	eachEntry(l, func(e ledger.Entry) {
 		h := held[e.Purpose]
 		held[e.Purpose] = line{h.reserved + e.Reserved, h.spent + e.Spent}
 	})
@@ -142,14 +142,14 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	if len(held) > 0 {
 		t.Errorf("the ledger has lines that the plan lacks: %v", held)
 	}
-	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) ||
+	if got, want := l.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) ||
 		got < want*(1-1e-3) {
 		t.Errorf("the ledger has ε = %v, want the plan's %v", got, want)
 	}
 }
 
 // fit runs a plan and fails the test if the run fails.
-func fit(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
+func fit(t *testing.T, p synth.Plan, ledger *ledger.Ledger, data records.Data,
 	opts ...synth.Option) *synth.Generator {
 	t.Helper()
 	return must(p.FitOn(context.Background(), ledger, data, opts...))(t)

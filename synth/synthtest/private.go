@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -88,7 +89,7 @@ func (s Subject) replay(t *testing.T, schema records.Schema, b accountant.Budget
 			}
 			keep := i == from+turn*every
 			privacytest.Replay[records.Data]{
-				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				Run: func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 					return visible(ctx, t, p, l, d, keep)
 				},
 				Budget: b, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1, Refused: refused,
@@ -99,7 +100,7 @@ func (s Subject) replay(t *testing.T, schema records.Schema, b accountant.Budget
 
 // visible runs a plan on one worker and returns all that leaves the run: its progress, records, the
 // generator's file, and each state of the checkpoint if keep is set.
-func visible(ctx context.Context, t *testing.T, p synth.Plan, l *accountant.Ledger, d records.Data,
+func visible(ctx context.Context, t *testing.T, p synth.Plan, l *ledger.Ledger, d records.Data,
 	keep bool) (any, error) {
 	var seen []any
 	path := filepath.Join(tempDir(t), "run")
@@ -162,7 +163,7 @@ func (s Subject) testMemory(t *testing.T) {
 		}
 		data := sample(t, k.schema, rows, 1)
 		be := device.CPUWith(1)
-		gen := fit(t, p, accountant.NewLedger(p.Budget()), data, synth.On(be))
+		gen := fit(t, p, ledger.New(p.Budget()), data, synth.On(be))
 		w := walker{seen: map[visit]bool{}, backend: reflect.ValueOf(be).UnsafePointer()}
 		w.collect(data)
 		if found := w.search(reflect.ValueOf(gen), "generator"); found != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -31,7 +32,7 @@ func (s Subject) testShares(t *testing.T) {
 		if len(tap.line) == 0 {
 			continue
 		}
-		_, err = p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(p.Budget()),
+		_, err = p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(p.Budget()),
 			sample(t, k.schema, rows, 1), synth.Checkpoint(tap.path))
 		if err != nil {
 			t.Errorf("%s: %v", k.name, err)

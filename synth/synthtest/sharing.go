@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -20,12 +21,12 @@ import (
 func (s Subject) testSharedLedger(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	const fits, payable = 6, 3
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: costOf(t, p, payable),
+	l := ledger.New(accountant.Budget{Epsilon: costOf(t, p, payable),
 		Delta: p.Budget().Delta})
 	errs := make([]error, fits)
 	var group sync.WaitGroup
 	for i := range fits {
-		group.Go(func() { _, errs[i] = p.FitOn(context.Background(), ledger, data) })
+		group.Go(func() { _, errs[i] = p.FitOn(context.Background(), l, data) })
 	}
 	group.Wait()
 	complete := 0
@@ -40,7 +41,7 @@ func (s Subject) testSharedLedger(t *testing.T) {
 	if complete != payable {
 		t.Errorf("%d of %d fits completed, want the %d that can be paid for", complete, fits, payable)
 	}
-	eachEntry(ledger, func(e accountant.Entry) {
+	eachEntry(l, func(e ledger.Entry) {
 		if e.Spent != e.Reserved {
 			t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
 		}
@@ -58,7 +59,7 @@ func costOf(t *testing.T, p synth.Plan, runs int) float64 {
 	return cost.Upper * (1 + 1e-6)
 }
 
-func eachEntry(l *accountant.Ledger, visit func(accountant.Entry)) {
+func eachEntry(l *ledger.Ledger, visit func(ledger.Entry)) {
 	for _, e := range l.Entries() {
 		visit(e)
 	}
@@ -74,7 +75,7 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 	stages map[string]int) {
 	t.Helper()
 	stages = map[string]int{}
-	fit(t, p, accountant.NewLedger(p.Budget()), data, synth.OnProgress(func(at synth.Progress) {
+	fit(t, p, ledger.New(p.Budget()), data, synth.OnProgress(func(at synth.Progress) {
 		n++
 		if stages[at.Stage]++; at.Step < 1 || at.Step > at.Of {
 			t.Errorf("got a report of step %d of %d of %s", at.Step, at.Of, at.Stage)
@@ -102,8 +103,8 @@ func (s Subject) testCancellation(t *testing.T) {
 	n, stages := s.reports(t, p, data)
 	for stage := range stages {
 		ctx, cancel := context.WithCancel(t.Context())
-		ledger, seen := accountant.NewLedger(p.Budget()), 0
-		_, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(at synth.Progress) {
+		l, seen := ledger.New(p.Budget()), 0
+		_, err := p.FitOn(ctx, l, data, synth.OnProgress(func(at synth.Progress) {
 			if ctx.Err() == nil {
 				seen++
 			}
@@ -115,31 +116,31 @@ func (s Subject) testCancellation(t *testing.T) {
 		if !errors.Is(err, context.Canceled) && (err != nil || seen < n) {
 			t.Errorf("cancelled in %s: got error %v, want context.Canceled", stage, err)
 		}
-		if got := ledger.Epsilon().Upper; got < p.Total().Upper*(1-1e-3) {
+		if got := l.Epsilon().Upper; got < p.Total().Upper*(1-1e-3) {
 			t.Errorf("cancelled in %s: ε = %v of %v is reserved", stage, got, p.Total().Upper)
 		}
-		if _, err := p.FitOn(t.Context(), ledger, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		if _, err := p.FitOn(t.Context(), l, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
 			t.Errorf("cancelled in %s: a second run: got error %v, want ErrBudgetExceeded", stage, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	ledger := accountant.NewLedger(p.Budget())
-	if _, err := p.FitOn(ctx, ledger, data); !errors.Is(err, context.Canceled) ||
-		len(ledger.Entries()) > 0 {
+	l := ledger.New(p.Budget())
+	if _, err := p.FitOn(ctx, l, data); !errors.Is(err, context.Canceled) ||
+		len(l.Entries()) > 0 {
 		t.Errorf("cancelled beforehand: got error %v and entries %v, want context.Canceled and none", err,
-			ledger.Entries())
+			l.Entries())
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	before := 0
 	first := sync.OnceFunc(func() {
-		before = taken(ledger)
+		before = taken(l)
 		cancel()
 	})
 	const chunks = 20_000 // rows that no system reads at once
 	many := failing{Data: sample(t, p.Schema(), chunks, 1), read: first}
-	_, err := p.FitOn(ctx, ledger, many)
-	if after := taken(ledger); !errors.Is(err, context.Canceled) || after > before {
+	_, err := p.FitOn(ctx, l, many)
+	if after := taken(l); !errors.Is(err, context.Canceled) || after > before {
 		t.Errorf("cancelled at the first read: got error %v and %d further draws, want context.Canceled "+
 			"and none", err, after-before)
 	}
@@ -150,8 +151,8 @@ func (s Subject) testCancellation(t *testing.T) {
 func (s Subject) testOptions(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	draw := func(opts ...synth.Option) device.Batch {
-		ledger := accountant.NewLedger(p.Budget())
-		gen := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger, data, opts...))(t)
+		l := ledger.New(p.Budget())
+		gen := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), l, data, opts...))(t)
 		if gen.Guarantee().NotPrivate == "" {
 			t.Error("a guarantee with deterministic noise claims to be private")
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -204,14 +205,14 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	w := &sideBySide{&work{schema: records.Binary(9), budget: toyBudget, noise: 600}, uses, path,
 		make(chan error, 1)}
 	p := toyWith(t, w, accountant.Gaussian{NoiseMultiplier: 600}, uses)
-	ledger := accountant.NewLedger(toyBudget)
-	_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.CheckpointEvery(path, 1))
+	l := ledger.New(toyBudget)
+	_, err := p.FitOn(t.Context(), l, toyData(t), synth.CheckpointEvery(path, 1))
 	if err == nil || err.Error() != "stopped; the same call continues from checkpoint "+path {
 		t.Fatal(err)
 	}
 	<-w.late
 	drawn := 0
-	for _, e := range ledger.Entries() {
+	for _, e := range l.Entries() {
 		if e.Purpose == stageSteps {
 			drawn = e.Spent
 		}
@@ -338,7 +339,7 @@ func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 func TestTheFileComesBeforeTheReservation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	asked := 0
-	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error {
+	l := ledger.New(toyBudget, ledger.WithPolicy(func(ledger.Request) error {
 		asked++
 		for _, taken := range counted(t, path) {
 			if taken != 0 {
@@ -359,7 +360,7 @@ func TestTheFileComesBeforeTheReservation(t *testing.T) {
 // policy has panicked.
 func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 	p, keep := toyPlan(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
-	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error {
+	l := ledger.New(toyBudget, ledger.WithPolicy(func(ledger.Request) error {
 		panic("no")
 	}))
 	func() {
@@ -373,11 +374,11 @@ func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 
 // TestARunWithoutAPlanRefuses checks that a free run refuses previews and releases.
 func TestARunWithoutAPlanRefuses(t *testing.T) {
-	if _, err := synth.FreeRun(accountant.Guarantee{},
+	if _, err := synth.FreeRun(ledger.Guarantee{},
 		synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
 		t.Error("a free run accepts previews")
 	}
-	r, err := synth.FreeRun(accountant.Guarantee{})
+	r, err := synth.FreeRun(ledger.Guarantee{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,10 +395,10 @@ func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
 	for _, path := range []string{"", filepath.Join(dir, "x.lock"), dir,
 		os.DevNull} {
-		ledger := accountant.NewLedger(toyBudget)
-		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))
-		if err == nil || len(ledger.Entries()) > 0 {
-			t.Errorf("%q: got error %v and entries %v, want an error and none", path, err, ledger.Entries())
+		l := ledger.New(toyBudget)
+		_, err := p.FitOn(t.Context(), l, toyData(t), synth.Checkpoint(path))
+		if err == nil || len(l.Entries()) > 0 {
+			t.Errorf("%q: got error %v and entries %v, want an error and none", path, err, l.Entries())
 		}
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {

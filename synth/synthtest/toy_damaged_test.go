@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestDamagedCheckpointsSayWhatToDo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	fit := func() error {
-		_, err := toyPlan(t).FitOn(t.Context(), accountant.NewLedger(toyBudget), toyData(t),
+		_, err := toyPlan(t).FitOn(t.Context(), ledger.New(toyBudget), toyData(t),
 			synth.Checkpoint(path))
 		return err
 	}

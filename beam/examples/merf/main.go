@@ -21,11 +21,11 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/beam"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
-	"github.com/seed7ba64551/privgen/store"
 )
 
 var (
@@ -65,8 +65,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Println(plan)
-	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Create(ctx, "table",
-		accountant.Terms{Budget: budget})
+	l, err := ledger.Dir(filepath.Join(folder, "ledgers")).Create(ctx, "table",
+		ledger.Terms{Budget: budget})
 	if err != nil {
 		return err
 	}
@@ -74,9 +74,9 @@ func run(ctx context.Context) error {
 	start, before := time.Now(), cpu()
 	var e *merf.Embedding
 	if *memory {
-		e, err = plan.EmbedStream(ctx, ledger, everything(ctx))
+		e, err = plan.EmbedStream(ctx, l, everything(ctx))
 	} else {
-		e, err = beam.Embed(ctx, job, plan, ledger)
+		e, err = beam.Embed(ctx, job, plan, l)
 	}
 	if err != nil {
 		return err

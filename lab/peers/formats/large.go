@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -114,9 +115,9 @@ func fitLarge(path string, most int) error {
 	if err != nil {
 		return err
 	}
-	ledger := accountant.NewLedger(budget)
+	l := ledger.New(budget)
 	trusted := records.Limits{UnpackedBytes: 1 << 40, Values: 1 << 40}
-	gen, err := plan.FitStream(context.Background(), ledger,
+	gen, err := plan.FitStream(context.Background(), l,
 		func(yield func(records.Data, error) bool) {
 			for f, err := range parquet.Stream(file, info.Size(), s, part, trusted) {
 				if err == nil {

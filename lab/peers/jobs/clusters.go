@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -24,7 +24,7 @@ func (c clusters) run(ctx context.Context, j job) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(data.Schema()), data, accountant.NewLedger(j.budget),
+	m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(data.Schema()), data, ledger.New(j.budget),
 		kmeans.WithSeed(j.seed))
 	if err != nil {
 		return 0, err

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -31,7 +31,7 @@ func (l logistic) run(ctx context.Context, j job) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(j.budget))
+	trainer, err := sgd.New(cfg, net, ledger.New(j.budget))
 	if err != nil {
 		return 0, err
 	}

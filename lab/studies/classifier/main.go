@@ -18,6 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/images"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -114,8 +115,8 @@ func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
 	if err != nil {
 		return nil, err
 	}
-	start, ledger := time.Now(), accountant.NewLedger(budget)
-	trainer, err := sgd.New(cfg, net, ledger)
+	start, l := time.Now(), ledger.New(budget)
+	trainer, err := sgd.New(cfg, net, l)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
 	}
 	fmt.Printf("clip %g, %v, noise multiplier %.4g: accuracy %.4f at ε = %s, %v\n",
 		cfg.ClipNorm, cfg.Optimizer, cfg.NoiseMultiplier,
-		float64(right)/float64(test.Len()), accountant.FormatUpper(ledger.Epsilon().Upper, 4),
+		float64(right)/float64(test.Len()), accountant.FormatUpper(l.Epsilon().Upper, 4),
 		took.Round(time.Second))
 	return net, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/tabular"
@@ -125,9 +126,9 @@ func (c config) fit(ctx context.Context, system string) error {
 		}
 		distinct = append(distinct, rows)
 	}
-	ledger := accountant.NewLedger(p.Budget())
+	l := ledger.New(p.Budget())
 	all := newClock()
-	gen, err := p.FitPasses(ctx, ledger, func(ctx context.Context, pass synth.Pass) (
+	gen, err := p.FitPasses(ctx, l, func(ctx context.Context, pass synth.Pass) (
 		*mechanism.Partial, error) {
 		sums, err := p.Partial(pass)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -71,7 +72,7 @@ func (c config) fit(ctx context.Context, plan *merf.Plan,
 	if c.embedding != "" {
 		return c.refit(ctx, plan)
 	}
-	e, err := plan.Embed(ctx, accountant.NewLedger(c.budget), train)
+	e, err := plan.Embed(ctx, ledger.New(c.budget), train)
 	if err != nil {
 		return nil, err
 	}

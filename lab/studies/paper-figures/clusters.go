@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/digits"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/rff"
@@ -139,7 +140,7 @@ func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, e
 		return 0, err
 	}
 	be := device.CPU()
-	m, err := kmeans.Fit(ctx, cfg, features, data.WithoutLabels(), accountant.NewLedger(budget),
+	m, err := kmeans.Fit(ctx, cfg, features, data.WithoutLabels(), ledger.New(budget),
 		kmeans.WithSeed(seed), kmeans.WithBackend(be))
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -29,7 +30,7 @@ type synthesiser struct {
 type fitted struct {
 	bill      string
 	paper     string
-	guarantee accountant.Guarantee
+	guarantee ledger.Guarantee
 	sample    func(ctx context.Context, n int, seed uint64) (records.Data, error)
 }
 

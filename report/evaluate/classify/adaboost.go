@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -32,10 +31,10 @@ func (m AdaBoost) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m AdaBoost) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m AdaBoost) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m AdaBoost) Learn(x *core.Design) (Scorer, error) {
+func (m AdaBoost) Learn(x *judge.Design) (Scorer, error) {
 	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ type boosted struct {
 func (m *boosted) votes(t *tree) []int32 {
 	votes := make([]int32, t.leaves())
 	for l := range votes {
-		votes[l] = int32(core.Argmax(t.values[l*t.width : (l+1)*t.width]))
+		votes[l] = int32(judge.Argmax(t.values[l*t.width : (l+1)*t.width]))
 	}
 	return votes
 }
@@ -144,6 +143,6 @@ func (m boosted) Probabilities(b device.Batch, dst []float64) {
 		for c := range p {
 			p[c] /= math.Max(float64(m.classes-1), 1)
 		}
-		core.Softmax(p)
+		judge.Softmax(p)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -25,10 +24,10 @@ func (m GaussianBayes) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m GaussianBayes) Learn(x *core.Design) (Scorer, error) {
+func (m GaussianBayes) Learn(x *judge.Design) (Scorer, error) {
 	n, means := x.Counts(), means(x)
 	variances := squares(x, means)
 	floor := judge.OrDefault(m.Smoothing, 1e-9) * largestVariance(x, n, means, variances)
@@ -46,7 +45,7 @@ func (m GaussianBayes) Learn(x *core.Design) (Scorer, error) {
 }
 
 // means returns the means of all coordinates, class by class.
-func means(x *core.Design) []float64 {
+func means(x *judge.Design) []float64 {
 	n, out := x.Counts(), make([]float64, x.Classes*x.Dim)
 	read := judge.NewReader(x.Batch)
 	for i, l := range x.Labels {
@@ -62,7 +61,7 @@ func means(x *core.Design) []float64 {
 }
 
 // squares returns the sums of squared deviations from the classes' means.
-func squares(x *core.Design, means []float64) []float64 {
+func squares(x *judge.Design, means []float64) []float64 {
 	out := make([]float64, len(means))
 	read := judge.NewReader(x.Batch)
 	for i, l := range x.Labels {
@@ -76,7 +75,7 @@ func squares(x *core.Design, means []float64) []float64 {
 }
 
 // largestVariance returns the variance of the most variable coordinate over all classes.
-func largestVariance(x *core.Design, n, means, squares []float64) float64 {
+func largestVariance(x *judge.Design, n, means, squares []float64) float64 {
 	top := 0.0
 	for j := range x.Dim {
 		mean, sum := 0.0, 0.0
@@ -121,7 +120,7 @@ func (m quadratic) Scores(b device.Batch, dst []float64) {
 
 func (m *gaussianBayes) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	core.SoftmaxRows(dst, len(m.constant))
+	judge.SoftmaxRows(dst, len(m.constant))
 }
 
 // BernoulliBayes trains naive Bayes on whether each coordinate is above a threshold.
@@ -142,10 +141,10 @@ func (m BernoulliBayes) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m BernoulliBayes) Learn(x *core.Design) (Scorer, error) {
+func (m BernoulliBayes) Learn(x *judge.Design) (Scorer, error) {
 	alpha, n := judge.OrDefault(m.Smoothing, 1), x.Counts()
 	out := &bernoulliBayes{x.Dim, judge.OrDefault(m.Threshold, 0.5), make([]float64, x.Classes),
 		make([]float64, x.Classes*x.Dim)}
@@ -195,5 +194,5 @@ func (m *bernoulliBayes) Scores(b device.Batch, dst []float64) {
 
 func (m *bernoulliBayes) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	core.SoftmaxRows(dst, len(m.constant))
+	judge.SoftmaxRows(dst, len(m.constant))
 }

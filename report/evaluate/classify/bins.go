@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -27,7 +26,7 @@ type bins struct {
 }
 
 // binsOf returns the binned records, which the first method that needs them computes.
-func binsOf(x *core.Design) (*bins, error) {
+func binsOf(x *judge.Design) (*bins, error) {
 	if int64(x.Rows())*int64(x.Dim) > 1<<32 {
 		const want = "records that fit into 4 GiB with a byte for each coordinate"
 		return nil, param.New("classify.Method.Fit", fmt.Sprintf("%d coordinates", x.Dim), want)
@@ -35,7 +34,7 @@ func binsOf(x *core.Design) (*bins, error) {
 	return x.Shared(func() any { return makeBins(x) }).(*bins), nil
 }
 
-func makeBins(x *core.Design) *bins {
+func makeBins(x *judge.Design) *bins {
 	out := &bins{codes: make([][]uint8, x.Dim), lo: make([][]float32, x.Dim),
 		hi: make([][]float32, x.Dim)}
 	const together = 64 // number of columns copied in one pass over the rows
@@ -51,7 +50,7 @@ func makeBins(x *core.Design) *bins {
 }
 
 // columns copies some coordinates of all records.
-func columns(x *core.Design, first, last int) [][]float32 {
+func columns(x *judge.Design, first, last int) [][]float32 {
 	out := make([][]float32, last-first)
 	for j := range out {
 		out[j] = make([]float32, x.Rows())

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -46,7 +45,7 @@ func Test(c *Classifier, d records.Data) (Classification, error) {
 		return Classification{}, err
 	}
 	labels := judge.Labels(d)
-	confusion, err := tabulateClasses(labels, core.Named(scores, s.Classes()), s.Classes())
+	confusion, err := tabulateClasses(labels, judge.Named(scores, s.Classes()), s.Classes())
 	if err != nil {
 		return Classification{}, err
 	}

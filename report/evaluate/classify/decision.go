@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -31,10 +30,10 @@ func (m DecisionTree) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m DecisionTree) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m DecisionTree) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m DecisionTree) Learn(x *core.Design) (Scorer, error) {
+func (m DecisionTree) Learn(x *judge.Design) (Scorer, error) {
 	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (m DecisionTree) Learn(x *core.Design) (Scorer, error) {
 }
 
 // balanced returns weights of the records with which all classes have the same total weight.
-func balanced(x *core.Design) []float64 {
+func balanced(x *judge.Design) []float64 {
 	n, weights := x.Counts(), make([]float64, x.Rows())
 	for i, l := range x.Labels {
 		weights[i] = float64(x.Rows()) / (float64(x.Classes) * n[l])
@@ -78,10 +77,10 @@ func (m RandomForest) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m RandomForest) Learn(x *core.Design) (Scorer, error) {
+func (m RandomForest) Learn(x *judge.Design) (Scorer, error) {
 	e := ensemble{trees: judge.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.Dim), 1),
 		draws: x.Rows(), seed: m.Seed}
 	if m.Balanced {
@@ -111,10 +110,10 @@ func (m Bagging) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m Bagging) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m Bagging) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m Bagging) Learn(x *core.Design) (Scorer, error) {
+func (m Bagging) Learn(x *judge.Design) (Scorer, error) {
 	draws := max(int(judge.OrDefault(m.Part, 1)*float64(x.Rows())), 1)
 	return ensemble{trees: judge.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
 }
@@ -127,7 +126,7 @@ type ensemble struct {
 }
 
 // grow grows the trees on all cores. Each tree has its own stream of random numbers.
-func (e ensemble) grow(x *core.Design) (Scorer, error) {
+func (e ensemble) grow(x *judge.Design) (Scorer, error) {
 	b, err := binsOf(x)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -39,10 +38,10 @@ func (m DiscriminantAnalysis) Validate() error {
 //
 // Errors: all errors of [NeuralNetwork.Fit], and *[param.Error] for records of more than 8192
 // coordinates.
-func (m DiscriminantAnalysis) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m DiscriminantAnalysis) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m DiscriminantAnalysis) Learn(x *core.Design) (Scorer, error) {
+func (m DiscriminantAnalysis) Learn(x *judge.Design) (Scorer, error) {
 	if x.Dim > wide {
 		return nil, param.New("classify.DiscriminantAnalysis", x.Schema,
 			fmt.Sprintf("at most %d coordinates", wide))
@@ -71,8 +70,8 @@ func (m DiscriminantAnalysis) Learn(x *core.Design) (Scorer, error) {
 
 // discriminant returns the linear rule given by the means and the inverse covariance times the
 // means.
-func discriminant(x *core.Design, means []float64, weights *mat.Dense) *core.LogLinear {
-	out := &core.LogLinear{Linear: core.NewLinear(x.Dim, x.Classes)}
+func discriminant(x *judge.Design, means []float64, weights *mat.Dense) *judge.LogLinear {
+	out := &judge.LogLinear{Linear: judge.NewLinear(x.Dim, x.Classes)}
 	for c, n := range x.Counts() {
 		out.Bias[c] = math.Log(n / float64(x.Rows()))
 		for j := range x.Dim {
@@ -85,7 +84,7 @@ func discriminant(x *core.Design, means []float64, weights *mat.Dense) *core.Log
 }
 
 // within returns the covariance around the classes' means.
-func within(x *core.Design, means []float64) *mat.SymDense {
+func within(x *judge.Design, means []float64) *mat.SymDense {
 	const chunk = 1024
 	var (
 		be       = device.CPU()

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -38,10 +37,10 @@ func (m GradientBoosting) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m GradientBoosting) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m GradientBoosting) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m GradientBoosting) Learn(x *core.Design) (Scorer, error) {
+func (m GradientBoosting) Learn(x *judge.Design) (Scorer, error) {
 	b, err := binsOf(x)
 	if err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 }
 
 // stage grows a tree for every output and updates the logits.
-func (m GradientBoosting) stage(x *core.Design, b *bins, rows []int32, state []float64,
+func (m GradientBoosting) stage(x *judge.Design, b *bins, rows []int32, state []float64,
 	outputs int) []*tree {
 	n := x.Rows()
 	probabilities := make([]float64, len(state))
@@ -98,7 +97,7 @@ func (m GradientBoosting) stage(x *core.Design, b *bins, rows []int32, state []f
 		if outputs == 1 {
 			p[0] = 1 / (1 + math.Exp(-p[0]))
 		} else {
-			core.Softmax(p)
+			judge.Softmax(p)
 		}
 	}
 	stage := make([]*tree, outputs)
@@ -121,7 +120,7 @@ func (m GradientBoosting) stage(x *core.Design, b *bins, rows []int32, state []f
 }
 
 // tree fits the residuals and sets the value of every leaf by one Newton step.
-func (m GradientBoosting) tree(x *core.Design, b *bins, rows []int32, residual []float64,
+func (m GradientBoosting) tree(x *judge.Design, b *bins, rows []int32, residual []float64,
 	outputs int) *tree {
 	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.Rows())}
 	t := g.grow(rows)
@@ -173,5 +172,5 @@ func (m *additive) Scores(b device.Batch, dst []float64) {
 
 func (m *additive) Probabilities(b device.Batch, dst []float64) {
 	m.Scores(b, dst)
-	core.SoftmaxRows(dst, m.classes)
+	judge.SoftmaxRows(dst, m.classes)
 }

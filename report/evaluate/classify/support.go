@@ -1,7 +1,6 @@
 package classify
 
 import (
-	core "github.com/seed7ba64551/privgen/internal/classify"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -28,11 +27,11 @@ func (m SupportVectors) Validate() error {
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
-func (m SupportVectors) Fit(d records.Data) (*Classifier, error) { return core.Fit(m, d) }
+func (m SupportVectors) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, d) }
 
 // Learn trains on records that have been read.
-func (m SupportVectors) Learn(x *core.Design) (Scorer, error) {
-	return core.Minimise(x, judge.OrDefault(m.C, 1), hinge, true,
+func (m SupportVectors) Learn(x *judge.Design) (Scorer, error) {
+	return judge.Minimise(x, judge.OrDefault(m.C, 1), hinge, true,
 		judge.OrDefault(m.Iterations, 200)), nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"log/slog"
 
-	core "github.com/seed7ba64551/privgen/internal/classify"
+	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -22,7 +22,7 @@ type hiddenSet struct {
 }
 
 type trainingSet struct {
-	design *core.Design
+	design *judge.Design
 	data   records.Data
 }
 
@@ -41,7 +41,7 @@ func (TrainingSet) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 //
 // Errors: *[param.Error], joined, for records without classes or no records.
 func Read(d records.Data) (*TrainingSet, error) {
-	x, err := core.Load("classify.Read", d)
+	x, err := judge.Load("classify.Read", d)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *TrainingSet) Len() int { return s.design.Rows() }
 //
 // Errors: see [Method.Fit]. Guarantee: none; see the package.
 func (s *TrainingSet) Fit(m Method) (*Classifier, error) {
-	if l, ours := m.(core.Learner); ours {
+	if l, ours := m.(judge.Learner); ours {
 		return s.design.Fit(l)
 	}
 	return m.Fit(s.data)

@@ -1,0 +1,133 @@
+package judge
+
+import "math"
+
+// descent minimises a smooth convex function by L-BFGS.
+//
+// Source: Liu and Nocedal 1989; step lengths by the weak Wolfe conditions, found
+// by bisection (Lewis and Overton 2013).
+type descent struct {
+	// at sets grad to the gradient at w and returns the value there.
+	at         func(w, grad []float64) float64
+	iterations int
+	tolerance  float64 // stops when no coordinate of the gradient is larger
+
+	w, grad, next, nextGrad, way []float64
+	value                        float64
+	moves                        []move
+}
+
+// move is one completed step: the change s of w, the change y of the gradient, and 1/⟨s, y⟩.
+type move struct {
+	s, y    []float64
+	inverse float64
+}
+
+// remembered is the number of moves that determine the next direction.
+const remembered = 10
+
+// run starts at w and moves it to the minimum.
+func (d *descent) run(w []float64) {
+	n := len(w)
+	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n)
+	d.value = d.at(d.w, d.grad)
+	for range d.iterations {
+		if largest(d.grad) <= d.tolerance {
+			return
+		}
+		d.direction()
+		if !d.search() {
+			return // single precision allows no further progress
+		}
+	}
+}
+
+// direction sets way to −H∇ by the two-loop recursion over the remembered moves.
+func (d *descent) direction() {
+	q, alpha := d.way, make([]float64, len(d.moves))
+	copy(q, d.grad)
+	for i := len(d.moves) - 1; i >= 0; i-- {
+		m := d.moves[i]
+		alpha[i] = m.inverse * inner(m.s, q)
+		add(q, -alpha[i], m.y)
+	}
+	scale := 1 / max(math.Sqrt(inner(d.grad, d.grad)), 1)
+	if len(d.moves) > 0 {
+		m := d.moves[len(d.moves)-1]
+		scale = 1 / (m.inverse * inner(m.y, m.y))
+	}
+	for i := range q {
+		q[i] *= scale
+	}
+	for i, m := range d.moves {
+		add(q, alpha[i]-m.inverse*inner(m.y, q), m.s)
+	}
+	for i := range q {
+		q[i] = -q[i]
+	}
+}
+
+// search takes a step in the direction; it returns false if no step length satisfies the
+// conditions.
+func (d *descent) search() bool {
+	slope := inner(d.grad, d.way)
+	if !(slope < 0) {
+		return false
+	}
+	short, long, step := 0.0, math.Inf(1), 1.0
+	for range 40 {
+		copy(d.next, d.w)
+		add(d.next, step, d.way)
+		value := d.at(d.next, d.nextGrad)
+		switch {
+		case !(value <= d.value+1e-4*step*slope):
+			long = step
+		case inner(d.nextGrad, d.way) < 0.9*slope:
+			short = step
+		default:
+			d.accept(value)
+			return true
+		}
+		if step = 2 * short; !math.IsInf(long, 1) {
+			step = (short + long) / 2
+		}
+	}
+	return false
+}
+
+func (d *descent) accept(value float64) {
+	s, y := make([]float64, len(d.w)), make([]float64, len(d.w))
+	for i := range s {
+		s[i], y[i] = d.next[i]-d.w[i], d.nextGrad[i]-d.grad[i]
+	}
+	if sy := inner(s, y); sy > 0 {
+		d.moves = append(d.moves, move{s, y, 1 / sy})
+		d.moves = d.moves[max(len(d.moves)-remembered, 0):]
+	}
+	copy(d.w, d.next)
+	copy(d.grad, d.nextGrad)
+	d.value = value
+}
+
+func inner(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+func add(y []float64, alpha float64, x []float64) {
+	for i, v := range x {
+		y[i] += alpha * v
+	}
+}
+
+func largest(v []float64) float64 {
+	top := 0.0
+	for _, x := range v {
+		top = max(top, math.Abs(x))
+	}
+	return top
+}

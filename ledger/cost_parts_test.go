@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestLedgersInMemoryFitInFiles checks that a ledger without a journal refuses, before anything is
+// paid for, parts and texts that no file can hold.
+func TestLedgersInMemoryFitInFiles(t *testing.T) {
+	budget := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	at := New(budget)
+	root, deep := at, 0
+	for range 20 {
+		children, err := at.Disjoint(Parts{Purpose: "p", N: 1})
+		if err != nil {
+			break
+		}
+		at, deep = children[0], deep+1
+	}
+	if err := at.Spend("x", accountant.Pure{Epsilon: 1e-3}); err != nil || deep < 4 || deep > maxPartDepth {
+		t.Errorf("parts nested %d deep: %v", deep, err)
+	}
+	text, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Unmarshal(text); err != nil {
+		t.Error(err)
+	}
+	l := New(budget)
+	if err := l.Spend("x", accountant.Pure{Epsilon: 1e-3}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Disjoint(Parts{Purpose: "p", N: maxParts + 1}); err == nil {
+		t.Error("70,000 parts are opened")
+	}
+	groups := 0
+	for range 11_500 {
+		if _, err := l.Disjoint(Parts{Purpose: "p", N: 1}); err != nil {
+			break
+		}
+		groups++
+	}
+	if text, err = json.Marshal(l.Guarantee()); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, new(Guarantee)); err != nil || groups < 5_000 {
+		t.Errorf("%d groups: %v", groups, err)
+	}
+	var long Transaction
+	for i := range 3_500 {
+		long.Lines = append(long.Lines, Line{Event: accountant.Pure{Epsilon: 1e-9}, Count: 1,
+			Purpose: strings.Repeat("\x01", 4000) + strconv.Itoa(i)})
+	}
+	if _, err := New(budget).ReserveAll(long); err == nil {
+		t.Error("purposes of 80 MB are accepted")
+	}
+	if err := New(budget).Spend("x", accountant.Curve{Name: strings.Repeat("n", 8<<20),
+		Epsilons: []float64{0, 1}, Deltas: []float64{1e-9, 0}}); err == nil {
+		t.Error("a name of 8 MB is accepted")
+	}
+}

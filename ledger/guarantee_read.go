@@ -1,0 +1,271 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// These bounds keep the price of a guarantee that is read cheap. A transaction is refused if the
+// guarantee of the ledger could not be read after it; see checkReadable.
+const (
+	mostReadEntries = 1 << 13
+	mostReadEvents  = 1 << 10  // different ones
+	mostReadValues  = 90_000   // in its JSON, where param.Limits allows 100,000
+	mostReadBytes   = 48 << 20 // of it, at most, where the header of a file has 64 MiB
+	mostReadDepth   = 48       // of its events, where param.Limits allows 64 in a file
+)
+
+// UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
+// the entries is computed, whatever the text says: descriptions, samplers, noise classes, the
+// accountant, the exceptions and ε. If the text states a larger ε, as earlier versions may have
+// published, then that ε is kept.
+//
+// Errors: *param.Error for a guarantee whose ε is below the cost of its entries, whose entries
+// cannot be priced or are too many, or with an unknown unit or class of noise.
+func (g *Guarantee) UnmarshalJSON(data []byte) error {
+	if err := (param.Limits{}).Check(data); err != nil {
+		return fmt.Errorf("Guarantee: %w", err)
+	}
+	type plain Guarantee
+	var read Guarantee
+	v := struct {
+		*plain
+		Epsilon *jsonFloat `json:"epsilon"`
+		Lower   jsonFloat  `json:"lower"`
+	}{plain: (*plain)(&read)}
+	var fields map[string]json.RawMessage
+	if err := errors.Join(param.Decode(data, &v), param.Decode(data, &fields)); err != nil {
+		return err
+	}
+	for _, k := range []string{"epsilon", "delta", "relation"} { // must not be read as 0
+		if x, ok := fields[k]; !ok || string(x) == "null" {
+			return param.New("ledger.Guarantee."+k, nil, "a value")
+		}
+	}
+	read.Epsilon, read.Lower = float64(*v.Epsilon), float64(v.Lower)
+	if err := read.checkWords(); err != nil {
+		return err
+	}
+	if err := read.reprice(); err != nil {
+		return err
+	}
+	*g = read
+	return nil
+}
+
+// checkWords checks what does not follow from the entries.
+func (g *Guarantee) checkWords() error {
+	var k param.Checker
+	const path = "ledger.Guarantee."
+	k.OK(g.Epsilon >= 0, path+"epsilon", g.Epsilon, "a number, zero or more")
+	k.OK(g.Delta >= 0 && g.Delta < 1, path+"delta", g.Delta, "a number in [0, 1)")
+	k.OK(len(g.Entries) > 0 || g.Epsilon == 0 || math.IsInf(g.Epsilon, 1), path+"entries", 0,
+		"the entries that cost ε")
+	k.OK(len(g.Entries) <= mostReadEntries, path+"entries", len(g.Entries), "at most 8192")
+	known := g.Unit != "" || len(g.Entries) == 0 // the zero value has none
+	k.OK(known && checkUnit("", g.Unit) == nil, path+"unit", fmt.Sprintf("%.40q", g.Unit),
+		recordUnit+" or "+userUnit)
+	k.OK(g.RowsPerUnit == 0 || g.Unit == userUnit && g.RowsPerUnit > 0, path+"rows_per_unit",
+		g.RowsPerUnit, "0, or a positive number of rows of a user")
+	for _, c := range g.NoiseClass {
+		k.OK(c == ExactNoise || c == RealNoise, path+"noise_class", fmt.Sprintf("%.40q", string(c)),
+			"exact or real")
+	}
+	return k.Err()
+}
+
+// reprice computes what follows from the entries.
+func (g *Guarantee) reprice() error {
+	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
+	if len(g.Entries) == 0 {
+		nothing, _ := accountant.Reduced{}.Price(context.Background(), g.Delta, 0, false)
+		g.Lower, g.Accountant = 0, nothing.Engine
+		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
+		return nil
+	}
+	l := New(accountant.Budget{Epsilon: g.Budget, Delta: g.Delta, Relation: g.Relation}, WithUnit(g.Unit))
+	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
+		return err
+	}
+	l.notPrivate = g.NotPrivate
+	if full, err := l.cached(&l.bracket, true); err == nil && (full.Upper <= g.Epsilon ||
+		g.Epsilon < full.Lower) {
+		l.published = l.bracket // a quicker price would change nothing
+	}
+	priced := l.Guarantee()
+	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
+		return fmt.Errorf("ledger.Guarantee: pricing the entries: %w", err)
+	}
+	const ulps = 1 - 1e-9
+	if g.Epsilon < priced.Lower*ulps || math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+		return param.New("ledger.Guarantee.epsilon", g.Epsilon,
+			"at least "+accountant.FormatUpper(priced.Lower, 6)+", which the entries cost")
+	}
+	priced.Epsilon = max(priced.Epsilon, g.Epsilon)
+	priced.RowsPerUnit, priced.Kept = g.RowsPerUnit, g.Kept
+	if filtered { // the order of the filter is not written
+		priced.Accountant, priced.Lower = engineFilter, 0
+	}
+	priced.NotCovered = priced.exceptions(filtered)
+	*g = priced
+	return nil
+}
+
+// readEntries reserves the entries of a guarantee, those of parts in children as their purposes
+// say.
+func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
+	r := reading{declared: map[string]Parts{}, events: map[string]bool{},
+		groups: map[*Ledger]map[string]*partGroup{}}
+	total := 0
+	for _, p := range parts {
+		if p.N < 0 || p.N > maxParts-total {
+			return param.New("ledger.Guarantee.parts", p.N, "at most 65536 parts together")
+		}
+		total += p.N
+		if _, twice := r.declared[p.Purpose]; twice {
+			return param.New("ledger.Guarantee.parts", fmt.Sprintf("%.40q", p.Purpose),
+				"different names")
+		}
+		r.declared[p.Purpose] = p
+	}
+	for i, e := range entries {
+		if err := r.entry(l, e); err != nil {
+			return fmt.Errorf("ledger: guarantee: entries[%d]: %w", i, err)
+		}
+	}
+	reduced, err := accountant.Reduce(l.event(nil, nil, 0), l.Relation())
+	if err != nil {
+		none := cachedBound{l.version, true, accountant.Price{Bound: accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}}, err}
+		l.published, l.bracket = none, none // the caller decides what has no price
+		return nil
+	}
+	l.reduced = &reduced
+	return reduced.CheckWork("ledger.Guarantee.entries")
+}
+
+type reading struct {
+	declared map[string]Parts // by their whole names
+	events   map[string]bool
+	groups   map[*Ledger]map[string]*partGroup
+}
+
+func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
+	at, purpose := l, e.Purpose
+	for {
+		p, part, rest, ok := r.cutPart(e.Purpose, len(e.Purpose)-len(purpose))
+		if !ok {
+			break
+		}
+		child, err := r.child(at, p, part)
+		if err != nil {
+			return err
+		}
+		at, purpose = child, rest
+	}
+	r.events[string(e.Event)] = true
+	if len(r.events) > mostReadEvents {
+		return param.New("ledger.Guarantee.entries", len(r.events), "at most 1024 different events")
+	}
+	return at.restoreEntry(savedEntry{purpose, e.Event, e.Reserved, e.Spent, e.Late, e.NoiseClass,
+		e.Lines})
+}
+
+// child returns the ledger of a part of a group.
+func (r *reading) child(l *Ledger, p Parts, part int) (*Ledger, error) {
+	if r.groups[l] == nil {
+		r.groups[l] = map[string]*partGroup{}
+	}
+	if r.groups[l][p.Purpose] == nil {
+		if err := p.check("ledger.Guarantee.parts.", l.Relation()); err != nil {
+			return nil, err
+		}
+		r.groups[l][p.Purpose] = l.openGroup(p)
+	}
+	return r.groups[l][p.Purpose].children[part], nil
+}
+
+// cutPart splits a purpose that collect wrote for an entry of a part, from byte from on:
+// "training, part 3 of 10: steps" is part 2 of "training", and "steps". A name that declares no
+// parts is part of a purpose, which costs no less.
+func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest string, ok bool) {
+	for at := from; ; {
+		i := strings.Index(purpose[at:], partMark)
+		if i < 0 {
+			return Parts{}, 0, "", false
+		}
+		p, named := r.declared[purpose[:at+i]]
+		at += i + len(partMark)
+		head, rest, ended := strings.Cut(purpose[at:], ": ")
+		first, of, _ := strings.Cut(head, " of ")
+		part, _ := strconv.Atoi(first)
+		if !named || !ended || first != strconv.Itoa(part) || of != strconv.Itoa(p.N) || part < 1 ||
+			part > p.N {
+			continue
+		}
+		p.Purpose = purpose[from : at-len(partMark)]
+		return p, part - 1, rest, true
+	}
+}
+
+// checkReadable returns an error for a transaction after which the guarantee of the ledger could
+// not be read: what it pays for, such as a generator, would be lost.
+func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
+	root := l.shared.root
+	entries, events, text, size, deepest := 0, map[string]int{}, 0, 0, 0
+	add := func(purpose int, key string) {
+		if events[key] == 0 {
+			values, depth := param.Size(key)
+			events[key], deepest = values+valuesOfEntry, max(deepest, depth)
+		}
+		entries, text, size = entries+1, text+events[key], size+6*purpose+8*len(key)+256
+	}
+	for _, p := range lines {
+		add(len(p.line.Purpose), p.key)
+	}
+	text += valuesOfGroup * (len(t.Groups) + root.eachEntry(0, add))
+	parts := l.shared.parts
+	for _, g := range t.Groups {
+		parts += min(g.N, maxParts+1)
+	}
+	var k param.Checker
+	const path = "Transaction"
+	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
+	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
+		"at most 1024 different events on a ledger")
+	k.OK(parts <= maxParts, path+".Groups", parts, "at most 65536 parts on a ledger")
+	k.OK(text <= mostReadValues, path+".Lines", text, "at most 90000 values in a ledger's entries")
+	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
+	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
+	if len(lines) > 0 {
+		all, _ := accountant.Reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
+		k.Add(all.CheckWork(path + ".Lines"))
+	}
+	return k.Err()
+}
+
+// The numbers of values that the guarantee's JSON has for an entry besides its event, and for a
+// group of parts.
+const valuesOfEntry, valuesOfGroup = 16, 8
+
+// eachEntry calls f for every entry of the ledger and of its parts, with the length of its purpose
+// after a prefix of the given length, and returns the number of groups of parts.
+func (l *Ledger) eachEntry(prefix int, f func(purpose int, key string)) (groups int) {
+	for _, e := range l.entries {
+		f(prefix+len(e.purpose), e.key)
+	}
+	for _, g := range l.groups {
+		groups++
+		for _, c := range g.children {
+			groups += c.eachEntry(prefix+len(g.Purpose)+32, f)
+		}
+	}
+	return groups
+}

@@ -1,0 +1,135 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestReadGuaranteesArePricedAgain: a guarantee that is read equals the one that was written, and a
+// text that states less than its entries cost, or words that no ledger writes, is refused.
+func TestReadGuaranteesArePricedAgain(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5}, WithUnit("user"))
+	if err := l.Spend("counts", accountant.Gaussian{NoiseMultiplier: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 3 { // a record may be in other parts of the second group
+		parts, err := l.Disjoint(Parts{Purpose: "clusters", N: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := parts[2].Disjoint(Parts{Purpose: "classes, of a cluster", N: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range append(parts[k:2:2], inner...) { // the groups use different parts
+			if err := part.Spend("sums", accountant.Gaussian{NoiseMultiplier: 2 + float64(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	written := l.Guarantee()
+	text, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Guarantee
+	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, written) {
+		t.Fatalf("%v: got\n%v\nwant\n%v", err, read, written)
+	}
+	for name, change := range map[string]func(g map[string]any){
+		"a lower ε":     func(g map[string]any) { g["epsilon"], g["lower"] = 0.01, 0.01 },
+		"no entries":    func(g map[string]any) { g["entries"] = []any{} },
+		"no delta":      func(g map[string]any) { g["delta"] = 0 },
+		"another unit":  func(g map[string]any) { g["unit"] = "planet" },
+		"rows":          func(g map[string]any) { g["rows_per_unit"] = -5 },
+		"rows of none":  func(g map[string]any) { g["unit"], g["rows_per_unit"] = "record", 5 },
+		"perfect noise": func(g map[string]any) { g["noise_class"] = []any{"perfect"} },
+		"no uses": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["reserved"] = 0
+		},
+		"more uses": func(g map[string]any) { // than ε covers
+			g["entries"].([]any)[0].(map[string]any)["reserved"] = 900
+		},
+		"another event": func(g map[string]any) {
+			g["entries"].([]any)[0].(map[string]any)["event"] = map[string]any{"kind": "nothing"}
+		},
+		"two keys": func(g map[string]any) { g["Epsilon"] = 9 },
+		"too many parts": func(g map[string]any) {
+			g["parts"].([]any)[0].(map[string]any)["n"] = 1<<16 + 1
+		},
+		"parts without end": func(g map[string]any) { // their sum would overflow
+			const n = 1 << 17
+			g["parts"] = []any{Parts{N: 1}, Parts{Purpose: "b", N: math.MaxInt}, Parts{Purpose: "c", N: n}}
+			g["entries"].([]any)[0].(map[string]any)["purpose"] = fmt.Sprintf("c, part 1 of %d: s", n)
+			g["entries"] = g["entries"].([]any)[:1]
+		},
+		"undeclared parts": func(g map[string]any) { g["parts"] = []any{} },
+		"parts twice": func(g map[string]any) {
+			g["parts"] = append(g["parts"].([]any), g["parts"].([]any)[0])
+		},
+	} {
+		var g map[string]any
+		if err := json.Unmarshal(text, &g); err != nil {
+			t.Fatal(err)
+		}
+		change(g)
+		hostile, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if json.Unmarshal(hostile, &read) == nil {
+			t.Errorf("%s: read as\n%v", name, read)
+		}
+	}
+	words := strings.NewReplacer(`"description":"`, `"description":"a noise multiplier of 1000, not `,
+		`"not_covered":["`, `"not_covered":["nothing, or `, `"samplers":["`, `"samplers":["none, or `,
+		`"accountant":"`, `"accountant":"perfect: `).Replace(string(text))
+	if err := json.Unmarshal([]byte(words), &read); err != nil || !reflect.DeepEqual(read, written) {
+		t.Errorf("%v: words of the text are believed:\n%v", err, read)
+	}
+}
+
+// TestPurposesNameNoParts: a purpose that reads like an entry of a part is refused, since a
+// guarantee that is read would price it as one.
+func TestPurposesNameNoParts(t *testing.T) {
+	const purpose = "clusters, part 1 of 2: sums"
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	e := accountant.Gaussian{NoiseMultiplier: 9}
+	if parts, err := l.Disjoint(Parts{Purpose: "clusters", N: 2}); err != nil ||
+		parts[1].Spend("sums", e) != nil {
+		t.Fatal(err)
+	}
+	for _, like := range []string{"clusters, part 1 of 2", "clusters, part +1 of 2: sums"} {
+		if err := l.Spend(like, e); err != nil {
+			t.Errorf("%s: %v", like, err)
+		}
+	}
+	written, read := l.Guarantee(), Guarantee{}
+	text, err := json.Marshal(written)
+	if err := errors.Join(err, json.Unmarshal(text, &read)); err != nil ||
+		!reflect.DeepEqual(read, written) {
+		t.Errorf("%v: got\n%v\nwant\n%v", err, read, written)
+	}
+	_, parts := l.Disjoint(Parts{Purpose: purpose, N: 2})
+	_, all := l.ReserveAll(Transaction{Lines: []Line{{Purpose: purpose, Event: e, Count: 1}}})
+	saved, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, old := Unmarshal([]byte(strings.ReplaceAll(string(saved), "clusters, part 1 of 2\"",
+		purpose+"\"")))
+	const later = purpose + ", part 99999999999999999999 of 3: z"
+	for name, err := range map[string]error{"use": l.Spend(purpose, e), "parts": parts, "lines": all,
+		"saved": old, "a number that is too large": l.Spend(later, e)} {
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

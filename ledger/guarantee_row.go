@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// OneRow returns the ε and δ that the guarantee implies for changing, adding or removing one row
+// while the other rows of its unit stay. It is for units that may have several rows (RowsPerUnit).
+// A unit's only row is the unit itself.
+//
+// A change of one row replaces the rows of one unit by other rows. The replace-one relation
+// compares exactly this. Under add-or-remove-one the change takes two steps: removing the unit and
+// adding it again. Two steps of (ε, δ) are one step of (2ε, (1+e^ε)δ).
+//
+// Source: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, on group
+// privacy, for groups of two.
+func (g Guarantee) OneRow() (epsilon, delta float64) {
+	if g.Relation == accountant.ReplaceOne {
+		return g.Epsilon, g.Delta
+	}
+	if g.Delta == 0 {
+		return 2 * g.Epsilon, 0
+	}
+	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
+}
+
+// Units describes the protected unit. If a unit may have several rows, the text also states the ε
+// and δ of one row.
+func (g Guarantee) Units() string {
+	unit := param.OneLine(g.Unit)
+	if g.RowsPerUnit == 0 {
+		return "one " + unit
+	}
+	eps, delta := g.OneRow()
+	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s with "+
+		"further rows: ε = %s, δ = %s", unit, g.RowsPerUnit, unit, accountant.FormatUpper(eps, 6),
+		accountant.FormatUpper(delta, 3))
+}

@@ -1,0 +1,75 @@
+package ledger
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// within fails unless lo ≤ v ≤ hi.
+func within(t *testing.T, what string, v, lo, hi float64) {
+	t.Helper()
+	if !(v >= lo && v <= hi) {
+		t.Errorf("%s: %.12g is not in [%.12g, %.12g]", what, v, lo, hi)
+	}
+}
+
+// upper returns the upper end of an event's price.
+func upper(t *testing.T, e accountant.Event, delta float64, r accountant.Relation) float64 {
+	t.Helper()
+	return must[accountant.Price](t)(must[accountant.Reduced](t)(accountant.Reduce(e, r)).Price(
+		t.Context(), delta, 0, false)).Upper
+}
+
+// everyEvent returns one event of each kind, with a relation that supports it.
+func everyEvent(t testing.TB) map[string]struct {
+	e accountant.Event
+	r accountant.Relation
+} {
+	type entry = struct {
+		e accountant.Event
+		r accountant.Relation
+	}
+	curve, err := accountant.Tabulate("randomised", []float64{-1, -0.5, 0, 0.5, 1}, func(e float64) float64 {
+		return max(0, 1-math.Exp(e), (math.E-math.Exp(e))/(math.E+1))
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]entry{}
+	for _, x := range []entry{
+		{accountant.Gaussian{NoiseMultiplier: 2}, accountant.AddOrRemoveOne}, {accountant.Laplace{Scale: 3}, accountant.AddOrRemoveOne},
+		{accountant.DiscreteGaussian{Sigma: 4, Sensitivity: 1}, accountant.AddOrRemoveOne}, {accountant.DiscreteLaplace{A: 0.3, Sensitivity: 2}, accountant.AddOrRemoveOne},
+		{accountant.RandomizedResponse{Noise: 0.7, Categories: 4}, accountant.ReplaceOne}, {accountant.ExponentialMechanism{Epsilon: 0.2}, accountant.AddOrRemoveOne},
+		{accountant.Pure{Epsilon: 0.2}, accountant.ReplaceOne}, {accountant.Approximate{Epsilon: 0.2, Delta: 1e-7}, accountant.AddOrRemoveOne},
+		{accountant.ZCDP{Rho: 0.01}, accountant.AddOrRemoveOne}, {accountant.PoissonSampled{Probability: 0.1, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.AddOrRemoveOne},
+		{accountant.SampledWithoutReplacement{Population: 1000, Sample: 20, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.ReplaceOne},
+		{accountant.TruncatedPoisson{Probability: 0.01, Population: 10000, MaxBatch: 110, NoiseMultiplier: 1.5}, accountant.AddOrRemoveOne},
+		{accountant.SameBatch{NoiseMultipliers: []float64{2, 3}}, accountant.AddOrRemoveOne}, {accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 1}, accountant.ReplaceOne},
+		{accountant.GaussianMixture{NoiseMultiplier: 2, Sensitivities: []float64{0, 1, 2}, Probabilities: []float64{0.9, 0.08, 0.02}}, accountant.AddOrRemoveOne},
+		{accountant.Repeated{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 2}, accountant.AddOrRemoveOne},
+		{accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 5}, accountant.Laplace{Scale: 9}}}, accountant.AddOrRemoveOne},
+		{accountant.Disjoint{Parts: []accountant.Event{accountant.PoissonSampled{Probability: 0.1, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.PoissonSampled{Probability: 0.05, Event: accountant.Gaussian{NoiseMultiplier: 0.9}}}},
+			accountant.AddOrRemoveOne},
+		{accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 4}, Mean: 5, Shape: 1, Poisson: false}, accountant.AddOrRemoveOne}, {curve, accountant.AddOrRemoveOne},
+	} {
+		var form struct{ Kind string }
+		if err := json.Unmarshal([]byte(must[string](t)(keyOf(x.e))), &form); err != nil {
+			t.Fatal(err)
+		}
+		out[form.Kind] = x
+	}
+	return out
+}
