@@ -1,11 +1,9 @@
-// Package accountant computes the privacy cost of differentially private mechanisms and
-// keeps ledgers of it.
+// Package accountant computes the privacy cost of differentially private mechanisms.
 //
 // An [Event] describes what happened (a Gaussian release, ten thousand Poisson-sampled steps, ...).
 // A [Relation] says which data sets are compared. [Epsilon], [Delta] and [TradeOff] compute the
-// cost, and [CalibrateNoise], [CalibrateCount] and others find parameters for a given cost. A
-// [Ledger] holds a budget, checks each request before anything is spent, and states the
-// [Guarantee].
+// cost, and [CalibrateNoise], [CalibrateCount] and others find parameters for a given cost. Package
+// ledger holds budgets and decides by these prices.
 //
 // Every number is a [Bound]. Its Upper end is published and is never below the true value. Two
 // engines compute sound upper ends, and the smaller of the two is published. One engine uses Rényi
@@ -14,5 +12,5 @@
 // Ghazi, Kamath, Kumar and Manurangsi 2022). Events without a known sound analysis result in
 // [ErrUnsupported], never in an approximation.
 //
-// The package only computes: it reads no data and draws no noise.
+// The package only computes: it reads no data, draws no noise and keeps no account.
 package accountant

@@ -144,7 +144,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		"other bins": func(p *kmeans.Pass) {
 			p.Config.Norm = &kmeans.DPNorm{Max: 20, Bins: 4, NoiseMultiplier: 1}
 		}} {
-		l := paid(accountant.AddOrRemoveOne)
+		l := ledgerOf(accountant.AddOrRemoveOne)
 		_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, func(ctx context.Context,
 			p kmeans.Pass) (*mechanism.Partial, error) {
 			change(&p)

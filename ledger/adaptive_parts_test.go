@@ -35,7 +35,8 @@ func TestReleasesMayDecideTheParts(t *testing.T) {
 	rare := func(x float64) float64 { return 9e-6 + (1-9e-6)*max(0, 1-math.Exp(x)) }
 	l := New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 2}))
-	for i, e := range []accountant.Event{accountant.Pure{Epsilon: 2}, accountant.Approximate{Delta: 9e-6}} {
+	for i, e := range []accountant.Event{accountant.Pure{Epsilon: 2},
+		accountant.Approximate{Delta: 9e-6}} {
 		if err := parts[i].Spend("x", e); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,10 @@ func TestReleasesMayDecideTheParts(t *testing.T) {
 		t.Errorf("read back: ε = %g, want %g", got, v)
 	}
 	fixed := accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 2},
-		accountant.Disjoint{Parts: []accountant.Event{accountant.Pure{Epsilon: 2}, accountant.Approximate{Delta: 9e-6}}, Fixed: true}}}
+		accountant.Disjoint{
+			Parts: []accountant.Event{accountant.Pure{Epsilon: 2}, accountant.Approximate{Delta: 9e-6}},
+			Fixed: true,
+		}}}
 	if w := upper(t, fixed, 1e-5, accountant.AddOrRemoveOne); w > 0.95*v {
 		t.Errorf("fixed parts cost ε = %g, want clearly less than %g", w, v)
 	}
@@ -75,13 +79,24 @@ func TestPartsUnderReplaceOneStateTheirMoves(t *testing.T) {
 	}
 	parts := must[[]*Ledger](t)(l.Disjoint(
 		Parts{Purpose: "classes", N: 2, Fixed: true, MovesCovered: true}))
-	event := accountant.Disjoint{Parts: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 2}}, Moving: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}}}
+	event := accountant.Disjoint{
+		Parts:  []accountant.Event{accountant.Gaussian{NoiseMultiplier: 2}},
+		Moving: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}},
+	}
 	for _, p := range parts {
 		if err := p.Spend("sum", event); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := must[accountant.Bound](t)(accountant.Epsilon(accountant.Gaussian{NoiseMultiplier: math.Sqrt(0.5)}, 1e-5, accountant.ReplaceOne))
+	want := must[accountant.Bound](
+		t,
+	)(
+		accountant.Epsilon(
+			accountant.Gaussian{NoiseMultiplier: math.Sqrt(0.5)},
+			1e-5,
+			accountant.ReplaceOne,
+		),
+	)
 	if v := l.Epsilon().Upper; v < want.Lower || v > want.Upper*1.001 {
 		t.Errorf("ε = %g, want %g of a move", v, want.Upper)
 	}

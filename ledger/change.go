@@ -339,7 +339,7 @@ func (l *Ledger) checkGroups(groups ...Parts) error {
 			break
 		}
 		room -= p.N
-		k.OK(len(l.path()) < maxPartDepth, "Parts", len(l.path()),
+		k.OK(len(l.path()) < maxPartDepth, "ledger.Parts", len(l.path()),
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 		k.Add(p.check("ledger.Parts.", l.Relation()))
 	}

@@ -22,7 +22,8 @@ func TestLedgersInMemoryFitInFiles(t *testing.T) {
 		}
 		at, deep = children[0], deep+1
 	}
-	if err := at.Spend("x", accountant.Pure{Epsilon: 1e-3}); err != nil || deep < 4 || deep > maxPartDepth {
+	if err := at.Spend("x", accountant.Pure{Epsilon: 1e-3}); err != nil || deep < 4 ||
+		deep > maxPartDepth {
 		t.Errorf("parts nested %d deep: %v", deep, err)
 	}
 	text, err := json.Marshal(root)

@@ -47,7 +47,10 @@ func TestCostlyPricesAreRefused(t *testing.T) {
 	free := New(accountant.Budget{Epsilon: 8, Delta: 1e-6})
 	var run Transaction
 	for i := range 32 + 1 {
-		e := accountant.PoissonSampled{Event: accountant.Laplace{Scale: 9 + float64(i)}, Probability: 1e-7}
+		e := accountant.PoissonSampled{
+			Event:       accountant.Laplace{Scale: 9 + float64(i)},
+			Probability: 1e-7,
+		}
 		if err := free.Spend("p", e); (err != nil) != (i == 32) {
 			t.Errorf("a memory ledger, event %d: %v", i, err)
 		}
@@ -85,7 +88,10 @@ func TestPaidGuaranteesCanBeRead(t *testing.T) {
 	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-6})
 	paid := 0
 	for i := range 32 + 3 {
-		e := accountant.PoissonSampled{Event: accountant.Laplace{Scale: 99 + float64(i)}, Probability: 1e-7}
+		e := accountant.PoissonSampled{
+			Event:       accountant.Laplace{Scale: 99 + float64(i)},
+			Probability: 1e-7,
+		}
 		one := Transaction{Lines: []Line{{Purpose: "p", Event: e, Count: 1}}}
 		if _, err := l.ReserveAll(one); err == nil {
 			paid++
@@ -101,7 +107,10 @@ func TestPaidGuaranteesCanBeRead(t *testing.T) {
 	for _, fixed := range []bool{false, true} { // few events, in many parts, take long to compose
 		many := Transaction{Groups: []Parts{{Purpose: "a", N: 36, Fixed: fixed}}}
 		for i := range 36 * 36 {
-			e := accountant.PoissonSampled{Event: accountant.Laplace{Scale: 99 + float64(i%36)}, Probability: 1e-7}
+			e := accountant.PoissonSampled{
+				Event:       accountant.Laplace{Scale: 99 + float64(i%36)},
+				Probability: 1e-7,
+			}
 			line := Line{Purpose: "p", Event: e, Count: 1, Group: 1, Part: i / 36}
 			if i/36 == i%36 { // so no part costs less than another one
 				line.Count = 2

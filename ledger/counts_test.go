@@ -15,12 +15,20 @@ func TestLedgerPricesWhatWasReserved(t *testing.T) {
 	noise := []float64{2, 2}
 	l := New(accountant.Budget{Epsilon: 9, Delta: 1e-5})
 	r := must[*Reservation](t)(l.Reserve("batch", accountant.SameBatch{NoiseMultipliers: noise}, 3))
-	want := must[accountant.Bound](t)(accountant.Epsilon(accountant.Repeated{Event: accountant.SameBatch{NoiseMultipliers: []float64{2, 2}}, Count: 3}, 1e-5,
-		accountant.AddOrRemoveOne)).Upper
+	want := must[accountant.Bound](
+		t,
+	)(
+		accountant.Epsilon(
+			accountant.Repeated{Event: accountant.SameBatch{NoiseMultipliers: []float64{2, 2}}, Count: 3},
+			1e-5,
+			accountant.AddOrRemoveOne,
+		),
+	).Upper
 	noise[0] = 1e9
 	r.Event().(accountant.SameBatch).NoiseMultipliers[1] = 1e9
 	l.Entries()[0].Event.(accountant.SameBatch).NoiseMultipliers[1] = 1e9
-	l.Event().(accountant.Composed).Events[0].(accountant.Repeated).Event.(accountant.SameBatch).NoiseMultipliers[1] = 1e9
+	first := l.Event().(accountant.Composed).Events[0].(accountant.Repeated).Event
+	first.(accountant.SameBatch).NoiseMultipliers[1] = 1e9
 	if got := l.Epsilon().Upper; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("changes of the caller's events changed ε from %g to %g", want, got)
 	}
@@ -75,7 +83,10 @@ func TestFilterPublishesItsBudget(t *testing.T) {
 	if g := l.Guarantee(); g.Epsilon != 2 || l.Epsilon().Upper != 2 || !(l.EpsilonSoFar() < 2) {
 		t.Errorf("%v, so far %g", g, l.EpsilonSoFar())
 	}
-	if err := l.Spend("approximate", accountant.Approximate{Epsilon: 0.01, Delta: 1e-7}); !errors.Is(err, accountant.ErrUnsupported) {
+	if err := l.Spend("approximate", accountant.Approximate{Epsilon: 0.01, Delta: 1e-7}); !errors.Is(
+		err,
+		accountant.ErrUnsupported,
+	) {
 		t.Error(err)
 	}
 }

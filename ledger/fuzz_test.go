@@ -22,7 +22,8 @@ func FuzzUnmarshalLedger(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte(
-		`{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[{"purpose":"a","event":{"kind":"sampled_sum","probability":0.1,"noise_multiplier":1},"reserved":3,"spent":1}],"parts":[{"purpose":"p","ledgers":[]}]}`))
+		`{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[{"purpose":"a","event":{"kind":"sampled_sum","probability":0.1,"noise_multiplier":1},"reserved":3,"spent":1}],"parts":[{"purpose":"p","ledgers":[]}]}`,
+	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := Unmarshal(data)
 		if err != nil {

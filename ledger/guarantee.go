@@ -59,7 +59,7 @@ func (l *Ledger) Guarantee() Guarantee {
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
 	if unread != nil { // the reservations of other processes are unknown
-		r, err = accountant.Price{Bound: accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}}, unread
+		r, err = accountant.Price{Bound: infinite}, unread
 	}
 	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
 		Unit: l.shared.root.unitName(), Lower: r.Lower,
@@ -171,7 +171,8 @@ func (g Guarantee) String() string {
 				"noise.\n%s\n", bar, param.OneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
-	line("promise", "ε = %s, δ = %s", accountant.FormatUpper(g.Epsilon, 6), accountant.FormatUpper(g.Delta, 3))
+	line("promise", "ε = %s, δ = %s", accountant.FormatUpper(g.Epsilon, 6),
+		accountant.FormatUpper(g.Delta, 3))
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning(g.Unit))
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {

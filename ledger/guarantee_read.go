@@ -91,7 +91,8 @@ func (g *Guarantee) reprice() error {
 		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
 		return nil
 	}
-	l := New(accountant.Budget{Epsilon: g.Budget, Delta: g.Delta, Relation: g.Relation}, WithUnit(g.Unit))
+	l := New(accountant.Budget{Epsilon: g.Budget, Delta: g.Delta, Relation: g.Relation},
+		WithUnit(g.Unit))
 	if err := errors.Join(l.fault, l.readEntries(g.Entries, g.Parts)); err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 	}
 	reduced, err := accountant.Reduce(l.event(nil, nil, 0), l.Relation())
 	if err != nil {
-		none := cachedBound{l.version, true, accountant.Price{Bound: accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}}, err}
+		none := cachedBound{l.version, true, accountant.Price{Bound: infinite}, err}
 		l.published, l.bracket = none, none // the caller decides what has no price
 		return nil
 	}
@@ -236,7 +237,7 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 		parts += min(g.N, maxParts+1)
 	}
 	var k param.Checker
-	const path = "Transaction"
+	const path = "ledger.Transaction"
 	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
@@ -245,7 +246,8 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
 	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
 	if len(lines) > 0 {
-		all, _ := accountant.Reduce(root.event(l, t.event(lines), 1), l.Relation()) // pricing finds the error
+		// pricing finds the error
+		all, _ := accountant.Reduce(root.event(l, t.event(lines), 1), l.Relation())
 		k.Add(all.CheckWork(path + ".Lines"))
 	}
 	return k.Err()

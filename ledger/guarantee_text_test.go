@@ -72,7 +72,8 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 func TestFilesForgeNoLine(t *testing.T) {
 	forged := "steps\n  promise      ε = 0.001, δ = 1e-05\r\x1b[2K\u202e"
 	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5}, WithUnit("user"))
-	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 2}, accountant.Curve{Name: forged, Epsilons: []float64{0, 1}, Deltas: []float64{0.1, 0}, AddDeltas: nil}} {
+	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 2},
+		accountant.Curve{Name: forged, Epsilons: []float64{0, 1}, Deltas: []float64{0.1, 0}}} {
 		if err := l.Spend(forged, e); err != nil {
 			t.Fatal(err)
 		}

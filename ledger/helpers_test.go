@@ -42,28 +42,44 @@ func everyEvent(t testing.TB) map[string]struct {
 		e accountant.Event
 		r accountant.Relation
 	}
-	curve, err := accountant.Tabulate("randomised", []float64{-1, -0.5, 0, 0.5, 1}, func(e float64) float64 {
-		return max(0, 1-math.Exp(e), (math.E-math.Exp(e))/(math.E+1))
-	}, nil)
+	curve, err := accountant.Tabulate(
+		"randomised",
+		[]float64{-1, -0.5, 0, 0.5, 1},
+		func(e float64) float64 {
+			return max(0, 1-math.Exp(e), (math.E-math.Exp(e))/(math.E+1))
+		},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]entry{}
+	const both, one = accountant.AddOrRemoveOne, accountant.ReplaceOne
+	gaussian := accountant.Gaussian{NoiseMultiplier: 2}
 	for _, x := range []entry{
-		{accountant.Gaussian{NoiseMultiplier: 2}, accountant.AddOrRemoveOne}, {accountant.Laplace{Scale: 3}, accountant.AddOrRemoveOne},
-		{accountant.DiscreteGaussian{Sigma: 4, Sensitivity: 1}, accountant.AddOrRemoveOne}, {accountant.DiscreteLaplace{A: 0.3, Sensitivity: 2}, accountant.AddOrRemoveOne},
-		{accountant.RandomizedResponse{Noise: 0.7, Categories: 4}, accountant.ReplaceOne}, {accountant.ExponentialMechanism{Epsilon: 0.2}, accountant.AddOrRemoveOne},
-		{accountant.Pure{Epsilon: 0.2}, accountant.ReplaceOne}, {accountant.Approximate{Epsilon: 0.2, Delta: 1e-7}, accountant.AddOrRemoveOne},
-		{accountant.ZCDP{Rho: 0.01}, accountant.AddOrRemoveOne}, {accountant.PoissonSampled{Probability: 0.1, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.AddOrRemoveOne},
-		{accountant.SampledWithoutReplacement{Population: 1000, Sample: 20, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.ReplaceOne},
-		{accountant.TruncatedPoisson{Probability: 0.01, Population: 10000, MaxBatch: 110, NoiseMultiplier: 1.5}, accountant.AddOrRemoveOne},
-		{accountant.SameBatch{NoiseMultipliers: []float64{2, 3}}, accountant.AddOrRemoveOne}, {accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 1}, accountant.ReplaceOne},
-		{accountant.GaussianMixture{NoiseMultiplier: 2, Sensitivities: []float64{0, 1, 2}, Probabilities: []float64{0.9, 0.08, 0.02}}, accountant.AddOrRemoveOne},
-		{accountant.Repeated{Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 2}, accountant.AddOrRemoveOne},
-		{accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 5}, accountant.Laplace{Scale: 9}}}, accountant.AddOrRemoveOne},
-		{accountant.Disjoint{Parts: []accountant.Event{accountant.PoissonSampled{Probability: 0.1, Event: accountant.Gaussian{NoiseMultiplier: 1}}, accountant.PoissonSampled{Probability: 0.05, Event: accountant.Gaussian{NoiseMultiplier: 0.9}}}},
-			accountant.AddOrRemoveOne},
-		{accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 4}, Mean: 5, Shape: 1, Poisson: false}, accountant.AddOrRemoveOne}, {curve, accountant.AddOrRemoveOne},
+		{gaussian, both},
+		{accountant.Laplace{Scale: 3}, both},
+		{accountant.DiscreteGaussian{Sigma: 4, Sensitivity: 1}, both},
+		{accountant.DiscreteLaplace{A: 0.3, Sensitivity: 2}, both},
+		{accountant.RandomizedResponse{Noise: 0.7, Categories: 4}, one},
+		{accountant.ExponentialMechanism{Epsilon: 0.2}, both},
+		{accountant.Pure{Epsilon: 0.2}, one},
+		{accountant.Approximate{Epsilon: 0.2, Delta: 1e-7}, both},
+		{accountant.ZCDP{Rho: 0.01}, both},
+		{accountant.PoissonSampled{Probability: 0.1, Event: gaussian}, both},
+		{accountant.SampledWithoutReplacement{Population: 1000, Sample: 20, Event: gaussian}, one},
+		{accountant.TruncatedPoisson{Probability: 0.01, Population: 10000, MaxBatch: 110,
+			NoiseMultiplier: 1.5}, both},
+		{accountant.SameBatch{NoiseMultipliers: []float64{2, 3}}, both},
+		{accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 1}, one},
+		{accountant.GaussianMixture{NoiseMultiplier: 2, Sensitivities: []float64{0, 1, 2},
+			Probabilities: []float64{0.9, 0.08, 0.02}}, both},
+		{accountant.Repeated{Event: gaussian, Count: 2}, both},
+		{accountant.Composed{Events: []accountant.Event{gaussian, accountant.Laplace{Scale: 9}}}, both},
+		{accountant.Disjoint{Parts: []accountant.Event{accountant.PoissonSampled{Probability: 0.1,
+			Event: gaussian}, accountant.PoissonSampled{Probability: 0.05, Event: gaussian}}}, both},
+		{accountant.RepeatAndSelect{Event: gaussian, Mean: 5, Shape: 1, Poisson: false}, both},
+		{curve, both},
 	} {
 		var form struct{ Kind string }
 		if err := json.Unmarshal([]byte(must[string](t)(keyOf(x.e))), &form); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // A Journal is a durable list of lines. A ledger opened on a journal writes every change to it
-// before the change takes effect; see [OpenLedger]. Any number of ledgers, in any number of
+// before the change takes effect; see [OpenOn]. Any number of ledgers, in any number of
 // processes, may be open on one journal.
 //
 // Guarantee of an implementation, under crashes, races and failures: Append is atomic and

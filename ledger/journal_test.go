@@ -50,7 +50,7 @@ func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *lis
 func refuses(t *testing.T, j Journal, want error) {
 	t.Helper()
 	if _, err := OpenOn(t.Context(), j); !errors.Is(err, want) {
-		t.Errorf("OpenLedger returns %v, want %v", err, want)
+		t.Errorf("OpenOn returns %v, want %v", err, want)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -130,7 +129,7 @@ type Request struct {
 // permits the reservation. It must not reserve on the same ledger.
 type Policy func(Request) error
 
-// LedgerOption changes how a ledger decides, never the price of events.
+// Option changes how a ledger decides, never the price of events.
 type Option func(*Ledger)
 
 // WithPolicy installs a Policy.
@@ -192,7 +191,7 @@ func checkFilter(path string, order float64) error {
 	return nil
 }
 
-// NewLedger returns a ledger without reservations. If the budget is invalid, every call of Reserve
+// New returns a ledger without reservations. If the budget is invalid, every call of Reserve
 // and Spend returns the budget's *param.Error values.
 func New(b accountant.Budget, opts ...Option) *Ledger {
 	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, budget: b, index: map[string]*entry{}}
@@ -235,8 +234,8 @@ func (l *Ledger) Reserve(purpose string, e accountant.Event, count int) (*Reserv
 
 // reserveOf reserves count uses of an event with this key, and immediately takes taken of them. The
 // event is the ledger's own copy. The caller holds the reserve lock.
-func (l *Ledger) reserveOf(purpose string, own accountant.Event, key string, count, taken int) (r *Reservation,
-	err error) {
+func (l *Ledger) reserveOf(purpose string, own accountant.Event, key string,
+	count, taken int) (r *Reservation, err error) {
 	a := asking{ctx: context.Background(), ledger: l}
 	id := purpose + "\x00" + key
 	err = l.shared.commit(operation{
@@ -301,7 +300,8 @@ func (l *Ledger) allow(purpose string, e accountant.Event, key string, count int
 	return nil
 }
 
-func (l *Ledger) setAside(purpose, id string, e accountant.Event, key string, count int) *Reservation {
+func (l *Ledger) setAside(purpose, id string, e accountant.Event, key string,
+	count int) *Reservation {
 	en := l.index[id]
 	if en == nil {
 		en = &entry{purpose: purpose, event: e, key: key, number: len(l.entries)}
@@ -464,7 +464,7 @@ func (l *Ledger) Entries() []Entry {
 // published value. The cost is infinite if the ledger is in a journal that cannot be read.
 func (l *Ledger) Epsilon() accountant.Bound {
 	if l.shared.refresh() != nil {
-		return accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}
+		return infinite
 	}
 	l.quote()
 	l.shared.state.Lock()

@@ -11,11 +11,18 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-var step = accountant.PoissonSampled{Probability: 0.01, Event: accountant.Gaussian{NoiseMultiplier: 1.5}}
+var step = accountant.PoissonSampled{
+	Probability: 0.01,
+	Event:       accountant.Gaussian{NoiseMultiplier: 1.5},
+}
 
 func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	n, _, err := accountant.CalibrateCount(l.Budget(), 1<<20, func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} })
+	n, _, err := accountant.CalibrateCount(
+		l.Budget(),
+		1<<20,
+		func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +36,14 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	if got := l.Epsilon().Upper; got > 1 || got < 0.99 {
 		t.Errorf("published ε = %g, want slightly below 1", got)
 	}
-	if err := l.Spend("more", accountant.Gaussian{NoiseMultiplier: 10}); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if err := l.Spend("more", accountant.Gaussian{NoiseMultiplier: 10}); !errors.Is(
+		err,
+		accountant.ErrBudgetExceeded,
+	) {
 		t.Error(err)
 	}
-	if err := l.Spend("an event that costs almost nothing", accountant.Gaussian{NoiseMultiplier: 1e9}); err != nil &&
+	almost := accountant.Gaussian{NoiseMultiplier: 1e9}
+	if err := l.Spend("an event that costs almost nothing", almost); err != nil &&
 		!errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Error(err)
 	}
@@ -90,7 +101,11 @@ func TestLedgerSpendsOneByOne(t *testing.T) {
 			break
 		}
 	}
-	want, _, err := accountant.CalibrateCount(l.Budget(), 1<<20, func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} })
+	want, _, err := accountant.CalibrateCount(
+		l.Budget(),
+		1<<20,
+		func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} },
+	)
 	if err != nil || n != want {
 		t.Errorf("%d steps fit one by one, %d at once (%v)", n, want, err)
 	}
@@ -105,7 +120,8 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 40 {
-				if err := l.Spend("step", accountant.Gaussian{NoiseMultiplier: 60}); err != nil && !errors.Is(err, accountant.ErrBudgetExceeded) {
+				if err := l.Spend("step", accountant.Gaussian{NoiseMultiplier: 60}); err != nil &&
+					!errors.Is(err, accountant.ErrBudgetExceeded) {
 					t.Error(err)
 				}
 				l.EpsilonSoFar()
@@ -150,7 +166,10 @@ func TestLedgerRoundTrip(t *testing.T) {
 	if _, err := back.Resume("gaussian", accountant.Gaussian{NoiseMultiplier: 2}); err != nil {
 		t.Error(err)
 	}
-	if _, err := back.Resume("gaussian", accountant.Gaussian{NoiseMultiplier: 3}); !errors.Is(err, ErrReservationExhausted) {
+	if _, err := back.Resume("gaussian", accountant.Gaussian{NoiseMultiplier: 3}); !errors.Is(
+		err,
+		ErrReservationExhausted,
+	) {
 		t.Error(err)
 	}
 	for _, bad := range []string{`{}`, `{"version":2}`, `null`,
@@ -168,7 +187,11 @@ func TestLedgerRoundTrip(t *testing.T) {
 func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
 	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "clusters", N: 3}))
-	n, _, err := accountant.CalibrateCount(l.Budget(), 1<<20, func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} })
+	n, _, err := accountant.CalibrateCount(
+		l.Budget(),
+		1<<20,
+		func(n int) accountant.Event { return accountant.Repeated{Event: step, Count: n} },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +203,10 @@ func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
 	if _, err := parts[1].Reserve("more", step, n); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Error(err)
 	}
-	if err := l.Spend("whole", accountant.Gaussian{NoiseMultiplier: 10}); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if err := l.Spend("whole", accountant.Gaussian{NoiseMultiplier: 10}); !errors.Is(
+		err,
+		accountant.ErrBudgetExceeded,
+	) {
 		t.Error(err)
 	}
 	if e := l.Epsilon().Upper; e > 1 || e < 0.99 {
@@ -197,7 +223,8 @@ func TestLedgerPolicyAndFilter(t *testing.T) {
 		}
 		return nil
 	}))
-	if err := l.Spend("secret", accountant.Gaussian{NoiseMultiplier: 100}); !errors.Is(err, refusal) || len(l.Entries()) != 0 {
+	if err := l.Spend("secret", accountant.Gaussian{NoiseMultiplier: 100}); !errors.Is(err, refusal) ||
+		len(l.Entries()) != 0 {
 		t.Error(err)
 	}
 	if err := l.Spend("open", accountant.Gaussian{NoiseMultiplier: 100}); err != nil || asked != 2 {
@@ -213,14 +240,22 @@ func TestLedgerPolicyAndFilter(t *testing.T) {
 	if e := f.Epsilon().Upper; e != 1 {
 		t.Errorf("a filter of order 20 publishes ε = %g, want 1", e)
 	}
-	if New(accountant.Budget{Epsilon: 1, Delta: 1e-5}, WithFilter(1)).Spend("x", accountant.Gaussian{NoiseMultiplier: 9}) == nil {
+	if New(
+		accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		WithFilter(1),
+	).Spend("x", accountant.Gaussian{NoiseMultiplier: 9}) ==
+		nil {
 		t.Error("a filter of order 1 spends")
 	}
 }
 
 func TestGuaranteeSaysEverything(t *testing.T) {
 	l := New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-	k := must[*Reservation](t)(l.Reserve("k-means", accountant.SameBatch{NoiseMultipliers: []float64{60, 40}}, 20))
+	k := must[*Reservation](
+		t,
+	)(
+		l.Reserve("k-means", accountant.SameBatch{NoiseMultipliers: []float64{60, 40}}, 20),
+	)
 	k.Note(ExactNoise)
 	if err := k.Spend(); err != nil {
 		t.Fatal(err)

@@ -19,9 +19,16 @@ func TestCalibratedEventsFit(t *testing.T) {
 				for _, first := range []float64{3} {
 					target := accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: relation}
 					event := func(z float64) accountant.Event {
-						return accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: first * 3 / epsilon},
-							accountant.Repeated{Event: accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: z}},
-								Count: 300}}}
+						return accountant.Composed{
+							Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: first * 3 / epsilon},
+								accountant.Repeated{
+									Event: accountant.PoissonSampled{
+										Probability: q,
+										Event:       accountant.Gaussian{NoiseMultiplier: z},
+									},
+									Count: 300,
+								}},
+						}
 					}
 					z, achieved, err := accountant.CalibrateNoise(target, event)
 					if err != nil {

@@ -104,7 +104,7 @@ func copyJournal(t *testing.T, from, to ledger.Backend) (size int) {
 // is still in the ledger. When there is room again, the ledger can be used further.
 func TestFullDisk(t *testing.T) {
 	if *tiny == "" {
-		t.Skip("no disk: mount -t tmpfs -o size=256k none DIR; go test ./store -run FullDisk -tiny DIR")
+		t.Skip("no disk: mount -t tmpfs -o size=256k none DIR; go test ./ledger -run FullDisk -tiny DIR")
 	}
 	ballast := filepath.Join(*tiny, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 64<<10), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 // Terms are the permanent settings of a ledger in a journal, stored in its first line. Every
 // process that opens the ledger applies them.
 type Terms struct {
-	Name        string            `json:"name"`           // names the protected records, such as "patients-2026"
+	Name        string            `json:"name"`           // such as "patients-2026"
 	Unit        string            `json:"unit,omitempty"` // see WithUnit; empty for a record
 	Budget      accountant.Budget `json:"budget"`
 	FilterOrder float64           `json:"filter_order,omitempty"` // see WithFilter; 0 for none

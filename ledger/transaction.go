@@ -207,7 +207,7 @@ func (t Transaction) placed(r accountant.Relation) ([]*placedLine, error) {
 // check returns an error for invalid lines.
 func (t Transaction) check(r accountant.Relation) error {
 	var k param.Checker
-	const path = "Transaction"
+	const path = "ledger.Transaction"
 	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
 	for i, g := range t.Groups {
 		k.Add(g.check(fmt.Sprintf("%s.Groups[%d].", path, i), r))

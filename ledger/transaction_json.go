@@ -52,7 +52,7 @@ func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 }
 
 func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, error) {
-	const path = "Transaction"
+	const path = "ledger.Transaction"
 	if s.ID == "" || len(s.Lines) == 0 {
 		return nil, param.New(path+".ID", s.ID, "an ID and at least one line")
 	}

@@ -247,7 +247,8 @@ func (j forgetfulJournal) Append(ctx context.Context, after ledger.Position,
 func TestLostAnswer(t *testing.T) {
 	s := serve(t, Config{})
 	var fails atomic.Bool
-	h, err := New(t.Context(), ledger.NewStore(forgetful{s.store.Backend, &fails}), Config{Authorise: allow})
+	h, err := New(t.Context(), ledger.NewStore(forgetful{s.store.Backend, &fails}),
+		Config{Authorise: allow})
 	if err != nil {
 		t.Fatal(err)
 	}

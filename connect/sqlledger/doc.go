@@ -7,7 +7,7 @@
 //	…
 //	ledger, err := ledgers.Open(ctx, "patients-2026") // on any machine, at any time
 //
-// Guarantee: the guarantee of package store. A line is added in one serialisable transaction. The
+// Guarantee: the guarantee of package ledger. A line is added in one serialisable transaction. The
 // transaction compares the ledger's last line with the last line that the caller has seen. The line
 // is durable when the answer comes: PostgreSQL with synchronous_commit at least on, SQLite with a
 // synchronised write-ahead log. A database that cannot guarantee this is refused with an error:

@@ -144,7 +144,7 @@ func sqlitePath(path string, create bool) (string, error) {
 	return real, err
 }
 
-// sqliteConnector makes connections with the settings that package store requires.
+// sqliteConnector makes connections with the settings that package ledger requires.
 type sqliteConnector struct {
 	driver.Connector
 	file  *sqliteFile

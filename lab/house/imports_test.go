@@ -23,41 +23,42 @@ var policy = map[string][]string{
 	"internal/npy":      {},
 	"records":           {"device", "internal/npy"},
 	"records/tensors":   {"device", "records"},
-	"mechanism":         {"accountant", "records", "internal/entropy", "mechanism/internal/sampler"},
+	"ledger":            {"accountant", "internal/durable"},
+	"ledger/ledgertest": {"ledger", "accountant"},
+	"mechanism": {"accountant", "ledger", "records", "internal/entropy",
+		"mechanism/internal/sampler"},
 	"models":            {"device"},
 	"rff":               {"device"},
-	"kmeans":            {"accountant", "mechanism", "records", "device", "models"},
-	"sgd":               {"accountant", "mechanism", "records", "device", "models"},
+	"kmeans":            {"accountant", "ledger", "mechanism", "records", "device", "models"},
+	"sgd":               {"accountant", "ledger", "mechanism", "records", "device", "models"},
 	"internal/defaults": {"accountant", "records"},
 
 	"internal/graphical": {},
 	"internal/marginal":  {"accountant", "mechanism", "records", "internal/network", "synth"},
 
-	"synth": {"accountant", "mechanism", "records", "device", "models",
+	"synth": {"accountant", "ledger", "mechanism", "records", "device", "models",
 		"internal/durable"},
-	"synth/synthtest": {"synth", "accountant", "mechanism", "records", "device", "models",
+	"synth/synthtest": {"synth", "accountant", "ledger", "mechanism", "records", "device", "models",
 		"privacytest", "internal/entropy"},
 	"internal/network": {"synth", "records", "device", "models", "rff"},
 	"dpgm": {"internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "rff", "kmeans", "sgd", "internal/network", "synth"},
-	"merf": {"internal/defaults", "internal/marginal", "accountant", "mechanism",
+	"merf": {"internal/defaults", "internal/marginal", "accountant", "ledger", "mechanism",
 		"records", "device", "models", "rff", "sgd", "internal/network",
 		"synth"},
-	"mix": {"internal/defaults", "accountant", "mechanism", "records",
+	"mix": {"internal/defaults", "accountant", "ledger", "mechanism", "records",
 		"device", "models", "rff", "sgd", "internal/network", "synth"},
 	"gan": {"internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "sgd", "internal/network", "synth"},
-	"compose": {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "synth",
-		"internal/classify", "internal/marginal", "internal/network"},
+	"compose": {"accountant", "ledger", "mechanism", "records", "device", "models", "rff", "sgd",
+		"synth", "internal/judge", "internal/marginal", "internal/network"},
 	"tables": {"accountant", "mechanism", "records", "device", "internal/defaults",
 		"internal/graphical", "internal/marginal", "internal/network", "synth"},
 	"sets": {"accountant", "mechanism", "records", "device",
 		"internal/defaults", "internal/network", "synth"},
-	"privacytest": {"accountant", "mechanism", "records",
+	"privacytest": {"accountant", "ledger", "mechanism", "records",
 		"internal/entropy", "device"},
 	"device/devicetest": {"device"},
-	"store":             {"accountant", "internal/durable"},
-	"store/storetest":   {"store", "accountant"},
 	"device/cuda":       {"device"},
 	"": {"synth", "sets", "tables", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
@@ -67,8 +68,7 @@ var policy = map[string][]string{
 	"internal/demo":              {"records"}, // for tests and examples
 	"internal/demo/shapes":       {"records", "device"},
 	"mechanism/internal/sampler": {"internal/entropy"},
-	"internal/classify":          {"records", "device", "models", "internal/judge"},
-	"internal/judge":             {"records", "device"},
+	"internal/judge":             {"records", "device", "models"},
 }
 
 // confined maps external packages to the one package that may import them, because linking them has
@@ -160,7 +160,7 @@ func checkFile(t *testing.T, pkg string, f source) {
 
 // testHelpers are imported by tests only.
 var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
-	"device/devicetest": true, "store/storetest": true}
+	"device/devicetest": true, "ledger/ledgertest": true}
 
 // refuse returns the reason why pkg may not import target, or "" if it may.
 func refuse(pkg, target string) string {

@@ -4,7 +4,8 @@ import "slices"
 
 // mutants returns all mutants, package by package.
 func mutants() []mutant {
-	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
+	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), eventMutants(),
+		ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),

@@ -34,8 +34,8 @@ func selectionMutants() []mutant {
 			Equivalent: "a Poisson number has γ = 0, with which no shift satisfies (1)"},
 		{Name: "mechanism/a second draw of trials", In: "mechanism", Tests: drawn,
 			Old: "if err := g.chargeOnce(); err != nil {\n\t\treturn nil, err\n\t}\n\tg.a.note" +
-				"(accountant.ExactNoise)\n\tbits := g.a.stream()\n\tout := make([]int, number(bits))",
-			New: "g.a.note(accountant.ExactNoise)\n\tbits := g.a.stream()\n" +
+				"(ledger.ExactNoise)\n\tbits := g.a.stream()\n\tout := make([]int, number(bits))",
+			New: "g.a.note(ledger.ExactNoise)\n\tbits := g.a.stream()\n" +
 				"\tout := make([]int, number(bits))",
 			Why: "two selections have the price of one"},
 		{Name: "mechanism/limited Poisson numbers are drawn", In: "mechanism", Tests: drawn,

@@ -1,4 +1,4 @@
-// Package storetest tests whether a backend of ledgers keeps its contract. Every backend has the
+// Package ledgertest tests whether a backend of ledgers keeps its contract. Every backend has the
 // test
 //
 //	func TestContract(t *testing.T) { ledgertest.Run(t, subject) }

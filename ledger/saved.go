@@ -89,7 +89,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalLedger reads a saved ledger. Its ε is recomputed from the entries. A ledger that exceeds
+// Unmarshal reads a saved ledger. Its ε is recomputed from the entries. A ledger that exceeds
 // its budget is read, and accepts no further reservations. The unit and the filter come from the
 // file. A policy is not saved and must be given again.
 //

@@ -58,7 +58,8 @@ func (l *Ledger) eventFor(purpose string, at *Ledger, more accountant.Event) acc
 }
 
 // bound prices an event with the ledger's filter, or with the best engine if there is no filter.
-func (l *Ledger) bound(ctx context.Context, e accountant.Event, lower bool) (accountant.Price, error) {
+func (l *Ledger) bound(ctx context.Context, e accountant.Event,
+	lower bool) (accountant.Price, error) {
 	reduced, err := accountant.Reduce(e, l.budget.Relation)
 	if err != nil {
 		return accountant.Price{}, err
@@ -66,13 +67,17 @@ func (l *Ledger) bound(ctx context.Context, e accountant.Event, lower bool) (acc
 	return l.priceOf(ctx, reduced, lower)
 }
 
-func (l *Ledger) priceOf(ctx context.Context, e accountant.Reduced, lower bool) (accountant.Price, error) {
+func (l *Ledger) priceOf(ctx context.Context, e accountant.Reduced,
+	lower bool) (accountant.Price, error) {
 	p, err := e.Price(ctx, l.budget.Delta, l.filter, lower)
 	if l.filter != 0 {
 		p.Engine = engineFilter
 	}
 	return p, err
 }
+
+// infinite is the price of what has none.
+var infinite = accountant.Bound{Estimate: math.Inf(1), Upper: math.Inf(1)}
 
 // engineFilter is the name that guarantees have for the price of a filter.
 const engineFilter = "Rényi filter of fixed order"
@@ -107,7 +112,7 @@ func (l *Ledger) priceFull() (accountant.Price, error) {
 func (l *Ledger) filtered(sum accountant.Price) accountant.Price {
 	switch {
 	case !(sum.Upper <= l.budget.Epsilon): // only for entries read from a file that no filter checked
-		sum.Bound = accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}
+		sum.Bound = infinite
 	case sum.Upper > 0 || l.uses():
 		sum.Bound = accountant.Bound{Lower: 0, Estimate: l.budget.Epsilon, Upper: l.budget.Epsilon}
 	}
@@ -132,7 +137,7 @@ func (l *Ledger) uses() bool {
 func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 	root := l.shared.root
 	if root.fault != nil {
-		return accountant.Price{Bound: accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}}, root.fault
+		return accountant.Price{Bound: infinite}, root.fault
 	}
 	if !c.valid || c.version != root.version {
 		var r accountant.Price
@@ -143,7 +148,7 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 			r, err = l.bound(context.Background(), l.event(nil, nil, 0), lower)
 		}
 		if err != nil {
-			r.Bound = accountant.Bound{Lower: 0, Estimate: math.Inf(1), Upper: math.Inf(1)}
+			r.Bound = infinite
 		}
 		*c = cachedBound{root.version, true, r, err}
 	}

@@ -86,7 +86,12 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 		if err := reserve(l, e); err != nil || asked != 1 {
 			t.Fatalf("%s: asked %d times: %v", name, asked, err)
 		}
-		want := upper(t, accountant.SameBatch{NoiseMultipliers: []float64{6}}, 1e-5, accountant.AddOrRemoveOne)
+		want := upper(
+			t,
+			accountant.SameBatch{NoiseMultipliers: []float64{6}},
+			1e-5,
+			accountant.AddOrRemoveOne,
+		)
 		if got := l.Epsilon().Upper; got != want {
 			t.Errorf("%s: got ε = %v, want %v", name, got, want)
 		}

@@ -76,7 +76,7 @@ func journalOption(name string, set func(*journaled)) Option {
 	}
 }
 
-// CreateLedger writes the first line of an empty journal and opens the ledger. See OpenLedger.
+// CreateOn writes the first line of an empty journal and opens the ledger. See OpenOn.
 //
 // Errors: ErrConflict if the journal is not empty; *param.Error; the errors of the journal.
 func CreateOn(ctx context.Context, j Journal, terms Terms, opts ...Option) (*Ledger,
@@ -105,7 +105,7 @@ func CreateOn(ctx context.Context, j Journal, terms Terms, opts ...Option) (*Led
 	return l, l.opened()
 }
 
-// OpenLedger opens the ledger that a journal holds. It is used like any other [Ledger], and counts
+// OpenOn opens the ledger that a journal holds. It is used like any other [Ledger], and counts
 // the reservations of all processes on the journal.
 //
 // Guarantee: a reservation is a durable line before it is confirmed, and a use is a durable line
@@ -132,7 +132,7 @@ func OpenOn(ctx context.Context, j Journal, opts ...Option) (*Ledger, error) {
 
 func newJournaled(ctx context.Context, j Journal, opts []Option) (*Ledger, error) {
 	if j == nil {
-		return nil, param.New("Journal", nil, "a journal, such as one of package store")
+		return nil, param.New("ledger.Journal", nil, "a journal, such as one of package ledger")
 	}
 	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, index: map[string]*entry{}}
 	l.shared.root = l
@@ -154,7 +154,7 @@ func newJournaled(ctx context.Context, j Journal, opts []Option) (*Ledger, error
 func (l *Ledger) opened() error {
 	kept := l.shared.journal
 	if l.filter != 0 || l.unit != "" {
-		return param.New("OpenOn.opts", "WithUnit or WithFilter",
+		return param.New("ledger.OpenOn.opts", "WithUnit or WithFilter",
 			"neither: the ledger's terms hold the unit and the filter")
 	}
 	head, err := kept.current(l)
@@ -333,7 +333,7 @@ func (j *journaled) encode(changes []*change) ([]JournalLine, error) {
 			return nil, err
 		}
 		if len(text) > maxLine {
-			return nil, param.New("Journal", len(text), "a line of at most 64 MiB")
+			return nil, param.New("ledger.Journal", len(text), "a line of at most 64 MiB")
 		}
 		at = Position{c.Line, ChainHash(at.Hash, text)}
 		lines[i] = JournalLine{at, text, c.Snapshot != nil}
