@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -89,16 +90,30 @@ func TestReductionsAreBounded(t *testing.T) {
 		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
 		"discrete noise":       {Composed{list(1000, noise)}, AddOrRemoveOne},
 	} {
-		start := time.Now()
-		reduced, err := Reduce(c.event, c.r)
-		if err == nil {
-			err = reduced.CheckWork("event")
+		var err error
+		best := time.Duration(math.MaxInt64) // others may hold up one of several runs
+		for try := 0; try < 3 && best > 40; try++ {
+			unit, start := busy(), time.Now()
+			var reduced Reduced
+			if reduced, err = Reduce(c.event, c.r); err == nil {
+				err = reduced.CheckWork("event")
+			}
+			best = min(best, time.Since(start)/unit)
 		}
 		if (err == nil) != (name == "parts" || name == "equal selections") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s: reduced in %v", name, took)
+		if best > 40 {
+			t.Errorf("%s: reduced in %d units of a hundred million multiplications", name, best)
 		}
 	}
+}
+
+// busy returns the time that a hundred million multiplications take now.
+func busy() time.Duration {
+	start, x := time.Now(), uint64(1)
+	for range 100_000_000 {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return max(time.Since(start), time.Duration(1+x%2)) // x is used, or the loop would be left out
 }

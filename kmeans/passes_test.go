@@ -173,7 +173,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			return err
 		},
 	} {
-		l := paid(accountant.AddOrRemoveOne)
+		l := ledgerOf(accountant.AddOrRemoveOne)
 		if err := try(l); !errors.As(err, &wrong) || len(l.Entries()) > 0 {
 			t.Errorf("%s: got error %v and %d ledger entries, want *param.Error and none", name, err,
 				len(l.Entries()))

@@ -213,7 +213,7 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 	for name, d := range data {
 		for _, cfg := range []kmeans.Config{plain, estimated} {
 			for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-				l := ledger(r)
+				l := ledgerOf(r)
 				if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), d, l); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

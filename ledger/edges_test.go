@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -107,5 +108,32 @@ func TestLedgersReadEveryKeyOnce(t *testing.T) {
 		if _, err := Unmarshal([]byte(text + end)); (err == nil) != good {
 			t.Errorf("%s: %v", end, err)
 		}
+	}
+}
+
+// TestPrintedCostsNeverFall: more events may have a smaller bound, found by another engine, and the
+// published ε stays.
+func TestPrintedCostsNeverFall(t *testing.T) {
+	sampled := func(q float64, e accountant.Event) accountant.Event {
+		return accountant.PoissonSampled{Probability: q, Event: e}
+	}
+	five := accountant.Gaussian{NoiseMultiplier: 5}
+	last := accountant.SampledSum{Probability: 0.01, NoiseMultiplier: 5}
+	l := New(accountant.Budget{Epsilon: 4, Delta: 1e-6})
+	for i, e := range []accountant.Event{five, sampled(0.3, five), accountant.Pure{Epsilon: 0.2}} {
+		if err := l.Spend(fmt.Sprint(i), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := l.Guarantee()
+	if err := l.Spend("last", last); err != nil {
+		t.Fatal(err)
+	}
+	if after := l.Guarantee(); after.Epsilon < before.Epsilon || l.Epsilon().Upper != after.Epsilon {
+		t.Errorf("ε = %v after %v", after.Epsilon, before.Epsilon)
+	}
+	alone := must[accountant.Bound](t)(accountant.Epsilon(l.Event(), 1e-6, accountant.AddOrRemoveOne))
+	if !(alone.Upper < before.Epsilon) {
+		t.Errorf("the events alone cost %v: not an example of a bound that falls", alone)
 	}
 }

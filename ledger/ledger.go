@@ -43,6 +43,7 @@ type Ledger struct {
 	reduced   *accountant.Reduced // everything reserved; nil unless the entries are of a guarantee
 	published cachedBound
 	bracket   cachedBound // published, with its lower end
+	printed   float64     // the largest ε that was returned
 	headroom  headroom
 	soFar     soFarCache
 }

@@ -82,16 +82,11 @@ var infinite = accountant.Bound{Estimate: math.Inf(1), Upper: math.Inf(1)}
 // engineFilter is the name that guarantees have for the price of a filter.
 const engineFilter = "Rényi filter of fixed order"
 
-// price returns an upper bound of the cost of everything set aside, from the cache if possible. The
-// caller holds the state lock.
-func (l *Ledger) price() (accountant.Price, error) {
-	return l.cached(&l.published, false)
-}
-
 // priceFull returns the cost of everything set aside with its lower end. The upper end is never
-// above the value that was checked against the budget.
+// above the value that was checked against the budget. It never falls: another engine may find a
+// smaller bound of more events. The caller holds the state lock.
 func (l *Ledger) priceFull() (accountant.Price, error) {
-	quick, err := l.price()
+	quick, err := l.cached(&l.published, false)
 	if err != nil {
 		return quick, err
 	}
@@ -103,6 +98,8 @@ func (l *Ledger) priceFull() (accountant.Price, error) {
 		r.Upper, r.Engine, r.AtEdge = quick.Upper, quick.Engine, quick.AtEdge
 		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
 	}
+	l.printed = max(l.printed, r.Upper)
+	r.Upper = l.printed
 	return r, err
 }
 
@@ -134,6 +131,7 @@ func (l *Ledger) uses() bool {
 	return false
 }
 
+// cached returns the cost of everything set aside, from the cache if possible.
 func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 	root := l.shared.root
 	if root.fault != nil {

@@ -35,7 +35,7 @@ func (l *Ledger) EpsilonSoFar() float64 {
 		return math.Inf(1)
 	}
 	if len(l.groups) > 0 {
-		r, _ := l.price() // for children, everything set aside counts
+		r, _ := l.cached(&l.published, false) // for children, everything set aside counts
 		return r.Upper
 	}
 	return l.soFar.epsilon(l)

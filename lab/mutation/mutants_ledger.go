@@ -4,6 +4,9 @@ package main
 func ledgerMutants() []mutant {
 	const in = "ledger"
 	return []mutant{
+		{Name: "ledger/a printed ε falls", In: in, Tests: at(in, "PrintedCosts"),
+			Old: "r.Upper = l.printed", New: "_ = l.printed",
+			Why: "a guarantee that was given is larger than one of more events"},
 		{Name: "ledger/a file's ε is believed", In: in,
 			Tests: at(in, "ReadGuarantees"),
 			Old:   "if g.Epsilon < priced.Lower*ulps ||",
