@@ -71,7 +71,8 @@ func ledgerOf(r accountant.Relation) *ledger.Ledger {
 func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
-	m, err := kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data, ledgerOf(r), opts...)
+	m, err := kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data,
+		ledgerOf(r), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
