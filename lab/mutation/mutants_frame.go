@@ -252,7 +252,7 @@ func durableMutants() []mutant {
 func transactionMutants() []mutant {
 	const in = "accountant"
 	return []mutant{
-		{Name: "accountant/a grid does not stop", In: in, Tests: at("ledger", "Dear"),
+		{Name: "accountant/a grid does not stop", In: in, Tests: at(in, "Interrupted"),
 			Old: "if err == nil {\n\t\terr = ctx.Err() // the engines",
 			New: "if false {\n\t\terr = ctx.Err() // the engines",
 			Why: "a price that was cut short is remembered"},

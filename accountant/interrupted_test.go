@@ -3,26 +3,8 @@ package accountant
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 )
-
-// slow is a context whose error is known to the ledger at once, and to the price only after open is
-// closed.
-type slow struct {
-	context.Context
-	looks   atomic.Int32
-	pricing chan struct{} // closed when the price looks
-	open    chan struct{}
-}
-
-func (c *slow) Err() error {
-	if c.looks.Add(1) == 2 {
-		close(c.pricing)
-		<-c.open
-	}
-	return c.Context.Err()
-}
 
 // endsAfter is a context that has ended once its error was asked for left times.
 type endsAfter struct {
