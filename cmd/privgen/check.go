@@ -34,7 +34,7 @@ func newCheck(a *app) *cobra.Command {
 			"Nothing is spent, and nothing printed is private: it is for the owner of the records.",
 		Example:           "  privgen check schema.json people.csv",
 		Args:              arguments("SCHEMA", "RECORDS"),
-		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(args[0], args[1])
 		}),

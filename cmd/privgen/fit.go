@@ -46,7 +46,7 @@ func newFit(a *app) *cobra.Command {
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),
-		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args[0], args[1])
 		}),

@@ -42,7 +42,7 @@ func newReport(a *app) *cobra.Command {
 		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
 			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: files("gen", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("gen", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args)
 		}),
