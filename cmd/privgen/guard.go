@@ -12,17 +12,19 @@ const (
 	guardSign    = "'"
 )
 
-// guarded returns a text that no spreadsheet program takes for a formula. Numbers need no guard.
+// guarded returns a text that no spreadsheet program takes for a formula. Numbers need no guard. A
+// text that looks guarded gets a further guard, so that [unguarded] returns every text.
 func guarded(text string) string {
-	if !startsFormula(text) {
-		return text
+	if startsFormula(strings.TrimLeft(text, guardSign)) {
+		return guardSign + text
 	}
-	return guardSign + text
+	return text
 }
 
 // unguarded returns the text without its guard.
 func unguarded(text string) string {
-	if rest, found := strings.CutPrefix(text, guardSign); found && startsFormula(rest) {
+	rest, found := strings.CutPrefix(text, guardSign)
+	if found && startsFormula(strings.TrimLeft(rest, guardSign)) {
 		return rest
 	}
 	return text

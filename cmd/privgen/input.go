@@ -137,6 +137,10 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	if err != nil {
 		return nil, located(path, err)
 	}
+	if l.lines && format == "csv" {
+		a.note("--lines: each line of %s is read as one record. A guarantee for records then holds for "+
+			"single lines", path)
+	}
 	if l.strays == 1 {
 		return d, nil
 	}

@@ -30,10 +30,12 @@ type sampleJob struct {
 	format   string
 	comma    string
 	noHeader bool
+	guard    bool
+	guarding bool // whether --guard was given
 	out      string
 }
 
-var outputFormats = []string{"csv", "jsonl", "parquet", "npz", "png", "transactions"}
+var outputFormats = []string{"csv", "xlsx", "jsonl", "parquet", "npz", "png", "transactions"}
 
 func newSample(a *app) *cobra.Command {
 	j := &sampleJob{app: a}
@@ -50,7 +52,7 @@ func newSample(a *app) *cobra.Command {
 		Args:              arguments("GENERATOR"),
 		ValidArgsFunction: files("gen"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
-			j.seeded = c.Flags().Changed("seed")
+			j.seeded, j.guarding = c.Flags().Changed("seed"), c.Flags().Changed("guard")
 			return j.run(c.Context(), args[0])
 		}),
 	}
@@ -65,6 +67,8 @@ func newSample(a *app) *cobra.Command {
 		"`format`: "+listed(outputFormats, "or")+"; auto decides by the file's name")
 	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
 	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no header")
+	f.BoolVar(&j.guard, "guard", false, "CSV and xlsx: write an apostrophe before a text that a "+
+		"spreadsheet program\ncould take for a formula; by default for xlsx only")
 	f.StringVarP(&j.out, "out", "o", stdio, "`file` to write; - for standard output")
 	c.MarkFlagRequired("n")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats,
@@ -98,6 +102,9 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if j.format, err = j.formatFor(s); err != nil {
 		return err
 	}
+	if err := j.checkSheet(s); err != nil {
+		return err
+	}
 	if !j.seeded {
 		j.seed = rand.Uint64()
 	}
@@ -105,7 +112,9 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = j.save(j.out, func(w io.Writer) error { return j.write(w, s, parts) })
+	err = j.save(j.out, func(w io.Writer) error {
+		return packed(j.out, w, func(w io.Writer) error { return j.write(w, s, parts) })
+	})
 	if isA[*synth.Rejected](err) {
 		return usagef("--where: %w (or allow more --attempts)", err)
 	}
@@ -140,10 +149,10 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 	case s.Sparse():
 		possible = []string{"transactions"}
 	case s.Kind() == records.MixedTable:
-		possible = []string{"csv", "jsonl", "parquet", "npz"}
+		possible = []string{"csv", "xlsx", "jsonl", "parquet", "npz"}
 	}
 	if j.format == "auto" {
-		name := strings.ToLower(j.out)
+		name := unpackedName(j.out)
 		for _, format := range possible {
 			if strings.HasSuffix(name, "."+format) {
 				return format, nil
@@ -205,6 +214,10 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 		return writeNPZ(w, s, j.n, parts)
 	case j.format == "png":
 		return writePNG(w, s, parts)
+	case j.format == "xlsx":
+		return writeBook(w, s, layout, j.guard || !j.guarding, parts)
+	case j.format == "csv" && s.Kind() == records.MixedTable && j.guard:
+		return writeGuarded(w, s, layout, parts)
 	case j.format == "csv" && s.Kind() == records.MixedTable:
 		return layout.WriteFrames(w, s, parts)
 	}

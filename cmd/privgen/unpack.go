@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -135,4 +137,21 @@ func damaged(err error) error {
 			mostWindow>>20)
 	}
 	return fileFault("the compression of the file is damaged")
+}
+
+// packed writes a file, compressed if its name ends in .gz or .zst.
+func packed(path string, to io.Writer, write func(io.Writer) error) error {
+	var z io.WriteCloser
+	switch ending := strings.ToLower(filepath.Ext(path)); ending {
+	case ".gz":
+		z = gzip.NewWriter(to)
+	case ".zst":
+		var err error
+		if z, err = zstd.NewWriter(to, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
+		return write(to)
+	}
+	return errors.Join(write(z), z.Close())
 }

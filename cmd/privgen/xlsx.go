@@ -251,4 +251,3 @@ func appendField(line []byte, text string) []byte {
 }
 
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
-
